@@ -172,6 +172,13 @@ def test_every_slot_has_an_option(rlk):
 # ---- spec.toml -----------------------------------------------------------------------------------
 
 
+def test_a_run_with_evaluations_is_made_again_from_its_spec(rlk, small):
+    """Where to evaluate is None, which the file holds as a text."""
+    assert rlk(*small, "--plugin", "evaluation", "--quiet", "--out", "one").code == 0
+    assert rlk("run", "one/spec.toml", "--quiet", "--out", "two").code == 0
+    assert Path("one/spec.toml").read_text() == Path("two/spec.toml").read_text()
+
+
 def test_a_specs_run_is_the_same_run(rlk):
     options = ["--timesteps", 300, "--set", "learning_starts=100", "--set", "mlp.layers=[16]"]
     asked = ["--plugin", "prioritized-replay:alpha=0.7", "--seed", 1, "--quiet", "--preset", "none"]

@@ -80,7 +80,7 @@ class EvaluationConfig:
         default=None,
         metadata={"help": "a mean return at which training stops (StopTrainingOnRewardThreshold)"},
     )
-    env: Any = attrs.field(
+    env: Any | None = attrs.field(
         default=None,
         metadata={
             "help": "another environment to evaluate in, of the same spaces, as --env takes it; "

@@ -18,6 +18,8 @@ from rlk_tune.usable import usable
 
 #: What is no setting of an agent, or makes the returns of trials incomparable.
 NOT_SEARCHED = ("env", "out", "plugins", "seed", "total_timesteps")
+#: What a search has one of for itself, and trials have not, or each its own.
+NOT_OF_TRIALS = ("out", "seed", "verbose")
 
 
 def new_search(
@@ -39,7 +41,7 @@ def new_search(
     kernel, seed = default_kernel(), spec.given.get("seed")
     search = Search(
         algo=spec.algo,
-        given={key: value for key, value in spec.given.items() if key not in ("out", "seed")},
+        given={key: value for key, value in spec.given.items() if key not in NOT_OF_TRIALS},
         plugins=list(spec.plugins),
         searched={},
         seed=secrets.randbelow(100_000) if seed is None else seed,

@@ -16,6 +16,7 @@ from rlk_cli.run import run
 from rlk_tune.options import FIELDS, OPTIONS
 
 if TYPE_CHECKING:
+    from rlk.planning.spec import RunSpec
     from rlk_tune.search import Search
 
 EXAMPLES = """\b
@@ -24,13 +25,22 @@ rlk tune --algo dqn --search learning_rate=log:1e-5:1e-2 --search gamma=0.95,0.9
 rlk tune --out tunings/mine             goes on with the search in that folder"""
 #: Options of `rlk run` that are none of a single trial.
 NOT_OF_TRIALS = ("out", "verbosity", "log_interval")
+OF_SEARCH = ("searched", "space", *(str(field.name) for field in FIELDS))
 OF_TRIALS = tuple(option for option in run.params if option.name not in NOT_OF_TRIALS)
 
 
 @click.command(params=[*OF_TRIALS, *OPTIONS, *FIELDS], epilog=EXAMPLES)
 @click.pass_context
 def tune(
-    context: click.Context, out: str | None, jobs: int, quiet: bool, explained: bool, **options: Any
+    context: click.Context,
+    /,
+    spec_file: str | None,
+    algo: str | None,
+    out: str | None,
+    jobs: int,
+    quiet: bool,
+    explained: bool,
+    **options: Any,
 ) -> int:
     """Search for hyperparameters: train many agents and keep the best settings.
 
@@ -42,14 +52,17 @@ def tune(
     from rlk_tune import report
     from rlk_tune.session import play_in
 
-    folder = Path(out) if out else None
-    search, notes = _search(context, folder, **options)
+    of_search = {name: options.pop(name) for name in OF_SEARCH}
+    spec = make_spec(algo or "", given(**options, out=out))
+    spec = spec.over(read_spec(Path(spec_file))) if spec_file else spec
+    wanted: str = spec.given.get("out") or ""
+    search, notes = _search(context, wanted, spec, **of_search)
     plan = resolve(default_kernel(), search.spec({}, search.seed))
     if explained:
         click.echo(f"{plan}\n{report.searched(search, notes)}")
         return 0
-    if folder is None or not folder.exists():
-        folder = choose(out, plan, among="tunings")
+    is_there = wanted and Path(wanted).exists()
+    folder = Path(wanted) if is_there else choose(wanted, plan, among="tunings")
     if not quiet:
         click.echo(f"{report.beginning(plan, search, folder)}\n{report.searched(search, notes)}")
     return play_in(folder, search, jobs, quiet=quiet)
@@ -57,12 +70,11 @@ def tune(
 
 def _search(
     context: click.Context,
-    folder: Path | None,
-    algo: str | None,
-    spec_file: str | None,
+    wanted: str,
+    spec: RunSpec,
     searched: tuple[str, ...],
     space: str,
-    **options: Any,
+    **fields: Any,
 ) -> tuple[Search, list[str]]:
     """The search that was typed, or the one in the folder, and notes on its ranges."""
     from rlk_tune.begin import new_search
@@ -70,16 +82,13 @@ def _search(
     from rlk_tune.ranges import parse_searches
     from rlk_tune.search import FILE
 
-    fields = {str(field.name): options.pop(str(field.name)) for field in FIELDS}
-    spec = make_spec(algo or "", given(**options))
-    spec = spec.over(read_spec(Path(spec_file))) if spec_file else spec
     ranges = parse_searches(searched)
-    if folder and (folder / FILE).exists():
+    if wanted and Path(wanted, FILE).exists():
         typed = {name: value for name, value in fields.items() if _is_typed(context, name)}
-        return search_in(folder, spec, ranges, typed), []
-    if folder and folder.is_dir() and any(folder.iterdir()):
+        return search_in(Path(wanted), spec, ranges, typed), []
+    if wanted and Path(wanted).is_dir() and any(Path(wanted).iterdir()):
         raise PlanError(
-            f"--out {folder} exists and is not empty, and there is no search in it to go on with. "
+            f"--out {wanted} exists and is not empty, and there is no search in it to go on with. "
             "Name another folder."
         )
     return new_search(spec, ranges, space, fields)

@@ -42,7 +42,7 @@ def search_in(folder: Path, spec: RunSpec, typed: Ranges, fields: Mapping[str, A
         **{f"--search {name}": str(range_) for name, range_ in typed.items()},
     }
     for name, value in now.items():
-        if name not in ("trials", "out") and value != before.get(name):
+        if name not in ("trials", "out", "verbose") and value != before.get(name):
             raise PlanError(
                 f"the search in {folder} has {name}={before.get(name)!r}, not {value!r}. Leave "
                 f"that out to go on with it, or name another folder."

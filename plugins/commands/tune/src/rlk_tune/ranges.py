@@ -99,10 +99,11 @@ def parse_range(name: str, text: str) -> Range:
         )
     if len(numbers) != 2 or not all(_is_finite(number) for number in numbers):
         raise PlanError(f"--search {name}={text}: {text!r} is no range. Type {FORMS}.")
-    return _interval(name, text, *numbers, is_log)
+    low, high = numbers
+    return _interval(name, text, low, high, is_log=is_log)
 
 
-def _interval(name: str, text: str, low: Any, high: Any, is_log: bool) -> Interval:
+def _interval(name: str, text: str, low: Any, high: Any, *, is_log: bool) -> Interval:
     if low >= high:
         raise PlanError(
             f"--search {name}={text}: LOW must be below HIGH, got {low} and {high}. Type --search "

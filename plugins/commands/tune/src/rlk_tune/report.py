@@ -1,4 +1,4 @@
-"""What `rlk tune` prints: what it searches, a line for every trial, and the best ones at the end."""
+"""What `rlk tune` prints: what it searches, a line for every trial, the best ones at the end."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rlk_tune.study import REASON, completed, counted
 
 #: As many of the best trials are shown at the end.
 SHOWN = 3
-#: Where the settings of a trial, and the range of a setting, begin.
-SETTINGS_AT, RANGES_AT = 36, 26
+#: Where the settings of a trial begin.
+SETTINGS_AT = 36
 
 
 def beginning(plan: Plan, search: Search, folder: Path) -> str:
@@ -37,10 +37,8 @@ def beginning(plan: Plan, search: Search, folder: Path) -> str:
 
 def searched(search: Search, notes: Sequence[str]) -> str:
     """How trials differ, and what of a search space is left out."""
-    width = terminal_width()
-    ranges = (
-        columns(f"  {name}", RANGES_AT, text, width) for name, text in search.searched.items()
-    )
+    at, width = 4 + max(map(len, search.searched)), terminal_width()
+    ranges = (columns(f"  {name}", at, text, width) for name, text in search.searched.items())
     return "\n".join(["searched:", *ranges, *(f"  {note}" for note in notes)])
 
 

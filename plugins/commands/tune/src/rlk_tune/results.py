@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 
 import optuna
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
 from rlk.errors import RlkError
 from rlk.files import replacing
@@ -47,10 +47,16 @@ def table(search: Search, study: optuna.Study) -> str:
     rows.writerow(["trial", "state", "mean_return", "seconds", "seed", *names, "reason"])
     for trial in study.get_trials(deepcopy=False):
         seconds = "" if trial.duration is None else f"{trial.duration.total_seconds():.1f}"
-        about = [trial.number, trial.state.name.lower(), trial.value, seconds]
+        about = [trial.number, _state(trial), trial.value, seconds]
         about += [trial.user_attrs.get(SEED), *(trial.params.get(name) for name in names)]
         rows.writerow([*about, trial.user_attrs.get(REASON)])
     return text.getvalue()
+
+
+def _state(trial: FrozenTrial) -> str:
+    if trial.state == TrialState.FAIL:
+        return "failed" if REASON in trial.user_attrs else "interrupted"
+    return trial.state.name.lower()
 
 
 def best_spec(search: Search, best: FrozenTrial) -> str:

@@ -32,11 +32,10 @@ def play_in(folder: Path, search: Search, jobs: int, *, quiet: bool) -> int:
         end_unfinished(study)
         code = 0
         try:
-            work(folder, search, jobs, quiet=quiet)
+            work(folder, search, study, jobs, quiet=quiet)
         except KeyboardInterrupt as signalled:
             code = getattr(signalled, "exit_code", INTERRUPTED)
         finally:
-            study = open_study(folder, search)
             results.write(folder, search, study, None)
             if not quiet:
                 click.echo("\n".join(report.ending(search, study, folder)))

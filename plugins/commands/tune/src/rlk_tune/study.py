@@ -26,7 +26,7 @@ from rlk_tune.search import Search
 
 FILE = "study.log"
 NAME = "rlk"
-#: What a trial notes of itself: its seed, and why it failed; one that was interrupted has no reason.
+#: What a trial notes of itself: its seed, and why it failed. An interrupted one has no reason.
 SEED, REASON = "seed", "reason"
 #: Trials before the sampler and the pruner go by what they have seen.
 STARTUP_TRIALS = 10
@@ -88,12 +88,12 @@ def next_trial(study: optuna.Study, search: Search, job: int) -> tuple[optuna.Tr
     words = f"trial {len(counted(study))} of job {job}"
     sampler_seed, seed = Streams(search.seed).integers(words, 2)
     study.sampler = _sampler(search, sampler_seed)
-    trial = study.ask({name: _distribution(range_) for name, range_ in search.ranges.items()})
+    trial = study.ask({name: distribution(range_) for name, range_ in search.ranges.items()})
     trial.set_user_attr(SEED, seed)
     return trial, seed
 
 
-def _distribution(range_: Range) -> BaseDistribution:
+def distribution(range_: Range) -> BaseDistribution:
     if isinstance(range_, Choice):
         return CategoricalDistribution(range_.texts)
     if range_.is_whole:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-import rlk
+from rlk.agent import Agent
 from rlk.errors import NotFinite, PlanError
 from rlk.hookspecs import hookimpl
+from rlk.planning.resolve import resolve
+from rlk.registry.kernel import default_kernel
 from rlk_tune.search import Search
 from rlk_tune.study import REASON, next_trial
 
@@ -61,7 +63,8 @@ def play(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
     watch = Watch(trial, search.evaluations)
     try:
         spec = search.evaluated(search.spec(search.tried(trial.params), seed))
-        with rlk.make(spec.algo, plugins=spec.plugins, **spec.given) as agent:
+        kernel = default_kernel()
+        with Agent(resolve(kernel, spec), kernel, spec) as agent:
             agent.learn(callback=watch)
     except (NotFinite, PlanError) as error:
         trial.set_user_attr(REASON, str(error))

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 import click
+import optuna
 
 from rlk.errors import RlkError
 from rlk_cli.signals import CODES, Interrupted
@@ -25,31 +26,28 @@ from rlk_tune.trial import play
 END_SECONDS = 10.0
 
 
-def work(folder: Path, search: Search, jobs: int, *, quiet: bool) -> None:
+def work(folder: Path, search: Search, study: optuna.Study, jobs: int, *, quiet: bool) -> None:
     """Play what is left of a search.
 
     Raises:
         KeyboardInterrupt: for a signal, once everything that was begun is ended.
         RlkError: for whatever is no fault of the settings that were drawn.
     """
-    left = search.trials - len(counted(open_study(folder, search)))
+    left = search.trials - len(counted(study))
     with _signals_interrupt():
         if jobs == 1 or left < 2:
-            _play_all(folder, search, 0, range(left), quiet=quiet)
+            for _ in range(left):
+                _play(folder, search, study, job=0, quiet=quiet)
         else:
             _in_processes(folder, min(jobs, left), left, quiet=quiet)
 
 
-def _play_all(
-    folder: Path, search: Search, job: int, tickets: Iterable[object], *, quiet: bool
-) -> None:
-    """Play a trial for each ticket, and bring the files up to date after each."""
-    study = open_study(folder, search)
-    for _ in tickets:
-        trial = play(search, study, job)
-        results.write(folder, search, study, trial)
-        if not quiet:
-            click.echo(report.line(trial, search, study))
+def _play(folder: Path, search: Search, study: optuna.Study, *, job: int, quiet: bool) -> None:
+    """Play a trial, and bring the files up to date."""
+    trial = play(search, study, job)
+    results.write(folder, search, study, trial)
+    if not quiet:
+        click.echo(report.line(trial, search, study))
 
 
 # ---- several processes ---------------------------------------------------------------------------
@@ -65,13 +63,11 @@ def _in_processes(folder: Path, jobs: int, left: int, *, quiet: bool) -> None:
         with _ignored(signal.SIGINT):  # theirs, too: this process tells them to end
             for process in processes:
                 process.start()
-        running = {process.sentinel: process for process in processes}
-        while running:
-            for ended in wait(list(running)):
-                process = running.pop(ended)  # type: ignore[call-overload]
-                process.join()
-                if process.exitcode:
-                    raise _failure(failures, process.exitcode)
+        while running := [process for process in processes if process.exitcode is None]:
+            wait([process.sentinel for process in running])
+            for code in (process.exitcode for process in running):
+                if code:
+                    raise _failure(failures, code)
     finally:
         _end(processes)
 
@@ -80,8 +76,10 @@ def _job(folder: Path, job: int, tickets: Any, failures: Any, quiet: bool) -> No
     """What one of the processes does."""
     try:
         with _signals_interrupt():
-            while_there_are = iter(lambda: tickets.acquire(block=False), False)
-            _play_all(folder, read(folder), job, while_there_are, quiet=quiet)
+            search = read(folder)
+            study = open_study(folder, search)
+            while tickets.acquire(block=False):
+                _play(folder, search, study, job=job, quiet=quiet)
     except KeyboardInterrupt:
         pass
     except RlkError as error:

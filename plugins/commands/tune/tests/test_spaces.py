@@ -1,0 +1,88 @@
+"""Search spaces: those of rlk's algorithms, which planning accepts, and those of other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import optuna
+import pytest
+
+from rlk.errors import PlanError, UnknownName
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
+from rlk.registry.kernel import default_kernel
+from rlk.registry.registry import Registry
+from rlk_tune.begin import new_search
+from rlk_tune.ranges import Choice
+from rlk_tune.spaces import KIND, known_ranges
+from rlk_tune.study import distribution
+from rlk_tune.usual_ranges import UsualRanges, algorithms
+
+CONTINUOUS = ("ddpg", "sac", "td3")
+EVERY = "a2c acer acktr ddpg dqn ppo ppo1 ppo2 sac td3 trpo".split()
+FIELDS = {"trials": 1, "evaluations": 2, "episodes": 1, "sampler": "random", "pruner": "none"}
+DRAWS = 40
+
+
+def test_there_are_ranges_for_every_algorithm_of_the_documentation() -> None:
+    assert algorithms() == EVERY
+    assert UsualRanges().find("bc") is None
+
+
+@pytest.mark.parametrize("preset", ["auto", "none"])
+@pytest.mark.parametrize("algo", EVERY)
+def test_whatever_is_drawn_is_planned(algo: str, preset: str) -> None:
+    env = "Pendulum-v1" if algo in CONTINUOUS else "CartPole-v1"
+    spec = make_spec(algo, {"env": env, "preset": preset, "seed": 1})
+    search, notes = new_search(spec, {}, "auto", FIELDS)
+    assert notes == []
+    assert search.searched.keys() == (UsualRanges().find(algo) or {}).keys()
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
+    for _ in range(DRAWS):
+        drawn = study.ask({name: distribution(each) for name, each in search.ranges.items()})
+        plan = resolve(default_kernel(), search.spec(search.tried(drawn.params), 1))
+        for name, value in search.tried(drawn.params).items():
+            if isinstance(value, int | float):
+                assert getattr(plan.algorithm.config, name) == value
+
+
+@pytest.mark.parametrize("algo", EVERY)
+def test_ranges_hold_what_the_algorithm_does_by_default_or_near_it(algo: str) -> None:
+    config = default_kernel().registries.algorithms.get(algo).component().config
+    ranges = known_ranges(algo, "auto")
+    assert "gamma" in ranges and all("." in name or hasattr(config(), name) for name in ranges)
+    gamma = ranges["gamma"]
+    assert isinstance(gamma, Choice) and "0.99" in gamma.texts
+
+
+class OfMine:
+    def find(self, algo: str) -> Mapping[str, str] | None:
+        return {"speed": "1:3"} if algo in ("mine", "dqn") else None
+
+
+@pytest.fixture
+def of_mine() -> Iterator[Registry]:
+    registry = default_kernel().registries.add_kind(KIND)
+    registry.register("of-mine", OfMine)
+    yield registry
+    registry.unregister("of-mine")
+
+
+def test_a_package_brings_ranges_for_its_own_algorithm(of_mine: Registry) -> None:
+    assert {name: str(each) for name, each in known_ranges("mine", "auto").items()} == {
+        "speed": "1:3"
+    }
+
+
+def test_of_two_that_have_ranges_one_is_named(of_mine: Registry) -> None:
+    with pytest.raises(PlanError, match="Say --space of-mine or --space usual-ranges"):
+        known_ranges("dqn", "auto")
+    assert known_ranges("dqn", "of-mine").keys() == {"speed"}
+    assert known_ranges("dqn", "none") == {}
+
+
+def test_a_search_space_that_is_named_has_to_have_something(of_mine: Registry) -> None:
+    with pytest.raises(PlanError, match="'of-mine' has nothing for 'ppo2'. Leave --space out"):
+        known_ranges("ppo2", "of-mine")
+    with pytest.raises(UnknownName, match="Did you mean 'usual-ranges'"):
+        known_ranges("ppo2", "usual-range")

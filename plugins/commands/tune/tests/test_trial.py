@@ -1,0 +1,107 @@
+"""One trial: its value, its failures, and what the pruner makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+from optuna.trial import TrialState, create_trial
+
+import rlk
+from rlk.errors import EnvironmentFailed
+from rlk.planning.resolve import resolve
+from rlk.registry.kernel import default_kernel
+from rlk_tune.search import Search
+from rlk_tune.study import REASON, SEED, counted, distribution, open_study
+from rlk_tune.trial import play
+
+Make = Callable[..., Search]
+GIVEN = {"env": "CartPole-v1", "preset": "none"}
+
+
+def with_trial(study: optuna.Study, search: Search, values: dict[int, float]) -> None:
+    """A trial that has been played, with these mean returns at its evaluations."""
+    ranges = {name: distribution(range_) for name, range_ in search.ranges.items()}
+    params: dict[str, Any] = {"learning_rate": 1e-3, "gamma": "0.9"}
+    study.add_trial(
+        create_trial(
+            params=params,
+            distributions=ranges,
+            value=values[max(values)],
+            intermediate_values=values,
+        )
+    )
+
+
+def test_the_value_is_the_mean_return_that_training_ends_with(tmp_path: Path, search: Make) -> None:
+    mine = search()
+    trial = play(mine, open_study(tmp_path, mine), job=0)
+    assert trial.state == TrialState.COMPLETE
+    assert list(trial.intermediate_values) == [1, 2, 3, 4]
+    assert trial.value == trial.intermediate_values[4]
+    spec = mine.evaluated(mine.spec(mine.tried(trial.params), trial.user_attrs[SEED]))
+    with rlk.make(spec.algo, plugins=spec.plugins, **spec.given) as agent:
+        agent.learn()
+        assert agent.run.evaluation_return == trial.value
+        assert agent.plan.algorithm.config.learning_rate == trial.params["learning_rate"]
+
+
+def test_all_trials_are_evaluated_in_the_same_episodes(search: Make) -> None:
+    mine = search()
+    specs = [mine.evaluated(mine.spec({}, seed)) for seed in (1, 2)]
+    assert [spec.given["evaluation.seed"] for spec in specs] == [3, 3]
+    assert [spec.given["evaluation.every"] for spec in specs] == [16, 16]
+    assert [spec.given["seed"] for spec in specs] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "typed", [{"plugins": ["evaluation:every=7"]}, {"given": {**GIVEN, "evaluation.every": 7}}]
+)
+def test_an_evaluation_that_a_user_sets_is_left_so(search: Make, typed: dict[str, Any]) -> None:
+    mine = search(**typed)
+    plan = resolve(default_kernel(), mine.evaluated(mine.spec({}, 1)))
+    (evaluation,) = (one for one in plan.callbacks if one.name == "evaluation")
+    config: Any = evaluation.config
+    assert (config.every, config.episodes, config.seed) == (7, 2, 3)
+
+
+def test_a_trial_below_the_median_is_pruned(tmp_path: Path, search: Make) -> None:
+    mine = search(pruner="median")
+    study = open_study(tmp_path, mine)
+    for _ in range(5):
+        with_trial(study, mine, {1: 90.0, 2: 90.0, 3: 90.0, 4: 90.0})
+    trial = play(mine, study, job=0)
+    assert trial.state == TrialState.PRUNED
+    assert list(trial.intermediate_values) == [1]
+    assert trial.value == trial.intermediate_values[1]
+    assert len(counted(study)) == 6
+
+
+def test_a_trial_that_gives_non_finite_numbers_has_failed(tmp_path: Path, search: Make) -> None:
+    mine = search(searched={"learning_rate": "1e30,1e31"}, trials=2)
+    study = open_study(tmp_path, mine)
+    trial = play(mine, study, job=0)
+    assert trial.state == TrialState.FAIL
+    assert trial.user_attrs[REASON]
+    assert counted(study) == [trial]
+
+
+def test_settings_that_do_not_go_together_have_failed(tmp_path: Path, search: Make) -> None:
+    mine = search(searched={"n_steps": "2,3", "nminibatches": "2,3"})
+    study = open_study(tmp_path, mine)
+    trial = play(mine, study, job=0)
+    assert trial.state == TrialState.FAIL
+    assert "two" in trial.user_attrs[REASON]
+
+
+def test_what_is_no_fault_of_the_settings_ends_the_search(tmp_path: Path, search: Make) -> None:
+    mine = search()
+    mine = search(given={**mine.given, "env.spoil": "error", "env.spoil_at": 40})
+    study = open_study(tmp_path, mine)
+    with pytest.raises(EnvironmentFailed):
+        play(mine, study, job=0)
+    assert counted(study) == []
+    assert [trial.state for trial in study.trials] == [TrialState.FAIL]

@@ -1,0 +1,278 @@
+"""`rlk tune`, from what is typed to the settings that `rlk run` takes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+import rlk
+from rlk.running.folder_owner import RunFolder
+from rlk_cli.main import main
+
+
+@attrs.frozen
+class Ended:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Terminal:
+    """Runs command lines in a folder of their own."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *words: object) -> Ended:
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        printed = self._capsys.readouterr()
+        return Ended(int(str(ended.value.code)), printed.out, printed.err)
+
+
+@pytest.fixture
+def rlk_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Terminal:
+    monkeypatch.chdir(tmp_path)
+    return Terminal(capsys)
+
+
+def rows(folder: str) -> list[dict[str, str]]:
+    """The trials of a search, without how long they took."""
+    with Path(folder, "trials.csv").open() as file:
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
+
+
+# ---- a whole search ------------------------------------------------------------------------------
+
+
+def test_a_search_ends_with_settings_that_run_takes(rlk_typed: Terminal) -> None:
+    words = ["--algo", "ppo2", "--env", "CartPole-v1", "--timesteps", 300, "--trials", 3]
+    words += ["--seed", 1, "--evaluations", 3, "--out", "mine", "--set", "n_threads=1"]
+    ended = rlk_typed("tune", *words, "--search", "n_steps=16,32")
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert lines[0] == "ppo2 on CartPole-v1 x 8, policy mlp: 3 trials of 300 timesteps, seed 1"
+    assert "  preset zoo: ppo2 on CartPole-v1 (--preset none turns it off)" in lines
+    assert "  n_steps        16,32" in lines
+    trials = [line for line in lines if line.startswith("trial ")]
+    assert len(trials) == 3 and all("learning_rate=" in line for line in trials)
+    assert lines[-1] == "  rlk run mine/best.toml"
+
+    best = max(rows("mine"), key=lambda row: float(row["mean_return"]))
+    assert f"mean return    {float(best['mean_return']):.2f}" in ended.out
+    assert Path("mine/best.toml").read_text().startswith(f"# Trial {best['trial']} of a search")
+    ended = rlk_typed("run", "mine/best.toml", "--out", "again", "--set", "evaluation.seed=1")
+    assert (ended.code, ended.err) == (0, "")
+    with rlk.load("again") as agent:
+        config: Any = agent.plan.algorithm.config
+        assert agent.run.streams.seed == int(best["seed"])
+        assert config.learning_rate == float(best["learning_rate"])
+        assert config.n_steps == int(best["n_steps"])
+        assert agent.num_timesteps >= 300
+
+
+def test_the_same_command_gives_the_same_trials(rlk_typed: Terminal, typed: list[Any]) -> None:
+    for folder in ("one", "two"):
+        assert rlk_typed(*typed, "--out", folder).code == 0
+    assert rows("one") == rows("two")
+    assert Path("one/best.toml").read_text() == Path("two/best.toml").read_text()
+
+
+def test_trials_are_played_by_several_processes(rlk_typed: Terminal, typed: list[Any]) -> None:
+    ended = rlk_typed(*typed, "--out", "mine", "--jobs", 2)
+    assert (ended.code, ended.err) == (0, "")
+    assert [row["state"] for row in rows("mine")] == ["complete"] * 4
+    assert "4 of 4 trials: 4 trained to the end" in ended.out
+
+
+def test_what_ends_a_process_ends_the_search_with_its_error(
+    rlk_typed: Terminal, typed: list[Any]
+) -> None:
+    broken = ["--set", "env.spoil=error", "--set", "env.spoil_at=40", "--out", "mine"]
+    for jobs in (1, 2):
+        ended = rlk_typed(*typed, *broken, "--jobs", jobs)
+        assert ended.code == 1
+        assert ended.err.startswith("Error: environment ")
+        assert "this environment was told to fail" in ended.err
+        assert "go on with: rlk tune --out mine\n" in ended.out
+
+
+def test_a_quiet_search_prints_nothing(rlk_typed: Terminal, typed: list[Any]) -> None:
+    assert rlk_typed(*typed, "--out", "mine", "--quiet") == Ended(0, "", "")
+    assert Path("mine/best.toml").exists()
+
+
+def test_without_a_name_the_folder_is_named_after_the_search(
+    rlk_typed: Terminal, typed: list[Any]
+) -> None:
+    assert rlk_typed(*typed, "--trials", 1).code == 0
+    (folder,) = Path("tunings").iterdir()
+    assert folder.name.startswith("ppo2-DiscreteMatch-3-")
+
+
+def test_failed_trials_are_said_and_the_search_goes_on(
+    rlk_typed: Terminal, typed: list[Any]
+) -> None:
+    rates = ["--search", "learning_rate=1e-3,1e30"]
+    at = typed.index("learning_rate=log:1e-4:1e-2")
+    words = [*typed[: at - 1], *typed[at + 1 :], *rates]
+    ended = rlk_typed(*words, "--trials", 6, "--out", "mine")
+    assert ended.code == 0
+    states = {row["learning_rate"]: row["state"] for row in rows("mine")}
+    assert states == {"1e-3": "complete", "1e30": "failed"}
+    assert all((row["state"] == "failed") == bool(row["reason"]) for row in rows("mine"))
+    (line, *_) = [line for line in ended.out.splitlines() if "failed  " in line]
+    assert "learning_rate=1e30 gamma=0.9" in line or "gamma=0.9" in line
+    assert line.endswith(")")
+
+
+def test_a_search_of_failed_trials_alone_fails(rlk_typed: Terminal, typed: list[Any]) -> None:
+    at = typed.index("learning_rate=log:1e-4:1e-2")
+    words = [*typed[:at], "learning_rate=1e30,1e31", *typed[at + 1 :]]
+    ended = rlk_typed(*words, "--out", "mine", "--trials", 2)
+    assert ended.code == 1
+    assert "no trial was trained to its end. The first: " in ended.err
+    assert not Path("mine/best.toml").exists()
+
+
+# ---- going on ------------------------------------------------------------------------------------
+
+
+def test_a_search_goes_on_where_it_was_stopped(rlk_typed: Terminal, typed: list[Any]) -> None:
+    assert rlk_typed(*typed, "--out", "whole").code == 0
+    assert rlk_typed(*typed, "--out", "parts", "--trials", 2).code == 0
+    ended = rlk_typed("tune", "--out", "parts", "--trials", 4)
+    assert ended.code == 0
+    assert rows("parts") == rows("whole")
+    assert Path("parts/best.toml").read_text() == Path("whole/best.toml").read_text()
+    ended = rlk_typed(*typed, "--out", "parts")  # the same once more has nothing to do
+    assert ended.code == 0 and "4 of 4 trials" in ended.out
+    assert rows("parts") == rows("whole")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (["--algo", "a2c"], "has algo='ppo2', not 'a2c'"),
+        (["--set", "n_steps=16"], "has n_steps=8, not 16"),
+        (["--search", "gamma=0.9,1"], "has --search gamma='0.9,0.99', not '0.9,1'"),
+        (["--sampler", "tpe"], "has sampler='random', not 'tpe'"),
+        (["--seed", "4"], "has seed=3, not 4"),
+        (["--plugin", "normalize"], r"has plugins=[], not ['normalize']"),
+    ],
+)
+def test_another_search_does_not_go_on_in_the_folder(
+    rlk_typed: Terminal, typed: list[Any], changed: list[str], said: str
+) -> None:
+    assert rlk_typed(*typed, "--out", "mine", "--trials", 1).code == 0
+    ended = rlk_typed("tune", "--out", "mine", *changed)
+    assert ended.code == 2
+    assert f"the search in mine {said}. Leave that out" in ended.err
+
+
+def test_a_folder_is_used_by_one_search_at_a_time(rlk_typed: Terminal, typed: list[Any]) -> None:
+    assert rlk_typed(*typed, "--out", "mine", "--trials", 1).code == 0
+    owner = RunFolder(Path("mine"))
+    ended = rlk_typed("tune", "--out", "mine", "--trials", 2)
+    owner.release()
+    assert ended.code == 2 and "mine is in use" in ended.err
+
+
+def wait_for_evaluations(study: Path, count: int) -> None:
+    until = time.monotonic() + 100
+    while not study.exists() or study.read_text().count("intermediate_value") < count:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_ends_a_search_that_goes_on_later(
+    tmp_path: Path, typed: list[Any], name: str, jobs: int
+) -> None:
+    words = [*typed, "--timesteps", 10_000_000, "--evaluations", 100_000, "--out", "mine"]
+    command = [sys.executable, "-m", "rlk", *map(str, words), "--jobs", str(jobs)]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            wait_for_evaluations(tmp_path / "mine" / "study.log", jobs)
+            os.kill(process.pid, getattr(signal, name))
+            out, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == {"SIGINT": 130, "SIGTERM": 143}[name]
+    assert "go on with: rlk tune --out mine\n" in out
+    assert {row["state"] for row in rows(str(tmp_path / "mine"))} == {"interrupted"}
+
+
+# ---- what is refused before any trial ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--algo", "ppo3"], "unknown algorithm 'ppo3'"),
+        (["--algo", "ppo2", "--env", "CartPole-v9"], "CartPole-v9"),
+        (["--algo", "ppo2", "--set", "gama=1"], "Did you mean 'gamma'?"),
+        (["--algo", "ppo2", "--search", "gama=0.9,1"], "Did you mean 'gamma'?"),
+        (["--algo", "ppo2", "--search", "gamma=0.9,2"], "--search gamma=0.9,2: 2 cannot be used."),
+        (["--algo", "ppo2", "--search", "gamma=0.9"], "type --set gamma=0.9"),
+        (["--algo", "ppo2", "--search", "seed=1,2"], "trials that differ in seed cannot be comp"),
+        (
+            ["--algo", "ppo2", "--search", "gamma=0.9,1", "--set", "gamma=1"],
+            "gamma is searched, and fixed at 1 as well.",
+        ),
+        (["--algo", "ppo2", "--space", "none"], "there is nothing to search: "),
+        (["--algo", "ppo2", "--timesteps", "0"], "Say --timesteps N."),
+        (["--algo", "ppo2", "--plugin", "no:evaluation"], "'evaluation.every' (rlk tune)"),
+        (["--algo", "ppo2", "--out", "full"], "--out full exists and is not empty"),
+    ],
+)
+def test_what_is_wrong_is_said_before_any_trial(
+    rlk_typed: Terminal, words: list[str], said: str
+) -> None:
+    Path("full").mkdir()
+    Path("full", "file").touch()
+    env = [] if "--env" in words else ["--env", "CartPole-v1"]
+    ended = rlk_typed("tune", *words, *env, "--preset", "none")
+    assert ended.code == 2, ended.out
+    assert said in ended.err
+    assert not Path("tunings").exists()
+
+
+def test_an_algorithm_without_ranges_is_told_what_to_type(rlk_typed: Terminal) -> None:
+    ended = rlk_typed("tune", "--algo", "gail", "--env", "CartPole-v1")
+    assert ended.code == 2
+
+
+def test_it_explains_what_would_be_searched(rlk_typed: Terminal, typed: list[Any]) -> None:
+    ended = rlk_typed(*typed, "--explain")
+    assert ended.code == 0
+    assert "noptepochs" in ended.out
+    assert ended.out.endswith(
+        "searched:\n  learning_rate  log:0.0001:0.01\n  gamma          0.9,0.99\n"
+    )
+    assert not list(Path().iterdir())
+
+
+def test_settings_of_a_spec_file_are_those_of_all_trials(
+    rlk_typed: Terminal, typed: list[Any]
+) -> None:
+    Path("mine.toml").write_text('algo = "dqn"\nenv = "CartPole-v1"\n[settings]\ngamma = 0.5\n')
+    assert rlk_typed("tune", "mine.toml", "--trials", 1, "--timesteps", 40, "--out", "it").code == 0
+    search = json.loads(Path("it/search.json").read_text())
+    assert search["algo"] == "dqn" and search["given"]["gamma"] == 0.5
+    assert "gamma" not in search["searched"] and "batch_size" in search["searched"]

@@ -1,0 +1,46 @@
+"""What is left of a search space where planning refuses a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from rlk.errors import PlanError
+from rlk_tune.ranges import parse_searches
+from rlk_tune.usable import usable
+
+
+def plan(tried: Mapping[str, Any]) -> None:
+    """A batch has to fit into a collection of 64 steps by default, and `odd` is no setting."""
+    if "odd" in tried:
+        raise PlanError("unknown setting 'odd'.\nSee: a list")
+    if tried.get("batch", 8) > tried.get("steps", 64):
+        raise PlanError("batch is too large")
+
+
+def test_what_planning_takes_is_left_as_it_is() -> None:
+    space = parse_searches(["batch=8,16", "steps=64,128"])
+    assert usable(space, (), plan) == (space, [])
+
+
+def test_a_value_that_fits_beside_others_is_kept() -> None:
+    space = parse_searches(["batch=8,128", "steps=64,128"])
+    assert usable(space, ("batch",), plan) == (space, [])
+
+
+def test_values_that_fit_nowhere_are_left_out_and_said() -> None:
+    space = parse_searches(["batch=8,128,256", "steps=64,128", "odd=1:2"])
+    left, notes = usable(space, (), plan)
+    assert left == parse_searches(["batch=8,128", "steps=64,128"])
+    assert notes == [
+        "not searched: batch=256 (batch is too large)",
+        "not searched: odd=1:2 (unknown setting 'odd'.)",
+    ]
+
+
+def test_a_typed_value_that_fits_nowhere_is_refused() -> None:
+    space = parse_searches(["batch=8:256", "steps=64,128"])
+    with pytest.raises(PlanError, match="--search batch=8:256: 256 cannot be used.\nbatch is too"):
+        usable(space, ("batch",), plan)
