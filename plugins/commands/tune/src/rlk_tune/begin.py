@@ -63,7 +63,7 @@ def new_search(
     )
     if not ranges:
         raise PlanError(
-            f"there is nothing to search: nobody has ranges for {plan.algorithm.title}. Say which "
+            f"there is nothing to search: {plan.algorithm.title} has no ranges here. Say which "
             "settings: --search learning_rate=log:1e-5:1e-2 --search gamma=0.95,0.99"
         )
     return attrs.evolve(search, searched={n: str(r) for n, r in ranges.items()}), notes

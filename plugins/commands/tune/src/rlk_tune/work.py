@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import signal
 import sys
@@ -45,6 +46,7 @@ def work(folder: Path, search: Search, study: optuna.Study, jobs: int, *, quiet:
 def _play(folder: Path, search: Search, study: optuna.Study, *, job: int, quiet: bool) -> None:
     """Play a trial, and bring the files up to date."""
     trial = play(search, study, job)
+    gc.collect()  # an agent has cycles: the replays of several would be there at once
     results.write(folder, search, study, trial)
     if not quiet:
         click.echo(report.line(trial, search, study))
