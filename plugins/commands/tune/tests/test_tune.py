@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 
 import rlk
@@ -75,8 +76,12 @@ def test_a_search_ends_with_settings_that_run_takes(rlk_typed: Terminal) -> None
     best = max(rows("mine"), key=lambda row: float(row["mean_return"]))
     assert f"mean return    {float(best['mean_return']):.2f}" in ended.out
     assert Path("mine/best.toml").read_text().startswith(f"# Trial {best['trial']} of a search")
-    ended = rlk_typed("run", "mine/best.toml", "--out", "again", "--set", "evaluation.seed=1")
+    evaluation = {"every": 100, "episodes": 5, "seed": 1}  # as that of the trial
+    pairs = [word for k, v in evaluation.items() for word in ("--set", f"evaluation.{k}={v}")]
+    ended = rlk_typed("run", "mine/best.toml", "--out", "again", *pairs)
     assert (ended.code, ended.err) == (0, "")
+    with np.load("again/evaluations.npz") as found:
+        assert found["results"][-1].mean() == float(best["mean_return"])
     with rlk.load("again") as agent:
         config: Any = agent.plan.algorithm.config
         assert agent.run.streams.seed == int(best["seed"])

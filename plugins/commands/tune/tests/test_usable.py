@@ -42,5 +42,5 @@ def test_values_that_fit_nowhere_are_left_out_and_said() -> None:
 
 def test_a_typed_value_that_fits_nowhere_is_refused() -> None:
     space = parse_searches(["batch=8:256", "steps=64,128"])
-    with pytest.raises(PlanError, match="--search batch=8:256: 256 cannot be used.\nbatch is too"):
+    with pytest.raises(PlanError, match="--search batch=8:256: 256 cannot be used"):
         usable(space, ("batch",), plan)

@@ -94,6 +94,7 @@ def next_trial(study: optuna.Study, search: Search, job: int) -> tuple[optuna.Tr
 
 
 def distribution(range_: Range) -> BaseDistribution:
+    """A range as Optuna has it."""
     if isinstance(range_, Choice):
         return CategoricalDistribution(range_.texts)
     if range_.is_whole:
