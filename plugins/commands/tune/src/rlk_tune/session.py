@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rlk.errors import RlkError
-from rlk.running.folder_owner import RunFolder
+from rlk.running.folder_owner import OwnedFolder
 from rlk_tune import report, results
 from rlk_tune.search import Search
 from rlk_tune.study import REASON, completed, counted, end_unfinished, mend, open_study
@@ -24,7 +24,7 @@ def play_in(folder: Path, search: Search, jobs: int, *, quiet: bool) -> int:
         PlanError: if another process plays trials in this folder.
         RlkError: for what ends a search, or if none of its trials was trained to the end.
     """
-    owner = RunFolder(folder)
+    owner = OwnedFolder(folder)
     try:
         search.write(folder)
         mend(folder)
