@@ -130,8 +130,8 @@ def test_another_distribution_is_refused_with_what_it_lacks(rlk_make):
     ("settings", "message"),
     [
         ({"use_sde": True, "gsde.squash_output": False}, "squash_output=false leaves them"),
-        ({"use_sde_at_warmup": True}, "no effect without use_sde. Say --set use_sde=true, too"),
-        ({"sde_sample_freq": 4}, "sde_sample_freq=4 is for 'gsde', .* Say --set use_sde=true, too"),
+        ({"use_sde_at_warmup": True}, "no effect without use_sde. Say --set use_sde=true, or"),
+        ({"sde_sample_freq": 4}, "sde_sample_freq=4 is for 'gsde', .* Say --set use_sde=true, or"),
         ({"ent_coef": 0.1, "target_entropy": -1.0}, "ent_coef=0.1 is fixed. Say .*ent_coef=auto"),
     ],
 )

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import rlk
-from rlk.running.folder_owner import RunFolder
+from rlk.running.folder_owner import OwnedFolder
 from rlk_cli.main import main
 
 
@@ -190,7 +190,7 @@ def test_another_search_does_not_go_on_in_the_folder(
 
 def test_a_folder_is_used_by_one_search_at_a_time(rlk_typed: Terminal, typed: list[Any]) -> None:
     assert rlk_typed(*typed, "--out", "mine", "--trials", 1).code == 0
-    owner = RunFolder(Path("mine"))
+    owner = OwnedFolder(Path("mine"))
     ended = rlk_typed("tune", "--out", "mine", "--trials", 2)
     owner.release()
     assert ended.code == 2 and "mine is in use" in ended.err
