@@ -22,7 +22,7 @@ def check(config: SACConfig, plan: Plan) -> None:
     if config.use_sde_at_warmup and not config.use_sde:
         raise PlanError(
             f"{title}: use_sde_at_warmup=true has no effect without use_sde. Say --set "
-            "use_sde=true, too, or leave it out."
+            "use_sde=true, or leave it out."
         )
     learnt, _ = entropy_coefficient(config.ent_coef)
     if config.target_entropy != "auto" and not learnt:
