@@ -169,6 +169,23 @@ def test_what_is_no_checkpoint_is_refused(
     assert says in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("is_kept", [0.5, 0.95], ids=["half of it", "all but its end"])
+def test_the_one_before_a_damaged_checkpoint_is_named_and_goes_on(
+    folder: Path, capsys: pytest.CaptureFixture[str], is_kept: float
+) -> None:
+    newest = folder / "checkpoints" / "60.zip"
+    data = newest.read_bytes()
+    newest.write_bytes(data[: int(len(data) * is_kept)])
+    assert ended("resume", folder, "--timesteps", 90) == 1
+    before = folder / "checkpoints" / "30.zip"
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"To go on from the one before it: rlk resume {before}" in said
+    assert ended("resume", newest) == 1
+    assert "the one before it" not in capsys.readouterr().err, "that one was asked for"
+    assert ended("resume", before, "--timesteps", 90) == 0
+    assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60", "90"]
+
+
 def test_a_checkpoint_that_is_damaged_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +57,9 @@ def resume(
     from rlk_resume.fork import forked
 
     kernel = default_kernel()
-    path = newest(Path(run), kernel)
-    manifest = checkpoint.read_manifest(path, kernel)
+    *before, path = checkpoints_of(Path(run), kernel)
+    with one_before_named(before):
+        manifest = checkpoint.read_manifest(path, kernel)
     if "run" not in manifest["contents"]:
         raise BadFile(f"{path} is not a checkpoint. {NO_MODEL}")
     changes = given(**options) | {"verbose": 0 if quiet else 1 + verbosity}
@@ -73,7 +76,8 @@ def resume(
     if code is not None:
         return code
     with forked(path, manifest, plan) if out else contextlib.nullcontext():
-        state = checkpoint.read(path, kernel)
+        with one_before_named(before):
+            state = checkpoint.read(path, kernel)
         with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
             agent = Agent(plan, kernel, spec, state)
         agent = restored(agent, state, path)
@@ -88,8 +92,8 @@ def resume(
     return 0
 
 
-def newest(place: Path, kernel: Kernel) -> Path:
-    """The checkpoint that RUN names: that file, or the newest one in a folder.
+def checkpoints_of(place: Path, kernel: Kernel) -> list[Path]:
+    """What RUN names: that file alone, or the checkpoints in a folder, of which the last is meant.
 
     Raises:
         BadFile: if the folder has no checkpoint, or cannot be looked at.
@@ -99,11 +103,23 @@ def newest(place: Path, kernel: Kernel) -> Path:
     suffixes = [one.suffix for one in checkpoint.serializers(kernel)]
     with looking_at(place, f"cannot read {place}"):
         if not place.is_dir():
-            return checkpoint.find(place, kernel)[0]
+            return [checkpoint.find(place, kernel)[0]]
         found = checkpoints(place, *suffixes)
     if not found:
         raise BadFile(f"{place} holds no checkpoint. {NO_MODEL}")
-    return found[-1]
+    return found
+
+
+@contextlib.contextmanager
+def one_before_named(before: Sequence[Path]) -> Iterator[None]:
+    """While a checkpoint is read: the error for a damaged one names the one before it, if any."""
+    try:
+        yield
+    except BadFile as error:
+        if not before:
+            raise
+        typed = shlex.join(["rlk", "resume", str(before[-1])])
+        raise BadFile(f"{error} To go on from the one before it: {typed}") from error
 
 
 def restored(agent: Agent, state: State, path: Path) -> Agent:
