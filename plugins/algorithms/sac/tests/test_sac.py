@@ -7,7 +7,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from rlk.errors import PlanError
+import rlk
+from rlk.errors import BadFile, PlanError
 from rlk_sac import SACConfig
 from rlk_testing import AlgorithmContract, OffPolicyContract
 
@@ -102,6 +103,14 @@ def test_the_entropys_weight_is_learnt_from_a_value_on_or_fixed(
     assert ("entropy" in agent.run.optimise.groups) == learnt
     agent.learn(100)
     assert (float(algorithm.ent_coef()) != pytest.approx(initial)) == learnt
+
+
+def test_a_fixed_weight_of_the_entropy_cannot_be_learnt_from_there(rlk_make, tmp_path):
+    path = rlk_make("sac", env=MATCH, ent_coef=0.2, **SMALL).save(tmp_path / "model")
+    with pytest.raises(BadFile, match=r"'sac'.*cannot be taken up: ent_coef was fixed where"):
+        rlk.load(path, env=MATCH, ent_coef="auto")
+    with rlk.load(path, env=MATCH) as agent:
+        assert float(agent.run.algorithm.ent_coef()) == pytest.approx(0.2)
 
 
 def test_the_wanted_entropy_is_minus_the_number_of_actions_unless_said(rlk_make):

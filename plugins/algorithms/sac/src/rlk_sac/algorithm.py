@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from rlk.abilities import offers
-from rlk.errors import PlanError
+from rlk.errors import PlanError, RlkError
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
 from rlk_flat_parameters import FlatParameters
@@ -184,4 +184,9 @@ class SAC:
         self.target.load_state_dict(state["target"])
         self.schedule.load_state_dict(state["schedule"])
         if self.log_ent_coef is not None:
+            if "log_ent_coef" not in state:
+                raise RlkError(
+                    "ent_coef was fixed where this was saved, so there is none to go on learning. "
+                    "Leave ent_coef as it was."
+                )
             self.log_ent_coef.flat.copy_(state["log_ent_coef"])
