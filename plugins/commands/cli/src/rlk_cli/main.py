@@ -80,6 +80,10 @@ def main(arguments: list[str] | None = None) -> None:
         code = command_tree().main(plain, prog_name="rlk", standalone_mode=False)
     except (KeyboardInterrupt, click.Abort):
         code = 130
+    except SystemExit as leaving:
+        if not hasattr(leaving, "__notes__"):
+            raise
+        code = _print_leaving(leaving)
     except Exception as error:
         if "--debug" in arguments:
             raise
@@ -105,6 +109,15 @@ def _print_error(error: Exception, arguments: list[str]) -> int:
         text = _unexpected(error)
     click.echo(f"{click.style('Error:', fg='red', bold=True)} {text}", err=True)
     return getattr(error, "exit_code", 1)
+
+
+def _print_leaving(leaving: SystemExit) -> int:
+    """Print which environment ends the whole program; returns the exit code, never 0."""
+    where = "; ".join(leaving.__notes__)
+    what = f"sys.exit({leaving.code!r}) was called while {where}"
+    advice = "Let it raise an error, or end its episode (truncated=True), instead"
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {what}. {advice}.", err=True)
+    return leaving.code if isinstance(leaving.code, int) and leaving.code else 1
 
 
 def _lacks_memory(error: Exception) -> bool:

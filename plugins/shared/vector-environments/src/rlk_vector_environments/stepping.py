@@ -113,8 +113,8 @@ class EnvironmentGroup:
             if result is not None:  # it may be the reason
                 self._check(check_step, start + row, result)
             raise self._raised(start + row, "in step", error) from error
-        except KeyboardInterrupt as interruption:
-            interruption.add_note(f"environment {start + row} was in step")
+        except (KeyboardInterrupt, SystemExit) as leaving:
+            leaving.add_note(f"environment {start + row} was in step")
             raise
         return ended, infos
 
@@ -180,8 +180,8 @@ class EnvironmentGroup:
                 result = self.envs[row].reset(seed=seed, options=options)
             except Exception as error:
                 raise self._raised(index, "in reset", error) from error
-            except KeyboardInterrupt as interruption:
-                interruption.add_note(f"environment {index} was in reset")
+            except (KeyboardInterrupt, SystemExit) as leaving:
+                leaving.add_note(f"environment {index} was in reset")
                 raise
             self._check(check_reset, index, result)
             sample, info = result
