@@ -63,6 +63,25 @@ def test_a_resumed_run_ends_as_the_uninterrupted_one(
     assert "done: 30 timesteps in " in printed
 
 
+def test_a_checkpoint_within_its_own_folder_is_known_by_its_name_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder / "checkpoints")
+    (folder / "model.zip").unlink()
+    assert ended("resume", "30.zip", "--quiet") == 0
+    assert (folder / "model.zip").exists()
+    assert not (folder / "checkpoints" / "progress.csv").exists()
+
+
+def test_a_checkpoint_in_no_run_folder_asks_where_to_go_on(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moved = Path(shutil.move(folder / "checkpoints" / "30.zip", tmp_path / "mine.zip"))
+    assert ended("resume", moved) == 2
+    assert f"rlk resume {moved} --out DIR" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.zip", "run"]
+
+
 def test_a_run_that_is_done_says_how_to_go_further(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

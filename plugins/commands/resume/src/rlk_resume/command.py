@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rlk.errors import BadFile
+from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
 from rlk.registry.kernel import default_kernel
 from rlk_cli.options import SHARED, given
@@ -66,7 +66,7 @@ def resume(
     spec = spec_of(
         manifest["plan"], kernel, env=env, plugins=plugins, changes=changes, observers=True
     )
-    spec = make_spec("", {"out": out or str(path.parent.parent)}).over(spec)
+    spec = make_spec("", {"out": out or str(own_folder(path))}).over(spec)
     # A fork of what had no folder has whatever joins a run with one.
     plan = resolve(kernel, spec, autostart=out is not None)
     if explained:
@@ -90,6 +90,19 @@ def resume(
             f"the run ended at {done} timesteps. To train longer, give --timesteps a larger number."
         )
     return 0
+
+
+def own_folder(path: Path) -> Path:
+    """The run folder of a checkpoint; PlanError for one that was saved, or moved, elsewhere."""
+    from rlk_resume.fork import folder_of
+
+    folder = folder_of(path)
+    if folder is None:
+        raise PlanError(
+            f"{path} is in no run folder, where checkpoints are in a folder `checkpoints`. Say where "
+            f"to go on: {shlex.join(['rlk', 'resume', str(path), '--out', 'DIR'])}"
+        )
+    return folder
 
 
 def checkpoints_of(place: Path, kernel: Kernel) -> list[Path]:

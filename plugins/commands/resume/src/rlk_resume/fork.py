@@ -52,7 +52,7 @@ def forked(path: Path, manifest: Mapping[str, Any], plan: Plan) -> Iterator[None
             f"{path} is at {timesteps:,} timesteps, so nothing is left to train in {out}. Give "
             "--timesteps a larger number, or fork an earlier checkpoint."
         )
-    source = folder_of(path)
+    source = folder_of(path.resolve())
     refuse_files_of_the_other(source, manifest["plan"], plan)
     is_new = not out.exists()
     claim(out, f"--out {out}", f"rlk resume {out}")
@@ -67,8 +67,8 @@ def forked(path: Path, manifest: Mapping[str, Any], plan: Plan) -> Iterator[None
 
 def folder_of(path: Path) -> Path | None:
     """The run folder that a checkpoint is in; None for one that was saved elsewhere."""
-    folder = path.resolve().parent
-    return folder.parent if folder.name == CHECKPOINTS else None
+    folders = (path.parent, path.resolve().parent)
+    return next((folder.parent for folder in folders if folder.name == CHECKPOINTS), None)
 
 
 def refuse_files_of_the_other(source: Path | None, saved: Mapping[str, Any], plan: Plan) -> None:
