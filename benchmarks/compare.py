@@ -53,7 +53,8 @@ def compared(library: str) -> bool:
 
 def compare(case: str, arguments: argparse.Namespace) -> None:
     """All repetitions of one case, then the medians."""
-    libraries = arguments.libraries or case_of(case).LIBRARIES
+    wanted = arguments.libraries
+    libraries = [name for name in case_of(case).LIBRARIES if not wanted or name in wanted]
     rows: list[dict[str, Figures]] = []
     for repetition in range(arguments.repetitions):
         row = {
@@ -88,7 +89,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {names()}; default all")
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--libraries", nargs="+", help="rlk rlk+compile sb3 sbx; default all")
+    parser.add_argument(
+        "--libraries", nargs="+", help="rlk rlk+compile sb3 sbx: those that a case has; default all"
+    )
     parser.add_argument(
         "--clock", choices=("wall", "cpu"), default="wall", help="cpu for a machine in use"
     )
