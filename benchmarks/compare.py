@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {names()}; default all")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument(
-        "--libraries", nargs="+", help="rlk rlk+compile sb3 sbx: those that a case has; default all"
+        "--libraries", nargs="+", help="of those of the case, such as rlk sb3; default all"
     )
     parser.add_argument(
         "--clock", choices=("wall", "cpu"), default="wall", help="cpu for a machine in use"

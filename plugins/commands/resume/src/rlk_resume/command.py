@@ -99,8 +99,8 @@ def own_folder(path: Path) -> Path:
     folder = folder_of(path)
     if folder is None:
         raise PlanError(
-            f"{path} is in no run folder, where checkpoints are in a folder `checkpoints`. Say where "
-            f"to go on: {shlex.join(['rlk', 'resume', str(path), '--out', 'DIR'])}"
+            f"{path} is in no run folder, where checkpoints are in a folder `checkpoints`. Say "
+            f"where to go on: {shlex.join(['rlk', 'resume', str(path), '--out', 'DIR'])}"
         )
     return folder
 
