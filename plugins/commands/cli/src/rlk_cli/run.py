@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
@@ -14,6 +14,9 @@ from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk_cli.options import SHARED, given, read_spec
 from rlk_cli.train import take_over, train_to_the_end
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
 
 EXAMPLES = """\b
 rlk run --algo dqn --plugin prioritized-replay
@@ -66,4 +69,12 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     with Agent(plan, default_kernel(), spec) as agent:
         if plan.out is not None:
             folder.write_plan(Path(plan.out), as_json(plan))
+            warn_of_no_callback(plan)
         return train_to_the_end(agent)
+
+
+def warn_of_no_callback(plan: Plan) -> None:
+    """Say that no model will be saved, where nothing is installed that would save one."""
+    if not plan.callbacks and not plan.left_out:
+        what = "no model will be saved, and little be printed: this run has no callback"
+        click.echo(f"{what}. pip install rlk-callbacks rlk-loggers", err=True)
