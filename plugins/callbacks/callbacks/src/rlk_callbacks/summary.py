@@ -85,10 +85,11 @@ def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
     elif stopped:
         yield f"go on with: {shlex.join(['rlk', 'resume', str(out), *again.options])}"
     else:
+        installed = run.plan.kernel.registries.commands
+        options = {"evaluate": again.options, "enjoy": again.options, "plot": ()}
         yield "next:"
-        for command in ("evaluate", "enjoy"):
-            yield f"  {shlex.join(['rlk', command, str(out), *again.options])}"
-        yield f"  {shlex.join(['rlk', 'plot', str(out)])}"
+        for command in (one for one in options if one in installed):
+            yield f"  {shlex.join(['rlk', command, str(out), *options[command]])}"
 
 
 def _fitted(text: str) -> str:

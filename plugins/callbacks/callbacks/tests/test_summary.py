@@ -1,0 +1,23 @@
+"""The callback `summary`: what it advises at the end of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import rlk
+from rlk.registry.kernel import Kernel
+
+
+def test_it_names_the_commands_that_are_installed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = Kernel()
+    kernel.registries.commands.entries.pop("plot")
+    how = {"env": "CartPole-v1", "out": str(tmp_path / "run"), "verbose": 1, "n_steps": 8}
+    with rlk.make("a2c", kernel=kernel, **how) as agent:
+        agent.learn(16)
+    printed = capsys.readouterr().out
+    assert f"rlk evaluate {tmp_path}/run" in printed and f"rlk enjoy {tmp_path}/run" in printed
+    assert "rlk plot" not in printed
