@@ -182,7 +182,7 @@ def test_a_model_that_is_not_there_is_refused_while_planning(tmp_path: Path) -> 
 
 def test_a_file_of_stable_baselines_is_answered_with_how_to_convert_it(tmp_path: Path) -> None:
     (tmp_path / "BreakoutNoFrameskip-v4.pkl").write_bytes(b"\x80\x03.")
-    with pytest.raises(PlanError, match=r"(?s)reads '.pkl' files.*from rlk_baselines import A2C"):
+    with pytest.raises(PlanError, match=r"(?s)reads '.pkl' files.*rlk import FILE --env"):
         begun(tmp_path / "BreakoutNoFrameskip-v4.pkl")
 
 

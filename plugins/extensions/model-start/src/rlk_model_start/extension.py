@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 NAME = "model-start"
 _OWNER = f"plugin {NAME!r} (rlk-{NAME})"
 _CONVERT = (
-    "\nA file of Stable Baselines itself is converted by one line of Python: from rlk_baselines "
-    "import A2C; A2C.load('FILE').save('MODEL.zip')"
+    "\nA file of Stable Baselines itself is converted first: rlk import FILE --env ENV --out MODEL.zip"
 )
 
 

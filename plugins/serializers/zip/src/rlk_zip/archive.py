@@ -20,6 +20,7 @@ MANIFEST, STRUCTURE = "manifest.json", "state.json"
 
 _PART = re.compile(r"tensors(-[1-9]\d*)?\.safetensors")
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth")
+_IMPORT = "Make one of rlk's of it: rlk import FILE --env ENV --out MODEL.zip (rlk-import)"
 #: Of the list of members: it has some 70 bytes for each, and 64 MiB of tensors are one member.
 _MAX_LIST_BYTES = 8 << 20
 _END, _LOCATOR_64 = b"PK\x05\x06", b"PK\x06\x07"
@@ -91,14 +92,12 @@ class Archive:
         if "_stable_baselines3_version" in names or {"data", "policy.pth"} <= names:
             raise BadFile(
                 f"{self.name} is a Stable-Baselines3 model, which holds pickles; nothing of it was "
-                "read. In Python, rlk_baselines.sb3 loads it without them (PPO.load), and what "
-                "that model saves is a file of rlk's."
+                f"read. {_IMPORT}; in Python, rlk_baselines.sb3 loads it (PPO.load)."
             )
         if {"data", "parameters", "parameter_list"} <= names:
             raise BadFile(
                 f"{self.name} is a Stable Baselines 2 model, which holds pickles; nothing of it "
-                "was read. In Python, rlk_baselines loads it without them (PPO2.load), and what "
-                "that model saves is a file of rlk's."
+                f"was read. {_IMPORT}; in Python, rlk_baselines loads it (PPO2.load)."
             )
 
     def _refuse_unusual_compression(self) -> None:

@@ -20,8 +20,6 @@ from rlk_baselines.tensorflow import files, names
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
 
-#: Arguments that are classes there, which nobody passes again.
-_CLASSES = ("replay_buffer_class", "rollout_buffer_class")
 #: The classes whose files are loaded.
 CLASSES = ("A2C", "ACER", "ACKTR", "DDPG", "DQN", "GAIL", "PPO1", "PPO2", "SAC", "TD3", "TRPO")
 #: Parameters that no file can give, by the algorithm, and what they are: DDPG's critic takes the
@@ -30,6 +28,24 @@ NEW = {
     "ddpg": (("model/qf/", "target/qf/"), "the critic of DDPG"),
     "trpo": (("adversary/",), "the discriminator of GAIL"),
 }
+
+
+class LeftOut(UserWarning):
+    """Settings that a file has and that its model does not take up.
+
+    Args:
+        path: the file.
+        names: of the settings, as arguments of the constructor.
+    """
+
+    def __init__(self, path: Path, names: list[str]) -> None:
+        self.names = tuple(names)
+        again = ", ".join(f"{name}=…" for name in names)
+        super().__init__(
+            f"{path}: {', '.join(names)} are functions or objects, which are not read, or not "
+            "settings here. They have their defaults now; to learn on, pass what matters again: "
+            f"load(…, {again})."
+        )
 
 
 def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any]) -> Any:
@@ -75,9 +91,11 @@ def made(
             f"the policy in {saved.path} is a class of a program, which is not read: pass it "
             f"again, {cls.__name__}.load({str(saved.path)!r}, policy=…)."
         )
-    left_out = [name for name in saved.left_out if name in cls.names and name not in _CLASSES]
+    left_out = [name for name in saved.left_out if name in cls.names]
     left_out += _not_here(cls, settings)
-    _warn_of([name for name in left_out if name not in given], saved.path)
+    lost = [name for name in left_out if name not in given]
+    if lost:
+        warnings.warn(LeftOut(saved.path, lost), stacklevel=6)
     return cls(**settings)
 
 
@@ -93,11 +111,11 @@ def _check_class(cls: type[BaseRLModel], saved: files.SavedThere) -> None:
     """Refuse the file of another class, and what is not loaded."""
     if "model_class" in {*saved.settings, *saved.left_out}:
         raise Refused(f"{saved.path} is a model of HER in Stable Baselines, which is not loaded.")
-    found = _class_of(saved)
-    if not issubclass(cls, getattr(rlk_baselines, found)):
+    found = classes_of(saved)
+    if not any(issubclass(cls, getattr(rlk_baselines, one)) for one in found):
         raise Refused(
-            f"{saved.path} holds a model of {found}, not of {cls.__name__}. Write "
-            f"rlk_baselines.{found}.load({str(saved.path)!r})."
+            f"{saved.path} holds a model of {' or '.join(found)}, not of {cls.__name__}. Write "
+            f"rlk_baselines.{found[0]}.load({str(saved.path)!r})."
         )
     if any("obs_rms/" in name for name in saved.parameters):
         raise Refused(
@@ -106,16 +124,18 @@ def _check_class(cls: type[BaseRLModel], saved: files.SavedThere) -> None:
         )
 
 
-def _class_of(saved: files.SavedThere) -> str:
+def classes_of(saved: files.SavedThere) -> tuple[str, ...]:
     """The name of the class whose arguments are most like those in a file, which has no name.
 
-    TRPO writes those of GAIL, too, and whether it is that.
+    It is several names where they are like those of several classes. TRPO writes the arguments of
+    GAIL, too, and whether it is that.
     """
     if "using_gail" in saved.settings:
-        return "GAIL" if saved.settings["using_gail"] else "TRPO"
+        return ("GAIL",) if saved.settings["using_gail"] else ("TRPO",)
     own = {name: {*getattr(rlk_baselines, name).names} - OF_ALL.keys() for name in CLASSES}
     there = {*saved.settings, *saved.left_out} & set().union(*own.values())
-    return max(own, key=lambda name: len(own[name] & there) / len(own[name] | there))
+    like = {name: len(names & there) / len(names | there) for name, names in own.items()}
+    return tuple(name for name in CLASSES if like[name] == max(like.values()))
 
 
 def _environment(saved: files.SavedThere, env: Any) -> Any:
@@ -135,14 +155,3 @@ def _not_here(cls: type[BaseRLModel], settings: dict[str, Any]) -> list[str]:
     """Takes out what has one value here and only matters to learning; those of another value."""
     only = {k: value for k, (value, _) in getattr(cls, "only", {}).items() if k != "use_sde"}
     return [key for key, value in only.items() if (settings.pop(key, None) or value) != value]
-
-
-def _warn_of(left_out: list[str], path: Path) -> None:
-    if left_out:
-        again = ", ".join(f"{name}=…" for name in left_out)
-        warnings.warn(
-            f"{path}: {', '.join(left_out)} are functions or objects, which are not read, or not "
-            "settings here. They have their defaults now; to learn on, pass what matters again: "
-            f"load(…, {again}).",
-            stacklevel=7,
-        )

@@ -10,7 +10,7 @@ import io
 import json
 import pickle
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from torch import nn
 from rlk.errors import BadFile
 from rlk.records import Array
 from rlk.spaces import is_image
+from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.extractors import CLASS
 from rlk_baselines.tensorflow.files import SavedThere, plain, space_of, value_of
 from rlk_baselines.tensorflow.inert_pickle import Inert, is_plain, path_of
@@ -55,6 +56,7 @@ def read(path: Path) -> tuple[str, SavedThere]:
 
     Raises:
         BadFile: if it is damaged.
+        Refused: if its class is none of Stable-Baselines3's.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -62,7 +64,8 @@ def read(path: Path) -> tuple[str, SavedThere]:
             parameters = _weights(archive.read(_PARAMETERS))
             for entry in {*_VARIABLES} & {*archive.namelist()}:
                 parameters |= _weights(archive.read(entry))
-        found = {name: value_of(value) for name, value in data.items()}
+        found = {name: _constant(value_of(value)) for name, value in data.items()}
+        found = {name: one for name, one in found.items() if not _is_usual_buffer(one)}
         policy = path_of(found.pop("policy_class")) or ""
         kwargs = dict(found.pop("policy_kwargs", None) or {})
         observation_space = space_of(found.pop("observation_space", None))
@@ -73,6 +76,12 @@ def read(path: Path) -> tuple[str, SavedThere]:
     if "train_freq" in found:
         found["train_freq"] = _frequency(found["train_freq"], found.get("n_episodes_rollout"))
     settings = {name: plain(value) for name, value in found.items() if is_plain(value)}
+    kind = _class_of(policy, found.keys(), settings)
+    if kind is None:
+        raise Refused(
+            f"{path} holds a model of sb3-contrib, or of a class of a program's own, which is not "
+            "loaded: only those of Stable-Baselines3 itself are."
+        )
     name = policy.rpartition(".")[2]
     saved = SavedThere(
         path,
@@ -85,7 +94,7 @@ def read(path: Path) -> tuple[str, SavedThere]:
         n_envs,
         parameters,
     )
-    return _class_of(policy, {*settings, *saved.left_out}, settings), saved
+    return kind, saved
 
 
 def _weights(data: bytes) -> dict[str, Array]:
@@ -101,15 +110,30 @@ def _weights(data: bytes) -> dict[str, Array]:
     return {name: value.detach().numpy() for name, value in found.items() if torch.is_tensor(value)}
 
 
-def _class_of(policy: str, names: set[str], settings: Mapping[str, Any]) -> str:
-    """The name of the model's class, which no file has."""
-    family = policy.split(".")[1] if policy.startswith("stable_baselines3.") else ""
-    if "clip_range" in names or family == "common":
+def _class_of(policy: str, names: Collection[str], settings: Mapping[str, Any]) -> str | None:
+    """The name of the model's class, which no file has; None for one of another package."""
+    if policy.startswith("sb3_contrib.") or "cg_max_steps" in names:  # the latter is its TRPO
+        return None
+    if "vf_coef" in names:
         return "PPO" if "clip_range" in names else "A2C"
     if "policy_delay" in names:
         is_ddpg = settings.get("policy_delay") == 1 and settings.get("target_noise_clip") == 0.0
         return "DDPG" if is_ddpg else "TD3"
-    return "SAC" if "ent_coef" in names else "DQN"
+    if "ent_coef" in names:
+        return "SAC"
+    return "DQN" if "exploration_fraction" in names else None
+
+
+def _is_usual_buffer(value: Any) -> bool:
+    """Whether a value is a class of buffers that a model has unless another is passed."""
+    return (path_of(value) or "").startswith("stable_baselines3.common.buffers.")
+
+
+def _constant(value: Any) -> Any:
+    """The number of a schedule that is one, as which a constant clip range is written."""
+    inner = getattr(value, "value_schedule", value)
+    is_constant = type(inner).__name__ == "ConstantSchedule" and isinstance(inner, Inert)
+    return getattr(inner, "val", value) if is_constant else value
 
 
 def _frequency(value: Any, episodes: Any) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from rlk.records import Array
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.refusals import Refused
@@ -38,10 +40,19 @@ def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any])
         n_envs = saved.n_envs if env is None else env.num_envs
         batch_size = given.get("batch_size", saved.settings["batch_size"])
         given = with_room(dict(given), batch_size, n_envs)
+    if "replay_buffer_class" not in given:
+        saved = _without_hindsight(saved)
     model = made(cls, saved, env, given)
     model.load_parameters(parameters(model, found, saved))
     model.num_timesteps = int(saved.settings.get("num_timesteps", 0))
     return model
+
+
+def _without_hindsight(saved: SavedThere) -> SavedThere:
+    """Without the settings of a `HerReplayBuffer`, a class that has to be passed again."""
+    settings = {k: v for k, v in saved.settings.items() if k != "replay_buffer_kwargs"}
+    left_out = tuple(name for name in saved.left_out if name != "replay_buffer_kwargs")
+    return attrs.evolve(saved, settings=settings, left_out=left_out)
 
 
 def parameters(model: BaseRLModel, kind: str, saved: SavedThere) -> dict[str, Array]:

@@ -1,0 +1,90 @@
+"""`rlk import`. What is slow to import is imported when it is called."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from rlk.errors import PlanError
+from rlk.files import looking_at
+from rlk_cli.options import given
+
+SUFFIX = ".zip"
+
+
+@click.command("import")
+@click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The model file to write, a new one.",
+)
+@click.option(
+    "--env",
+    metavar="ENV",
+    help="What it was trained in, which no such file says: an id, or ./file.py:Class.",
+)
+@click.option(
+    "--algo",
+    metavar="NAME",
+    help="Its class (ppo2, acer, …), for the few files that do not show it.",
+)
+@click.option(
+    "--normalize",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The file of the VecNormalize that it was trained in.",
+)
+@click.option(
+    "--plugin",
+    "plugins",
+    metavar="NAME",
+    multiple=True,
+    help="Add a plugin: a wrapper that its environment was in (atari, frame-stack). Repeatable.",
+)
+@click.option(
+    "--set",
+    "pairs",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Change a setting: clip_range=0.1, env.gravity=9.8. Repeatable.",
+)
+def command(
+    model: Path,
+    out: Path,
+    env: str | None,
+    algo: str | None,
+    normalize: Path | None,
+    plugins: tuple[str, ...],
+    pairs: tuple[str, ...],
+) -> None:
+    """Make a model file of one that Stable Baselines 2.10 or Stable-Baselines3 has saved.
+
+    MODEL is the file that model.save(…) has left there. Nothing in it runs.
+    """
+    from rlk_import.conversion import converted
+    from rlk_import.origin import origin_of
+
+    out = _new(out)
+    origin = origin_of(model, algo)
+    imported = converted(origin, env, normalize=normalize, plugins=plugins, changes=given(pairs))
+    with imported.agent as agent:
+        click.echo(f"{model}: {origin.title}, {agent.num_timesteps:,} timesteps")
+        for sentence in imported.lost:
+            click.echo(f"  {sentence}")
+        path = agent.save(out)
+        click.echo(f"wrote {path}: {agent.plan.title}")
+        click.echo(f"Type: {shlex.join(['rlk', 'evaluate', str(path)])}")
+
+
+def _new(out: Path) -> Path:
+    """The file to write, with its suffix; PlanError if there is something of that name."""
+    path = out if out.name.endswith(SUFFIX) else out.with_name(out.name + SUFFIX)
+    with looking_at(path, f"cannot write {path}", PlanError):
+        if path.exists():
+            raise PlanError(f"--out {path} exists. Name a new file.")
+    return path

@@ -1,0 +1,11 @@
+"""What the command line knows of `rlk import` before it is called."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+component = Component(
+    name="import",
+    factory="rlk_import.command:command",
+    summary="Make a model file of one that Stable Baselines 2.10 or Stable-Baselines3 has saved.",
+)

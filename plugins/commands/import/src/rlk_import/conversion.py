@@ -1,0 +1,129 @@
+"""An agent of rlk with the settings and the parameters of a model of Stable Baselines.
+
+`rlk_baselines` loads the model, whose environment is an object that no file can hold. The agent is
+made anew from its plan, in the environment that the user names.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from rlk.agent import Agent
+from rlk.errors import PlanError
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json, spec_of
+from rlk.registry.kernel import default_kernel
+from rlk.spaces import describe
+from rlk_baselines import GAIL
+from rlk_baselines.tensorflow.loading import LeftOut
+from rlk_import.normalization import NORMALIZE, put_statistics, read_normalize
+from rlk_import.spaces import alike
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk_baselines.common.base_class import BaseRLModel
+    from rlk_import.origin import Origin
+
+
+@attrs.frozen
+class Imported:
+    """An agent of a model from elsewhere.
+
+    Attributes:
+        lost: what the agent does not have of that model, as sentences.
+    """
+
+    agent: Agent
+    lost: tuple[str, ...]
+
+
+def converted(
+    origin: Origin,
+    env: str | None,
+    *,
+    normalize: Path | None = None,
+    plugins: tuple[str, ...] = (),
+    changes: Mapping[str, Any] | None = None,
+) -> Imported:
+    """An agent of a model.
+
+    Args:
+        origin: the model.
+        env: what it was trained in, as `--env` takes it.
+        normalize: the file of the `VecNormalize` that it was trained in.
+        plugins: those that it is to have besides, as the wrappers of its environment.
+        changes: settings that are to be others, by rlk's keys.
+
+    Raises:
+        PlanError: if there is no environment, or one of other spaces, or something does not fit.
+        BadFile: if a file is damaged.
+    """
+    model, lost = _loaded(origin)
+    try:
+        if env is None:
+            raise _no_environment(origin, model)
+        found = read_normalize(normalize) if normalize is not None else None
+        if found is not None:
+            plugins, changes = (*plugins, NORMALIZE), {**found.settings, **(changes or {})}
+        else:
+            lost.append(
+                "the statistics of a VecNormalize, if it was trained in one, are in a file of "
+                "their own: --normalize FILE"
+            )
+        kernel = default_kernel()
+        plan = as_json(model.agent.plan)
+        spec = spec_of(plan, kernel, env=env, plugins=plugins, changes=changes)
+        _check_spaces(origin, model, made := resolve(kernel, spec))
+        agent = Agent(made, kernel, spec)
+        agent.load_parameters(model.agent.get_parameters())
+        agent.run.clock.timesteps = model.num_timesteps
+    finally:
+        model.agent.close()
+    if found is not None:
+        put_statistics(agent, found)
+    return Imported(agent, tuple(lost))
+
+
+def _loaded(origin: Origin) -> tuple[BaseRLModel, list[str]]:
+    """The model as `rlk_baselines` loads it, and what its file has that it does not take up."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = origin.kind.load(origin.path)
+    lost = ["optimisers, random streams and the replay begin anew"]
+    for warning in said:
+        if isinstance(warning.message, LeftOut):
+            lost.append(
+                f"functions and objects are not read: {', '.join(warning.message.names)}. They "
+                f"have their defaults; say --set KEY=VALUE (rlk plugins show {origin.kind.algo}) "
+                "or --plugin NAME (hindsight-replay, normal-noise)"
+            )
+        elif str(warning.message).startswith(f"{origin.path}: "):
+            lost.append(str(warning.message).removeprefix(f"{origin.path}: "))
+    if issubclass(origin.kind, GAIL):
+        lost.append("the learnt reward is left out: it learns on as TRPO, from the environment's")
+    return model, lost
+
+
+def _no_environment(origin: Origin, model: BaseRLModel) -> PlanError:
+    return PlanError(
+        f"{origin.path} does not say what it was trained in, as no file of {origin.library} does. "
+        f"Name it by --env ID; observations are {describe(model.observation_space)}, actions "
+        f"{describe(model.action_space)}."
+    )
+
+
+def _check_spaces(origin: Origin, model: BaseRLModel, plan: Plan) -> None:
+    """PlanError where the environment has others than the model."""
+    for name in ("observation_space", "action_space"):
+        there, here = getattr(model, name), getattr(plan, name)
+        if not alike(there, here, bounds=name == "action_space"):
+            raise PlanError(
+                f"{origin.path} was trained with the {name} {there}, and that of {plan.env.name!r} "
+                f"is {here}. Name another --env, or put in the wrappers that its environment was "
+                "in: --plugin NAME (rlk plugins list --kind wrappers)."
+            )

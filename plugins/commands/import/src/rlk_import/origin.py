@@ -1,0 +1,70 @@
+"""Which library has saved a model, and of which class it is, as far as its file shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+import rlk_baselines
+from rlk.errors import BadFile, PlanError, either
+from rlk.files import looking_at
+from rlk_baselines import sb3
+from rlk_baselines.sb3.saved import files as sb3_files
+from rlk_baselines.tensorflow import files as tensorflow_files
+from rlk_baselines.tensorflow.loading import classes_of
+
+if TYPE_CHECKING:
+    from rlk_baselines.common.base_class import BaseRLModel
+
+
+@attrs.frozen
+class Origin:
+    """A model that another library has saved."""
+
+    path: Path
+    library: str
+    kind: type[BaseRLModel]  #: the class that loads it
+
+    @property
+    def title(self) -> str:
+        """`PPO of Stable-Baselines3`."""
+        return f"{self.kind.__name__} of {self.library}"
+
+
+def origin_of(path: Path, algo: str | None = None) -> Origin:
+    """Where a model is from.
+
+    Args:
+        path: its file.
+        algo: the name of its class in any case, where the file does not show which of several.
+
+    Raises:
+        BadFile: if it is no file that one of the libraries has written.
+        PlanError: if it is a model of another class, or `algo` is needed.
+    """
+    with looking_at(path, f"cannot read {path}"):
+        if not path.is_file():
+            raise BadFile(f"{path} is no file. MODEL is what model.save(…) has left.")
+        if sb3_files.is_from_there(path):
+            name, _ = sb3_files.read(path)
+            return Origin(path, "Stable-Baselines3", getattr(sb3, _one_of(path, (name,), algo)))
+        if tensorflow_files.is_from_there(path):
+            name = _one_of(path, classes_of(tensorflow_files.read(path)), algo)
+            return Origin(path, "Stable Baselines 2.10", getattr(rlk_baselines, name))
+    raise BadFile(
+        f"{path} is no model that Stable Baselines 2.10 or Stable-Baselines3 has saved. A model of "
+        "rlk's own needs no import: rlk evaluate MODEL."
+    )
+
+
+def _one_of(path: Path, names: tuple[str, ...], algo: str | None) -> str:
+    """The name of the class among those that the file may be of."""
+    asked = [name for name in names if algo is None or name.lower() == algo.lower()]
+    if not asked:
+        raise PlanError(f"{path} holds a model of {either(names)}, not of {algo}. Drop --algo.")
+    if len(asked) > 1:
+        typed = ", ".join(f"--algo {name.lower()}" for name in asked)
+        raise PlanError(f"{path} does not show which class its model is of. Say one of: {typed}.")
+    return asked[0]

@@ -1,0 +1,33 @@
+"""Whether a policy for one space takes another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+
+def alike(one: Any, other: Any, *, bounds: bool) -> bool:
+    """Whether two spaces are the same for a policy, which does not look at the dtype of floats.
+
+    Args:
+        one, other: the spaces.
+        bounds: whether those of a Box count, as they do for actions.
+    """
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, spaces.Dict):
+        keys = one.spaces.keys()
+        return keys == other.spaces.keys() and all(
+            alike(one[key], other[key], bounds=bounds) for key in keys
+        )
+    if isinstance(one, spaces.Box):
+        are_close = (
+            bool(np.allclose(one.low, other.low) and np.allclose(one.high, other.high))
+            if one.shape == other.shape and bounds
+            else True
+        )
+        is_integer = [np.issubdtype(space.dtype, np.integer) for space in (one, other)]
+        return one.shape == other.shape and is_integer[0] == is_integer[1] and are_close
+    return bool(one == other)

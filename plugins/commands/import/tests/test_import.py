@@ -1,0 +1,147 @@
+"""`rlk import`: equal actions before and after, what is lost, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from saved_there import normalize_there, object_there, of_stable_baselines, of_stable_baselines3
+
+import rlk
+from rlk.errors import BadFile, PlanError
+from rlk_baselines import PPO2
+from rlk_baselines.sb3 import PPO
+from rlk_evaluate.command import evaluate
+from rlk_import.command import command
+from rlk_import.origin import origin_of
+
+STATES = np.random.default_rng(1).normal(size=(64, 4)).astype(np.float32)
+BOTH = [(of_stable_baselines, PPO2), (of_stable_baselines3, PPO)]
+
+
+def imported(*arguments: Any) -> str:
+    """What the command prints."""
+    typed = [str(argument) for argument in arguments]
+    result = CliRunner().invoke(command, typed, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize(("write", "kind"), BOTH)
+def test_an_imported_model_acts_as_the_one_that_was_saved(
+    tmp_path: Path, write: Any, kind: Any
+) -> None:
+    path = write(tmp_path / "there.zip")
+    printed = imported(path, "--env", "CartPole-v1", "--out", tmp_path / "here")
+    assert f"wrote {tmp_path / 'here.zip'}: ppo" in printed
+    before = kind.load(path)
+    with rlk.load(tmp_path / "here.zip") as agent:
+        likely = agent.action_probability(STATES)
+        np.testing.assert_allclose(likely, before.action_probability(STATES), rtol=1e-6)
+        assert np.ptp(likely) > 0.1, "the parameters are none of a new policy"
+        actions, _ = agent.predict(STATES, deterministic=True)
+        np.testing.assert_array_equal(actions, before.predict(STATES, deterministic=True)[0])
+        settings = agent.plan.algorithm.config
+        assert (settings.gamma, settings.n_steps, settings.learning_rate) == (0.9, 8, 1e-3)
+
+
+@pytest.mark.parametrize(("write", "kind"), BOTH)
+def test_it_is_an_ordinary_model_file(tmp_path: Path, write: Any, kind: Any) -> None:
+    path = write(tmp_path / "there.zip")
+    imported(path, "--env", "CartPole-v1", "--out", tmp_path / "here.zip")
+    here = tmp_path / "here.zip"
+    played = CliRunner().invoke(evaluate, [str(here), "--episodes", "2"], catch_exceptions=False)
+    assert "environment   CartPole-v1" in played.output
+    with rlk.load(here) as agent:
+        before = agent.num_timesteps
+        assert before == (4096 if kind is PPO else 0), "the one library writes how many, not both"
+        assert agent.learn(8, reset_num_timesteps=False).num_timesteps == before + 8
+    settings: dict[str, Any] = {"policy.net_arch": [{"pi": [6, 5], "vf": [6, 5]}]}
+    start = f"model-start:path={here}"
+    with rlk.make("a2c", env="CartPole-v1", plugins=[start], **settings) as begun:
+        actions, _ = begun.predict(STATES, deterministic=True)
+    np.testing.assert_array_equal(actions, kind.load(path).predict(STATES, deterministic=True)[0])
+
+
+def test_the_statistics_of_a_vec_normalize_come_along(tmp_path: Path) -> None:
+    path = of_stable_baselines3(tmp_path / "there.zip")
+    mean, var = np.array([1.0, -2.0, 0.5, 0.0]), np.array([4.0, 0.25, 1.0, 9.0])
+    statistics = normalize_there(tmp_path / "vecnormalize.pkl", mean, var)
+    out = tmp_path / "here.zip"
+    imported(path, "--env", "CartPole-v1", "--normalize", statistics, "--out", out)
+    seen = np.clip((STATES - mean) / np.sqrt(var + 1e-8), -5, 5).astype(np.float32)
+    expected = PPO.load(path).action_probability(seen)
+    with rlk.load(out) as agent:
+        np.testing.assert_allclose(agent.action_probability(STATES), expected, rtol=1e-4)
+        found = agent.run.hooks.get("normalize")
+        assert (found.config.clip_obs, found.config.gamma) == (5.0, 0.97)
+        assert (found.statistics.returns.var[0], found.statistics.returns.count) == (25.0, 100.0)
+        assert found.statistics.observation.count == 100.0
+    other = normalize_there(tmp_path / "other.pkl", [0.0] * 3, [1.0] * 3)
+    with pytest.raises(PlanError, match=r"statistics of 3 numbers.*shows 4 that are normalised"):
+        imported(path, "--env", "CartPole-v1", "--normalize", other, "--out", tmp_path / "no")
+    rewards = normalize_there(tmp_path / "rewards.pkl", mean, var, norm_obs=False)
+    imported(path, "--env", "CartPole-v1", "--normalize", rewards, "--out", tmp_path / "raw")
+    with rlk.load(tmp_path / "raw.zip") as agent:
+        likely = agent.action_probability(STATES)
+    np.testing.assert_allclose(likely, PPO.load(path).action_probability(STATES), rtol=1e-6)
+
+
+def test_what_is_lost_is_said_and_can_be_set_again(tmp_path: Path) -> None:
+    schedule = object_there("program.Schedule", start=0.1)
+    path = of_stable_baselines3(tmp_path / "there.zip", clip_range=schedule)
+    out = tmp_path / "here"
+    printed = imported(path, "--env", "CartPole-v1", "--out", out, "--set", "clip_range=0.3")
+    assert "functions and objects are not read: clip_range." in printed
+    assert "rlk plugins show ppo" in printed
+    assert "the replay begin anew" in printed and "--normalize FILE" in printed
+    with rlk.load(f"{out}.zip") as agent:
+        assert agent.plan.algorithm.config.clip_range == 0.3
+
+
+@pytest.mark.parametrize("write", [of_stable_baselines, of_stable_baselines3])
+def test_the_environment_has_to_be_named_and_to_have_its_spaces(tmp_path: Path, write: Any) -> None:
+    path = write(tmp_path / "there.zip")
+    with pytest.raises(PlanError, match=r"Name it by --env ID; observations are Box\(\(4,\)"):
+        imported(path, "--out", tmp_path / "here")
+    with pytest.raises(PlanError, match=r"observation_space Box.*'Acrobot-v1' is .*--env, or put"):
+        imported(path, "--env", "Acrobot-v1", "--out", tmp_path / "here")
+    assert not (tmp_path / "here.zip").exists()
+
+
+def test_a_file_that_may_be_of_several_classes_asks_for_algo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = of_stable_baselines(tmp_path / "there.zip")
+    assert origin_of(path).kind is PPO2
+    assert origin_of(path, "PPO2").title == "PPO2 of Stable Baselines 2.10"
+    with pytest.raises(PlanError, match=r"a model of 'PPO2', not of a2c. Drop --algo"):
+        origin_of(path, "a2c")
+    monkeypatch.setattr("rlk_import.origin.classes_of", lambda _: ("A2C", "PPO2"))
+    with pytest.raises(PlanError, match=r"Say one of: --algo a2c, --algo ppo2\."):
+        origin_of(path)
+    assert origin_of(path, "ppo2").kind is PPO2
+
+
+def test_what_is_no_model_of_theirs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="is no file"):
+        origin_of(tmp_path / "missing.zip")
+    (tmp_path / "text.zip").write_text("no zip")
+    with pytest.raises(BadFile, match=r"no model that Stable.*rlk evaluate MODEL"):
+        origin_of(tmp_path / "text.zip")
+    own = of_stable_baselines3(
+        tmp_path / "own.zip", policy_class=object_there("sb3_contrib.tqc.policies.TQCPolicy")
+    )
+    with pytest.raises(PlanError, match="a model of sb3-contrib"):
+        origin_of(own)
+
+
+def test_a_file_that_exists_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "here.zip").write_text("mine")
+    for out in ("here", "here.zip"):
+        with pytest.raises(PlanError, match=r"here\.zip exists. Name a new file"):
+            imported(of_stable_baselines3(tmp_path / "there.zip"), "--out", tmp_path / out)
+    assert (tmp_path / "here.zip").read_text() == "mine"
