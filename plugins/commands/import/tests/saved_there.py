@@ -19,15 +19,41 @@ import pytest
 import torch
 
 OF_PPO2: dict[str, Any] = {
-    **{"gamma": 0.9, "n_steps": 8, "vf_coef": 0.5, "ent_coef": 0.0, "max_grad_norm": 0.5},
-    **{"learning_rate": 1e-3, "lam": 0.8, "nminibatches": 1, "noptepochs": 2, "cliprange": 0.1},
-    **{"cliprange_vf": None, "verbose": 0, "n_envs": 1, "n_cpu_tf_sess": 1, "seed": None},
+    "gamma": 0.9,
+    "n_steps": 8,
+    "vf_coef": 0.5,
+    "ent_coef": 0.0,
+    "max_grad_norm": 0.5,
+    "learning_rate": 1e-3,
+    "lam": 0.8,
+    "nminibatches": 1,
+    "noptepochs": 2,
+    "cliprange": 0.1,
+    "cliprange_vf": None,
+    "verbose": 0,
+    "n_envs": 1,
+    "n_cpu_tf_sess": 1,
+    "seed": None,
 }
 OF_PPO: dict[str, Any] = {
-    **{"gamma": 0.9, "n_steps": 8, "batch_size": 8, "n_epochs": 2, "gae_lambda": 0.95},
-    **{"learning_rate": 1e-3, "clip_range": 0.1, "clip_range_vf": None, "target_kl": None},
-    **{"ent_coef": 0.0, "vf_coef": 0.5, "max_grad_norm": 0.5, "use_sde": False},
-    **{"sde_sample_freq": -1, "verbose": 0, "n_envs": 1, "seed": None, "num_timesteps": 4096},
+    "gamma": 0.9,
+    "n_steps": 8,
+    "batch_size": 8,
+    "n_epochs": 2,
+    "gae_lambda": 0.95,
+    "learning_rate": 1e-3,
+    "clip_range": 0.1,
+    "clip_range_vf": None,
+    "target_kl": None,
+    "ent_coef": 0.0,
+    "vf_coef": 0.5,
+    "max_grad_norm": 0.5,
+    "use_sde": False,
+    "sde_sample_freq": -1,
+    "verbose": 0,
+    "n_envs": 1,
+    "seed": None,
+    "num_timesteps": 4096,
 }
 _SIZES = {"pi": [6, 5], "vf": [6, 5]}
 

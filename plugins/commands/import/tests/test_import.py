@@ -12,7 +12,7 @@ from saved_there import normalize_there, object_there, of_stable_baselines, of_s
 
 import rlk
 from rlk.errors import BadFile, PlanError
-from rlk_baselines import PPO2
+from rlk_baselines import GAIL, PPO2
 from rlk_baselines.sb3 import PPO
 from rlk_evaluate.command import evaluate
 from rlk_import.command import command
@@ -100,6 +100,19 @@ def test_what_is_lost_is_said_and_can_be_set_again(tmp_path: Path) -> None:
     assert "the replay begin anew" in printed and "--normalize FILE" in printed
     with rlk.load(f"{out}.zip") as agent:
         assert agent.plan.algorithm.config.clip_range == 0.3
+
+
+def test_the_policy_of_gail_learns_on_as_that_of_trpo(tmp_path: Path) -> None:
+    path = of_stable_baselines(tmp_path / "there.zip", using_gail=True, timesteps_per_batch=16)
+    printed = imported(path, "--env", "CartPole-v1", "--out", tmp_path / "here")
+    assert "GAIL of Stable Baselines 2.10" in printed
+    assert "learnt reward is left out" in printed and "discriminator" not in printed
+    with rlk.load(tmp_path / "here.zip") as agent:
+        assert agent.plan.algorithm.name == "trpo"
+        likely = agent.action_probability(STATES)
+    with pytest.warns(UserWarning, match="discriminator of GAIL"):
+        before = GAIL.load(path).action_probability(STATES)
+    np.testing.assert_allclose(likely, before, rtol=1e-6)
 
 
 @pytest.mark.parametrize("write", [of_stable_baselines, of_stable_baselines3])

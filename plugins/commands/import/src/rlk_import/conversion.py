@@ -95,17 +95,19 @@ def _loaded(origin: Origin) -> tuple[BaseRLModel, list[str]]:
         warnings.simplefilter("always")
         model = origin.kind.load(origin.path)
     lost = ["optimisers, random streams and the replay begin anew"]
-    for warning in said:
-        if isinstance(warning.message, LeftOut):
-            lost.append(
-                f"functions and objects are not read: {', '.join(warning.message.names)}. They "
-                f"have their defaults; say --set KEY=VALUE (rlk plugins show {origin.kind.algo}) "
-                "or --plugin NAME (hindsight-replay, normal-noise)"
-            )
-        elif str(warning.message).startswith(f"{origin.path}: "):
-            lost.append(str(warning.message).removeprefix(f"{origin.path}: "))
+    messages = [one.message for one in said]
+    for names in (one.names for one in messages if isinstance(one, LeftOut)):
+        lost.append(
+            f"functions and objects are not read: {', '.join(names)}. They have their defaults; "
+            f"say --set KEY=VALUE (rlk plugins show {origin.kind.algo}) or --plugin NAME "
+            "(hindsight-replay, normal-noise)"
+        )
+    own = [str(one) for one in messages if not isinstance(one, LeftOut)]
+    begun = f"{origin.path}: "
     if issubclass(origin.kind, GAIL):
         lost.append("the learnt reward is left out: it learns on as TRPO, from the environment's")
+    else:
+        lost += [text.removeprefix(begun) for text in own if text.startswith(begun)]
     return model, lost
 
 

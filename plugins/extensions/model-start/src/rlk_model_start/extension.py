@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 NAME = "model-start"
 _OWNER = f"plugin {NAME!r} (rlk-{NAME})"
 _CONVERT = (
-    "\nA file of Stable Baselines itself is converted first: rlk import FILE --env ENV --out MODEL.zip"
+    "\nA file of Stable Baselines itself is converted first: "
+    "rlk import FILE --env ENV --out MODEL.zip"
 )
 
 

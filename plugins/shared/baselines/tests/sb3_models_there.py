@@ -1,0 +1,120 @@
+"""Models as Stable-Baselines3 writes them into files, with networks as torch builds them."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from files_there import box, discrete, object_there
+from torch import nn
+
+OF_ALL = {"verbose": 0, "n_envs": 1, "seed": None, "learning_rate": 1e-3, "gamma": 0.9}
+OF_A2C = OF_ALL | {
+    "n_steps": 5,
+    "gae_lambda": 1.0,
+    "ent_coef": 0.0,
+    "vf_coef": 0.5,
+    "max_grad_norm": 0.5,
+    "use_sde": False,
+    "sde_sample_freq": -1,
+    "normalize_advantage": False,
+    "rollout_buffer_kwargs": {},
+}
+OF_PPO = OF_A2C | {
+    "n_steps": 8,
+    "batch_size": 8,
+    "n_epochs": 2,
+    "clip_range": 0.1,
+    "clip_range_vf": None,
+    "gae_lambda": 0.95,
+    "target_kl": None,
+}
+OF_REPLAY = OF_ALL | {
+    "buffer_size": 100,
+    "learning_starts": 8,
+    "batch_size": 4,
+    "tau": 0.005,
+    "gradient_steps": 1,
+    "train_freq": 4,
+    "action_noise": None,
+    "replay_buffer_kwargs": {},
+}
+OF_DQN = OF_REPLAY | {
+    "tau": 1.0,
+    "target_update_interval": 10,
+    "exploration_fraction": 0.1,
+    "max_grad_norm": 10,
+    "exploration_initial_eps": 1.0,
+    "exploration_final_eps": 0.05,
+}
+OF_SAC = OF_REPLAY | {
+    "ent_coef": "auto",
+    "target_update_interval": 1,
+    "target_entropy": -1.0,
+    "use_sde": False,
+    "sde_sample_freq": -1,
+    "use_sde_at_warmup": False,
+}
+OF_TD3 = OF_REPLAY | {"policy_delay": 2, "target_policy_noise": 0.2, "target_noise_clip": 0.5}
+CART = {"observation_space": box([-9.0] * 4, [9.0] * 4), "action_space": discrete(2)}
+SWING = {
+    "observation_space": box([-1, -1, -8], [1, 1, 8]),
+    "action_space": box([-2.0], [2.0]),
+}
+
+
+def saved(
+    folder: Path,
+    policy: str,
+    settings: dict[str, Any],
+    networks: dict[str, nn.Module | torch.Tensor],
+    variables: dict[str, torch.Tensor] | None = None,
+    **more: Any,
+) -> Path:
+    """A file as Stable-Baselines3 writes it."""
+    weights: dict[str, torch.Tensor] = {}
+    for name, one in networks.items():
+        if isinstance(one, torch.Tensor):
+            weights[name] = one
+        else:
+            weights |= {f"{name}.{key}": value for key, value in one.state_dict().items()}
+    data = {**settings, "policy_class": object_there(f"stable_baselines3.{policy}")}
+    data |= {"policy_kwargs": {}, **more}
+    path = folder / "model.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("data", json.dumps(data))
+        for entry, tensors in (
+            ("policy.pth", weights),
+            ("pytorch_variables.pth", variables or {}),
+        ):
+            written = io.BytesIO()
+            torch.save(tensors, written)
+            archive.writestr(entry, written.getvalue())
+        archive.writestr("_stable_baselines3_version", "2.3.0")
+    return path
+
+
+def mlp(*sizes: int, activation: type[nn.Module] = nn.Tanh, ends: bool = False) -> nn.Sequential:
+    """Linear layers with an activation after each, the last one only if it is no output."""
+    torch.manual_seed(sum(sizes))
+    parts: list[nn.Module] = []
+    for before, after in itertools.pairwise(sizes):
+        parts += [nn.Linear(before, after), activation()]
+    return nn.Sequential(*(parts if ends else parts[:-1]))
+
+
+def actor_critic(inputs: int, outputs: int) -> dict[str, Any]:
+    return {
+        "mlp_extractor.policy_net": mlp(inputs, 6, 5, ends=True),
+        "mlp_extractor.value_net": mlp(inputs, 7, 4, ends=True),
+        "action_net": nn.Linear(5, outputs),
+        "value_net": nn.Linear(4, 1),
+    }
+
+
+SIZES = {"policy_kwargs": {"net_arch": {"pi": [6, 5], "vf": [7, 4]}}}

@@ -1,0 +1,72 @@
+"""What the files of Stable-Baselines3 say of a model's class and settings."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from files_there import object_there, packed, stand_in
+from sb3_models_there import (
+    CART,
+    OF_A2C,
+    OF_ALL,
+    OF_DQN,
+    OF_PPO,
+    OF_SAC,
+    SIZES,
+    actor_critic,
+    mlp,
+    saved,
+)
+
+from rlk_baselines.sb3 import DQN, PPO
+from rlk_baselines.sb3.saved import files
+from rlk_baselines.tensorflow.loading import LeftOut
+
+
+def test_a_schedule_that_is_a_number_is_read(tmp_path: Path) -> None:
+    where = "stable_baselines3.common.utils"
+    with (
+        stand_in(f"{where}.FloatSchedule") as schedule,
+        stand_in(f"{where}.ConstantSchedule") as constant,
+        stand_in(f"{where}.LinearSchedule") as linear,
+    ):
+        outer, inner, falling = schedule(), constant(), linear()
+        inner.val, outer.value_schedule, falling.start = 0.13, inner, 0.1
+        clip_range, rate = packed(outer), packed(falling)
+    n, policy = actor_critic(4, 2), "common.policies.ActorCriticPolicy"
+    own = {**OF_PPO, "clip_range": clip_range, "learning_rate": rate}
+    with pytest.warns(LeftOut, match="learning_rate are functions or objects") as said:
+        model = PPO.load(saved(tmp_path, policy, own, n, **CART, **SIZES))
+    assert model.clip_range == 0.13
+    assert said[0].message.names == ("learning_rate",)  # type: ignore[union-attr]
+
+
+def test_a_replay_of_hindsight_is_passed_again(tmp_path: Path) -> None:
+    n: dict[str, Any] = {"q_net.q_net": mlp(4, 6, 2), "q_net_target.q_net": mlp(4, 6, 2)}
+    where = "stable_baselines3.her.her_replay_buffer.HerReplayBuffer"
+    own = {**CART, "policy_kwargs": {"net_arch": [6]}, "replay_buffer_class": object_there(where)}
+    own["replay_buffer_kwargs"] = {"n_sampled_goal": 4}
+    path = saved(tmp_path, "dqn.policies.DQNPolicy", OF_DQN, n, **own)
+    with pytest.warns(LeftOut, match="replay_buffer_class are functions or objects"):
+        assert DQN.load(path).replay_buffer_class is None
+    usual = {**own, "replay_buffer_kwargs": {}}
+    usual["replay_buffer_class"] = object_there("stable_baselines3.common.buffers.ReplayBuffer")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LeftOut)
+        DQN.load(saved(tmp_path, "dqn.policies.DQNPolicy", OF_DQN, n, **usual))
+
+
+def test_the_class_shows_whoever_wrote_the_policy(tmp_path: Path) -> None:
+    own = object_there("program.Policy")
+    path = saved(tmp_path, "", OF_A2C, actor_critic(4, 2), **CART, **SIZES, policy_class=own)
+    assert files.read(path)[0] == "A2C"
+    for policy, settings in (("sb3_contrib.tqc.policies.TQC", OF_SAC), ("program.Policy", OF_ALL)):
+        given = {**CART, "policy_class": object_there(policy)}
+        with pytest.raises(ValueError, match="a model of sb3-contrib, or of a class of a program"):
+            files.read(saved(tmp_path, "", settings, {}, **given))
+    trpo = OF_A2C | {"cg_max_steps": 15}
+    with pytest.raises(ValueError, match="a model of sb3-contrib"):
+        files.read(saved(tmp_path, "common.policies.ActorCriticPolicy", trpo, {}, **CART))
