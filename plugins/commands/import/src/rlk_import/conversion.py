@@ -21,11 +21,17 @@ from rlk.registry.kernel import default_kernel
 from rlk.spaces import describe
 from rlk_baselines import GAIL
 from rlk_baselines.tensorflow.loading import LeftOut
-from rlk_import.normalization import NORMALIZE, put_statistics, read_normalize
+from rlk_import.normalization import (
+    NORMALIZE,
+    SavedNormalize,
+    put_statistics,
+    read_normalize,
+)
 from rlk_import.spaces import alike
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
+    from rlk.planning.spec import RunSpec
     from rlk_baselines.common.base_class import BaseRLModel
     from rlk_import.origin import Origin
 
@@ -75,18 +81,35 @@ def converted(
                 "the statistics of a VecNormalize, if it was trained in one, are in a file of "
                 "their own: --normalize FILE"
             )
-        kernel = default_kernel()
-        plan = as_json(model.agent.plan)
-        spec = spec_of(plan, kernel, env=env, plugins=plugins, changes=changes)
-        _check_spaces(origin, model, made := resolve(kernel, spec))
-        agent = Agent(made, kernel, spec)
-        agent.load_parameters(model.agent.get_parameters())
-        agent.run.clock.timesteps = model.num_timesteps
+        spec = spec_of(
+            as_json(model.agent.plan),
+            default_kernel(),
+            env=env,
+            plugins=plugins,
+            changes=changes,
+        )
+        return Imported(_agent(origin, model, spec, found), tuple(lost))
     finally:
         model.agent.close()
-    if found is not None:
-        put_statistics(agent, found)
-    return Imported(agent, tuple(lost))
+
+
+def _agent(
+    origin: Origin, model: BaseRLModel, spec: RunSpec, normalize: SavedNormalize | None
+) -> Agent:
+    """The agent of a spec with what the model has learnt."""
+    kernel = default_kernel()
+    plan = resolve(kernel, spec)
+    _check_spaces(origin, model, plan)
+    agent = Agent(plan, kernel, spec)
+    try:
+        agent.load_parameters(model.agent.get_parameters())
+        agent.run.clock.timesteps = model.num_timesteps
+        if normalize is not None:
+            put_statistics(agent, normalize)
+    except BaseException:
+        agent.close()
+        raise
+    return agent
 
 
 def _loaded(origin: Origin) -> tuple[BaseRLModel, list[str]]:

@@ -59,7 +59,6 @@ def put_statistics(agent: Agent, saved: SavedNormalize) -> None:
     rows = _rows(saved, [key for key, *_ in statistics.parts])
     found = sum(len(mean) for mean, _ in rows)
     if found != statistics.size:
-        agent.close()
         raise PlanError(
             f"{saved.path} has statistics of {found} numbers, and {agent.plan.env.name!r} shows "
             f"{statistics.size} that are normalised (images never are). Name the file that was "
@@ -67,7 +66,8 @@ def put_statistics(agent: Agent, saved: SavedNormalize) -> None:
         )
     if rows:
         one = next(iter(_each(saved).values()))
-        _put(statistics.observation, *map(np.concatenate, zip(*rows, strict=True)), one.count)
+        mean, var = map(np.concatenate, zip(*rows, strict=True))
+        _put(statistics.observation, mean, var, one.count)
     _put(statistics.returns, saved.returns.mean, saved.returns.var, saved.returns.count)
     statistics.refresh()
 

@@ -1,0 +1,130 @@
+"""The machine: its processor, libraries, compiler, MPI, and folders that rlk writes to."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rlk_cpp_libraries.build import COMPILERS
+from rlk_cpp_libraries.build import compiler as found_compiler
+from rlk_doctor.finding import Finding
+
+#: Bytes of /dev/shm below which three ranks under MPICH do not start (5.5 MB each with UCX).
+LEAST_SHARED = 16_500_000
+#: Bytes below which a folder has no room for a run with its checkpoints.
+LEAST_FREE = 100_000_000
+_SHARED = Path("/dev/shm")
+_LAUNCHERS = ("mpirun", "mpiexec")
+
+
+def python() -> Finding:
+    """Python, and the system that it runs on."""
+    where = f"{platform.system()} {platform.release()} {platform.machine()}"
+    return Finding("python", f"{platform.python_version()} ({sys.executable}), {where}")
+
+
+def processor() -> Finding:
+    """The processor, and how many of its cores this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return Finding("cpu", f"{_model()}, {cores} of {os.cpu_count()} cores for this process")
+
+
+def _model() -> str:
+    """The name of the processor; Linux has it in a file."""
+    place = Path("/proc/cpuinfo")
+    lines = place.read_text(encoding="utf-8").splitlines() if place.is_file() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or "unknown")
+
+
+def libraries() -> Iterator[Finding]:
+    """Libraries that all of rlk needs; that they are imported, and work together, is tried."""
+    for name in ("numpy", "gymnasium", "torch"):
+        try:
+            module = importlib.import_module(name)
+            if name == "torch":
+                module.zeros(1).numpy()  # raises where torch was built for another numpy
+        except Exception as error:
+            cause = f"{type(error).__name__}: {error}"
+            yield Finding(name, cause, "broken", f"pip install --force-reinstall {name}")
+            continue
+        threads = f", {module.get_num_threads()} threads" if name == "torch" else ""
+        yield Finding(name, f"{module.__version__}{threads}")
+        if name == "torch":
+            yield graphics(module)
+
+
+def graphics(torch: Any) -> Finding:
+    """The GPUs that torch can use."""
+    if torch.cuda.is_available():
+        names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+        return Finding("gpu", f"{', '.join(names)} (CUDA {torch.version.cuda})")
+    if shutil.which("nvidia-smi") is None:
+        return Finding("gpu", "none: everything is computed on the CPU")
+    built = f"for CUDA {torch.version.cuda}" if torch.version.cuda else "without CUDA"
+    found = f"nvidia-smi is there, and torch {torch.__version__}, built {built}, sees no GPU."
+    advice = "nvidia-smi, and if it lists one: pip install --force-reinstall torch"
+    return Finding("gpu", found, "missing", advice)
+
+
+def compiler() -> Finding:
+    """The C++ compiler, by which `compile` and `cpp-priorities` are faster."""
+    found = found_compiler()
+    if found is not None:
+        return Finding("c++ compiler", str(shutil.which(found)))
+    if os.environ.get("CXX"):
+        cause = f"CXX={os.environ['CXX']} is no program that can be found."
+        return Finding("c++ compiler", cause, "broken", "unset CXX, or export CXX=g++")
+    none = f"none of {', '.join(COMPILERS)} is found, which --plugin compile needs on a CPU."
+    return Finding("c++ compiler", none, "missing", "apt install g++, or export CXX=COMPILER")
+
+
+def mpi() -> Iterator[Finding]:
+    """What `mpirun -n 4 rlk run --plugin mpi` takes. MPI itself is not entered."""
+    if importlib.util.find_spec("mpi4py") is None:
+        return  # its extra is listed among those that are missing
+    beside = str(Path(sys.executable).parent)
+    launchers = (shutil.which(name, path=path) for path in (beside, None) for name in _LAUNCHERS)
+    launcher = next(filter(None, launchers), None)
+    if launcher is None:
+        none = f"mpi4py {version('mpi4py')}, but no {' or '.join(_LAUNCHERS)} to launch ranks."
+        yield Finding("mpi", none, "missing", "pip install 'rlk-mpi[mpi]'")
+    else:
+        yield Finding("mpi", f"mpi4py {version('mpi4py')}, {launcher}")
+    if _SHARED.is_dir():
+        free = shutil.disk_usage(_SHARED).free
+        if free < LEAST_SHARED:
+            little = f"{_size(free)} free, too little for ranks of one machine to share."
+            advice = "docker run --shm-size 1g …, or remove /dev/shm/mpich_shm_* of killed jobs"
+            yield Finding(str(_SHARED), little, "missing", advice)
+        else:
+            yield Finding(str(_SHARED), f"{_size(free)} free")
+
+
+def cache_folder() -> Path:
+    """Where `compile` keeps what it has compiled, and `rlk plugins list` its rows."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "rlk"
+
+
+def folder(what: str, place: Path, instead: str) -> Finding:
+    """Whether a folder, or the nearest one above it that exists, takes files."""
+    place = place.absolute()
+    exists = next(one for one in (place, *place.parents) if one.exists())
+    if not (exists.is_dir() and os.access(exists, os.W_OK | os.X_OK)):
+        return Finding(what, f"{exists} cannot be written to.", "broken", instead)
+    free = shutil.disk_usage(exists).free
+    if free < LEAST_FREE:
+        return Finding(what, f"{place} has {_size(free)} free.", "broken", instead)
+    return Finding(what, f"{place}, {_size(free)} free")
+
+
+def _size(count: float) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"

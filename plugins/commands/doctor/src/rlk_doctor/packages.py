@@ -1,0 +1,94 @@
+"""The distributions of rlk: their versions, what they require, and extras that are missing.
+
+All of it is read from the metadata of what is installed, which pip installs by, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from rlk_doctor.finding import Finding
+
+#: Extras for those who change a package, not for those who use it.
+OF_DEVELOPERS = ("dev", "docs", "test", "tests")
+
+
+def ours() -> dict[str, Distribution]:
+    """What is installed of rlk, and what answers to one of its entry points, by name."""
+    found: dict[str, Distribution] = {}
+    for dist in distributions():
+        name = canonicalize_name(dist.metadata["Name"] or "")
+        groups = (point.group for point in dist.entry_points)
+        if name == "rlk" or name.startswith("rlk-") or any(g.startswith("rlk.") for g in groups):
+            found.setdefault(name, dist)
+    return dict(sorted(found.items()))
+
+
+def versions() -> Iterator[Finding]:
+    """The version that most distributions have, and those of the others."""
+    found = {name: dist.version for name, dist in ours().items()}
+    usual, count = Counter(found.values()).most_common(1)[0]
+    yield Finding("rlk", f"{usual} ({count} distributions)")
+    others = [f"{name} {version}" for name, version in found.items() if version != usual]
+    if others:
+        yield Finding("of other versions", ", ".join(others))
+
+
+def requirements() -> Iterator[Finding]:
+    """Distributions that lack what they cannot do without."""
+    for name, dist in ours().items():
+        try:
+            lacks = [one for need in _needs(dist, "") for one in lacking(need)]
+        except InvalidRequirement as error:
+            cause = " ".join(str(error).split())
+            yield Finding(name, f"its metadata is damaged: {cause}", "broken", _authors(name))
+            continue
+        if lacks:
+            yield Finding(name, f"{'; '.join(lacks)}.", "broken", f"pip install -U {name}")
+
+
+def extras() -> Iterator[Finding]:
+    """Extras of these distributions: those that are there in one line, each other one by itself."""
+    there = []
+    for name, dist in ours().items():
+        for extra in dist.metadata.get_all("Provides-Extra") or []:
+            needs = [one for one in _needs(dist, extra) if not one.name.startswith("rlk")]
+            if extra in OF_DEVELOPERS or not needs:
+                continue  # what only names another extra of rlk is listed there
+            lacks = [one for need in needs for one in lacking(need)]
+            if lacks:
+                typed = f"pip install '{name}[{extra}]'"
+                yield Finding(f"{name}[{extra}]", f"{'; '.join(lacks)}.", "missing", typed)
+            else:
+                there.append(f"{name}[{extra}]")
+    if there:
+        yield Finding("extras", ", ".join(there))
+
+
+def _authors(name: str) -> str:
+    return f"pip uninstall {name}, or tell its authors"
+
+
+def lacking(need: Requirement) -> list[str]:
+    """What is not there of a requirement and of the extras that it names."""
+    try:
+        dist = distribution(need.name)
+    except PackageNotFoundError:
+        return [f"{need.name} is not installed"]
+    if not need.specifier.contains(dist.version, prereleases=True):
+        return [f"{need.name} is {dist.version}, not {need.specifier}"]
+    return [one for extra in sorted(need.extras) for n in _needs(dist, extra) for one in lacking(n)]
+
+
+def _needs(dist: Distribution, extra: str) -> Iterator[Requirement]:
+    """What an extra adds to the requirements of a distribution on this machine; "" is none."""
+    for need in map(Requirement, dist.requires or []):
+        always = need.marker is None or need.marker.evaluate({"extra": ""})
+        with_it = need.marker is None or need.marker.evaluate({"extra": extra})
+        if with_it and (not extra or not always):
+            yield need

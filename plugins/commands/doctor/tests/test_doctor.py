@@ -1,0 +1,219 @@
+"""`rlk doctor` on machines that are broken on purpose."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
+from rlk.registry.registries import Registries
+from rlk_doctor import machine, packages, plugins
+from rlk_doctor.command import doctor
+from rlk_doctor.finding import Finding
+
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Puts the metadata of a distribution onto the path."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def installed(name: str, version: str = "0.1.0", points: str = "", *lines: str) -> None:
+        info = tmp_path / f"{name.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        head = ["Metadata-Version: 2.4", f"Name: {name}", f"Version: {version}", *lines]
+        (info / "METADATA").write_text("\n".join([*head, ""]))
+        (info / "entry_points.txt").write_text(points)
+
+    return installed
+
+
+def by_name(findings: Any) -> dict[str, Finding]:
+    return {one.what: one for one in findings}
+
+
+def test_versions_name_what_has_another_one(install: Install) -> None:
+    usual = by_name(packages.versions())["rlk"].found
+    install("rlk-older", "0.0.7")
+    install("my-package", "3.1", "[rlk.callbacks]\nmine = my_package:component\n")
+    install("no-plugin", "3.1", "[console_scripts]\nmine = no_plugin:main\n")
+    found = by_name(packages.versions())
+    assert found["rlk"].found == usual and "distributions)" in usual
+    assert found["of other versions"].found == "my-package 3.1, rlk-older 0.0.7"
+
+
+def test_what_a_distribution_requires_is_looked_for(install: Install) -> None:
+    assert not [one for one in packages.requirements() if one.what == "rlk-needy"]
+    install("rlk-needy", "1.0", "", "Requires-Dist: no-such-thing", "Requires-Dist: attrs<2")
+    install("rlk-unreadable", "1.0", "", "Requires-Dist: >>>")
+    found = by_name(packages.requirements())
+    assert found["rlk-needy"].state == "broken"
+    assert found["rlk-needy"].found.startswith("no-such-thing is not installed; attrs is ")
+    assert found["rlk-needy"].found.endswith(", not <2.")
+    assert found["rlk-needy"].advice == "pip install -U rlk-needy"
+    assert "metadata is damaged" in found["rlk-unreadable"].found
+
+
+def test_an_extra_that_is_missing_says_what_installs_it(install: Install) -> None:
+    lines = [
+        *(f"Provides-Extra: {extra}" for extra in ("films", "there", "test", "alias")),
+        "Requires-Dist: attrs>=1",
+        'Requires-Dist: part-of-films[more]>=1; extra == "films"',
+        'Requires-Dist: attrs>=1; extra == "there"',
+        'Requires-Dist: no-such-thing; extra == "test"',
+        'Requires-Dist: rlk-no-such[thing]; extra == "alias"',
+    ]
+    install("rlk-has-extras", "1.0", "", *lines)
+    more = ["Provides-Extra: more", 'Requires-Dist: deep-down; extra == "more"']
+    install("part-of-films", "1.0", "", *more)
+    found = by_name(packages.extras())
+    own = {name: one for name, one in found.items() if name.startswith("rlk-has-extras")}
+    assert own.keys() == {"rlk-has-extras[films]"}
+    films = own["rlk-has-extras[films]"]
+    assert (films.state, films.found) == ("missing", "deep-down is not installed.")
+    assert films.advice == "pip install 'rlk-has-extras[films]'"
+    assert "rlk-has-extras[there]" in found["extras"].found.split(", ")
+
+
+def test_extras_have_the_names_that_errors_of_environments_tell() -> None:
+    sources = [entry.component().factory for entry in default_kernel().registries.environments]
+    told = {getattr(source, "install", "") for source in sources} - {""}
+    found = by_name(packages.extras())
+    listed = {*found["extras"].found.split(", "), *found} if "extras" in found else {*found}
+    assert told and told <= {f"pip install '{name}'" for name in listed}
+
+
+def test_plugins_that_cannot_be_loaded_are_named_with_their_cause(install: Install) -> None:
+    sound = Registries()
+    sound.discover()
+    assert [one.state for one in plugins.loadable(sound)] == ["ok"]
+    install("rlk-frail", "0.3", "[rlk.callbacks]\nfrail = rlk_frail_is_nowhere:component\n")
+    registries = Registries()
+    registries.discover()
+    twin = default_kernel().registries.find("replay").component()
+    registries.storages.add(Entry("storages", "replay", "rlk-twin", "0.3", lambda: twin))
+    found = by_name(plugins.loadable(registries))
+    assert found.keys() == {"callback 'frail' (rlk-frail 0.3)", "name 'replay'"}
+    frail = found["callback 'frail' (rlk-frail 0.3)"]
+    assert frail.state == "broken" and "No module named 'rlk_frail_is_nowhere'" in frail.found
+    assert frail.advice == "pip uninstall rlk-frail, or tell its authors"
+    assert found["name 'replay'"].advice == "pip uninstall rlk-replay or rlk-twin"
+
+
+def test_a_compiler_is_looked_for_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert machine.compiler().state == "missing"
+    assert "apt install g++" in machine.compiler().advice
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    assert (machine.compiler().state, machine.compiler().found.split()[0]) == (
+        "broken",
+        "CXX=no-such-compiler",
+    )
+    monkeypatch.delenv("CXX")
+    (tmp_path / "g++").touch(mode=0o755)
+    assert machine.compiler() == Finding("c++ compiler", str(tmp_path / "g++"))
+
+
+def test_libraries_that_cannot_be_used_are_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert {one.state for one in machine.libraries()} <= {"ok", "missing"}
+
+    def zeros(_: int) -> Any:
+        raise RuntimeError("Numpy is not available")
+
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(zeros=zeros))
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    found = by_name(machine.libraries())
+    assert found["numpy"].state == "ok" and "gpu" not in found
+    assert found["torch"].found == "RuntimeError: Numpy is not available"
+    assert found["gymnasium"].found.startswith("ModuleNotFoundError")
+    assert found["torch"].advice == "pip install --force-reinstall torch"
+    assert {found["torch"].state, found["gymnasium"].state} == {"broken"}
+
+
+def test_a_gpu_that_torch_does_not_see_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cuda = SimpleNamespace(
+        is_available=lambda: False, device_count=lambda: 2, get_device_name="GPU {}".format
+    )
+    version = SimpleNamespace(cuda=None)
+    torch = SimpleNamespace(cuda=cuda, version=version, __version__="2.9+cpu")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert machine.graphics(torch).state == "ok"
+    (tmp_path / "nvidia-smi").touch(mode=0o755)
+    assert machine.graphics(torch).state == "missing"
+    assert "torch 2.9+cpu, built without CUDA, sees no GPU" in machine.graphics(torch).found
+    cuda.is_available, version.cuda = lambda: True, "12.8"
+    assert machine.graphics(torch).found == "GPU 0, GPU 1 (CUDA 12.8)"
+
+
+def test_mpi_needs_a_launcher_and_shared_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert not list(machine.mpi())
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: "there")
+    monkeypatch.setattr(machine, "version", lambda name: "4.1")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(machine, "_SHARED", tmp_path)
+    found = by_name(machine.mpi())
+    assert found["mpi"].state == "missing" and "no mpirun or mpiexec" in found["mpi"].found
+    assert found["mpi"].advice == "pip install 'rlk-mpi[mpi]'"
+    (tmp_path / "mpiexec").touch(mode=0o755)
+    assert by_name(machine.mpi())["mpi"].found == f"mpi4py 4.1, {tmp_path / 'mpiexec'}"
+    assert found[str(tmp_path)].state == "ok"
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=3_000_000))
+    full = by_name(machine.mpi())[str(tmp_path)]
+    assert (full.state, full.found.split(",")[0]) == ("missing", "3.0 MB free")
+    assert "--shm-size" in full.advice
+
+
+def test_a_folder_that_takes_no_files_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = tmp_path / "one" / "runs"
+    assert machine.folder("runs folder", inner, "rlk run").state == "ok"
+    assert not inner.exists(), "it is not made to look at it"
+    (tmp_path / "one").write_text("a file in its place")
+    found = machine.folder("runs folder", inner, "rlk run … --out FOLDER")
+    assert (found.state, found.advice) == ("broken", "rlk run … --out FOLDER")
+    assert found.found == f"{tmp_path / 'one'} cannot be written to."
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=99e6))
+    assert "has 99.0 MB free" in machine.folder("runs folder", tmp_path, "").found
+    assert machine.folder("runs folder", tmp_path, "").state == "broken"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert machine.cache_folder() == tmp_path / "rlk"
+
+
+def test_the_exit_code_and_the_lines_tell_what_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    result = CliRunner().invoke(doctor)
+    assert result.exit_code == 1
+    line = next(one for one in result.output.splitlines() if one.startswith("c++ compiler"))
+    assert "broken: CXX=no-such-compiler is no program" in line
+    assert line.endswith("Type: unset CXX, or export CXX=g++")
+    assert result.output.splitlines()[-1].startswith("1 broken, ")
+    printed = CliRunner().invoke(doctor, ["--json"])
+    assert printed.exit_code == 1
+    found = {one["what"]: one for one in json.loads(printed.output)}
+    assert found["c++ compiler"]["state"] == "broken"
+    assert {"rlk", "python", "cpu", "torch", "gpu", "plugins", "runs folder"} <= found.keys()
+    monkeypatch.delenv("CXX")
+    assert CliRunner().invoke(doctor, ["--json"]).exit_code == 0
