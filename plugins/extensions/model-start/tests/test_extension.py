@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +185,11 @@ def test_a_file_of_stable_baselines_is_answered_with_how_to_convert_it(tmp_path:
     (tmp_path / "BreakoutNoFrameskip-v4.pkl").write_bytes(b"\x80\x03.")
     with pytest.raises(PlanError, match=r"(?s)reads '.pkl' files.*rlk import FILE --env"):
         begun(tmp_path / "BreakoutNoFrameskip-v4.pkl")
+    with zipfile.ZipFile(tmp_path / "ppo.zip", "w") as archive:
+        archive.writestr("_stable_baselines3_version", "2.3.0")
+    with pytest.raises(PlanError, match="Stable-Baselines3 model") as refused:
+        begun(tmp_path / "ppo.zip")
+    assert str(refused.value).count("rlk import FILE") == 1
 
 
 def test_a_replay_alone_is_refused(tmp_path: Path) -> None:

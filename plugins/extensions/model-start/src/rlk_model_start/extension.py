@@ -42,7 +42,8 @@ class ModelStart:
         try:
             saved = checkpoint.read_manifest(path, plan.kernel)
         except BadFile as error:
-            return f"{_OWNER}: {error}{_CONVERT if path.is_file() else ''}"
+            is_told = "rlk import" in str(error) or not path.is_file()
+            return f"{_OWNER}: {error}{'' if is_told else _CONVERT}"
         problem = other_spaces(saved["plan"], plan) or other_policy(saved["plan"], plan)
         return None if problem is None else f"{_OWNER}: {path} {problem}"
 
