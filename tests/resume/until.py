@@ -9,19 +9,20 @@ import sys
 import time
 from pathlib import Path
 
+from rlk.running import train
 from rlk.running.run import Run
 from rlk_cli.main import main
 
 timesteps, file = int(sys.argv[1]), Path(sys.argv[2])
-ended = Run.iteration_ended
+end_iteration = train.end_iteration
 
 
 def waits(run: Run) -> None:
-    ended(run)
+    end_iteration(run)
     if run.timesteps >= timesteps:
         file.write_text(str(run.timesteps))
         time.sleep(600)
 
 
-Run.iteration_ended = waits  # type: ignore[method-assign]
+train.end_iteration = waits
 main(sys.argv[3:])

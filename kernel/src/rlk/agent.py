@@ -17,9 +17,9 @@ from rlk.records import Array
 from rlk.running import checkpoint
 from rlk.running.acting import Acting
 from rlk.running.build import build
+from rlk.running.callbacks import listening
 from rlk.running.change_env import change_env
 from rlk.running.lent_env import LentEnv, PassedEnvWatch
-from rlk.running.listening import listening
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
 from rlk.running.train import train
 

@@ -235,6 +235,14 @@ class Optimiser:
             self._wrapped[key] = wrapped(loss_fn, self._wrappers[group], arguments)
         return self._wrapped[key]
 
+    def learning_rates(self) -> dict[str, float]:
+        """Now, as they are logged: by group where there are several (`learning_rate_critic`)."""
+        rates = {name: float(group.learning_rate) for name, group in self.groups.items()}
+        if len(rates) == 1:
+            (rate,) = rates.values()
+            return {"learning_rate": rate}
+        return {f"learning_rate_{name}": rate for name, rate in rates.items()}
+
     def state_dict(self) -> State:
         return {name: step.state_dict() for name, step in self.steps.items()}
 

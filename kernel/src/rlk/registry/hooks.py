@@ -143,7 +143,7 @@ class Hooks:
 
 def _by_keyword(function: Listener, names: tuple[str, ...]) -> Listener:
     """The function, called with keywords of which it takes only those that it names."""
-    return lambda **arguments: function(*[arguments[name] for name in names])
+    return lambda **arguments: function(*map(arguments.__getitem__, names))
 
 
 def _cause(error: Exception) -> str:

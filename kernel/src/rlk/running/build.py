@@ -23,7 +23,7 @@ from rlk.protocols import Stateful, methods
 from rlk.records import Field, Schema
 from rlk.registry.answers import check_given
 from rlk.running.device import choose_device, prepare_torch
-from rlk.running.listening import look_up_listeners
+from rlk.running.listeners import look_up_listeners
 from rlk.running.modes import Modes
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
@@ -79,7 +79,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run), 0)
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run), 2)
-    look_up_listeners(run)
+    run.listeners = look_up_listeners(hooks, run.failed_writes)
     run.parameters.check()
 
 

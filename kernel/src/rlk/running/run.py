@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from rlk.errors import NotFinite, RlkError, UnknownName
+from rlk.errors import UnknownName
 from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
-from rlk.registry.answers import check_answer, check_given
+from rlk.registry.answers import check_given
 from rlk.running.clock import Clock, Scheduled
 from rlk.running.failed_writes import FailedWrites
 from rlk.running.folder_owner import OwnedFolder
@@ -46,6 +46,12 @@ class Run:
     n_envs: int  #: environments stepped together
     clock: Clock  #: timesteps, iterations, updates, episodes
     metrics: Metrics  #: the latest episodes, and what updates report
+    metric_sources: list[Callable[[], Mapping[str, float]]]  #: of storages and others, to log
+    env_metrics: Callable[[], Mapping[str, float]]  #: of the vector environment, to log
+    schedules: Schedules  #: the numbers that follow the clock
+    failed_writes: FailedWrites  #: what could not be written
+    on_close: list[Callable[[], None]]  #: called when it is closed, the last first
+    on_change_env: list[Callable[[], None]]  #: called when it goes on in another environment
     communicator: Communicator  #: what ranks agree through
     streams: Streams  #: its random streams
     device: Any  #: the torch device of the policy
@@ -58,12 +64,12 @@ class Run:
     algorithm: Algorithm  #: the algorithm
     actor: Actor  #: what the collector acts with, noise included
     actors: list[Actor]  #: it and those inside it, the innermost first
+    noises: dict[str, Stateful]  #: those that have a part in a model, by name
     storage: Any  #: the base storage, decorated
     collector: Collector  #: rollout collection
     collect: Callable[[], bool]  #: the collector's, in all wrappers, as the loop calls it
     update: Callable[[Batch, Any], Update]  #: the algorithm's, in all wrappers
     listeners: dict[str, list[Listener]]  #: by lifecycle hook, called with its keywords
-    owners: dict[Listener, str]  #: the plugin of every listener
     evaluation_return: float | None = None  #: mean return of the latest evaluation
     at: str = ""  #: the lifecycle hook that was called last, which says what the run does now
     closed: bool = False  #: whether `close` was called
@@ -75,41 +81,20 @@ class Run:
         self.n_envs = plan.n_envs
         self.clock = Clock(plan.total_timesteps)
         self.metrics = Metrics(self.clock, plan.algorithm.title)
-        self.failed_writes = FailedWrites()
-        self._folder: OwnedFolder | None = None
-        self.on_close: list[Callable[[], None]] = []
-        self.on_change_env: list[Callable[[], None]] = []
-        self.noises: dict[str, Stateful] = {}  #: those that have a part in a model, by name
-        self.metric_sources: list[Callable[[], Mapping[str, float]]] = []  #: of others, to log
-        self.env_metrics: Callable[[], Mapping[str, float]] = dict  #: of the vector environment
+        self.metric_sources, self.env_metrics = [], dict
         self.schedules = Schedules(self.clock)
+        self.failed_writes = FailedWrites()
+        self.on_close, self.on_change_env = [], []
+        self.noises = {}
         self._stop: str | None = None
+        self._folder: OwnedFolder | None = None
 
-    def schedule(self, name: str, value: Scheduled) -> Tensor:
-        """A number as a 0-dim tensor, which is logged as `train/NAME`.
+    @property
+    def timesteps(self) -> int:
+        """Environment steps so far, over all environments."""
+        return self.clock.timesteps
 
-        A function of what remains of the run, 1 to 0, is evaluated anew before every collection.
-
-        Raises:
-            RlkError: if there is a scheduled number of that name already.
-        """
-        return self.schedules.add(value, self.device, name)
-
-    def reschedule(self, name: str, value: Scheduled) -> None:
-        """Let a number that `schedule` has made be this one, or follow this schedule, from now.
-
-        Raises:
-            UnknownName: if there is no number of that name.
-        """
-        if name not in self.schedules.by_name:
-            raise UnknownName("scheduled number", name, self.schedules.by_name)
-        self.schedules.change(self.schedules.by_name[name], value)
-
-    def reschedule_rate(self, group: str, value: Scheduled) -> None:
-        """Likewise the learning rate of a parameter group."""
-        if group not in self.optimise.groups:
-            raise UnknownName("parameter group", group, self.optimise.groups)
-        self.schedules.change(self.optimise.groups[group].learning_rate, value)
+    # ---- what an algorithm declares --------------------------------------------------------------
 
     def group(
         self,
@@ -139,6 +124,60 @@ class Run:
             step = self.plan.optimisers.get(f"{name}_optimiser", self.plan.optimiser).make(group)
         self.optimise.add(group, step, self.hooks.all("rlk_wrap_loss", run=self, group=name))
 
+    def schedule(self, name: str, value: Scheduled) -> Tensor:
+        """A number as a 0-dim tensor, which is logged as `train/NAME`.
+
+        A function of what remains of the run, 1 to 0, is evaluated anew before every collection.
+
+        Raises:
+            RlkError: if there is a scheduled number of that name already.
+        """
+        return self.schedules.add(value, self.device, name)
+
+    # ---- what is logged, and what steers training ------------------------------------------------
+
+    def reschedule(self, name: str, value: Scheduled) -> None:
+        """Let a number that `schedule` has made be this one, or follow this schedule, from now.
+
+        Raises:
+            UnknownName: if there is no number of that name.
+        """
+        self.schedules.change(self.schedules.named(name), value)
+
+    def reschedule_rate(self, group: str, value: Scheduled) -> None:
+        """Likewise the learning rate of a parameter group."""
+        if group not in self.optimise.groups:
+            raise UnknownName("parameter group", group, self.optimise.groups)
+        self.schedules.change(self.optimise.groups[group].learning_rate, value)
+
+    def refresh_schedules(self) -> None:
+        """Fill every scheduled tensor with its value now."""
+        self.schedules.refresh()
+
+    def scheduled(self) -> dict[str, float]:
+        """The numbers that steer training now, by the tags they are logged by.
+
+        Those that are scheduled are among them: learning rates, whatever `schedule` has made, and
+        what the actor and the storages log (exploration, the exponent of importance weights).
+        """
+        own = self.optimise.learning_rates() | self.schedules.numbers()
+        found = {f"train/{name}": number for name, number in own.items()}
+        for numbers in (self.actor.metrics, self.env_metrics, *self.metric_sources):
+            found |= as_numbers(numbers(), f"{numbers.__module__}.{numbers.__qualname__}")
+        return found
+
+    def log(self) -> None:
+        """Make a row of metrics, and hand it to the loggers, now."""
+        row = self.metrics.row()
+        was_trained = "train/n_updates" in row  # since the last row; else nothing is said of it
+        for tag, number in self.scheduled().items():
+            if was_trained or not tag.startswith("train/"):
+                row[tag] = number
+        self.notify("rlk_log", row=row)
+        self.notify("rlk_write_row", row=row)
+
+    # ---- acting ----------------------------------------------------------------------------------
+
     def make_actor(
         self, rng: np.random.Generator | None = None, policy: torch.nn.Module | None = None
     ) -> Actor:
@@ -157,10 +196,20 @@ class Run:
         found: Actor = actor if other is None else other
         return found
 
-    @property
-    def timesteps(self) -> int:
-        """Environment steps so far, over all environments."""
-        return self.clock.timesteps
+    # ---- its life: who listens, and when it ends -------------------------------------------------
+
+    def begin(self, total_timesteps: int) -> None:
+        """Begin a call of `learn` that ends at this timestep."""
+        self.clock.total_timesteps = total_timesteps
+        self._stop = None
+        self.failed_writes.clear()
+        self.metrics.mark()
+
+    def notify(self, hook: str, **arguments: Any) -> None:
+        """Call everyone who listens to a lifecycle hook."""
+        self.at = hook
+        for listen in self.listeners[hook]:
+            listen(run=self, **arguments)
 
     def stop(self, reason: str) -> None:
         """Ask the run to end at the next iteration border."""
@@ -174,14 +223,8 @@ class Run:
     def stop_reason(self) -> str | None:
         """Why the run must end now, or None; a reason of any rank ends all."""
         self.at = "rlk_should_stop"
-        for listener in self.listeners["rlk_should_stop"]:
-            try:
-                reason = listener(run=self)
-            except OSError as error:
-                self._write_failed("rlk_should_stop", listener, error)
-                continue
-            if reason is not None:
-                check_answer("rlk_should_stop", reason, [self.owners[listener]])
+        for listen in self.listeners["rlk_should_stop"]:
+            reason = listen(run=self)
             self._stop = self._stop or reason
         if self.communicator.size == 1:
             return self._stop
@@ -190,20 +233,7 @@ class Run:
                 return f"{reason} (rank {rank})"
         return None
 
-    def notify(self, hook: str, **arguments: Any) -> None:
-        """Call everyone who listens to a lifecycle hook; whose write fails does not end the run."""
-        self.at = hook
-        for listener in self.listeners[hook]:
-            try:
-                listener(run=self, **arguments)
-            except OSError as error:
-                self._write_failed(hook, listener, error)
-
-    def _write_failed(self, hook: str, listener: Listener, error: OSError) -> None:
-        """Note it; before anything was learnt, refuse to begin."""
-        if hook == "rlk_training_start":
-            raise RlkError(f"{self.owners[listener]} cannot begin: {error}") from error
-        self.failed_writes.note(self.owners[listener], error)
+    # ---- what is open ----------------------------------------------------------------------------
 
     def own_folder(self) -> None:
         """Keep other processes from writing to the run's folder, until the run is closed.
@@ -234,66 +264,3 @@ class Run:
     def _close_one(self, close: Callable[[], None]) -> None:
         with self.failed_writes.tolerated(getattr(close, "__module__", None) or "a plugin"):
             close()
-
-    def begin(self, total_timesteps: int) -> None:
-        """Begin a call of `learn` that ends at this timestep."""
-        self.clock.total_timesteps = total_timesteps
-        self._stop = None
-        self.failed_writes.clear()
-        self.metrics.mark()
-
-    def refresh_schedules(self) -> None:
-        """Fill every scheduled tensor with its value now."""
-        self.schedules.refresh()
-
-    def iteration_ended(self) -> None:
-        """Check the metrics, tell the plugins, and log a row if one is due.
-
-        Raises:
-            NotFinite: for the first metric that was not finite. Optimisers do not take the step of
-                a gradient that is not finite, so the parameters are still good.
-        """
-        if bad := self.metrics.read():
-            raise NotFinite(
-                f"{self.plan.algorithm.title}: {bad}. That step was not taken: the parameters are "
-                "the last good ones.\nTry a lower learning rate (--set learning_rate=…) or look at "
-                "the scale of the rewards."
-            )
-        self.clock.iterations += 1
-        self.notify("rlk_update_end")
-        # A collection off-policy may be a single step, too little for a row: episodes count there.
-        by_episode = self.plan.algorithm.component.collects in ("off-policy", None)
-        done = self.clock.episodes if by_episode else self.clock.iterations
-        if done - self.clock.logged >= self.plan.log_interval:
-            self.clock.logged = done
-            self.log()
-
-    def log(self) -> None:
-        """Make a row of metrics, and hand it to the loggers, now."""
-        row = self.metrics.row()
-        was_trained = "train/n_updates" in row  # since the last row; else nothing is said of it
-        for tag, number in self.scheduled().items():
-            if was_trained or not tag.startswith("train/"):
-                row[tag] = number
-        self.notify("rlk_log", row=row)
-        self.notify("rlk_write_row", row=row)
-
-    def scheduled(self) -> dict[str, float]:
-        """The numbers that steer training now, by the tags they are logged by.
-
-        Those that are scheduled are among them: learning rates, whatever `schedule` has made, and
-        what the actor and the storages log (exploration, the exponent of importance weights).
-        """
-        found = self._learning_rates()
-        found |= {f"train/{name}": float(tensor) for name, tensor in self.schedules.by_name.items()}
-        for numbers in (self.actor.metrics, self.env_metrics, *self.metric_sources):
-            found |= as_numbers(numbers(), f"{numbers.__module__}.{numbers.__qualname__}")
-        return found
-
-    def _learning_rates(self) -> dict[str, float]:
-        """The learning rate, by group where there are several."""
-        rates = {name: float(group.learning_rate) for name, group in self.optimise.groups.items()}
-        if len(rates) == 1:
-            (rate,) = rates.values()
-            return {"train/learning_rate": rate}
-        return {f"train/learning_rate_{name}": rate for name, rate in rates.items()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from rlk.errors import RlkError
+from rlk.errors import RlkError, UnknownName
 
 if TYPE_CHECKING:
     from rlk.running.clock import Clock, Scheduled
@@ -48,6 +48,16 @@ class Schedules:
         if callable(value):
             self._followed.append((value, tensor))
         tensor.fill_(float(value(self._clock.remaining()) if callable(value) else value))
+
+    def named(self, name: str) -> Tensor:
+        """The number of that name; UnknownName if there is none."""
+        if name not in self.by_name:
+            raise UnknownName("scheduled number", name, self.by_name)
+        return self.by_name[name]
+
+    def numbers(self) -> dict[str, float]:
+        """Those that have a name, as they are now."""
+        return {name: float(tensor) for name, tensor in self.by_name.items()}
 
     def refresh(self) -> None:
         """Fill every number that follows a schedule with its value now."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlk.errors import RlkError
+from rlk.errors import NotFinite, RlkError
 from rlk.records import Update
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def train(run: Run, total_timesteps: int) -> str | None:
                 run.clock.updates += 1
                 run.metrics.push(update.metrics)
                 run.storage.feedback(batch, update)
-            run.iteration_ended()
+            end_iteration(run)
         reason = run.stop_reason()
         if run.metrics.has_news():
             run.log()
@@ -57,6 +57,29 @@ def train(run: Run, total_timesteps: int) -> str | None:
         run.modes.learns(False)
         run.notify("rlk_training_end", reason=reason)
     return reason
+
+
+def end_iteration(run: Run) -> None:
+    """Check its metrics, tell the plugins, and log a row if one is due.
+
+    Raises:
+        NotFinite: for the first metric that was not finite. Optimisers do not take the step of a
+            gradient that is not finite, so the parameters are still good.
+    """
+    if bad := run.metrics.read():
+        raise NotFinite(
+            f"{run.plan.algorithm.title}: {bad}. That step was not taken: the parameters are the "
+            "last good ones.\nTry a lower learning rate (--set learning_rate=…) or look at the "
+            "scale of the rewards."
+        )
+    run.clock.iterations += 1
+    run.notify("rlk_update_end")
+    # A collection off-policy may be a single step, too little for a row: episodes count there.
+    by_episode = run.plan.algorithm.component.collects in ("off-policy", None)
+    done = run.clock.episodes if by_episode else run.clock.iterations
+    if done - run.clock.logged >= run.plan.log_interval:
+        run.clock.logged = done
+        run.log()
 
 
 def _no_answer(run: Run) -> RlkError:

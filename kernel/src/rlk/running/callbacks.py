@@ -1,4 +1,4 @@
-"""Who listens to what happens in a run: its plugins, and callbacks of one call of `learn`."""
+"""Callbacks, which listen to a run during one call of `learn`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.registry.hooks import LIFECYCLE
 from rlk.registry.implementations import implemented
-from rlk.running.rows import giving_numbers
+from rlk.running.listeners import look_up_listeners
 from rlk.settings import own_number
 
 if TYPE_CHECKING:
@@ -20,17 +20,6 @@ if TYPE_CHECKING:
 #: The hooks that a callback of one call of `learn` may answer. What it checks of a plan, and takes
 #: up of a checkpoint, is asked of it only as a plugin.
 ANSWERED = {*LIFECYCLE, "rlk_check_plan", "rlk_save", "rlk_load"}
-
-
-def look_up_listeners(run: Run) -> None:
-    """Ask pluggy once who listens to what; from then on listeners are called directly."""
-    run.listeners, run.owners = {}, {}
-    for hook in LIFECYCLE:
-        found = run.hooks.listeners(hook)
-        if hook == "rlk_log":
-            found = [(name, giving_numbers(listen, name)) for name, listen in found]
-        run.listeners[hook] = [listen for _, listen in found]
-        run.owners |= {listen: name for name, listen in found}
 
 
 @contextlib.contextmanager
@@ -47,19 +36,19 @@ def listening(run: Run, callback: Any) -> Iterator[None]:
             which are over.
     """
     callbacks = [_as_plugin(one) for one in _listed(callback)]
-    before, names = (run.listeners, run.owners), list[str]()
+    before, names = run.listeners, list[str]()
     try:
         for number, one in enumerate(callbacks, 1):
             name = f"callback {number} ({type(one).__name__})"
             run.hooks.activate(one, name)
             names.append(name)
         if names:
-            look_up_listeners(run)
+            run.listeners = look_up_listeners(run.hooks, run.failed_writes)
         yield
     finally:
         for name in names:
             run.hooks.deactivate(name)
-        run.listeners, run.owners = before
+        run.listeners = before
 
 
 def _listed(callback: Any) -> Sequence[Any]:

@@ -1,0 +1,52 @@
+"""Who listens to the life of a run: looked up once, and called directly from then on."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import RlkError
+from rlk.registry.answers import check_answer
+from rlk.registry.hooks import LIFECYCLE
+from rlk.running.rows import giving_numbers
+
+if TYPE_CHECKING:
+    from rlk.registry.hooks import Hooks, Listener
+    from rlk.running.failed_writes import FailedWrites
+
+
+def look_up_listeners(hooks: Hooks, failed_writes: FailedWrites) -> dict[str, list[Listener]]:
+    """The listeners of every lifecycle hook, to be called with its keywords.
+
+    A write of theirs that fails is noted and ends nothing, and an answer that the hook does not
+    take is refused, both with the plugin's name. Those of `rlk_step` stay as they are: nothing is
+    added to a step.
+    """
+    listeners = {}
+    for hook in LIFECYCLE:
+        found = hooks.listeners(hook)
+        if hook == "rlk_log":
+            found = [(name, giving_numbers(listen, name)) for name, listen in found]
+        if hook != "rlk_step":
+            found = [(name, _guarded(listen, hook, name, failed_writes)) for name, listen in found]
+        listeners[hook] = [listen for _, listen in found]
+    return listeners
+
+
+def _guarded(listen: Listener, hook: str, plugin: str, failed_writes: FailedWrites) -> Listener:
+    """A listener of that plugin, whose failed writes are noted and whose answer is looked at."""
+
+    @functools.wraps(listen)
+    def listens(**arguments: Any) -> Any:
+        try:
+            answer = listen(**arguments)
+        except OSError as error:
+            if hook == "rlk_training_start":  # nothing has been learnt that could be lost
+                raise RlkError(f"{plugin} cannot begin: {error}") from error
+            failed_writes.note(plugin, error)
+            return None
+        if answer is not None:
+            check_answer(hook, answer, [plugin])
+        return answer
+
+    return listens
