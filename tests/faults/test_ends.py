@@ -12,7 +12,7 @@ import pytest
 
 from rlk.errors import EnvironmentFailed
 from rlk.registry.kernel import default_kernel
-from rlk.running import checkpoint
+from rlk.running import saved_files
 from rlk_subprocess import SubprocVecEnv
 from rlk_testing.environments import DiscreteMatch
 
@@ -120,7 +120,7 @@ def test_a_first_signal_ends_a_run_that_hangs_and_names_the_environment(
     assert "Traceback" not in printed
     assert not any(map(runs, hanging(tmp_path)))
     # Both environments had made 24 steps, of which 3 whole iterations of 8 are learnt from.
-    state = checkpoint.read(tmp_path / "there" / "checkpoints" / "48.zip", default_kernel())
+    state = saved_files.read(tmp_path / "there" / "checkpoints" / "48.zip", default_kernel())
     assert state["clock"]["iterations"] == 3
     assert (tmp_path / "there" / "model.zip").is_file()
 

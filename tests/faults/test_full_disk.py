@@ -12,7 +12,7 @@ import pytest
 
 from rlk.files import append, replacing
 from rlk.registry.kernel import default_kernel
-from rlk.running import checkpoint
+from rlk.running import saved_files
 
 pytest.importorskip("resource", reason="limits of POSIX")
 
@@ -84,7 +84,7 @@ def test_training_goes_on_to_its_end_on_a_full_disk_and_keeps_what_was_written(r
     for writer in ("checkpoint", "model.zip", "csv", "monitor", "tensorboard", "evaluations.npz"):
         assert f"  {writer}, " in missing
     assert checkpoints(out) == [32, 64]
-    assert checkpoint.read(out / "best_model.zip", default_kernel())["clock"]["timesteps"] == 64
+    assert saved_files.read(out / "best_model.zip", default_kernel())["clock"]["timesteps"] == 64
     assert list(out.rglob(".*")) == [], "something half written is left"
 
 
@@ -99,7 +99,7 @@ def test_when_there_is_room_again_no_row_is_missing(run, tmp_path):
         16.0 * (iteration + 1) for iteration in range(10)
     ]
     episodes = rows(out / "monitor.csv")
-    state = checkpoint.read(out / "checkpoints" / "160.zip", default_kernel())
+    state = saved_files.read(out / "checkpoints" / "160.zip", default_kernel())
     assert len(episodes) == state["clock"]["episodes"] > 2
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

@@ -21,7 +21,7 @@ from rlk.planning.given_again import given_again
 from rlk.planning.parse import parse_value
 from rlk.planning.saved_plan import spec_of
 from rlk.registry.kernel import default_kernel
-from rlk.running import checkpoint
+from rlk.running import saved_files
 from rlk_testing.forged import members, packed
 
 KERNEL = default_kernel()
@@ -136,7 +136,7 @@ def test_a_file_does_not_choose_the_files_that_are_written_to(downloads: Path) -
     assert not list(Path().glob("mine*"))
     with rlk.load(path, **{"monitor.filename": "again"}) as loaded:
         assert not loaded.differs
-    manifest = checkpoint.read(path, KERNEL)["manifest"]
+    manifest = saved_files.read(path, KERNEL)["manifest"]
     with pytest.raises(
         PlanError, match=r"monitor\.filename was 'mine', [\s\S]*again: --set monitor"
     ):

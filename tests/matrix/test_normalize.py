@@ -12,7 +12,7 @@ import torch
 
 import rlk
 from rlk.hookspecs import hookimpl
-from rlk.running import checkpoint
+from rlk.running import saved_files
 from rlk.running.seeding import Streams
 from rlk.running.vec_env import make_vec_env
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_agent, evaluate_run
@@ -78,7 +78,7 @@ def test_an_evaluation_in_training_is_that_of_the_model_it_judged(
 
         @hookimpl
         def rlk_evaluation_end(self, run: Any, result: Evaluation) -> None:
-            checkpoint.save(run, tmp_path / str(len(self.kept)))
+            saved_files.save(run, tmp_path / str(len(self.kept)))
             self.kept.append(result)
 
     keeps = Keeps()

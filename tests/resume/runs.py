@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from rlk.registry.kernel import default_kernel
-from rlk.running import checkpoint
+from rlk.running import saved_files
 from rlk_testing.forks import ForkServer
 
 #: Timesteps of the checkpoint; a run is twice as long.
@@ -149,7 +149,7 @@ def killed(forks: ForkServer, case: Case, out: Path, timesteps: int) -> int:
 
 def state(folder: Path, timesteps: int) -> dict[str, Any]:
     """What the checkpoint of that timestep holds."""
-    return checkpoint.read(folder / "checkpoints" / f"{timesteps}.zip", KERNEL)
+    return saved_files.read(folder / "checkpoints" / f"{timesteps}.zip", KERNEL)
 
 
 def differences(one: Any, other: Any, at: str = "") -> list[str]:

@@ -14,7 +14,7 @@ from rlk.planning.run_settings import checked_timesteps
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.records import Array
-from rlk.running import checkpoint
+from rlk.running import checkpoint, saved_files
 from rlk.running.acting import Acting
 from rlk.running.build import build
 from rlk.running.callbacks import listening
@@ -181,14 +181,14 @@ class Agent:
             RlkError: if names or shapes do not fit.
         """
         if not isinstance(values, Mapping):
-            state = checkpoint.read(Path(values), self.kernel)
+            state = saved_files.read(Path(values), self.kernel)
             saved = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
             values = named_parameters(*saved)
         put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
         """Write the model; the path, with the suffix of the serializer (`.zip`) added."""
-        return checkpoint.save(self.run, Path(path))
+        return saved_files.save(self.run, Path(path))
 
     def save_checkpoint(self, path: Place, *, replay: bool = True) -> Path:
         """Write everything that the run goes on from, bit for bit; the path with its suffix.
@@ -197,11 +197,11 @@ class Agent:
             path: the file.
             replay: whether the contents of the replay go with it, which may be large.
         """
-        return checkpoint.save(self.run, Path(path), checkpoint.run_state, replay=replay)
+        return saved_files.save(self.run, Path(path), checkpoint.run_state, replay=replay)
 
     def save_replay_buffer(self, path: Place) -> Path:
         """Write the contents of the replay alone; the path with the suffix of the serializer."""
-        return checkpoint.save(self.run, Path(path), checkpoint.replay_state)
+        return saved_files.save(self.run, Path(path), checkpoint.replay_state)
 
     def load_replay_buffer(self, path: Place) -> None:
         """Begin with the replay of another run, of this or another algorithm; forget one's own.
@@ -216,7 +216,7 @@ class Agent:
             BadFile: if it is damaged, holds no replay, or one of other spaces.
             RlkError: if the algorithm learns from no replay.
         """
-        state = checkpoint.read(Path(path), self.kernel, part="storage")
+        state = saved_files.read(Path(path), self.kernel, part="storage")
         checkpoint.adopt_replay(self.run, state)
 
     def restore(self, state: State) -> Agent:

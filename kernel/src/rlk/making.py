@@ -16,7 +16,7 @@ from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
-from rlk.running import checkpoint
+from rlk.running import checkpoint, saved_files
 from rlk.running.run_folder import check_out
 
 if TYPE_CHECKING:
@@ -79,11 +79,11 @@ def load(
         PlanError: if it names what is not there, or `out` holds another run.
     """
     kernel, path = kernel or default_kernel(), Path(path)
-    saved = checkpoint.read_manifest(path, kernel, best=best)["plan"]
+    saved = saved_files.read_manifest(path, kernel, best=best)["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
     # A process that does something else than train ends here: it reads no replay.
     plan = _plan(kernel, spec, path)
-    return _agent(plan, kernel, spec, checkpoint.read(path, kernel, best=best), path, changes)
+    return _agent(plan, kernel, spec, saved_files.read(path, kernel, best=best), path, changes)
 
 
 def from_state(

@@ -7,34 +7,25 @@ serializer.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, offers
 from rlk.errors import BadFile, RlkError
-from rlk.files import looking_at
 from rlk.planning.saved_plan import as_json
-from rlk.protocols import Serializer, State
+from rlk.protocols import State
 from rlk.running.likeness import check_like
-from rlk.running.manifest import STATE_VERSION, Part, check_manifest
+from rlk.running.manifest import STATE_VERSION, Part
 from rlk.running.untrained import take_up_untrained, untrained
 
 if TYPE_CHECKING:
-    from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
 #: The parts of a run that every file holds, by their names in both.
 PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
-#: What to do about a file that lacks a part.
-_WITHOUT: Mapping[Part, str] = {
-    "model": "A replay alone is loaded by an agent: agent.load_replay_buffer(…).",
-    "storage": "Checkpoints hold those of the replay (runs/NAME/checkpoints/…, unless they were "
-    "told to leave it out), and so do files of agent.save_replay_buffer(…).",
-}
 
 
-# ---- what a file holds ---------------------------------------------------------------------------
+# ---- of a run ------------------------------------------------------------------------------------
 
 
 def model_state(run: Run) -> State:
@@ -43,29 +34,6 @@ def model_state(run: Run) -> State:
     parts = {part: getattr(run, part).state_dict() for part in PARTS}
     noises = {name: noise.state_dict() for name, noise in run.noises.items()}
     return {"manifest": _manifest(run, "model"), "buffers": buffers, "noises": noises, **parts}
-
-
-def replay_state(run: Run) -> State:
-    """The contents of the replay, and nothing else.
-
-    Raises:
-        RlkError: if the storage is none that another run can begin with.
-    """
-    _check_replay(run)
-    return {"manifest": _manifest(run, "storage"), "storage": run.storage.state_dict()}
-
-
-def _manifest(run: Run, *contents: Part) -> State:
-    plan = as_json(run.plan)
-    plan["run"]["seed"] = run.streams.seed
-    dists = {(choice.dist, choice.version) for _, choice in run.plan.choices() if choice.version}
-    return {
-        "state_version": STATE_VERSION,
-        "contents": list(contents),
-        "timesteps": run.timesteps,
-        "dists": dict(sorted(dists)),
-        "plan": plan,
-    }
 
 
 def run_state(run: Run, *, replay: bool = True) -> State:
@@ -93,6 +61,40 @@ def environment_states(env: Any) -> list[Any] | None:
     return list(states)
 
 
+def replay_state(run: Run) -> State:
+    """The contents of the replay, and nothing else.
+
+    Raises:
+        RlkError: if the storage is none that another run can begin with.
+    """
+    _check_replay(run)
+    return {"manifest": _manifest(run, "storage"), "storage": run.storage.state_dict()}
+
+
+def _check_replay(run: Run) -> None:
+    if not offers(run.storage, AdoptsReplays):
+        raise RlkError(
+            f"{run.plan.storages[0].title} keeps no replay that runs can hand to each other. "
+            "Use an off-policy algorithm with --storage replay."
+        )
+
+
+def _manifest(run: Run, *contents: Part) -> State:
+    plan = as_json(run.plan)
+    plan["run"]["seed"] = run.streams.seed
+    dists = {(choice.dist, choice.version) for _, choice in run.plan.choices() if choice.version}
+    return {
+        "state_version": STATE_VERSION,
+        "contents": list(contents),
+        "timesteps": run.timesteps,
+        "dists": dict(sorted(dists)),
+        "plan": plan,
+    }
+
+
+# ---- and back ------------------------------------------------------------------------------------
+
+
 def restore(run: Run, state: State) -> list[str]:
     """Put a saved state into a run of the same plan.
 
@@ -114,27 +116,6 @@ def restore(run: Run, state: State) -> list[str]:
         run.collector.forget()  # its actor begins with what the noises have taken up
         return ["this is a model, not a checkpoint: replay, environments and callbacks start anew"]
     return _restore_experience(run, state)
-
-
-def adopt_replay(run: Run, state: State) -> None:
-    """Let a run begin with the replay of another one.
-
-    Raises:
-        RlkError: if its storage takes none.
-        BadFile: if it does not fit.
-    """
-    _check_replay(run)
-    saved = part_of(state, "storage")
-    with _taking_up(run.plan.storages[0].title):
-        run.storage.adopt(saved)
-
-
-def _check_replay(run: Run) -> None:
-    if not offers(run.storage, AdoptsReplays):
-        raise RlkError(
-            f"{run.plan.storages[0].title} keeps no replay that runs can hand to each other. "
-            "Use an off-policy algorithm with --storage replay."
-        )
 
 
 def _restore_experience(run: Run, state: State) -> list[str]:
@@ -174,6 +155,19 @@ def _take_up_noises(run: Run, saved: State) -> None:
         _take_up(run.noises[name], saved, name, f"noise {name!r}")
 
 
+def adopt_replay(run: Run, state: State) -> None:
+    """Let a run begin with the replay of another one.
+
+    Raises:
+        RlkError: if its storage takes none.
+        BadFile: if it does not fit.
+    """
+    _check_replay(run)
+    saved = part_of(state, "storage")
+    with _taking_up(run.plan.storages[0].title):
+        run.storage.adopt(saved)
+
+
 def part_of(state: State, key: str, kind: type = dict) -> Any:
     """What a state from a file holds under a key; BadFile if that is missing or something else."""
     if not isinstance(state.get(key), kind):
@@ -203,97 +197,3 @@ def _taking_up(title: str) -> Iterator[None]:
         raise
     except RlkError as error:
         raise BadFile(f"{what}: {error}") from error
-
-
-# ---- files ---------------------------------------------------------------------------------------
-
-
-def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **how: Any) -> Path:
-    """Write `compose(run, **how)`; of several ranks, the first one writes.
-
-    Returns:
-        The path, with the suffix of the serializer.
-    """
-    serializer: Serializer = run.plan.serializer.make()
-    if not path.name.endswith(serializer.suffix):
-        path = path.with_name(path.name + serializer.suffix)
-    if run.communicator.rank == 0:
-        serializer.write(path, compose(run, **how))
-    return path
-
-
-def serializers(kernel: Kernel) -> list[Serializer]:
-    """The installed serializers, without those that run code from a file."""
-    components = [entry.component() for entry in kernel.registries.serializers]
-    return [component.load()() for component in components if not component.runs_code]
-
-
-def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Serializer]:
-    """The file that RUN means, and the serializer that reads it.
-
-    Args:
-        place: a run folder, a model or a checkpoint.
-        kernel: where serializers come from.
-        best: of a run folder, the best model of its evaluations.
-
-    Raises:
-        BadFile: if no installed serializer has a file there, or it cannot be looked at.
-    """
-    installed = serializers(kernel)
-    with looking_at(place, f"cannot read {place}"):
-        return _find(place, installed, best)
-
-
-def _find(place: Path, installed: list[Serializer], best: bool) -> tuple[Path, Serializer]:
-    for serializer in installed:
-        path = serializer.find(place, best)
-        if path:
-            return path, serializer
-    known = sorted(serializer.suffix for serializer in installed)
-    model = f"model{'/'.join(known)}"
-    if place.is_dir():
-        runs = [run for run in place.glob("*/") if any(one.find(run, best) for one in installed)]
-        newest = max(runs, key=lambda run: run.stat().st_mtime, default=None)
-        there_is = "" if newest is None else f" It holds run folders, of which say one: {newest}"
-        raise BadFile(f"{place} holds no {model} and no checkpoint.{there_is}")
-    if not place.exists():
-        raise BadFile(f"{place} does not exist. RUN is a run folder, a {model} or a checkpoint.")
-    if not place.is_file():
-        raise BadFile(f"{place} is neither a file nor a folder.")
-    there_are = f"{place.suffix!r} files (there are {known})"
-    raise BadFile(f"{place}: no installed serializer reads {there_are}.")
-
-
-def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model") -> State:
-    """The state in the file that RUN means (see `find`).
-
-    Args:
-        place: a run folder, a model, a checkpoint or a replay.
-        kernel: where serializers come from.
-        best: of a run folder, the best model of its evaluations.
-        part: what it must hold.
-
-    Raises:
-        BadFile: if it is damaged, written by a newer rlk, no file of rlk's, or lacks that part.
-    """
-    path, serializer = find(place, kernel, best=best)
-    state = serializer.read(path)
-    check_manifest(path, state.get("manifest"))
-    if part not in state["manifest"]["contents"]:
-        missing = "transitions" if part == "storage" else part
-        raise BadFile(f"{path} holds no {missing}. {_WITHOUT[part]}")
-    return state
-
-
-def read_manifest(place: Path, kernel: Kernel, *, best: bool = False) -> State:
-    """What stands under `manifest` in the file that RUN means; the rest may be large.
-
-    The arguments are those of `read`.
-
-    Raises:
-        BadFile: if it is damaged as far as that shows, written by a newer rlk, or no file of rlk's.
-    """
-    path, serializer = find(place, kernel, best=best)
-    manifest = serializer.manifest(path)
-    check_manifest(path, manifest)
-    return manifest

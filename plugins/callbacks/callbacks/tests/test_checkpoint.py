@@ -19,7 +19,7 @@ from rlk.optimise import OneProcess
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import make_spec
-from rlk.running import checkpoint
+from rlk.running import checkpoint, saved_files
 from rlk_callbacks import checkpoint as module
 from rlk_callbacks.checkpoint import prune, size_of
 from rlk_model_files.locate import checkpoints
@@ -43,7 +43,7 @@ def names(out: Path) -> list[str]:
 
 
 def resumed(path: Path, out: Path, **changes: Any) -> tuple[Agent, list[str]]:
-    state = checkpoint.read(path, KERNEL)
+    state = saved_files.read(path, KERNEL)
     spec = spec_of(
         state["manifest"]["plan"],
         KERNEL,
@@ -61,8 +61,8 @@ def test_a_run_leaves_a_model_and_a_checkpoint_at_its_end(tmp_path: Path) -> Non
         agent.learn(20)
     assert names(tmp_path) == ["20"]
     assert (tmp_path / "model.zip").is_file()
-    assert "run" not in checkpoint.read(tmp_path / "model.zip", KERNEL)["manifest"]["contents"]
-    whole = checkpoint.read(tmp_path / "checkpoints" / "20.zip", KERNEL)["manifest"]
+    assert "run" not in saved_files.read(tmp_path / "model.zip", KERNEL)["manifest"]["contents"]
+    whole = saved_files.read(tmp_path / "checkpoints" / "20.zip", KERNEL)["manifest"]
     assert {"run", "storage", "environments"} <= set(whole["contents"])
 
 
@@ -92,7 +92,7 @@ def test_newest_means_written_last(tmp_path: Path) -> None:
 def test_the_replay_can_be_left_out(tmp_path: Path) -> None:
     with made(tmp_path, "checkpoint:replay=false") as agent:
         agent.learn(8)
-    contents = checkpoint.read(tmp_path / "checkpoints" / "8.zip", KERNEL)["manifest"]["contents"]
+    contents = saved_files.read(tmp_path / "checkpoints" / "8.zip", KERNEL)["manifest"]["contents"]
     assert "storage" not in contents
     agent, differs = resumed(tmp_path / "checkpoints" / "8.zip", tmp_path)
     agent.close()
@@ -150,7 +150,7 @@ def test_what_is_due_at_the_same_border_is_done_before_it(tmp_path: Path) -> Non
     with (tmp_path / "progress.csv").open() as file:
         assert [float(row["told"]) for row in csv.DictReader(file)] == [4, 8, 12, 16, 20, 24]
     for timesteps in (8, 16, 24):
-        state = checkpoint.read(tmp_path / "checkpoints" / f"{timesteps}.zip", KERNEL)
+        state = saved_files.read(tmp_path / "checkpoints" / f"{timesteps}.zip", KERNEL)
         assert state["clock"]["logged"] == state["clock"]["iterations"] == timesteps // 4
         assert state["metrics"]["totals"] == {} and state["metrics"]["extra"] == {}
 
@@ -184,7 +184,7 @@ def test_after_an_error_a_run_can_go_on_with_new_episodes(tmp_path: Path) -> Non
     # Two iterations and one step of the third.
     assert names(tmp_path) == ["9"]
     assert (tmp_path / "model.zip").is_file()
-    state = checkpoint.read(tmp_path / "checkpoints" / "9.zip", KERNEL)
+    state = saved_files.read(tmp_path / "checkpoints" / "9.zip", KERNEL)
     assert "environments" not in state["manifest"]["contents"]
     assert len(state["storage"]["steps"]) == 9
 

@@ -17,7 +17,7 @@ from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import make_spec
-from rlk.running import checkpoint
+from rlk.running import checkpoint, saved_files
 from rlk_callbacks import evaluation as module
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.evaluation import EvaluationCallback, write_history
@@ -122,7 +122,7 @@ def test_the_best_model_is_the_later_of_two_equals(
     scripted(monkeypatch, 1.0, 3.0, 2.0, 3.0, 2.9)
     with made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent:
         agent.learn(20)
-    best = checkpoint.read(tmp_path / "best_model.zip", KERNEL)
+    best = saved_files.read(tmp_path / "best_model.zip", KERNEL)
     assert best["manifest"]["timesteps"] == 16
 
 
@@ -144,7 +144,7 @@ def test_without_a_folder_nothing_is_written(
 
 
 def resumed(path: Path, *plugins: Any, out: Path) -> Agent:
-    state = checkpoint.read(path, KERNEL)
+    state = saved_files.read(path, KERNEL)
     changes = {"n_threads": 1}
     spec = spec_of(
         state["manifest"]["plan"],
@@ -183,7 +183,7 @@ def test_the_best_value_outlives_a_resumption(
         agent.learn(8)
     with resumed(tmp_path / "checkpoints" / "8.zip", out=tmp_path) as agent:
         agent.learn_until(16)
-    assert checkpoint.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 8
+    assert saved_files.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 8
 
 
 def test_a_run_that_goes_on_from_an_older_checkpoint_forgets_later_evaluations(
@@ -207,7 +207,7 @@ def test_a_run_whose_best_model_is_not_there_keeps_the_next_one(
         agent.learn(8)
     with resumed(tmp_path / "a" / "checkpoints" / "8.zip", out=tmp_path / "b") as agent:
         agent.learn_until(16)
-    best = checkpoint.read(tmp_path / "b" / "best_model.zip", KERNEL)
+    best = saved_files.read(tmp_path / "b" / "best_model.zip", KERNEL)
     assert best["manifest"]["timesteps"] == 16
 
 

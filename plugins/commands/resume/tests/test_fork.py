@@ -13,7 +13,7 @@ import pytest
 
 import rlk
 from rlk.registry.kernel import default_kernel
-from rlk.running import checkpoint
+from rlk.running import saved_files
 from rlk_cli.main import main
 from rlk_model_files.locate import checkpoints
 from rlk_testing.contract import same
@@ -64,7 +64,7 @@ def rows(file: Path) -> list[dict[str, Any]]:
 
 
 def state(path: Path) -> dict[str, Any]:
-    found = checkpoint.read(path, default_kernel())
+    found = saved_files.read(path, default_kernel())
     del found["manifest"]["plan"]  # which says where settings came from
     return found
 

@@ -12,7 +12,7 @@ import signal
 import pytest
 
 from rlk.registry.kernel import Kernel
-from rlk.running import checkpoint
+from rlk.running import saved_files
 
 STEPS = ("--set", "n_steps=16", "--set", "policy.layers=[16]", "--preset", "none")
 
@@ -94,7 +94,7 @@ def test_a_signal_to_the_launcher_ends_all_and_leaves_what_to_go_on_from(
     assert f"stopped by {number.name} (rank" in printed, printed
     assert (ranks.folder / "run" / "model.zip").exists()
     (path,) = (ranks.folder / "run" / "checkpoints").iterdir()
-    saved = checkpoint.read(path, Kernel())["plugins"][ranks.launcher.plugin]
+    saved = saved_files.read(path, Kernel())["plugins"][ranks.launcher.plugin]
     assert saved["size"] == 2 and [state is None for state in saved["ranks"]] == [True, False]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from rlk.registry.kernel import default_kernel
-from rlk.running import checkpoint
+from rlk.running import saved_files
 from rlk_cli.main import main
 from rlk_testing.environments import BY_ACTION_SPACE
 
@@ -203,8 +203,8 @@ def test_parameters_are_bit_equal_after_every_update_and_rank_0_writes(two, algo
 def test_resumed_ranks_go_on_bit_for_bit(two, algo):
     printed = two.printed(f"{algo}-resumed")
     assert two.code(f"{algo}-resumed") == 0 and "no state" not in printed, printed
-    whole = checkpoint.read(two.folder / f"{algo}-kept.zip", KERNEL)
-    resumed = checkpoint.read(two.folder / f"{algo}-whole" / "model.zip", KERNEL)
+    whole = saved_files.read(two.folder / f"{algo}-kept.zip", KERNEL)
+    resumed = saved_files.read(two.folder / f"{algo}-whole" / "model.zip", KERNEL)
     assert resumed["manifest"]["timesteps"] == whole["manifest"]["timesteps"] == 256
     for name, value in whole["parameters"].items():
         assert value.equal(resumed["parameters"][name]), name

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.errors import NotFinite, RlkError
 from rlk.hookspecs import hookimpl
-from rlk.running import checkpoint
+from rlk.running import checkpoint, saved_files
 from rlk_callbacks.config import CheckpointConfig
 from rlk_callbacks.message import print_message
 from rlk_model_files.locate import checkpoints
@@ -106,7 +106,7 @@ class Checkpoints:
         if self._config.replay:
             self._announce(run)
         compose = checkpoint.run_state if self._at_border else unfinished_state
-        checkpoint.save(run, path, compose, replay=self._config.replay)
+        saved_files.save(run, path, compose, replay=self._config.replay)
         self._saved = run.timesteps
         if self._config.keep is not None:
             prune(run.out, run.plan.serializer.make().suffix, self._config.keep)
@@ -160,7 +160,7 @@ def size_of(state: Any) -> int:
 
 
 def _write_model(run: Run) -> None:
-    checkpoint.save(run, Path(os.path.join(str(run.out), "model")))
+    saved_files.save(run, Path(os.path.join(str(run.out), "model")))
 
 
 def _writes(run: Run) -> bool:

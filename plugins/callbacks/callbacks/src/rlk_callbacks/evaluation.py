@@ -16,7 +16,7 @@ from rlk.errors import PlanError
 from rlk.files import replacing
 from rlk.hookspecs import hookimpl
 from rlk.planning.other_environment import in_other_environment
-from rlk.running import checkpoint
+from rlk.running import saved_files
 from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.render import HUMAN, window_problem
@@ -143,7 +143,7 @@ class EvaluationCallback:
             # Where it cannot be written, a lesser one may be the best that there is.
             with run.failed_writes.tolerated("best_model"):
                 if run.out is not None:
-                    checkpoint.save(run, run.out / "best_model")
+                    saved_files.save(run, run.out / "best_model")
                 self._best = mean
         if self._config.stop_at is not None and mean >= self._config.stop_at:
             self._reason = (

@@ -128,7 +128,7 @@ def enjoy(
     RUN is a run folder, a model.zip or a checkpoint. Of a folder the best model plays if the run
     was evaluated, else the last one; --last takes the last in any case.
     """
-    from rlk.running.checkpoint import find
+    from rlk.running.saved_files import find
     from rlk_evaluate import film, window
     from rlk_evaluate.evaluate import evaluate_agent
     from rlk_films import check_film
@@ -176,7 +176,7 @@ def _load(
 ) -> tuple[Path, Agent]:
     """The agent, and the file it is from; of a folder the best there is, if `best` is None."""
     from rlk.making import load
-    from rlk.running.checkpoint import find
+    from rlk.running.saved_files import find
 
     path, _ = find(Path(run), default_kernel(), best=best is not False)
     if best and Path(run).is_file():

@@ -53,13 +53,13 @@ def resume(
     from rlk.planning.resolve import resolve
     from rlk.planning.saved_plan import spec_of
     from rlk.planning.spec import make_spec
-    from rlk.running import checkpoint
+    from rlk.running import checkpoint, saved_files
     from rlk_resume.fork import forked
 
     kernel = default_kernel()
     *before, path = checkpoints_of(Path(run), kernel)
     with one_before_named(before):
-        manifest = checkpoint.read_manifest(path, kernel)
+        manifest = saved_files.read_manifest(path, kernel)
     if "run" not in manifest["contents"]:
         raise BadFile(f"{path} is not a checkpoint. {NO_MODEL}")
     changes = given(**options) | {"verbose": 0 if quiet else 1 + verbosity}
@@ -77,7 +77,7 @@ def resume(
         return code
     with forked(path, manifest, plan) if out else contextlib.nullcontext():
         with one_before_named(before):
-            state = checkpoint.read(path, kernel)
+            state = saved_files.read(path, kernel)
         with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
             agent = Agent(plan, kernel, spec, state)
         agent = restored(agent, state, path)
@@ -111,12 +111,12 @@ def checkpoints_of(place: Path, kernel: Kernel) -> list[Path]:
     Raises:
         BadFile: if the folder has no checkpoint, or cannot be looked at.
     """
-    from rlk.running import checkpoint
+    from rlk.running import saved_files
 
-    suffixes = [one.suffix for one in checkpoint.serializers(kernel)]
+    suffixes = [one.suffix for one in saved_files.serializers(kernel)]
     with looking_at(place, f"cannot read {place}"):
         if not place.is_dir():
-            return [checkpoint.find(place, kernel)[0]]
+            return [saved_files.find(place, kernel)[0]]
         found = checkpoints(place, *suffixes)
     if not found:
         raise BadFile(f"{place} holds no checkpoint. {NO_MODEL}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rlk.errors import PlanError, RlkError
 from rlk.planning.lost_settings import marked_fields
 from rlk.planning.saved_plan import as_json
-from rlk.running import checkpoint
+from rlk.running import saved_files
 from rlk.running.run_folder import claim
 from rlk_cli.folder import write_plan
 
@@ -98,7 +98,7 @@ def refuse_files_of_the_other(source: Path | None, saved: Mapping[str, Any], pla
 def _copy(path: Path, source: Path | None, timesteps: int, plan: Plan) -> None:
     """The checkpoint, the rows, and the best model unless it came later."""
     assert plan.out is not None
-    out, suffix = Path(plan.out), checkpoint.find(path, plan.kernel)[1].suffix
+    out, suffix = Path(plan.out), saved_files.find(path, plan.kernel)[1].suffix
     copies = {path: out / CHECKPOINTS / f"{timesteps}{suffix}"}
     if source is not None:
         rows = [file for pattern in ROWS for file in source.glob(pattern) if file.is_file()]
@@ -114,14 +114,14 @@ def _copy(path: Path, source: Path | None, timesteps: int, plan: Plan) -> None:
 
 
 def _best(source: Path, timesteps: int, kernel: Kernel) -> Iterator[Path]:
-    for serializer in checkpoint.serializers(kernel):
+    for serializer in saved_files.serializers(kernel):
         best = source / f"{BEST}{serializer.suffix}"
         if best.is_file() and _timesteps_of(best, kernel) <= timesteps:
             yield best
 
 
 def _timesteps_of(model: Path, kernel: Kernel) -> int:
-    return int(checkpoint.read_manifest(model, kernel)["timesteps"])
+    return int(saved_files.read_manifest(model, kernel)["timesteps"])
 
 
 def _remove(out: Path, is_new: bool) -> None:

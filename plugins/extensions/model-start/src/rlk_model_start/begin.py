@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, RlkError
 from rlk.registry.kinds import is_group_slot
-from rlk.running import checkpoint
+from rlk.running import checkpoint, saved_files
 from rlk.running.likeness import check_like
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
 from rlk.running.untrained import take_up_untrained
@@ -34,7 +34,7 @@ def begin(run: Run, path: Path) -> None:
     Raises:
         BadFile: if it does not fit, with the parameters that differ.
     """
-    state = checkpoint.read(path, run.plan.kernel)
+    state = saved_files.read(path, run.plan.kernel)
     saved = state["manifest"]["plan"]
     try:
         with checkpoint.bad_if_it_fails("it cannot be taken up"):

@@ -31,7 +31,7 @@ class ModelStart:
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
         """That there is such a model, of the same spaces and the same policy."""
-        from rlk.running import checkpoint  # this module is loaded with every plan
+        from rlk.running import saved_files  # this module is loaded with every plan
         from rlk_model_start.fit import other_policy, other_spaces
 
         if plan.goes_on:
@@ -40,7 +40,7 @@ class ModelStart:
             return f"{_OWNER} {_NO_PATH}"
         path = self._path(self._config.path)
         try:
-            saved = checkpoint.read_manifest(path, plan.kernel)
+            saved = saved_files.read_manifest(path, plan.kernel)
         except BadFile as error:
             is_told = "rlk import" in str(error) or not path.is_file()
             return f"{_OWNER}: {error}{'' if is_told else _CONVERT}"

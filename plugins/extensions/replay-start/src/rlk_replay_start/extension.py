@@ -52,13 +52,13 @@ class ReplayStart:
             BadFile: if there is no such run, or it has no replay that fits.
         """
         # Imported here: this module is loaded with every plan, torch only with a run.
-        from rlk.running import checkpoint
+        from rlk.running import checkpoint, saved_files
 
         if self._is_done or self._config.run is None:
             return
         kernel = run.plan.kernel
         path = newest(Path(self._config.run).expanduser(), kernel)
-        checkpoint.adopt_replay(run, checkpoint.read(path, kernel, part="storage"))
+        checkpoint.adopt_replay(run, saved_files.read(path, kernel, part="storage"))
         self._is_done = True
         if run.plan.verbose:
             begins = f"the run begins with {len(run.storage):,} transitions of {path}"
@@ -83,9 +83,9 @@ def newest(place: Path, kernel: Kernel) -> Path:
     Raises:
         BadFile: if it has none, or cannot be looked at.
     """
-    from rlk.running import checkpoint
+    from rlk.running import saved_files
 
-    suffixes = [one.suffix for one in checkpoint.serializers(kernel)]
+    suffixes = [one.suffix for one in saved_files.serializers(kernel)]
     with looking_at(place, f"plugin 'replay-start' cannot read {place}"):
         if not place.is_dir():
             return place

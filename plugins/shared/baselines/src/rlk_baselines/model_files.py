@@ -18,7 +18,7 @@ from rlk.files import looking_at
 from rlk.making import from_state
 from rlk.planning.lost_settings import was_callable
 from rlk.registry.kernel import default_kernel
-from rlk.running import checkpoint
+from rlk.running import checkpoint, saved_files
 from rlk.running.named_parameters import named_parameters
 from rlk_baselines.custom_objects import spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
@@ -168,7 +168,7 @@ def read(path: Path, *, runs_code: bool = False) -> State:
             stacklevel=5,
         )
         return state_in_pickle(path, runs_code=runs_code)
-    serializer = checkpoint.serializers(default_kernel())[0]
+    serializer = saved_files.serializers(default_kernel())[0]
     return serializer.read(path)
 
 

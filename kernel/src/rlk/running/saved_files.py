@@ -1,0 +1,115 @@
+"""Files of saved states: writing one, finding the one that RUN means, and reading it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import BadFile
+from rlk.files import looking_at
+from rlk.protocols import Serializer, State
+from rlk.running.checkpoint import model_state
+from rlk.running.manifest import Part, check_manifest
+
+if TYPE_CHECKING:
+    from rlk.registry.kernel import Kernel
+    from rlk.running.run import Run
+
+#: What to do about a file that lacks a part.
+_WITHOUT: Mapping[Part, str] = {
+    "model": "A replay alone is loaded by an agent: agent.load_replay_buffer(…).",
+    "storage": "Checkpoints hold those of the replay (runs/NAME/checkpoints/…, unless they were "
+    "told to leave it out), and so do files of agent.save_replay_buffer(…).",
+}
+
+
+def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **how: Any) -> Path:
+    """Write `compose(run, **how)`; of several ranks, the first one writes.
+
+    Returns:
+        The path, with the suffix of the serializer.
+    """
+    serializer: Serializer = run.plan.serializer.make()
+    if not path.name.endswith(serializer.suffix):
+        path = path.with_name(path.name + serializer.suffix)
+    if run.communicator.rank == 0:
+        serializer.write(path, compose(run, **how))
+    return path
+
+
+def serializers(kernel: Kernel) -> list[Serializer]:
+    """The installed serializers, without those that run code from a file."""
+    components = [entry.component() for entry in kernel.registries.serializers]
+    return [component.load()() for component in components if not component.runs_code]
+
+
+def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Serializer]:
+    """The file that RUN means, and the serializer that reads it.
+
+    Args:
+        place: a run folder, a model or a checkpoint.
+        kernel: where serializers come from.
+        best: of a run folder, the best model of its evaluations.
+
+    Raises:
+        BadFile: if no installed serializer has a file there, or it cannot be looked at.
+    """
+    installed = serializers(kernel)
+    with looking_at(place, f"cannot read {place}"):
+        return _find(place, installed, best)
+
+
+def _find(place: Path, installed: list[Serializer], best: bool) -> tuple[Path, Serializer]:
+    for serializer in installed:
+        path = serializer.find(place, best)
+        if path:
+            return path, serializer
+    known = sorted(serializer.suffix for serializer in installed)
+    model = f"model{'/'.join(known)}"
+    if place.is_dir():
+        runs = [run for run in place.glob("*/") if any(one.find(run, best) for one in installed)]
+        newest = max(runs, key=lambda run: run.stat().st_mtime, default=None)
+        there_is = "" if newest is None else f" It holds run folders, of which say one: {newest}"
+        raise BadFile(f"{place} holds no {model} and no checkpoint.{there_is}")
+    if not place.exists():
+        raise BadFile(f"{place} does not exist. RUN is a run folder, a {model} or a checkpoint.")
+    if not place.is_file():
+        raise BadFile(f"{place} is neither a file nor a folder.")
+    there_are = f"{place.suffix!r} files (there are {known})"
+    raise BadFile(f"{place}: no installed serializer reads {there_are}.")
+
+
+def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model") -> State:
+    """The state in the file that RUN means (see `find`).
+
+    Args:
+        place: a run folder, a model, a checkpoint or a replay.
+        kernel: where serializers come from.
+        best: of a run folder, the best model of its evaluations.
+        part: what it must hold.
+
+    Raises:
+        BadFile: if it is damaged, written by a newer rlk, no file of rlk's, or lacks that part.
+    """
+    path, serializer = find(place, kernel, best=best)
+    state = serializer.read(path)
+    check_manifest(path, state.get("manifest"))
+    if part not in state["manifest"]["contents"]:
+        missing = "transitions" if part == "storage" else part
+        raise BadFile(f"{path} holds no {missing}. {_WITHOUT[part]}")
+    return state
+
+
+def read_manifest(place: Path, kernel: Kernel, *, best: bool = False) -> State:
+    """What stands under `manifest` in the file that RUN means; the rest may be large.
+
+    The arguments are those of `read`.
+
+    Raises:
+        BadFile: if it is damaged as far as that shows, written by a newer rlk, or no file of rlk's.
+    """
+    path, serializer = find(place, kernel, best=best)
+    manifest = serializer.manifest(path)
+    check_manifest(path, manifest)
+    return manifest

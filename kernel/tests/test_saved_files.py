@@ -1,0 +1,146 @@
+"""Files of saved states."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import rlk
+from rlk import hookimpl
+from rlk.errors import BadFile
+from rlk.running import saved_files
+from rlk.running.checkpoint import model_state
+from rlk.running.manifest import STATE_VERSION
+from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.stand_ins import StandInSerializer
+
+MATCH = BY_ACTION_SPACE["Discrete"]
+
+
+# ---- saving --------------------------------------------------------------------------------------
+
+
+def test_the_suffix_is_added_unless_it_is_there(make, tmp_path):
+    agent = make()
+    assert saved_files.save(agent.run, tmp_path / "model").name == "model.standin"
+    assert saved_files.save(agent.run, tmp_path / "model.standin").name == "model.standin"
+    assert saved_files.save(agent.run, tmp_path / "v1.2").name == "v1.2.standin"
+
+
+def test_of_several_ranks_the_first_writes_and_the_others_know_where(make, tmp_path, monkeypatch):
+    run = make().run
+    monkeypatch.setattr(run.communicator, "rank", 1)
+    assert saved_files.save(run, tmp_path / "model") == tmp_path / "model.standin"
+    assert os.listdir(tmp_path) == []
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(make, tmp_path) -> Path:
+    return make().learn(16).save(tmp_path / "model")
+
+
+def test_a_file_is_read_by_the_serializer_of_its_suffix(saved, rlk_stand_in_kernel):
+    state = saved_files.read(saved, rlk_stand_in_kernel)
+    assert state["manifest"]["timesteps"] == 16
+
+
+def test_a_suffix_that_nobody_reads_is_refused(saved, rlk_stand_in_kernel):
+    other = saved.rename(saved.with_suffix(".pickle"))
+    with pytest.raises(BadFile, match=r"'\.pickle' files \(there are \['\.standin'\]\)"):
+        saved_files.read(other, rlk_stand_in_kernel)
+
+
+def test_a_serializer_that_can_run_code_is_not_tried(saved, rlk_stand_in_kernel):
+    serializers = rlk_stand_in_kernel.registries.serializers
+    serializers.unregister("stand-in-serializer")
+    serializers.register("careless", StandInSerializer, runs_code=True)
+    with pytest.raises(BadFile, match="no installed serializer"):
+        saved_files.read(saved, rlk_stand_in_kernel)
+
+
+def test_a_damaged_file_is_refused_by_its_name(saved, rlk_stand_in_kernel):
+    saved.write_bytes(saved.read_bytes()[:-10])
+    with pytest.raises(BadFile, match=str(saved)):
+        saved_files.read(saved, rlk_stand_in_kernel)
+
+
+def test_a_file_of_a_newer_rlk_is_refused(make, tmp_path, rlk_stand_in_kernel):
+    state = model_state(make().run)
+    state["manifest"]["state_version"] = STATE_VERSION + 1
+    path = tmp_path / "model.standin"
+    StandInSerializer().write(path, state)
+    with pytest.raises(BadFile, match=r"newer rlk.*Upgrade"):
+        saved_files.read(path, rlk_stand_in_kernel)
+
+
+def test_a_file_of_something_else_is_refused(tmp_path, rlk_stand_in_kernel):
+    path = tmp_path / "model.standin"
+    StandInSerializer().write(path, {"manifest": {"state_version": 1}})
+    with pytest.raises(BadFile, match="has no plan"):
+        saved_files.read(path, rlk_stand_in_kernel)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path, rlk_stand_in_kernel):
+    with pytest.raises(BadFile, match=r"none\.standin does not exist"):
+        saved_files.read(tmp_path / "none.standin", rlk_stand_in_kernel)
+
+
+# ---- which file is meant -------------------------------------------------------------------------
+
+
+class OtherSerializer(StandInSerializer):
+    suffix = ".other.gz"
+
+
+def test_whoever_has_a_file_for_the_place_reads_it(make, tmp_path, rlk_stand_in_kernel):
+    rlk_stand_in_kernel.registries.serializers.register("another", OtherSerializer)
+    out = tmp_path / "run"
+    path = make(serializer="another").learn(16).save(out / "model")
+    assert path == out / "model.other.gz"
+    for place in (path, out / "model", out):
+        found, serializer = saved_files.find(place, rlk_stand_in_kernel)
+        assert found == path and isinstance(serializer, OtherSerializer)
+        with rlk.load(place, kernel=rlk_stand_in_kernel, env=MATCH) as agent:
+            assert agent.num_timesteps == 16
+
+
+def test_of_a_run_folder_the_best_model_is_meant_if_told(make, tmp_path, rlk_stand_in_kernel):
+    agent = make()
+    agent.learn(8).save(tmp_path / "best_model")
+    agent.learn(16).save(tmp_path / "model")
+    for best, timesteps in ((False, 16), (True, 8)):
+        with rlk.load(tmp_path, kernel=rlk_stand_in_kernel, env=MATCH, best=best) as loaded:
+            assert loaded.num_timesteps == timesteps
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("empty", "empty holds no model.standin and no checkpoint"),
+        ("none", "none does not exist. RUN is a run folder, a model.standin or a checkpoint"),
+    ],
+)
+def test_where_there_is_nothing_it_is_said(tmp_path, rlk_stand_in_kernel, name, message):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadFile, match=message):
+        saved_files.find(tmp_path / name, rlk_stand_in_kernel)
+
+
+def test_a_process_that_a_plugin_takes_over_reads_no_more_of_a_file_than_its_manifest(
+    make, tmp_path, rlk_stand_in_kernel, monkeypatch
+):
+    class TakesOver:
+        @hookimpl
+        def rlk_take_over(self):
+            return 4
+
+    path = saved_files.save(make().run, tmp_path / "model")
+    monkeypatch.setattr(saved_files, "read", lambda *_, **__: pytest.fail("all of it was read"))
+    with pytest.raises(SystemExit) as leaving:
+        rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, plugins=(TakesOver(),))
+    assert leaving.value.code == 4
