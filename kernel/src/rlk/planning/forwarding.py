@@ -12,7 +12,9 @@ that has the highest rank under any of them counts, and is put under all of them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+
+import attrs
 
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
@@ -20,13 +22,19 @@ from rlk.planning.configure import configured
 from rlk.planning.layers import Rank, Setting, SettingLayers
 
 
+@attrs.frozen
+class _Shared:
+    """One setting that the algorithm and another component of the run both have."""
+
+    names: list[str]  #: what the algorithm calls it, `buffer_size`; the first has the default
+    target: str  #: its key below the component's own name, `replay.size`
+    keys: list[str]  #: that one, and those below the component's alias and slot
+
+
 def with_forwarded(
     layers: SettingLayers, algorithm: Choice, choices: Iterable[Choice]
 ) -> SettingLayers:
     """With one value under all keys of each setting that the algorithm and a component share.
-
-    Several settings of the algorithm may be names of one. The first has its default, and None under
-    one of the names leaves it to the others.
 
     Args:
         layers: all settings.
@@ -36,45 +44,46 @@ def with_forwarded(
     Raises:
         PlanError: if two values of the highest rank differ.
     """
-    in_run = {choice.name: choice for choice in choices}
-    defaults = configured(algorithm, layers).config
+    config = configured(algorithm, layers).config
     result = layers
-    for target, names in _names_by_target(algorithm).items():
-        component, _, setting = target.partition(".")
-        if component not in in_run:
-            continue
-        speaking = [name for name in names if not _says_nothing(name, names, layers, algorithm)]
-        keys = (*speaking, *_keys_of(in_run[component], setting))
-        given = {key: layers.find(key) for key in keys if layers.find(key).is_set}
+    for shared in _shared_settings(algorithm, choices):
+        names = [name for name in shared.names if _says_a_value(name, shared, layers, algorithm)]
+        given = {key: layers.find(key) for key in (*names, *shared.keys)}
+        given = {key: setting for key, setting in given.items() if setting.is_set}
         if given:
-            result = _with_derived(result, (*names, target), agreed(given))
-        elif speaking:
-            by = f"{algorithm.name} {names[0]}"
-            default = Setting(getattr(defaults, names[0]), by, Rank.DERIVED)
-            result = _with_derived(result, (target,), default)
+            result = _with_derived(result, (*shared.names, shared.target), agreed(given))
+        elif names:  # nobody has set it under any key: the algorithm's default is the component's
+            first = shared.names[0]
+            by = f"{algorithm.name} {first}"
+            default = Setting(getattr(config, first), by, Rank.DERIVED)
+            result = _with_derived(result, (shared.target,), default)
     return result
 
 
-def _names_by_target(algorithm: Choice) -> dict[str, list[str]]:
-    """Each setting of another component, with its names among the algorithm's own settings."""
-    found: dict[str, list[str]] = {}
+def _shared_settings(algorithm: Choice, choices: Iterable[Choice]) -> Iterator[_Shared]:
+    """What the algorithm forwards to those components, each setting once with all its names."""
+    in_run = {choice.name: choice for choice in choices}
+    names: dict[str, list[str]] = {}
     for name, target in algorithm.component.forwarded():
-        found.setdefault(target, []).append(name)
-    return found
+        names.setdefault(target, []).append(name)
+    for target, found in names.items():
+        owner, _, setting = target.partition(".")
+        if owner in in_run:
+            choice = in_run[owner]
+            owners = filter(None, (choice.name, choice.alias, choice.slot))
+            yield _Shared(found, target, [f"{one}.{setting}" for one in owners])
 
 
-def _keys_of(choice: Choice, setting: str) -> list[str]:
-    """The keys of a component's setting: below its name, its alias and its slot."""
-    owners = filter(None, (choice.name, choice.alias, choice.slot))
-    return [f"{owner}.{setting}" for owner in owners]
+def _says_a_value(name: str, shared: _Shared, layers: SettingLayers, algorithm: Choice) -> bool:
+    """Whether what the algorithm has under one of its names is a value for the component.
 
-
-def _says_nothing(name: str, names: list[str], layers: SettingLayers, algorithm: Choice) -> bool:
-    """Whether what the algorithm has under one of the names is no value for the component."""
+    A switch that is True only puts the component in. Of several names, one that is set to None
+    leaves the value to the others.
+    """
     setting = layers.find(name)
     if name in algorithm.component.activates:
-        return setting.value is True  # which only puts the component in
-    return len(names) > 1 and setting.is_set and setting.value is None
+        return setting.value is not True
+    return len(shared.names) == 1 or not setting.is_set or setting.value is not None
 
 
 def _with_derived(layers: SettingLayers, keys: Iterable[str], setting: Setting) -> SettingLayers:
