@@ -6,18 +6,17 @@ and objects, whatever they are named by, are passed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from rlk import settings
-from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.components_again import algorithm_again, refuse_missing_components
-from rlk.planning.draft import leaves_out
 from rlk.planning.environment_again import environment_again
 from rlk.planning.lost_settings import LostSettings, lost_settings
 from rlk.planning.plan import SAVED, Plan
+from rlk.planning.present_components import present_components
 from rlk.planning.saved_records import SavedComponent, SavedPlan
 from rlk.planning.select import JOINED
 from rlk.planning.spec import RunSpec, make_spec, plugin_key
@@ -26,6 +25,7 @@ from rlk.structure import structured
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
+    from rlk.registry.registries import Registries
 
 
 _WINDOW = ("render_mode", "human")
@@ -98,132 +98,40 @@ def spec_of(
         BadFile: if it is nothing that `as_json` writes.
         PlanError: if something must be passed again, or the file names a place.
     """
-    changes = changes or {}
+    changes, registries = changes or {}, kernel.registries
     saved = structured(SavedPlan, plan, "the saved plan")
+
+    # The components: those that no file may bring are to be passed, all missing ones told at once.
     wanted = [one for one in saved.components if observers or not one.only_watches]
-    wanted, plugins = _without_left_out(wanted, plugins, kernel)
-    components, notes = _without_absent(wanted, changes, kernel)
-    algo, plugins = algorithm_again(saved.algorithm, plugins, kernel.registries)
-    # An environment that is missing too is told with them, so that all can be typed at once.
-    own_env = saved.env if env is None else None
-    refuse_missing_components(components, plugins, changes, kernel.registries, own_env)
-    upper = make_spec(algo, changes)
-    lost = _lost(saved, components, kernel)
-    lost.refuse_missing_functions(upper.given)
+    present = present_components(wanted, plugins, changes, registries)
+    algo, plugins = algorithm_again(saved.algorithm, present.plugins, registries)
+    saved_env = saved.env if env is None else None
+    refuse_missing_components(present.components, plugins, changes, registries, saved_env)
+
+    # The settings: what the file has is below what is given now.
+    now = make_spec(algo, changes)
+    lost = _lost(saved, present.components, registries)
+    lost.refuse_missing_functions(now.given)
     if observers:
-        lost.refuse_missing(upper.given)
-    named = [one.name for one in components if _is_named(one)]
+        lost.refuse_missing(now.given)
     given = {
         **lost.kept,
-        **environment_again(saved.env, env, changes, kernel.registries),
+        **environment_again(saved.env, env, changes, registries),
         "preset": "none",  # what it set is among the settings
-        "plugins": [*_left_out(saved, kernel), *named, *plugins],
+        "plugins": [*_left_out(saved, registries), *_named(present.components), *plugins],
     }
-    lower = make_spec(algo, given, origin=SAVED)
-    return upper.over(
-        attrs.evolve(
-            lower,
-            origins={**lower.origins, **_origins(components)},
-            notes=notes,
-            lost=lost.sentences(upper.given),
-        )
-    )
+    before = make_spec(algo, given, origin=SAVED)
+    origins = {**before.origins, **_origins(present.components)}
+    sentences = lost.sentences(now.given)
+    return now.over(attrs.evolve(before, origins=origins, notes=present.notes, lost=sentences))
 
 
-def _lost(saved: SavedPlan, components: Iterable[SavedComponent], kernel: Kernel) -> LostSettings:
+def _lost(
+    saved: SavedPlan, components: Iterable[SavedComponent], registries: Registries
+) -> LostSettings:
     """The saved settings of the run and of these components, and which of them are lost."""
     given = {**saved.run.given(), **_settings(components)}
-    return lost_settings(given, components, kernel.registries)
-
-
-def _is_named(saved: SavedComponent) -> bool:
-    """Whether a component is put in as a plugin, by its name."""
-    return saved.slot != "algorithm" and not saved.fills_slot and not saved.is_external
-
-
-def _origins(components: Iterable[SavedComponent]) -> dict[str, str]:
-    """Who put plugins in: those that had joined by themselves do so again."""
-    return {plugin_key(one.name): JOINED for one in components if one.has_joined}
-
-
-def _may_be_left_out(saved: SavedComponent) -> bool:
-    """Whether there is a run without it: it fills no slot, or one that may be empty."""
-    must_be_filled = saved.slot == "algorithm" or saved.fills_slot
-    return saved.slot in STACKED or not must_be_filled
-
-
-def _without_left_out(
-    components: Sequence[SavedComponent], plugins: tuple[Any, ...], kernel: Kernel
-) -> tuple[list[SavedComponent], tuple[Any, ...]]:
-    """Without what a `no:NAME` leaves out, whose settings go with it; and the plugins.
-
-    A `no:NAME` of what is not installed here is dropped: planning knows no such name.
-    """
-    own_name = kernel.registries.own_name
-    out = {own_name(one.removeprefix("no:")) for one in plugins if leaves_out(one)}
-    gone = [one for one in components if one.name in out and _may_be_left_out(one)]
-    kept = [one for one in components if one not in gone]
-    unknown = [f"no:{one.name}" for one in gone if not _is_known(one, kernel)]
-    return kept, tuple(one for one in plugins if not (leaves_out(one) and one in unknown))
-
-
-def _without_absent(
-    components: Iterable[SavedComponent], changes: Mapping[str, Any], kernel: Kernel
-) -> tuple[list[SavedComponent], tuple[str, ...]]:
-    """Without those that had joined by themselves and cannot be used here; and a note of each.
-
-    Raises:
-        PlanError: for a component that was asked for and is not installed here, unless its slot is
-            filled with another one now.
-    """
-    kept, notes = [], []
-    for saved in components:
-        if saved.has_joined:
-            absence = _absence(saved, kernel)
-            if absence is not None:
-                notes.append(
-                    f"{saved.slot} {saved.name!r} ({_owner(saved)}) had joined by itself and is "
-                    f"left out: {absence}"
-                )
-                continue
-        elif not saved.is_external and not _is_known(saved, kernel):
-            if saved.slot in changes:
-                continue
-            raise _missing(saved)
-        kept.append(saved)
-    return kept, tuple(notes)
-
-
-def _owner(saved: SavedComponent) -> str:
-    """The distribution that it came from; what a program gave has no version."""
-    return f"{saved.dist} {saved.version}".strip()
-
-
-def _missing(saved: SavedComponent) -> PlanError:
-    """The error for what was asked for and is not there."""
-    again = f"pip install {saved.dist}" if saved.version else "register it as that program did"
-    without = f", or leave it out: --plugin no:{saved.name}" if _may_be_left_out(saved) else ""
-    return PlanError(
-        f"this model was made with {saved.slot} {saved.name!r} of {_owner(saved)}, which is not "
-        f"there: {again}{without}."
-    )
-
-
-def _is_known(saved: SavedComponent, kernel: Kernel) -> bool:
-    """Whether a component of that name is installed or registered."""
-    return any(saved.name in registry for registry in kernel.registries)
-
-
-def _absence(saved: SavedComponent, kernel: Kernel) -> str | None:
-    """Why a component cannot be used here, or None if it can."""
-    registry = next((one for one in kernel.registries if one.kind == saved.kind), None)
-    if registry is None or saved.name not in registry:
-        return "it is not installed here"
-    try:
-        registry.get(saved.name).load()
-    except BrokenPlugin as error:
-        return str(error)
-    return None
+    return lost_settings(given, components, registries)
 
 
 def _settings(components: Iterable[SavedComponent]) -> dict[str, Any]:
@@ -237,7 +145,18 @@ def _settings(components: Iterable[SavedComponent]) -> dict[str, Any]:
     return given
 
 
-def _left_out(plan: SavedPlan, kernel: Kernel) -> list[str]:
+def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
     """What the user had left out, so that it does not come back by itself."""
-    installed = {entry.name for registry in kernel.registries for entry in registry}
-    return [f"no:{name}" for name in plan.refused if name in installed]
+    installed = {entry.name for registry in registries for entry in registry}
+    return [f"no:{name}" for name in saved.refused if name in installed]
+
+
+def _named(components: Iterable[SavedComponent]) -> list[str]:
+    """Those that are put in as plugins, by their names."""
+    named = [one for one in components if one.slot != "algorithm" and not one.fills_slot]
+    return [one.name for one in named if not one.is_external]
+
+
+def _origins(components: Iterable[SavedComponent]) -> dict[str, str]:
+    """Who put plugins in: those that had joined by themselves do so again."""
+    return {plugin_key(one.name): JOINED for one in components if one.has_joined}

@@ -1,0 +1,123 @@
+"""Which components of a saved plan the run is made of again: those that are there and wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from rlk.errors import BrokenPlugin, PlanError
+from rlk.planning.draft import leaves_out
+from rlk.planning.saved_records import SavedComponent
+from rlk.registry.kinds import STACKED
+from rlk.registry.registries import Registries
+
+
+@attrs.frozen
+class Present:
+    """The components that are there and wanted."""
+
+    components: list[SavedComponent]
+    plugins: tuple[Any, ...]  #: what is passed now, without a `no:NAME` that planning would refuse
+    notes: tuple[str, ...]  #: a sentence on each that is not there and not missed
+
+
+def present_components(
+    wanted: Sequence[SavedComponent],
+    plugins: tuple[Any, ...],
+    changes: Mapping[str, Any],
+    registries: Registries,
+) -> Present:
+    """Those components of a saved plan that can be put in again.
+
+    What a `no:NAME` leaves out goes with its settings. So does what had joined by itself and cannot
+    be used here, with a note.
+
+    Args:
+        wanted: the saved components.
+        plugins, changes: what is passed now.
+        registries: where components are found by their names.
+
+    Raises:
+        PlanError: for a component that was asked for and is not installed here, unless its slot is
+            filled with another one now.
+    """
+    kept, plugins = _without_left_out(wanted, plugins, registries)
+    components, notes = _without_absent(kept, changes, registries)
+    return Present(components, plugins, notes)
+
+
+def _without_left_out(
+    components: Sequence[SavedComponent], plugins: tuple[Any, ...], registries: Registries
+) -> tuple[list[SavedComponent], tuple[Any, ...]]:
+    """Without what a `no:NAME` leaves out; and the plugins.
+
+    A `no:NAME` of what is not installed here is dropped: planning knows no such name.
+    """
+    own_name = registries.own_name
+    out = {own_name(one.removeprefix("no:")) for one in plugins if leaves_out(one)}
+    gone = [one for one in components if one.name in out and _may_be_left_out(one)]
+    kept = [one for one in components if one not in gone]
+    unknown = [f"no:{one.name}" for one in gone if not _is_known(one, registries)]
+    return kept, tuple(one for one in plugins if not (leaves_out(one) and one in unknown))
+
+
+def _may_be_left_out(saved: SavedComponent) -> bool:
+    """Whether there is a run without it: it fills no slot, or one that may be empty."""
+    must_be_filled = saved.slot == "algorithm" or saved.fills_slot
+    return saved.slot in STACKED or not must_be_filled
+
+
+def _without_absent(
+    components: Iterable[SavedComponent], changes: Mapping[str, Any], registries: Registries
+) -> tuple[list[SavedComponent], tuple[str, ...]]:
+    """Without those that had joined by themselves and cannot be used here; and a note of each."""
+    kept, notes = [], []
+    for saved in components:
+        if saved.has_joined:
+            absence = _absence(saved, registries)
+            if absence is None:
+                kept.append(saved)
+            else:
+                notes.append(
+                    f"{saved.slot} {saved.name!r} ({_owner(saved)}) had joined by itself and is "
+                    f"left out: {absence}"
+                )
+        elif saved.is_external or _is_known(saved, registries):
+            kept.append(saved)
+        elif saved.slot not in changes:
+            raise _missing(saved)
+    return kept, tuple(notes)
+
+
+def _owner(saved: SavedComponent) -> str:
+    """The distribution that it came from; what a program gave has no version."""
+    return f"{saved.dist} {saved.version}".strip()
+
+
+def _missing(saved: SavedComponent) -> PlanError:
+    """The error for what was asked for and is not there."""
+    again = f"pip install {saved.dist}" if saved.version else "register it as that program did"
+    without = f", or leave it out: --plugin no:{saved.name}" if _may_be_left_out(saved) else ""
+    return PlanError(
+        f"this model was made with {saved.slot} {saved.name!r} of {_owner(saved)}, which is not "
+        f"there: {again}{without}."
+    )
+
+
+def _is_known(saved: SavedComponent, registries: Registries) -> bool:
+    """Whether a component of that name is installed or registered."""
+    return any(saved.name in registry for registry in registries)
+
+
+def _absence(saved: SavedComponent, registries: Registries) -> str | None:
+    """Why a component cannot be used here, or None if it can."""
+    registry = next((one for one in registries if one.kind == saved.kind), None)
+    if registry is None or saved.name not in registry:
+        return "it is not installed here"
+    try:
+        registry.get(saved.name).load()
+    except BrokenPlugin as error:
+        return str(error)
+    return None
