@@ -15,8 +15,8 @@ import rlk
 from rlk.errors import PlanError
 from rlk.files import remove_unfinished, replacing
 from rlk.running.folder_owner import OWNER, OwnedFolder, in_use
-from rlk_cli.main import main
 from rlk_testing import stand_in_kernel
+from rlk_testing.command_line import ended
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
 
@@ -41,12 +41,6 @@ RUN = (
     *("--plugin", "checkpoint:every=8", *AGAIN),
 )
 KERNEL = stand_in_kernel()
-
-
-def ended(*arguments):
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    return end.value.code
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,41 +15,27 @@ import pytest
 import rlk
 from rlk.registry.kernel import default_kernel
 from rlk.running import saved_files
-from rlk_cli.main import main
 from rlk_model_files.locate import checkpoints
+from rlk_testing.command_line import ended
 from rlk_testing.contract import same
 
-SETTINGS = ["--set", "learning_starts=20", "--set", "n_threads=1", "--set", "policy.layers=[8]"]
 PLUGINS = [
     *("--plugin", "checkpoint:every=60,keep=none"),
     *("--plugin", "evaluation:every=30,episodes=1"),
     *("--plugin", "prioritized-replay"),
     *("--plugin", "tensorboard"),
 ]
-RUN = ["run", "--algo", "dqn", "--preset", "none", "--seed", 3, *SETTINGS, "--quiet"]
-
-
-def ended(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    return int(str(end.value.code))
 
 
 @pytest.fixture(scope="module")
-def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def left(trained: Callable[..., int], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run of 120 timesteps with checkpoints at 60 and 120, and mapped files."""
     out = tmp_path_factory.mktemp("runs") / "run"
     mapped = ["--set", f"replay.mapped={out}.mapped"]
     logs = ["--log-interval", 1, "--timesteps", 120, "--out", out]
-    assert ended(*RUN, *PLUGINS, *mapped, *logs) == 0
+    assert trained(*PLUGINS, *mapped, *logs) == 0
     assert [path.stem for path in checkpoints(out, ".zip")] == ["60", "120"]
     return out
-
-
-@pytest.fixture
-def folder(left: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
-    return Path(shutil.copytree(left, tmp_path / "run"))
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -3,44 +3,30 @@
 from __future__ import annotations
 
 import json
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rlk
-from rlk_cli.main import main
 from rlk_cli.run import run
 from rlk_model_files.locate import checkpoints
 from rlk_resume.command import resume
+from rlk_testing.command_line import ended
 from rlk_testing.environments import Walk
 
 WALK = f"{Walk.__module__}:Walk"
-SETTINGS = ["--set", "learning_starts=20", "--set", "n_threads=1", "--set", "policy.layers=[8]"]
-RUN = ["run", "--algo", "dqn", "--preset", "none", "--seed", 3, *SETTINGS, "--quiet"]
-
-
-def ended(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    return int(str(end.value.code))
 
 
 @pytest.fixture(scope="module")
-def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def left(trained: Callable[..., int], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run of 60 timesteps, with checkpoints at 30 and 60."""
     out = tmp_path_factory.mktemp("runs") / "run"
     checkpoint = ["--plugin", "checkpoint:every=30"]
-    assert ended(*RUN, *checkpoint, "--timesteps", 60, "--out", out) == 0
+    assert trained(*checkpoint, "--timesteps", 60, "--out", out) == 0
     assert [path.stem for path in checkpoints(out, ".zip")] == ["30", "60"]
     return out
-
-
-@pytest.fixture
-def folder(left: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
-    return Path(shutil.copytree(left, tmp_path / "run"))
 
 
 def parameters(model: Path) -> dict[str, np.ndarray]:
@@ -96,12 +82,12 @@ def test_a_run_that_is_done_says_how_to_go_further(
 
 
 def test_schedules_that_move_because_of_another_end_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trained: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "run"
     more = ["--set", "learning_rate=lin_0.01", "--set", "exploration_fraction=1.0"]
-    arguments = [*RUN, *more, "--plugin", "prioritized-replay", "--timesteps", 30, "--out", out]
-    assert ended(*arguments) == 0
+    arguments = [*more, "--plugin", "prioritized-replay", "--timesteps", 30, "--out", out]
+    assert trained(*arguments) == 0
     assert ended("resume", out, "--timesteps", 40) == 0
     printed = capsys.readouterr().out
     (line,) = [line for line in printed.splitlines() if "schedules end" in line]
@@ -153,19 +139,19 @@ def test_settings_can_be_others_from_here_on(folder: Path) -> None:
 
 
 def test_what_will_not_be_as_before_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trained: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "run"
-    assert ended(*RUN, "--plugin", "checkpoint:replay=false", "--timesteps", 30, "--out", out) == 0
+    assert trained("--plugin", "checkpoint:replay=false", "--timesteps", 30, "--out", out) == 0
     assert ended("resume", out, "--timesteps", 40) == 0
     assert "  not as before: the replay was left out of the checkpoint" in capsys.readouterr().out
 
 
 def test_an_environment_that_is_code_is_named_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trained: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "run"
-    assert ended(*RUN, "--env", WALK, "--timesteps", 30, "--out", out) == 0
+    assert trained("--env", WALK, "--timesteps", 30, "--out", out) == 0
     assert ended("resume", out, "--timesteps", 40) == 2
     assert f"--env {WALK}" in capsys.readouterr().err
     assert ended("resume", out, "--timesteps", 40, "--env", WALK, "--quiet") == 0

@@ -14,7 +14,7 @@ import rlk
 from rlk.agent import Agent
 from rlk.errors import BadFile, PlanError
 from rlk.registry.kernel import Kernel
-from rlk_cli.main import main
+from rlk_testing.command_line import ended
 from rlk_testing.contract import same
 from rlk_zip.serializer import ZipSerializer
 
@@ -34,12 +34,6 @@ def saved(folder: Path, algo: str, *plugins: Any, steps: int = 40, **given: Any)
     with made(algo, *plugins, **given) as agent:
         agent.learn(steps).save(folder / "model")
     return agent
-
-
-def ended(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    return int(str(end.value.code))
 
 
 def test_a_run_begins_with_the_parameters_and_the_optimiser_of_a_model(tmp_path: Path) -> None:
