@@ -26,9 +26,9 @@ def _is_name(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
 
 
 def _fit_together(_: object, attribute: attrs.Attribute[Any], value: list[SavedComponent]) -> None:
-    slots = [one.slot for one in value if one.slot == "algorithm" or one.fills_slot]
-    slots = [slot for slot in slots if slot not in STACKED]
-    if "algorithm" not in slots or len(slots) != len(set(slots)):
+    of_one = [one.slot for one in value if one.slot == "algorithm" or one.fills_slot]
+    of_one = [slot for slot in of_one if slot not in STACKED]
+    if "algorithm" not in of_one or len(of_one) != len(set(of_one)):
         raise ValueError(f"{attribute.name} has no algorithm, or two components in one slot")
 
 

@@ -43,7 +43,8 @@ def make_vec_env(
     env = _made(plan, n_envs, keep, extra) if found is None else _adopted(found, plan, keep)
     _check_is_gymnasiums(env)
     _check_autoreset(env)
-    if plan.env.is_vector or (found is None and _makes_them_together(plan)):
+    were_made_together = found is None and _makes_them_together(plan)
+    if plan.env.is_vector or were_made_together:  # no single environment could be wrapped
         env = _around_each(env, plan)
     env = flattened(env)
     for choice in plan.wrappers:
