@@ -1,0 +1,81 @@
+"""The policy of a run: made for the heads that the algorithm asks for, and no larger than its file.
+
+A file that somebody else has written names the sizes of its policy's layers. So a policy that may
+be large is measured before it takes any memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from rlk.abilities import Filterable, offers
+from rlk.errors import BadFile, PlanError
+from rlk.registry.answers import check_given
+from rlk.running.modes import Modes
+from rlk.settings import unstructure
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+#: Settings of a policy may make as many parameters before its size is looked at, which takes time.
+_LARGE = 20_000_000
+
+
+def make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
+    """Give a run its policy with filters, on its device, and the flat parameters of it.
+
+    Args:
+        run: which has none yet.
+        saved: the parameters that it will take up, of a file that may ask for far more.
+
+    Raises:
+        BadFile: if the policy has more parameters than are saved.
+        PlanError: for filters that it does not take.
+    """
+    plan, hooks = run.plan, run.hooks
+    algorithm = plan.algorithm
+    heads = algorithm.called(algorithm.load().heads, algorithm.config, run)
+    check_given(algorithm.title, "heads", heads)
+    if saved is not None and _squares(unstructure(plan.policy.config)) > _LARGE:
+        _check_size(run, heads, saved)
+    with run.streams.globally("init"):
+        builder = plan.policy.make()
+        policy = hooks.first("rlk_make_policy", run=run, heads=heads)
+        if policy is None:
+            policy = builder.build(plan.policy_space, heads)
+            check_given(plan.policy.title, "build", policy)
+    filters = hooks.all("rlk_filter_observation", run=run)
+    if filters and not offers(policy, Filterable):
+        raise PlanError(f"{plan.policy.title} takes no filters of observations. Use another.")
+    for module in filters:
+        policy.add_filter(module)
+    run.policy = policy.to(run.device)
+    run.modes = Modes(run.policy)
+    run.parameters = builder.flatten(run.policy)
+
+
+def _squares(setting: Any) -> int:
+    """The sum of the squares of all whole numbers in a setting: layers as wide as they are."""
+    if isinstance(setting, Mapping):
+        return sum(map(_squares, setting.values()))
+    if isinstance(setting, list):
+        return sum(map(_squares, setting))
+    return setting * setting if isinstance(setting, int) else 0
+
+
+def _check_size(run: Run, heads: Any, saved: Mapping[str, Any]) -> None:
+    """BadFile for a policy of more parameters than are saved, before it takes any memory."""
+    try:
+        with torch.device("meta"):
+            policy = run.plan.policy.make().build(run.plan.policy_space, heads)
+    except (NotImplementedError, RuntimeError):
+        return  # it computes with what it is made of: its own size is all that can be known
+    size = sum(one.numel() for one in policy.parameters() if one.requires_grad)
+    known = sum(one.numel() for one in saved.values() if isinstance(one, torch.Tensor))
+    if size > known:
+        raise BadFile(
+            f"the policy of this file's plan has {size:,} parameters, but the file holds {known:,}."
+        )

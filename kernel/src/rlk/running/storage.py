@@ -1,0 +1,96 @@
+"""The storage of a run: a base, the decorators of its stages, and what they are opened with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rlk.abilities import AsksEnvironment, Decorated, Discounts, HasMetrics, offers
+from rlk.errors import BrokenPlugin, PlanError
+from rlk.planning.environment import MakeEnv
+from rlk.protocols import methods
+from rlk.records import Field, Schema
+from rlk.registry.answers import check_given
+from rlk.running.vec_env import stack_size
+
+if TYPE_CHECKING:
+    from rlk.planning.choice import Choice
+    from rlk.running.run import Run
+
+
+def make_storage(run: Run) -> Any:
+    """The base storage of a run, opened, with its decorators around its stages.
+
+    Raises:
+        PlanError: if it takes no decorator, and there is one.
+        BrokenPlugin: if one of them lacks a method.
+    """
+    made = [_make_one_storage(run, choice) for choice in run.plan.storages]
+    run.metric_sources += [one.metrics for one in made if offers(one, HasMetrics)]
+    run.on_change_env += [one.environment_changed for one in made if offers(one, AsksEnvironment)]
+    base, *decorators = made
+    if decorators and not offers(base, Decorated):
+        titles = " and ".join(choice.title for choice in run.plan.storages[1:])
+        raise PlanError(f"{run.plan.storages[0].title} takes no decorator, but there is {titles}.")
+    schema = _schema(run)
+    base.open(schema)
+    for decorator in decorators:
+        decorator.open(base, schema)
+        base.decorate(decorator)
+    return base
+
+
+def _make_one_storage(run: Run, choice: Choice) -> Any:
+    made = run.hooks.first("rlk_make_storage", run=run, choice=choice)
+    made = choice.make() if made is None else made  # not `or`: an empty storage is false
+    wanted = methods(choice.kind, choice.component.stages)
+    lacks = sorted(name for name in wanted if not hasattr(made, name))
+    if lacks:
+        raise BrokenPlugin(
+            f"{choice.title}: what was made for it ({made!r:.80}) lacks {', '.join(lacks)}. Its "
+            "factory, or the plugin that answers rlk_make_storage for it, is to return an object "
+            "that has them."
+        )
+    return made
+
+
+def _schema(run: Run) -> Schema:
+    """What the storages are opened with."""
+    plan, config = run.plan, run.plan.algorithm.config
+    infos = {f"info.{key}": Field(()) for key in plan.info_keys}
+    extras = run.algorithm.extras()
+    check_given(plan.algorithm.title, "extras", extras)
+    return Schema(
+        observation_space=plan.observation_space,
+        action_space=plan.action_space,
+        n_envs=plan.n_envs,
+        n_steps=_steps_per_collect(run),
+        gamma=float(config.gamma) if offers(config, Discounts) else 1.0,
+        device=run.device,
+        rng=run.streams.numpy("storage"),
+        clock=run.clock,
+        extras={**extras, **infos},
+        make_env=lambda: _spare_env(run),
+        stack_size=stack_size(run.env),
+    )
+
+
+def _steps_per_collect(run: Run) -> int:
+    """What the algorithm says; with none, a run would collect for ever."""
+    steps = run.algorithm.steps_per_collect()
+    check_given(run.plan.algorithm.title, "steps_per_collect", steps)
+    return steps
+
+
+def _spare_env(run: Run) -> Any:
+    """An environment to ask questions of; where there is no single one, the vector: never step it.
+
+    One that was passed finished is asked itself.
+    """
+    env = run.plan.env
+    if env.is_vector or run.plan.vec_env.component.scope == "vector":
+        return run.env
+    if env.is_finished:
+        return env.made
+    made = MakeEnv(env, run.plan.wrappers)()
+    run.on_close.append(made.close)
+    return made
