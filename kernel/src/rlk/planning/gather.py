@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
-from rlk.abilities import ExplainsAbsence, offers
-from rlk.errors import BrokenPlugin, PlanError
+from rlk.errors import BrokenPlugin
 from rlk.planning.choice import ANSWERING, Choice, activated
 from rlk.planning.configure import configured
 from rlk.planning.draft import Draft, leaves_out
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.plugins_of_settings import with_plugins_of_settings
+from rlk.planning.presets import with_preset
 from rlk.planning.select import JOINED
-from rlk.planning.spec import CALLER, RunSpec, flatten, plugin_key
+from rlk.planning.spec import CALLER, RunSpec, plugin_key
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry, is_place
 from rlk.registry.hooks import Hooks
@@ -41,7 +38,7 @@ def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
     """
     draft = _begin(kernel.registries, spec)
     draft = _with_request(draft, spec)
-    draft = _with_preset(draft, spec.given.get("preset", "none"))
+    draft = with_preset(draft, spec.given.get("preset", "none"))
     draft = _with_autostarted(draft, moments)
     # Settings ask for plugins, plugins propose settings, and these may ask for more plugins.
     draft = with_plugins_of_settings(draft)
@@ -77,49 +74,6 @@ def _with_request(draft: Draft, spec: RunSpec) -> Draft:
             by = spec.origins.get(plugin_key(plugin), CALLER)
             draft = draft.with_plugins([plugin], by, Rank.USER)
     return draft
-
-
-# ---- presets -------------------------------------------------------------------------------------
-
-
-def _with_preset(draft: Draft, wanted: Any) -> Draft:
-    """With tuned settings: of the named source, of the first that has some (`auto`), or `none`."""
-    if wanted == "none":
-        return draft
-    sources = draft.registries.presets
-    if not isinstance(wanted, str):
-        raise PlanError(
-            f"preset is {wanted!r}; it is a name ({', '.join(sources.names())}), 'auto' or 'none'."
-        )
-    algo, env = draft.algorithm.name, draft.layers.find("env").value
-    env_id = env if isinstance(env, str) else ""
-    reasons: list[str] = []
-    for name in sources.names() if wanted == "auto" else [wanted]:
-        source = sources.get(name).load()()
-        found = source.find(algo, env_id)
-        if found is not None:
-            return _with_tuned(draft.with_notes(*reasons), name, found, f"{algo} on {env}")
-        why = _why_not(source, algo, env_id)
-        if why:
-            reasons.append(f"preset {name} left out: {why}")
-    if wanted != "auto":
-        why = "; ".join(reasons) or "it has nothing for them"
-        on = env_id or f"{env!r:.80}, which is no id"
-        raise PlanError(f"preset {wanted!r} for {algo} on {on}: {why}.")
-    return draft.with_notes(*reasons)
-
-
-def _with_tuned(draft: Draft, source: str, tuned: Mapping[str, Any], what: str) -> Draft:
-    """With what one source has for an algorithm on an environment."""
-    preset = f"{source}: {what}"
-    draft = draft.with_settings(flatten(tuned), f"preset {source}", Rank.PRESET)
-    draft = draft.with_notes(f"preset {preset} (--preset none turns it off)")
-    return attrs.evolve(draft, preset=preset)
-
-
-def _why_not(source: Any, algo: str, env_id: str) -> str | None:
-    """Why a preset source passes over settings that it has, if it says so."""
-    return source.why_not(algo, env_id) if offers(source, ExplainsAbsence) else None
 
 
 # ---- plugins that nobody asked for ---------------------------------------------------------------

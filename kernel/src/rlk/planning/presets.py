@@ -1,0 +1,62 @@
+"""Tuned settings for an algorithm in an environment, from the sources that are installed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from rlk.abilities import ExplainsAbsence, offers
+from rlk.errors import PlanError
+from rlk.planning.draft import Draft
+from rlk.planning.layers import Rank
+from rlk.planning.spec import flatten
+
+
+def with_preset(draft: Draft, wanted: Any) -> Draft:
+    """With tuned settings, and a note on where they come from.
+
+    Args:
+        draft: with the algorithm and the environment.
+        wanted: a source by its name, `auto` for the first that has some, or `none`.
+
+    Raises:
+        PlanError: if that source has nothing, or there is no such source.
+    """
+    if wanted == "none":
+        return draft
+    sources = draft.registries.presets
+    if not isinstance(wanted, str):
+        raise PlanError(
+            f"preset is {wanted!r}; it is a name ({', '.join(sources.names())}), 'auto' or 'none'."
+        )
+    algo, env = draft.algorithm.name, draft.layers.find("env").value
+    env_id = env if isinstance(env, str) else ""
+    reasons: list[str] = []
+    for name in sources.names() if wanted == "auto" else [wanted]:
+        source = sources.get(name).load()()
+        found = source.find(algo, env_id)
+        if found is not None:
+            return _with_tuned(draft.with_notes(*reasons), name, found, f"{algo} on {env}")
+        why = _why_not(source, algo, env_id)
+        if why:
+            reasons.append(f"preset {name} left out: {why}")
+    if wanted != "auto":
+        why = "; ".join(reasons) or "it has nothing for them"
+        on = env_id or f"{env!r:.80}, which is no id"
+        raise PlanError(f"preset {wanted!r} for {algo} on {on}: {why}.")
+    return draft.with_notes(*reasons)
+
+
+def _with_tuned(draft: Draft, source: str, tuned: Mapping[str, Any], what: str) -> Draft:
+    """With what one source has for an algorithm on an environment."""
+    preset = f"{source}: {what}"
+    draft = draft.with_settings(flatten(tuned), f"preset {source}", Rank.PRESET)
+    draft = draft.with_notes(f"preset {preset} (--preset none turns it off)")
+    return attrs.evolve(draft, preset=preset)
+
+
+def _why_not(source: Any, algo: str, env_id: str) -> str | None:
+    """Why a preset source passes over settings that it has, if it says so."""
+    return source.why_not(algo, env_id) if offers(source, ExplainsAbsence) else None
