@@ -81,6 +81,7 @@ def test_the_top_level_holds_what_plugins_import():
         "records",
         "settings",
         "spaces",
+        "strict_types",
         "structure",
         "vector_wrapper",
     }

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import cattrs
 
 from rlk.errors import BadFile
-from rlk.settings import strict_converter
+from rlk.strict_types import strict_converter
 
 Record = TypeVar("Record")
 

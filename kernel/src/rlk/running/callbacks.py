@@ -12,7 +12,7 @@ from rlk.hookspecs import hookimpl
 from rlk.registry.hooks import LIFECYCLE
 from rlk.registry.implementations import implemented
 from rlk.running.listeners import look_up_listeners
-from rlk.settings import own_number
+from rlk.strict_types import own_number
 
 if TYPE_CHECKING:
     from rlk.running.run import Run

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BrokenPlugin
-from rlk.settings import own_number
+from rlk.strict_types import own_number
 
 if TYPE_CHECKING:
     from rlk.registry.hooks import Listener
