@@ -116,7 +116,7 @@ def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Iterable[Choice]) -
 
 
 def _space(vector: Any, name: str) -> Any:
-    """That of one environment, which some vectors have under the name of that of all."""
+    """The space of one environment; some vectors have it without `single_` before its name."""
     single = f"single_{name}"
     return getattr(vector, single if hasattr(vector, single) else name)
 

@@ -31,20 +31,26 @@ def _distribution(plan: Plan) -> Iterator[str]:
 
 def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
     """A user's settings of the algorithm that plugins would take which are not in the run."""
-    algorithm, component = plan.algorithm, plan.algorithm.component
+    component = plan.algorithm.component
     in_run = {choice.component.name for _, choice in plan.choices()}
-    switches = {plugin: key for key, plugin in component.activates.items()}
     config: Any = component.config
-    for key in (key for key in component.forwards if key not in component.activates):
-        names = [to.partition(".")[0] for own, to in component.forwarded() if own == key]
-        setting, usual = draft.layers.find(key), attrs.fields_dict(config)[key].default
+    for key in component.forwards:
+        takers = [target.partition(".")[0] for own, target in component.forwarded() if own == key]
+        if key in component.activates or in_run.intersection(takers):
+            continue
+        setting, default = draft.layers.find(key), attrs.fields_dict(config)[key].default
         # A file gives every setting of the run that it was saved from, not only what was wanted.
-        is_wanted = setting.rank == Rank.USER and setting.value != usual
-        if is_wanted and not in_run.intersection(names):
-            switch = switches.get(names[0])
-            put_in = how_to_put_in(names[0], draft.layers, draft.registries)
-            say = f"--set {switch}=true" if switch else put_in
+        if setting.rank == Rank.USER and setting.value != default:
             yield (
-                f"{algorithm.title}: {key}={setting.value!r} is for {names[0]!r}, which is not in "
-                f"this run, and would have no effect. Say {say}, or leave {key} out."
+                f"{plan.algorithm.title}: {key}={setting.value!r} is for {takers[0]!r}, which is "
+                "not in this run, and would have no effect. Say "
+                f"{_put_in(takers[0], plan, draft)}, or leave {key} out."
             )
+
+
+def _put_in(plugin: str, plan: Plan, draft: Draft) -> str:
+    """What to type for a plugin: the switch that the algorithm has for it, if there is one."""
+    switches = {plugin: key for key, plugin in plan.algorithm.component.activates.items()}
+    if plugin in switches:
+        return f"--set {switches[plugin]}=true"
+    return how_to_put_in(plugin, draft.layers, draft.registries)

@@ -61,7 +61,7 @@ class Registry:
         return name in self.entries
 
     def __iter__(self) -> Iterator[Entry]:
-        """Every entry, but of a name that the program has registered only its own."""
+        """Every entry; of a name that the program has registered, that one alone."""
         for name in self.names():
             found = self.entries[name]
             yield from [found[BY_HAND]] if BY_HAND in found else found.values()

@@ -24,21 +24,22 @@ def change_env(run: Run, plan: Plan) -> None:
         PlanError: if the new one does not fit; then nothing has changed.
     """
     _check_fits(run.plan, plan)
-    made, before = make_vec_env(plan, run.hooks, run.n_envs, training=True), (run.env, run.plan)
-    is_shared = _share_environments(made, run.env)
-    run.env, run.plan = made, attrs.evolve(run.plan, env=plan.env)
+    old_env, old_plan = run.env, run.plan
+    made = make_vec_env(plan, run.hooks, run.n_envs, training=True)
+    is_shared = _share_environments(made, old_env)
+    run.env, run.plan = made, attrs.evolve(old_plan, env=plan.env)
     try:
         for ask_again in run.on_change_env:
             ask_again()
     except BaseException:
-        run.env, run.plan = before
+        run.env, run.plan = old_env, old_plan
         if not is_shared:
             made.close()
         raise
     run.env_metrics = metrics_of(made)
     run.collector.forget()
     if not is_shared:
-        before[0].close()
+        old_env.close()
 
 
 def _check_fits(old: Plan, new: Plan) -> None:

@@ -78,8 +78,8 @@ class Metrics:
         self.recent_episodes: deque[tuple[float, int]] = deque(maxlen=EPISODE_WINDOW)
         self.recent_successes: deque[float | None] = deque(maxlen=EPISODE_WINDOW)
         self._unread: list[Mapping[str, Tensor]] = []
-        self._of_row = Means()
-        self._means = [self._of_row]
+        self._row_means = Means()
+        self._all_means = [self._row_means]
         self._extra: dict[str, float] = {}
         self.mark()
 
@@ -100,11 +100,11 @@ class Metrics:
         They get what updates report when that is read, at every iteration's border.
         """
         means = Means()
-        self._means.append(means)
+        self._all_means.append(means)
         try:
             yield means
         finally:
-            self._means = [one for one in self._means if one is not means]
+            self._all_means = [one for one in self._all_means if one is not means]
 
     def push(self, metrics: Mapping[str, Tensor]) -> None:
         """Take the metrics of one update; they stay tensors until `read`."""
@@ -129,7 +129,7 @@ class Metrics:
                 if not math.isfinite(number):
                     when = f"in update {update} at timestep {self._clock.timesteps}"
                     return f"{_in_words(name)} is {number} {when}"
-                for means in self._means:
+                for means in self._all_means:
                     means.add(name, number)
         return None
 
@@ -168,11 +168,11 @@ class Metrics:
 
     def has_news(self) -> bool:
         """Whether anything happened since the last row."""
-        return self._clock.timesteps != self._row_at or bool(self._extra)
+        return self._clock.timesteps != self._timesteps_at_row or bool(self._extra)
 
     def mark(self) -> None:
         """Remember that nothing which happened so far asks for a row."""
-        self._row_at = self._clock.timesteps
+        self._timesteps_at_row = self._clock.timesteps
 
     def row(self) -> dict[str, float]:
         """The means since the last row, by Stable-Baselines3's tags, and what was set.
@@ -181,7 +181,7 @@ class Metrics:
         """
         self.read()
         self.mark()
-        row = {f"train/{name}": mean for name, mean in self._of_row.take().items()}
+        row = {f"train/{name}": mean for name, mean in self._row_means.take().items()}
         if row:
             row["train/n_updates"] = self._clock.updates
         row |= self._extra
@@ -192,7 +192,7 @@ class Metrics:
         """What the next row is to average, with what came before."""
         self.read()
         return {
-            "totals": {name: list(pair) for name, pair in self._of_row.totals.items()},
+            "totals": {name: list(pair) for name, pair in self._row_means.totals.items()},
             "extra": dict(self._extra),
             "episodes": [list(episode) for episode in self.recent_episodes],
             "successes": list(self.recent_successes),
@@ -202,7 +202,7 @@ class Metrics:
         """Go on with what was measured; BadFile unless `state` is what `state_dict` gives."""
         saved = structured(_Saved, state, "the saved metrics")
         totals = saved.totals.items()
-        self._of_row.totals = {name: (total, int(count)) for name, (total, count) in totals}
+        self._row_means.totals = {name: (total, int(count)) for name, (total, count) in totals}
         self._extra = saved.extra
         self.recent_episodes.clear()
         self.recent_episodes.extend((return_, int(length)) for return_, length in saved.episodes)
