@@ -16,7 +16,7 @@ from rlk_networks.observations import preprocess
 from rlk_networks.policy import Policy
 from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, one_thread
-from rlk_testing.recurrent_policy import RecurrentPolicyChecks
+from rlk_testing.recurrent_policy import RecurrentPolicyChecks, without_gradient
 from rlk_testing.samples import BY_NAME, observations, row
 
 _SIZE = {"pi": 4, "vf": 1}
@@ -142,10 +142,7 @@ class PolicyContract(RecurrentPolicyChecks):
             flat = self.made().flatten(policy)
             pi, vf = policy(observations(space, 64), "pi", "vf")
             loss = pi.square().mean() + vf.square().mean()
-            found = torch.autograd.grad(loss, flat.parameters, allow_unused=True)
-            idle = [
-                n for n, g in zip(flat.names, found, strict=True) if g is None or not bool(g.any())
-            ]
+            idle = without_gradient(loss, flat)
             assert not idle, f"in {space} no gradient reaches {idle}"
 
     @feedforward

@@ -16,6 +16,7 @@ import gymnasium as gym
 import torch
 from torch import Tensor
 
+from rlk.protocols import Parameters
 from rlk.spaces import map_observation
 from rlk_networks.observations import preprocess
 from rlk_testing.applies import applies
@@ -24,6 +25,13 @@ from rlk_testing.samples import observations
 
 T, N = 9, 4
 recurrent = applies(lambda suite: suite.record().recurrent)
+
+
+def without_gradient(loss: Tensor, flat: Parameters) -> list[str]:
+    """The names of those parameters of a policy that a loss does not depend on."""
+    found = torch.autograd.grad(loss, flat.select()[0], allow_unused=True)
+    pairs = zip(flat.names, found, strict=True)
+    return [name for name, gradient in pairs if gradient is None or not bool(gradient.any())]
 
 
 def patterns() -> Iterator[Tensor]:
@@ -147,10 +155,7 @@ class RecurrentPolicyChecks(Contract):
             starts = torch.zeros(16, N, dtype=torch.bool)
             features = encoder(x, random_state(encoder, N), starts)
             loss = policy.pi(features).square().mean() + policy.vf(features).square().mean()
-            found = torch.autograd.grad(loss, flat.parameters, allow_unused=True)
-            idle = [
-                n for n, g in zip(flat.names, found, strict=True) if g is None or not bool(g.any())
-            ]
+            idle = without_gradient(loss, flat)
             assert not idle, f"in {space} no gradient reaches {idle}"
 
     @recurrent
