@@ -1,0 +1,85 @@
+"""Who listens to the life of a run: what becomes of failed writes and of wrong answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlk import hookimpl
+from rlk.errors import BrokenPlugin, RlkError
+from rlk.registry.hooks import LIFECYCLE, Hooks
+from rlk.running.failed_writes import FailedWrites
+from rlk.running.listeners import look_up_listeners
+
+FULL = OSError("no space left")
+
+
+class Writes:
+    @hookimpl
+    def rlk_training_start(self):
+        raise FULL
+
+    @hookimpl
+    def rlk_should_stop(self):
+        raise FULL
+
+    @hookimpl
+    def rlk_write_row(self):
+        raise FULL
+
+    @hookimpl
+    def rlk_step(self):
+        raise FULL
+
+
+@pytest.fixture
+def failed_writes():
+    return FailedWrites()
+
+
+@pytest.fixture
+def listeners(failed_writes):
+    hooks = Hooks()
+    hooks.activate(Writes(), "writer")
+    return look_up_listeners(hooks, failed_writes)
+
+
+def test_every_lifecycle_hook_has_its_listeners(listeners):
+    assert list(listeners) == LIFECYCLE
+    heard = {hook for hook, found in listeners.items() if found}
+    assert heard == {name for name in vars(Writes) if name.startswith("rlk_")}
+
+
+@pytest.mark.parametrize("hook", ["rlk_should_stop", "rlk_write_row"])
+def test_a_write_that_fails_is_noted_with_the_plugin_and_answers_nothing(
+    listeners, failed_writes, hook
+):
+    (listen,) = listeners[hook]
+    assert listen(run=None, row={}) is None
+    assert "writer, 1 time: no space left" in str(failed_writes)
+
+
+def test_before_anything_was_learnt_the_run_does_not_begin(listeners, failed_writes):
+    (listen,) = listeners["rlk_training_start"]
+    with pytest.raises(RlkError, match="writer cannot begin: no space left"):
+        listen(run=None)
+    assert not failed_writes
+
+
+def test_a_write_that_fails_in_a_step_is_raised(listeners, failed_writes):
+    (listen,) = listeners["rlk_step"]
+    with pytest.raises(OSError, match="no space left"):
+        listen(run=None, step=None)
+    assert not failed_writes
+
+
+def test_a_reason_that_is_no_text_is_refused_with_whose_it_is(failed_writes):
+    class Stops:
+        @hookimpl
+        def rlk_should_stop(self):
+            return 3
+
+    hooks = Hooks()
+    hooks.activate(Stops(), "stops")
+    (listen,) = look_up_listeners(hooks, failed_writes)["rlk_should_stop"]
+    with pytest.raises(BrokenPlugin, match="'stops' answered rlk_should_stop with 3"):
+        listen(run=None)
