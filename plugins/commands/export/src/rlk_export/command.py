@@ -1,0 +1,88 @@
+"""`rlk export`. What is slow to import is imported when it is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rlk.errors import BadFile, PlanError
+from rlk.registry.kernel import default_kernel
+from rlk_cli.options import given
+
+if TYPE_CHECKING:
+    from rlk_export.exporting import Exported
+
+
+@click.command()
+@click.argument("model", metavar="MODEL")
+@click.option(
+    "--out",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The file to write: .onnx, or .pt2 for torch.export.",
+)
+@click.option("--best", is_flag=True, help="Of a run folder best_model.zip, not model.zip.")
+@click.option("--env", metavar="ENV", help="The environment, if it was an object or a file.")
+@click.option(
+    "--set",
+    "pairs",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Change a setting: env.frameskip=4. Repeatable.",
+)
+@click.option(
+    "--plugin",
+    "plugins",
+    metavar="NAME",
+    multiple=True,
+    help="Add a plugin, or name a ./file.py again. Repeatable.",
+)
+def export(
+    model: str,
+    out: Path,
+    best: bool,
+    env: str | None,
+    pairs: tuple[str, ...],
+    plugins: tuple[str, ...],
+) -> None:
+    """Write what a model acts with, for programs that have no rlk.
+
+    MODEL is a run folder, a model.zip or a checkpoint. What is written takes observations as the
+    environment gives them and returns the actions of agent.predict(…, deterministic=True); there
+    is no stochastic form. Before it gets its name it is run and compared with the model.
+    """
+    from rlk.making import load
+    from rlk.running.checkpoint import find
+    from rlk_export.exporting import check_out, export
+
+    check_out(out)
+    path, _ = find(Path(model), default_kernel(), best=best)
+    if best and Path(model).is_file():
+        raise PlanError(f"--best chooses within a run folder, and {model} is a file.")
+    if best and not path.name.startswith("best_model."):
+        raise BadFile(
+            f"{model} holds no best_model.zip: that is what evaluations during training leave "
+            "(rlk run … --plugin evaluation). Drop --best to take the last model."
+        )
+    with load(path, env=env, plugins=plugins, **given(pairs, device="cpu")) as agent:
+        click.echo(_told(path, export(agent, out)))
+
+
+def _told(model: Path, exported: Exported) -> str:
+    """What was written, and what goes into it and comes out."""
+    signature = exported.signature
+    rows = [
+        (kind, one.name, f"{one.dtype}[{', '.join(one.shape)}]", one.meaning)
+        for kind, ports in (("input", signature.inputs), ("output", signature.outputs))
+        for one in ports
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    lines = [
+        "  ".join(part.ljust(width) for part, width in zip(row, [*widths, 0], strict=True)).rstrip()
+        for row in rows
+    ]
+    compared = f"compared with {model}, by {exported.evaluator}: the same actions"
+    return "\n".join([f"wrote {exported.path}", *lines, compared])

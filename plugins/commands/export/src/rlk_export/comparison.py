@@ -1,0 +1,121 @@
+"""Whether a program that was read back acts as its agent does.
+
+Dimensions: B observations, D numbers of an action, S numbers of state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+import numpy as np
+
+from rlk.errors import RlkError
+from rlk.records import Array
+from rlk.spaces import Space
+from rlk_export.sampling import observations
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+
+#: What the module is called with, as arrays, to its outputs by name.
+Runs = Callable[[tuple[Any, ...]], Mapping[str, Array]]
+#: Sizes of the batches that are tried, one of which has been traced.
+BATCHES = (1, 2, 13)
+#: Steps that a recurrent policy goes on.
+STEPS = 3
+#: Of a number, and of the width of a Box: float32 is summed in another order.
+RELATIVE, OF_WIDTH = 1e-4, 1e-5
+#: How much likelier than another action one is that float32 does not tell from it.
+TIE = 1e-3
+
+
+def check(agent: Agent, runs: Runs, state_size: int | None) -> None:
+    """Compare sampled observations' actions, and states, with `Agent.predict`.
+
+    Args:
+        agent: what was exported.
+        runs: the program, read back from its file.
+        state_size: S of a recurrent policy; None of any other.
+
+    Raises:
+        RlkError: saying what differs, by how much.
+    """
+    rng = np.random.default_rng(0)
+    for size in BATCHES:
+        if state_size is None:
+            observation = observations(agent.plan.observation_space, size, rng)
+            action, _ = agent.predict(observation, deterministic=True)
+            _check_action(agent, runs((observation,))["action"], action, observation)
+        else:
+            _check_steps(agent, runs, size, state_size, rng)
+
+
+def _check_steps(
+    agent: Agent, runs: Runs, size: int, state_size: int, rng: np.random.Generator
+) -> None:
+    """Some steps of a recurrent policy; every second environment's episode starts anew at each."""
+    state, carry = np.zeros((size, state_size), np.float32), None
+    for step in range(STEPS):
+        observation = observations(agent.plan.observation_space, size, rng)
+        start = (np.arange(size) + step) % 2 == 0 if step else np.ones(size, bool)
+        asked = {"state": carry, "mask": start}
+        action, after = agent.predict(observation, **asked, deterministic=True)
+        found = runs((observation, state, start))
+        _check_action(agent, found["action"], action, observation, asked)
+        state, carry = found["state"], after
+        expected = _state_of(after)
+        if not np.allclose(state, expected, rtol=RELATIVE, atol=OF_WIDTH):
+            raise RlkError(_differs("states", state, expected))
+
+
+def _state_of(carry: Any) -> Array:
+    """The recurrent state in what `predict` returned, which may hold noise beside it."""
+    found: Array = carry["carry"] if isinstance(carry, Mapping) else carry
+    return found
+
+
+def _check_action(
+    agent: Agent, found: Array, expected: Array, observation: Any, asked: Any = None
+) -> None:
+    if found.dtype != expected.dtype or found.shape != expected.shape:
+        raise RlkError(
+            f"its actions are {found.dtype} {list(found.shape)}, and the agent's "
+            f"{expected.dtype} {list(expected.shape)}"
+        )
+    if not np.isfinite(expected).all():
+        raise RlkError("the agent's own actions are not finite, of observations of its space")
+    space = agent.plan.action_space
+    if isinstance(space, gym.spaces.Box):
+        if not np.allclose(found, expected, rtol=RELATIVE, atol=tolerance(space)):
+            raise RlkError(_differs("actions", found, expected))
+        return
+    rows = np.flatnonzero((found != expected).reshape(len(found), -1).any(1))
+    if len(rows) and not _are_ties(agent, found, expected, observation, asked or {}):
+        raise RlkError(_differs("actions", found, expected))
+
+
+def tolerance(space: gym.spaces.Box) -> Array:
+    """By how much numbers of a Box may differ whatever their size, [*shape]."""
+    width = space.high.astype(np.float64) - space.low.astype(np.float64)
+    found: Array = OF_WIDTH * np.where(np.isfinite(width), width, 1.0)
+    return found
+
+
+def _are_ties(agent: Agent, found: Array, expected: Array, observation: Any, asked: Any) -> bool:
+    """Whether each action is as likely as the one that the agent took, as float32 tells."""
+    one, other = (
+        agent.action_probability(observation, **asked, actions=actions, logp=True)
+        for actions in (found, expected)
+    )
+    return bool(np.allclose(one, other, rtol=0.0, atol=TIE))
+
+
+def _differs(what: str, found: Array, expected: Array) -> str:
+    differ = np.asarray(found != expected).reshape(len(found), -1).any(1)
+    apart = np.abs(found.astype(np.float64) - expected.astype(np.float64)).max()
+    return (
+        f"{int(differ.sum())} of {len(found)} {what} are others than the agent's, by up to "
+        f"{apart:.3g}"
+    )

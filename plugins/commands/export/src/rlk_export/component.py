@@ -1,0 +1,11 @@
+"""What the command line needs to list `rlk export`, before it is called."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+component = Component(
+    name="export",
+    factory="rlk_export.command:export",
+    summary="Write what a model acts with, as ONNX or for torch.export, for other programs.",
+)

@@ -1,0 +1,176 @@
+"""`rlk_export.export`: an agent's policy is traced, written, read back and compared."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+import torch
+from torch import nn
+from torch.export import Dim, ExportedProgram
+
+from rlk.errors import RlkError
+from rlk.files import looking_at, replacing
+from rlk.spaces import map_observation
+from rlk_export.comparison import check
+from rlk_export.formats import Format, format_of
+from rlk_export.program import acting_module
+from rlk_export.sampling import observations
+from rlk_export.signature import BATCH, Signature, metadata, signature_of
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+
+#: Observations that are traced with; torch takes a batch of one for a constant.
+TRACED = 2
+
+
+@attrs.frozen
+class Exported:
+    """What was written.
+
+    Attributes:
+        path: of the file.
+        signature: its inputs and outputs.
+        metadata: what the file says of itself.
+        evaluator: what ran it for the comparison with the agent.
+    """
+
+    path: Path
+    signature: Signature
+    metadata: dict[str, str]
+    evaluator: str
+
+
+def export(agent: Agent, path: str | os.PathLike[str]) -> Exported:
+    """Write what an agent acts with, as a program for others, and compare it with the agent.
+
+    It takes observations as the environment gives them, [batch, …], and returns what
+    `agent.predict(observation, deterministic=True)` does; there is no stochastic form. A file of
+    that name is replaced once the new one is found to be right.
+
+    Args:
+        agent: trained or not; it stays as it is.
+        path: FILE.onnx, or FILE.pt2 for torch.export.
+
+    Raises:
+        RlkError: if it cannot be exported or written, or acts otherwise than the agent; then no
+            file is left.
+    """
+    path = Path(path)
+    kind = check_out(path)
+    module = acting_module(agent.run)
+    state_size: int | None = getattr(module, "state_size", None)
+    rng = np.random.default_rng(1)
+    observation = observations(agent.plan.observation_space, TRACED, rng)
+    program = _traced(agent, module, _arguments(observation, state_size))
+    action, _ = agent.predict(observation, deterministic=True)
+    plan = agent.plan
+    signature = signature_of(plan.observation_space, action, plan.action_space, state_size)
+    told = metadata(agent, signature)
+    try:
+        evaluator = _write(agent, path, kind, program, signature, told, state_size)
+    except OSError as error:
+        raise RlkError(f"{path} could not be written: {error}") from error
+    return Exported(path, signature, told, evaluator)
+
+
+def check_out(path: Path) -> Format:
+    """The format of a file that is to be written.
+
+    Raises:
+        RlkError: for another suffix, a missing package, or a place where no file can be.
+    """
+    kind = format_of(path)
+    with looking_at(path, f"{path} cannot be written", RlkError):
+        if path.exists() and not path.is_file():
+            raise RlkError(f"{path} cannot be written: it is no regular file. Name another one.")
+    return kind
+
+
+def _arguments(observation: Any, state_size: int | None) -> tuple[Any, ...]:
+    """What the module is traced with, as tensors."""
+    tensors = map_observation(torch.from_numpy, observation)
+    if state_size is None:
+        return (tensors,)
+    return tensors, torch.zeros(TRACED, state_size), torch.ones(TRACED, dtype=torch.bool)
+
+
+def _traced(agent: Agent, module: nn.Module, arguments: tuple[Any, ...]) -> ExportedProgram:
+    """The program of a module, for any batch, on the CPU.
+
+    Raises:
+        RlkError: naming the policy, if torch.export cannot trace it.
+    """
+    device, batch = agent.run.device, Dim(BATCH)
+    try:
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program = torch.export.export(
+                module,
+                tuple(map_observation(lambda one: one.to(device), each) for each in arguments),
+                dynamic_shapes=tuple(map_observation(lambda _: {0: batch}, a) for a in arguments),
+                strict=False,
+            )
+            if torch.device(device).type != "cpu":
+                program = torch.export.passes.move_to_device_pass(program, "cpu")
+    except Exception as error:  # torch and the layers that it calls raise whatever they like
+        raise RlkError(_untraceable(agent, error)) from error
+    return program
+
+
+def _untraceable(agent: Agent, error: Exception) -> str:
+    policy = agent.plan.policy
+    first = next(filter(None, map(str.strip, str(error).splitlines())), "")
+    title = agent.plan.algorithm.title if policy is None else policy.title
+    return (
+        f"torch.export cannot trace {title}: {type(error).__name__}: {first}\n"
+        "A program of it has to be the same for all observations of any batch: compute in torch, "
+        "and let no branch and no shape depend on the numbers of a tensor."
+    )
+
+
+def _write(
+    agent: Agent,
+    path: Path,
+    kind: Format,
+    program: ExportedProgram,
+    signature: Signature,
+    told: dict[str, str],
+    state_size: int | None,
+) -> str:
+    """What ran the file for the comparison, which it has under its name if that succeeded."""
+    with replacing(path) as file:
+        try:
+            kind.write(file, program, signature, told)
+            file.seek(0)
+            runs, evaluator = kind.read(file.read(), signature)
+        except OSError:
+            raise
+        except Exception as error:
+            raise RlkError(_unwritable(agent, path, error)) from error
+        try:
+            check(agent, runs, state_size)
+        except RlkError as error:
+            raise RlkError(_otherwise(agent, path, evaluator, error)) from error
+    return evaluator
+
+
+def _unwritable(agent: Agent, path: Path, error: Exception) -> str:
+    first = next(filter(None, map(str.strip, str(error).splitlines())), "")
+    return (
+        f"{path} was not written: {agent.plan.title} has an operation that a {path.suffix} cannot "
+        f"hold: {type(error).__name__}: {first}\nTry the other format, or another layer."
+    )
+
+
+def _otherwise(agent: Agent, path: Path, evaluator: str, error: RlkError) -> str:
+    return (
+        f"{path} was not written, because it would not act as the agent does: {evaluator} ran it, "
+        f"and {error}.\nA layer that is not the same function at every call does that, and so does "
+        "a plugin that puts another actor in the place of the algorithm's (rlk_make_actor)."
+    )

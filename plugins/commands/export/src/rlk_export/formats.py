@@ -1,0 +1,164 @@
+"""The two files that a traced program is written to, and read back from.
+
+ONNX goes through PyTorch's exporter of traced programs, which needs the packages onnx and
+onnxscript. What torch.export itself saves needs torch alone.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import logging
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import numpy as np
+import torch
+from torch.export import ExportedProgram
+
+from rlk.errors import RlkError, either
+from rlk.spaces import map_observation
+from rlk_export.comparison import Runs
+from rlk_export.signature import BATCH, Signature
+
+#: The extra file of a .pt2 that says what is in it.
+METADATA = "rlk.json"
+INSTALL = "Type: pip install 'rlk-export[onnx]'"
+
+
+class Format(Protocol):
+    """A kind of file."""
+
+    def check(self) -> None: ...  #: RlkError if it cannot be written here
+
+    def write(
+        self,
+        file: IO[bytes],
+        program: ExportedProgram,
+        signature: Signature,
+        metadata: Mapping[str, str],
+    ) -> None: ...
+
+    def read(self, data: bytes, signature: Signature) -> tuple[Runs, str]:
+        """What runs the program of a file, and its name."""
+        ...
+
+
+def format_of(path: Path) -> Format:
+    """The format that a file's suffix asks for.
+
+    Raises:
+        RlkError: for another one, or where packages are missing.
+    """
+    found = FORMATS.get(path.suffix)
+    if found is None:
+        raise RlkError(
+            f"rlk export writes {either([f'FILE{suffix}' for suffix in FORMATS])}, and not "
+            f"{path.suffix or path.name!r}: ONNX, or a program of torch.export."
+        )
+    found.check()
+    return found
+
+
+class Onnx:
+    """`.onnx`: for ONNX Runtime and other engines, in C++, C#, Java, JavaScript, ..."""
+
+    def check(self) -> None:
+        missing = [one for one in ("onnx", "onnxscript") if importlib.util.find_spec(one) is None]
+        if missing:
+            needs = " and ".join(missing)
+            raise RlkError(f"an .onnx needs the package {needs}. {INSTALL}, or write a .pt2.")
+
+    def write(
+        self,
+        file: IO[bytes],
+        program: ExportedProgram,
+        signature: Signature,
+        metadata: Mapping[str, str],
+    ) -> None:
+        with _quiet():
+            made = torch.onnx.export(
+                program,
+                input_names=[port.name for port in signature.inputs],
+                output_names=[port.name for port in signature.outputs],
+                dynamo=True,
+                verbose=False,
+            )
+        assert made is not None
+        made.model.metadata_props.update(metadata)
+        proto: Any = made.model_proto
+        for value in (*proto.graph.input, *proto.graph.output):
+            value.type.tensor_type.shape.dim[0].dim_param = BATCH
+        file.write(proto.SerializeToString())
+
+    def read(self, data: bytes, signature: Signature) -> tuple[Runs, str]:
+        names = [port.name for port in signature.outputs]
+        if importlib.util.find_spec("onnxruntime") is None:
+            import onnx
+            from onnx.reference import ReferenceEvaluator
+
+            session, by = ReferenceEvaluator(onnx.load_from_string(data)), "onnx's reference"
+        else:
+            import onnxruntime
+
+            session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+            by = "onnxruntime"
+
+        def runs(arguments: tuple[Any, ...]) -> Mapping[str, Any]:
+            found = session.run(names, signature.feeds(arguments))
+            return dict(zip(names, found, strict=True))
+
+        return runs, by
+
+
+class Pt2:
+    """`.pt2`: for torch.export.load, or for AOTInductor, which compiles it for C++."""
+
+    def check(self) -> None:
+        """Nothing: torch is here."""
+
+    def write(
+        self,
+        file: IO[bytes],
+        program: ExportedProgram,
+        signature: Signature,
+        metadata: Mapping[str, str],
+    ) -> None:
+        with _quiet():
+            torch.export.save(program, file, extra_files={METADATA: json.dumps(dict(metadata))})  # type: ignore[arg-type]
+
+    def read(self, data: bytes, signature: Signature) -> tuple[Runs, str]:
+        with _quiet():
+            module = torch.export.load(io.BytesIO(data)).module()
+
+        def runs(arguments: tuple[Any, ...]) -> Mapping[str, Any]:
+            with torch.no_grad():
+                found = module(*[map_observation(_tensor, each) for each in arguments])
+            return {name: value.numpy() for name, value in found.items()}
+
+        return runs, "torch"
+
+
+def _tensor(array: Any) -> torch.Tensor:
+    return torch.from_numpy(np.ascontiguousarray(array))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what torch says of packages that it could use, and of its own code."""
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logger.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            logger.setLevel(level)
+
+
+FORMATS: dict[str, Format] = {".onnx": Onnx(), ".pt2": Pt2()}

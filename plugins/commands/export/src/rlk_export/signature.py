@@ -1,0 +1,146 @@
+"""What goes into an exported program and what comes out, in words that need no rlk.
+
+B is the batch: any number of observations.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import gymnasium as gym
+import numpy as np
+
+from rlk.records import Array
+from rlk.spaces import Space, action_size, is_image
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+
+#: The first axis of every input and output.
+BATCH = "batch"
+#: As many bounds of a Box are listed.
+LISTED = 32
+
+
+@attrs.frozen
+class Port:
+    """An input or an output.
+
+    Attributes:
+        name: in ONNX, and of an output everywhere.
+        shape: `batch` first.
+        dtype: numpy's name of it.
+        meaning: what its numbers are.
+        key: of an input from a Dict space, its key there; else None.
+    """
+
+    name: str
+    shape: tuple[str, ...]
+    dtype: str
+    meaning: str
+    key: str | None = None
+
+
+@attrs.frozen
+class Signature:
+    """Inputs and outputs in their order."""
+
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+
+    def feeds(self, arguments: Iterable[Any]) -> dict[str, Array]:
+        """The inputs by name, of what the module is called with."""
+        flat: list[Array] = []
+        for argument in arguments:
+            flat += argument.values() if isinstance(argument, Mapping) else [argument]
+        return dict(zip([port.name for port in self.inputs], flat, strict=True))
+
+
+def signature_of(observation_space: Space, actions: Array, space: Space, state_size: int | None):
+    """The signature of a program.
+
+    Args:
+        observation_space: flat, see `rlk.spaces.flat_space`.
+        actions: [B, *shape], as the agent gives them.
+        space: of actions.
+        state_size: S of a recurrent policy; None of any other.
+    """
+    inputs = list(_observations(observation_space))
+    outputs = [_port("action", actions.shape[1:], actions.dtype, in_words(space))]
+    if state_size is not None:
+        said = "recurrent state: zeros at first, then the output `state` of the step before"
+        begins = "1 where an episode begins with this observation: the state counts as zeros there"
+        inputs += [_port("state", (state_size,), "float32", said)]
+        inputs += [_port("episode_start", (), "bool", begins)]
+        after = "recurrent state after this step"
+        outputs += [_port("state", (state_size,), "float32", after)]
+    return Signature(tuple(inputs), tuple(outputs))
+
+
+def metadata(agent: Agent, signature: Signature) -> dict[str, str]:
+    """What a file says of itself: names and texts, or JSON of several."""
+    plan = agent.plan
+    policy = {} if plan.policy is None else {"policy": plan.policy.name}
+    return {
+        "made_by": "rlk export",
+        "algorithm": plan.algorithm.name,
+        **policy,
+        "environment": plan.env.name,
+        "timesteps": str(agent.num_timesteps),
+        "acting": "deterministic, as agent.predict(observation, deterministic=True)",
+        "observation_space": in_words(plan.observation_space),
+        "action_space": in_words(plan.action_space),
+        "inputs": json.dumps([attrs.asdict(port) for port in signature.inputs]),
+        "outputs": json.dumps([attrs.asdict(port) for port in signature.outputs]),
+    }
+
+
+def in_words(space: Space) -> str:
+    """What an element of a space is, for somebody who does not know Gymnasium."""
+    if isinstance(space, gym.spaces.Dict):
+        return "; ".join(f"{key}: {in_words(part)}" for key, part in space.spaces.items())
+    if isinstance(space, gym.spaces.Discrete):
+        first = int(space.start)
+        return f"one of {int(space.n)} whole numbers, {first} to {first + int(space.n) - 1}"
+    if isinstance(space, gym.spaces.MultiDiscrete):
+        return f"{action_size(space)} whole numbers, {_bounds(space.start, space.start + space.nvec - 1)}"
+    if isinstance(space, gym.spaces.MultiBinary):
+        return f"{action_size(space)} switches, 0 or 1"
+    if isinstance(space, gym.spaces.Box):
+        what = "an image, pixels" if is_image(space) else f"{action_size(space)} numbers"
+        return f"{what} {_bounds(space.low, space.high)}"
+    return " ".join(str(space).split())
+
+
+def _bounds(low: Array, high: Array) -> str:
+    """`from -2.0 to 2.0`, for each number if they differ."""
+    pairs = list(zip(low.reshape(-1).tolist(), high.reshape(-1).tolist(), strict=True))
+    if len(set(pairs)) == 1:
+        return f"from {pairs[0][0]} to {pairs[0][1]}"
+    if len(pairs) > LISTED:
+        return f"from {low.min()} to {high.max()}, not all alike"
+    return "from " + ", ".join(f"{one} to {other}" for one, other in pairs)
+
+
+def _observations(space: Space) -> Iterable[Port]:
+    """One input, or one for each key of a Dict."""
+    if not isinstance(space, gym.spaces.Dict):
+        yield _port("observation", space.shape or (), space.dtype, in_words(space))
+        return
+    taken: set[str] = set()
+    for key, part in space.spaces.items():
+        name = "observation_" + re.sub(r"\W", "_", str(key), flags=re.ASCII)
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        yield _port(name, part.shape or (), part.dtype, in_words(part), str(key))
+
+
+def _port(
+    name: str, shape: Iterable[int], dtype: Any, meaning: str, key: str | None = None
+) -> Port:
+    return Port(name, (BATCH, *map(str, shape)), np.dtype(dtype).name, meaning, key)
