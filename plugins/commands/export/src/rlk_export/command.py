@@ -75,7 +75,7 @@ def _told(model: Path, exported: Exported) -> str:
     """What was written, and what goes into it and comes out."""
     signature = exported.signature
     rows = [
-        (kind, one.name, f"{one.dtype}[{', '.join(one.shape)}]", one.meaning)
+        (kind, one.name, f"{one.dtype}[{', '.join(map(str, one.shape))}]", one.meaning)
         for kind, ports in (("input", signature.inputs), ("output", signature.outputs))
         for one in ports
     ]

@@ -5,15 +5,15 @@ Dimensions: B observations, D numbers of an action, S numbers of state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
 
+from rlk.abilities import TellsProbabilities, offers
 from rlk.errors import RlkError
 from rlk.records import Array
-from rlk.spaces import Space
 from rlk_export.sampling import observations
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _check_steps(
         action, after = agent.predict(observation, **asked, deterministic=True)
         found = runs((observation, state, start))
         _check_action(agent, found["action"], action, observation, asked)
-        state, carry = found["state"], after
+        state, carry = found["next_state"], after
         expected = _state_of(after)
         if not np.allclose(state, expected, rtol=RELATIVE, atol=OF_WIDTH):
             raise RlkError(_differs("states", state, expected))
@@ -105,6 +105,9 @@ def tolerance(space: gym.spaces.Box) -> Array:
 
 def _are_ties(agent: Agent, found: Array, expected: Array, observation: Any, asked: Any) -> bool:
     """Whether each action is as likely as the one that the agent took, as float32 tells."""
+    stream = agent.run.streams.numpy("predict")
+    if not offers(agent.run.algorithm.actor(stream), TellsProbabilities):
+        return False
     one, other = (
         agent.action_probability(observation, **asked, actions=actions, logp=True)
         for actions in (found, expected)

@@ -69,8 +69,7 @@ def export(agent: Agent, path: str | os.PathLike[str]) -> Exported:
     observation = observations(agent.plan.observation_space, TRACED, rng)
     program = _traced(agent, module, _arguments(observation, state_size))
     action, _ = agent.predict(observation, deterministic=True)
-    plan = agent.plan
-    signature = signature_of(plan.observation_space, action, plan.action_space, state_size)
+    signature = signature_of(agent.plan, action, state_size)
     told = metadata(agent, signature)
     try:
         evaluator = _write(agent, path, kind, program, signature, told, state_size)
@@ -125,13 +124,18 @@ def _traced(agent: Agent, module: nn.Module, arguments: tuple[Any, ...]) -> Expo
 
 def _untraceable(agent: Agent, error: Exception) -> str:
     policy = agent.plan.policy
-    first = next(filter(None, map(str.strip, str(error).splitlines())), "")
     title = agent.plan.algorithm.title if policy is None else policy.title
     return (
-        f"torch.export cannot trace {title}: {type(error).__name__}: {first}\n"
+        f"torch.export cannot trace {title}: {_first_line(error)}\n"
         "A program of it has to be the same for all observations of any batch: compute in torch, "
         "and let no branch and no shape depend on the numbers of a tensor."
     )
+
+
+def _first_line(error: Exception) -> str:
+    """The class of an error, and the first line that it says anything in."""
+    lines = filter(None, map(str.strip, str(error).splitlines()))
+    return f"{type(error).__name__}: {next(lines, '')}"
 
 
 def _write(
@@ -161,10 +165,9 @@ def _write(
 
 
 def _unwritable(agent: Agent, path: Path, error: Exception) -> str:
-    first = next(filter(None, map(str.strip, str(error).splitlines())), "")
     return (
         f"{path} was not written: {agent.plan.title} has an operation that a {path.suffix} cannot "
-        f"hold: {type(error).__name__}: {first}\nTry the other format, or another layer."
+        f"hold: {_first_line(error)}\nTry the other format, or another layer."
     )
 
 

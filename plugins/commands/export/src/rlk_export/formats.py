@@ -91,8 +91,7 @@ class Onnx:
         assert made is not None
         made.model.metadata_props.update(metadata)
         proto: Any = made.model_proto
-        for value in (*proto.graph.input, *proto.graph.output):
-            value.type.tensor_type.shape.dim[0].dim_param = BATCH
+        _name_batch(proto.graph)
         file.write(proto.SerializeToString())
 
     def read(self, data: bytes, signature: Signature) -> tuple[Runs, str]:
@@ -101,7 +100,10 @@ class Onnx:
             import onnx
             from onnx.reference import ReferenceEvaluator
 
-            session, by = ReferenceEvaluator(onnx.load_from_string(data)), "onnx's reference"
+            session, by = (
+                ReferenceEvaluator(onnx.load_from_string(data)),
+                "onnx's reference evaluator",
+            )
         else:
             import onnxruntime
 
@@ -141,6 +143,15 @@ class Pt2:
             return {name: value.numpy() for name, value in found.items()}
 
         return runs, "torch"
+
+
+def _name_batch(graph: Any) -> None:
+    """Call the one axis of any length `batch`, which the exporter has numbered."""
+    numbered = graph.input[0].type.tensor_type.shape.dim[0].dim_param
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        for axis in value.type.tensor_type.shape.dim:
+            if axis.dim_param == numbered:
+                axis.dim_param = BATCH
 
 
 def _tensor(array: Any) -> torch.Tensor:

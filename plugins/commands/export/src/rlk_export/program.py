@@ -61,7 +61,7 @@ class Acts(nn.Module):
 
 
 class ActsAndRemembers(nn.Module):
-    """The same of a recurrent policy, whose state goes in and out: {"action": …, "state": …}.
+    """The same of a recurrent policy, whose state goes in and out: {"action": …, "next_state": …}.
 
     Args:
         policy, head, action: as of `Acts`.
@@ -80,7 +80,7 @@ class ActsAndRemembers(nn.Module):
         x = policy.preprocess(as_read(observation))
         features, after = encoder_of(policy).step(x, state, episode_start)
         found = policy.get_submodule(self._head)(features)
-        return {"action": self._action(found), "state": after}
+        return {"action": self._action(found), "next_state": after}
 
 
 def as_read(observation: Any) -> Any:
@@ -124,9 +124,7 @@ def _by_distribution(actor: DistributionActor | RecurrentActor) -> nn.Module:
     distribution = actor.distribution
     to_env = on_tensors(distribution.env_action)
     kind = ActsAndRemembers if type(actor) is RecurrentActor else Acts
-    return kind(
-        acting_copy(actor.policy), "pi", lambda found: to_env(distribution.mode(found))
-    )
+    return kind(acting_copy(actor.policy), "pi", lambda found: to_env(distribution.mode(found)))
 
 
 def _greedy(actor: GreedyActor) -> nn.Module:

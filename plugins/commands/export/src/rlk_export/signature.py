@@ -19,6 +19,7 @@ from rlk.spaces import Space, action_size, is_image
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
+    from rlk.planning.plan import Plan
 
 #: The first axis of every input and output.
 BATCH = "batch"
@@ -39,7 +40,7 @@ class Port:
     """
 
     name: str
-    shape: tuple[str, ...]
+    shape: tuple[str | int, ...]
     dtype: str
     meaning: str
     key: str | None = None
@@ -60,24 +61,25 @@ class Signature:
         return dict(zip([port.name for port in self.inputs], flat, strict=True))
 
 
-def signature_of(observation_space: Space, actions: Array, space: Space, state_size: int | None):
-    """The signature of a program.
+def signature_of(plan: Plan, actions: Array, state_size: int | None) -> Signature:
+    """The signature of the program of a run.
 
     Args:
-        observation_space: flat, see `rlk.spaces.flat_space`.
-        actions: [B, *shape], as the agent gives them.
-        space: of actions.
-        state_size: S of a recurrent policy; None of any other.
+        plan: of the run.
+        actions: [B, *shape], as its agent gives them.
+        state_size: S, numbers of state of a recurrent policy; None of any other.
     """
-    inputs = list(_observations(observation_space))
-    outputs = [_port("action", actions.shape[1:], actions.dtype, in_words(space))]
+    inputs = [*_observations(plan.observation_space)]
+    outputs = [_port("action", actions.shape[1:], actions.dtype, in_words(plan.action_space))]
     if state_size is not None:
-        said = "recurrent state: zeros at first, then the output `state` of the step before"
-        begins = "1 where an episode begins with this observation: the state counts as zeros there"
+        said = "recurrent state: zeros at first, then next_state of the step before"
+        begins = (
+            "true where an episode begins with this observation: there the state counts as zeros"
+        )
         inputs += [_port("state", (state_size,), "float32", said)]
         inputs += [_port("episode_start", (), "bool", begins)]
         after = "recurrent state after this step"
-        outputs += [_port("state", (state_size,), "float32", after)]
+        outputs += [_port("next_state", (state_size,), "float32", after)]
     return Signature(tuple(inputs), tuple(outputs))
 
 
@@ -105,13 +107,14 @@ def in_words(space: Space) -> str:
         return "; ".join(f"{key}: {in_words(part)}" for key, part in space.spaces.items())
     if isinstance(space, gym.spaces.Discrete):
         first = int(space.start)
-        return f"one of {int(space.n)} whole numbers, {first} to {first + int(space.n) - 1}"
+        return f"a whole number from {first} to {first + int(space.n) - 1}"
     if isinstance(space, gym.spaces.MultiDiscrete):
-        return f"{action_size(space)} whole numbers, {_bounds(space.start, space.start + space.nvec - 1)}"
+        last = space.start + space.nvec - 1
+        return f"{action_size(space)} whole numbers {_bounds(space.start, last)}"
     if isinstance(space, gym.spaces.MultiBinary):
         return f"{action_size(space)} switches, 0 or 1"
     if isinstance(space, gym.spaces.Box):
-        what = "an image, pixels" if is_image(space) else f"{action_size(space)} numbers"
+        what = "an image, numbers" if is_image(space) else f"{action_size(space)} numbers"
         return f"{what} {_bounds(space.low, space.high)}"
     return " ".join(str(space).split())
 
@@ -143,4 +146,4 @@ def _observations(space: Space) -> Iterable[Port]:
 def _port(
     name: str, shape: Iterable[int], dtype: Any, meaning: str, key: str | None = None
 ) -> Port:
-    return Port(name, (BATCH, *map(str, shape)), np.dtype(dtype).name, meaning, key)
+    return Port(name, (BATCH, *map(int, shape)), np.dtype(dtype).name, meaning, key)

@@ -80,7 +80,9 @@ class TensorArray(NDArrayOperatorsMixin):
         """As `np.clip` calls it."""
         if out is not None:
             raise RlkError("numpy's clip with out=, which cannot be traced")
-        return TensorArray(torch.minimum(torch.maximum(self.tensor, self._own(low)), self._own(high)))
+        return TensorArray(
+            torch.minimum(torch.maximum(self.tensor, self._own(low)), self._own(high))
+        )
 
     def astype(self, dtype: Any, copy: bool = True) -> TensorArray:
         return TensorArray(self.tensor.to(torch_dtype(dtype)))

@@ -1,0 +1,25 @@
+"""The path to what several files of tests import, and agents for them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture
+def agent_of(rlk_make: Callable[..., Any]) -> Callable[..., Any]:
+    """`rlk.make` with a fixed seed and one thread; `learn=` trains so many timesteps."""
+
+    def made(algo: str, learn: int = 0, **settings: Any) -> Any:
+        agent = rlk_make(algo, seed=3, **settings)
+        if learn:
+            agent.learn(learn)
+        return agent
+
+    return made

@@ -1,0 +1,76 @@
+"""`rlk export`, on a run that a small agent left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from shown_spaces import run_pt2
+
+import rlk
+from rlk_cli.main import main
+from rlk_export.command import export
+
+WALK = "rlk_testing.environments:Walk"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a short run leaves; the environment is code, which must be named again."""
+    out = tmp_path_factory.mktemp("runs") / "run"
+    settings: dict[str, Any] = {"n_steps": 8, "nminibatches": 1, "seed": 3, "n_threads": 1}
+    with rlk.make("ppo2", env=WALK, out=str(out), plugins=["no:table"], **settings) as agent:
+        agent.learn(16)
+    return out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    """The exit code of the whole command line, and what it says."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    return int(str(ended.value.code)), capsys.readouterr().err
+
+
+def test_it_writes_what_the_model_acts_with_and_says_what_goes_in(folder, tmp_path):
+    out = tmp_path / "walk.pt2"
+    result = CliRunner().invoke(export, [str(folder), "--out", str(out), "--env", WALK])
+    assert result.exit_code == 0, result.output
+    first, given, action, compared = result.stdout.splitlines()
+    assert first == f"wrote {out}"
+    assert given.split()[:3] == ["input", "observation", "float32[batch,"]
+    assert action.split()[:3] == ["output", "action", "int64[batch]"]
+    assert compared == f"compared with {folder / 'model.zip'}, by torch: the same actions"
+    with rlk.load(folder, env=WALK) as agent:
+        observation = np.stack([agent.plan.observation_space.sample() for _ in range(5)])
+        expected, _ = agent.predict(observation, deterministic=True)
+    assert np.array_equal(run_pt2(out, observation)["action"], expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["{run}/nowhere", "--out", "{out}/x.pt2"], 1, "does not exist"),
+        (["{run}", "--out", "{out}/x.pt2"], 2, "--env"),
+        (["{run}", "--out", "{out}/x.pth"], 1, "'FILE.onnx' or 'FILE.pt2'"),
+        (["{run}", "--env", WALK], 2, "--out"),
+        (["{run}/model.zip", "--best", "--out", "{out}/x.pt2", "--env", WALK], 2, "is a file"),
+        (["{run}", "--best", "--out", "{out}/x.pt2", "--env", WALK], 1, "--plugin evaluation"),
+    ],
+)
+def test_what_is_refused_says_why(
+    folder: Path,
+    tmp_path: Path,
+    arguments: list[str],
+    code: int,
+    says: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    typed = [one.format(run=folder, out=tmp_path) for one in arguments]
+    found, text = refused(capsys, "export", *typed)
+    assert says in text
+    assert found == code
+    assert "Traceback" not in text
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,85 @@
+"""What counts as acting alike: numbers to float32's rounding, choices but for ties."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from shown_spaces import KEYS, Shows
+
+from rlk.errors import RlkError
+from rlk_export.comparison import check, tolerance
+from rlk_export.sampling import observations
+
+SMALL = {"policy": {"layers": [4]}}
+
+
+def others(agent, change):
+    """A program that acts as the agent does, but for `change` of its actions."""
+
+    def runs(arguments):
+        return {"action": change(agent.predict(*arguments, deterministic=True)[0])}
+
+    return runs
+
+
+def test_an_action_that_is_another_one_is_noticed(agent_of):
+    agent = agent_of("dqn", env=Shows(), **SMALL)
+    check(agent, others(agent, lambda action: action), None)
+    with pytest.raises(RlkError, match=r"1 of 1 actions are others than the agent's, by up to"):
+        check(agent, others(agent, lambda action: action % 3 + 1), None)
+
+
+def test_of_equally_likely_actions_either_may_be_taken(agent_of):
+    agent = agent_of("ppo2", env=Shows(), **SMALL)
+    with torch.no_grad():
+        agent.run.parameters.flat.zero_()
+    check(agent, others(agent, lambda action: action % 3 + 1), None)
+
+
+def test_numbers_may_differ_by_rounding_and_no_more(agent_of):
+    box = spaces.Box(-1.0, 1.0, (2,), np.float32)
+    agent = agent_of("td3", env=Shows(action=box), **SMALL)
+    check(agent, others(agent, lambda action: action + np.float32(1e-5)), None)
+    with pytest.raises(RlkError, match=r"actions are others .* by up to 0.001"):
+        check(agent, others(agent, lambda action: action + np.float32(1e-3)), None)
+
+
+def test_another_dtype_and_shape_are_noticed(agent_of):
+    agent = agent_of("ppo2", env=Shows(), **SMALL)
+    with pytest.raises(RlkError, match=r"actions are int32 \[1\], and the agent's int64 \[1\]"):
+        check(agent, others(agent, lambda action: action.astype(np.int32)), None)
+    with pytest.raises(RlkError, match=r"int64 \[1, 1\]"):
+        check(agent, others(agent, lambda action: action[:, None]), None)
+
+
+def test_an_agent_that_is_no_number_itself_is_named(agent_of):
+    box = spaces.Box(-1.0, 1.0, (2,), np.float32)
+    agent = agent_of("td3", env=Shows(action=box), **SMALL)
+    with torch.no_grad():
+        agent.run.parameters.flat.fill_(float("nan"))
+    with pytest.raises(RlkError, match="the agent's own actions are not finite"):
+        check(agent, others(agent, lambda action: action), None)
+
+
+def test_tolerance_is_a_part_of_the_width_of_the_space():
+    low, high = np.array([0.0, -np.inf], np.float32), np.array([2.0, np.inf], np.float32)
+    np.testing.assert_allclose(tolerance(spaces.Box(low, high)), [2e-5, 1e-5])
+
+
+def test_sampled_observations_lie_in_their_space():
+    largest = np.finfo(np.float32).max
+    bounds = np.array([1.0, np.inf, largest, 3e7], np.float32)
+    low = np.array([-1.0, -np.inf, -largest, 2e7], np.float32)
+    for space in (
+        spaces.Box(low, bounds),
+        spaces.Box(-7, 7, (3,), np.int16),
+        spaces.Box(np.iinfo(np.int64).min, np.iinfo(np.int64).max, (2,), np.int64),
+    ):
+        found = observations(space, 50, np.random.default_rng(0))
+        assert found.dtype == space.dtype and all(space.contains(one) for one in found)
+        assert np.isfinite(found).all() and len(np.unique(found[:, 0])) > 5
+    rows = observations(spaces.Box(low, bounds), 50, np.random.default_rng(0))
+    assert np.abs(rows[:, 1:3]).max() < 10  # of the largest number float32 makes only infinities
+    assert set(observations(KEYS, 3, np.random.default_rng(0))) == set(KEYS.spaces)
