@@ -15,10 +15,12 @@ from rlk_testing.environments import BY_ACTION_SPACE, BY_SPACE_OF_SEVERAL_AXES
 DISCRETE, BOX = BY_ACTION_SPACE["Discrete"], BY_ACTION_SPACE["Box"]
 SEVERAL = BY_SPACE_OF_SEVERAL_AXES
 SMALL = {"policy": {"layers": [8]}}
+CNN = {"cnn": {"features": 8}}
+IMAGES = {"feature_extraction": "cnn", "features": 8}
 NARROW = spaces.Box(-0.01, 0.02, (2,), np.float64)
 #: name -> (algorithm, settings); those whose name begins with + go through ONNX as well.
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
-    "+categorical": ("ppo2", {"env": DISCRETE, **SMALL}),
+    "categorical": ("ppo2", {"env": DISCRETE, **SMALL}),
     "+diag-gaussian": ("a2c", {"env": SEVERAL["Box"], **SMALL}),
     "diag-gaussian, narrow, float64": ("ppo2", {"env": Shows(action=NARROW), **SMALL}),
     "+multi-categorical": ("trpo", {"env": SEVERAL["MultiDiscrete"], **SMALL}),
@@ -28,7 +30,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "+gsde squashed": ("sac", {"env": BOX, "use_sde": True, **SMALL}),
     "squashed-gaussian": ("sac", {"env": SEVERAL["Box"], **SMALL}),
     "deterministic": ("td3", {"env": BOX, **SMALL}),
-    "+dueling": ("dqn", {"env": DISCRETE, "policy": "LnMlpPolicy"}),
+    "dueling": ("dqn", {"env": DISCRETE, "policy": "LnMlpPolicy"}),
     "param-noise": ("ddpg", {"env": BOX, "plugins": ["param-noise"], **SMALL}),
     "acktr": ("acktr", {"env": DISCRETE, **SMALL}),
     "acer": ("acer", {"env": DISCRETE, **SMALL}),
@@ -40,12 +42,15 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "a whole number": ("dqn", {"env": Shows(spaces.Discrete(5, start=2)), **SMALL}),
     "switches": ("ppo2", {"env": Shows(spaces.MultiBinary(4)), **SMALL}),
     "bytes": ("ppo2", {"env": Shows(spaces.Box(0, 255, (16,), np.uint8)), **SMALL}),
-    "+cnn": ("dqn", {"env": Shows(IMAGE), "policy": "cnn", "cnn": {"features": 8}}),
+    "+cnn": ("dqn", {"env": Shows(IMAGE), "policy": "cnn", **CNN}),
     "cnn first": (
         "ppo2",
-        {"env": Shows(spaces.Box(-1.0, 3.0, (2, 36, 36), np.float64)), "policy": "cnn"},
+        {"env": Shows(spaces.Box(-1.0, 3.0, (2, 36, 36), np.float64)), "policy": "cnn", **CNN},
     ),
-    "+multi-input": ("ppo2", {"env": Shows(KEYS), "policy": "multi-input"}),
+    "multi-input": (
+        "ppo2",
+        {"env": Shows(KEYS), "policy": "multi-input", "multi-input": {"features": 8}},
+    ),
     "nested": (
         "ppo2",
         {"env": Shows(spaces.Tuple((spaces.Discrete(3), KEYS["a b"]))), "policy": "multi-input"},
@@ -53,11 +58,14 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "masks": ("ppo2", {"env": "rlk_testing.masked_game:MaskedGame", "plugins": ["action-masking"]}),
 }
 RECURRENT: dict[str, tuple[str, dict[str, Any]]] = {
-    "+lstm": ("ppo2", {"env": BOX, "policy": "lstm", "lstm": {"n_lstm": 4}}),
+    "lstm": ("ppo2", {"env": BOX, "policy": "lstm", "lstm": {"n_lstm": 4}}),
     "+ln-lstm": ("a2c", {"env": DISCRETE, "policy": "ln-lstm", "ln-lstm": {"n_lstm": 4}}),
     "lstm, gsde": ("ppo", {"env": BOX, "policy": "lstm", "use_sde": True}),
-    "multi-input-lstm": ("ppo2", {"env": Shows(KEYS), "policy": "multi-input-lstm"}),
-    "cnn-lstm": ("ppo2", {"env": Shows(IMAGE), "policy": "CnnLstmPolicy"}),
+    "+multi-input-lstm": (
+        "ppo2",
+        {"env": Shows(KEYS), "policy": "multi-input-lstm", "multi-input-lstm": {"features": 8}},
+    ),
+    "cnn-lstm": ("ppo2", {"env": Shows(IMAGE), "policy": "lstm", "lstm": {**IMAGES, "n_lstm": 4}}),
 }
 ONNX = [name for name in (*CASES, *RECURRENT) if name.startswith("+")]
 

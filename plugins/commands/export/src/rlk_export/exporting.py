@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 from torch.export import Dim, ExportedProgram
+from torch.export.passes import move_to_device_pass
 
 from rlk.errors import RlkError
 from rlk.files import looking_at, replacing
@@ -106,27 +107,29 @@ def _traced(agent: Agent, module: nn.Module, arguments: tuple[Any, ...]) -> Expo
         RlkError: naming the policy, if torch.export cannot trace it.
     """
     device, batch = agent.run.device, Dim(BATCH)
+
+    def there(tensor: Any) -> Any:
+        return tensor.to(device)
+
     try:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             program = torch.export.export(
                 module,
-                tuple(map_observation(lambda one: one.to(device), each) for each in arguments),
+                tuple(map_observation(there, each) for each in arguments),
                 dynamic_shapes=tuple(map_observation(lambda _: {0: batch}, a) for a in arguments),
                 strict=False,
             )
             if torch.device(device).type != "cpu":
-                program = torch.export.passes.move_to_device_pass(program, "cpu")
+                program = move_to_device_pass(program, "cpu")
     except Exception as error:  # torch and the layers that it calls raise whatever they like
         raise RlkError(_untraceable(agent, error)) from error
     return program
 
 
 def _untraceable(agent: Agent, error: Exception) -> str:
-    policy = agent.plan.policy
-    title = agent.plan.algorithm.title if policy is None else policy.title
     return (
-        f"torch.export cannot trace {title}: {_first_line(error)}\n"
+        f"torch.export cannot trace {agent.plan.policy.title}: {_first_line(error)}\n"
         "A program of it has to be the same for all observations of any batch: compute in torch, "
         "and let no branch and no shape depend on the numbers of a tensor."
     )

@@ -131,7 +131,7 @@ class Pt2:
         metadata: Mapping[str, str],
     ) -> None:
         with _quiet():
-            torch.export.save(program, file, extra_files={METADATA: json.dumps(dict(metadata))})  # type: ignore[arg-type]
+            torch.export.save(program, file, extra_files={METADATA: json.dumps(dict(metadata))})
 
     def read(self, data: bytes, signature: Signature) -> tuple[Runs, str]:
         with _quiet():

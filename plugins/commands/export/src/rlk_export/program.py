@@ -88,7 +88,7 @@ def as_read(observation: Any) -> Any:
     return map_observation(_narrowed, observation)
 
 
-def _narrowed(part: Tensor) -> Tensor:
+def _narrowed(part: Any) -> Any:
     return part.to(torch.float32) if part.dtype == torch.float64 else part
 
 

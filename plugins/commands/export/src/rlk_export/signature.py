@@ -15,6 +15,7 @@ import gymnasium as gym
 import numpy as np
 
 from rlk.records import Array
+from rlk.settings import unstructure
 from rlk.spaces import Space, action_size, is_image
 
 if TYPE_CHECKING:
@@ -86,12 +87,13 @@ def signature_of(plan: Plan, actions: Array, state_size: int | None) -> Signatur
 def metadata(agent: Agent, signature: Signature) -> dict[str, str]:
     """What a file says of itself: names and texts, or JSON of several."""
     plan = agent.plan
-    policy = {} if plan.policy is None else {"policy": plan.policy.name}
+    wrappers = [{"name": c.name, "settings": unstructure(c.config)} for c in plan.wrappers]
     return {
         "made_by": "rlk export",
         "algorithm": plan.algorithm.name,
-        **policy,
+        "policy": plan.policy.name,
         "environment": plan.env.name,
+        "wrappers": json.dumps(wrappers, default=str),
         "timesteps": str(agent.num_timesteps),
         "acting": "deterministic, as agent.predict(observation, deterministic=True)",
         "observation_space": in_words(plan.observation_space),
