@@ -20,6 +20,7 @@ from rlk.hookspecs import hookimpl
 from rlk.records import Act
 from rlk_export import export
 from rlk_export.exporting import check_out
+from rlk_export.signature import in_words
 from rlk_networks import Linear
 
 SMALL = {"policy": {"layers": [4]}}
@@ -75,7 +76,7 @@ def test_a_file_says_what_goes_in_and_what_comes_out(agent_of, tmp_path):
         ("episode_start", None),
     ]
     assert inputs[0]["shape"] == ["batch", 3] and inputs[1]["dtype"] == "uint8"
-    assert inputs[0]["meaning"] == "3 numbers from -2.0 to 2.0"
+    assert inputs[0]["meaning"] == "3 numbers from -2 to 2"
     assert inputs[1]["meaning"] == "an image, numbers from 0 to 255"
     outputs = json.loads(found["outputs"])
     assert [(one["name"], one["dtype"]) for one in outputs] == [
@@ -99,6 +100,17 @@ def test_an_onnx_says_the_same_and_is_compared_without_onnxruntime(agent_of, tmp
     assert (given.name, action.name) == ("observation", "action")
     axes = given.type.tensor_type.shape.dim
     assert [axes[0].dim_param, axes[1].dim_value] == ["batch", 6]
+
+
+def test_spaces_are_in_words():
+    low, high = np.array([-1.5, -np.inf], np.float32), np.array([0.1, np.inf], np.float32)
+    assert in_words(spaces.Box(low, high)) == "2 numbers from -1.5 to 0.1, -inf to inf"
+    low = np.arange(-40.0, 0.0, dtype=np.float32)
+    many = spaces.Box(low, np.float32(1.0) - low)
+    assert in_words(many) == "40 numbers from -40 to 41, not all alike"
+    choices = spaces.MultiDiscrete([2, 3], start=[0, -1])
+    assert in_words(choices) == "2 whole numbers from 0 to 1, -1 to 1"
+    assert in_words(spaces.MultiBinary(3)) == "3 switches, 0 or 1"
 
 
 def test_critics_are_not_written(agent_of, tmp_path):

@@ -122,13 +122,14 @@ def in_words(space: Space) -> str:
 
 
 def _bounds(low: Array, high: Array) -> str:
-    """`from -2.0 to 2.0`, for each number if they differ."""
-    pairs = list(zip(low.reshape(-1).tolist(), high.reshape(-1).tolist(), strict=True))
-    if len(set(pairs)) == 1:
-        return f"from {pairs[0][0]} to {pairs[0][1]}"
-    if len(pairs) > LISTED:
-        return f"from {low.min()} to {high.max()}, not all alike"
-    return "from " + ", ".join(f"{one} to {other}" for one, other in pairs)
+    """`from -2 to 2`, for each number if they differ."""
+    pairs = zip(low.reshape(-1).tolist(), high.reshape(-1).tolist(), strict=True)
+    ranges = [f"{one:.6g} to {other:.6g}" for one, other in pairs]
+    if len(set(ranges)) == 1:
+        return f"from {ranges[0]}"
+    if len(ranges) > LISTED:
+        return f"from {low.min():.6g} to {high.max():.6g}, not all alike"
+    return f"from {', '.join(ranges)}"
 
 
 def _observations(space: Space) -> Iterable[Port]:
