@@ -55,7 +55,7 @@ def export(
     is no stochastic form. Before it gets its name it is run and compared with the model.
     """
     from rlk.making import load
-    from rlk.running.checkpoint import find
+    from rlk.running.saved_files import find
     from rlk_export.exporting import check_out, export
 
     check_out(out)
