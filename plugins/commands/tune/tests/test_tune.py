@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
@@ -217,10 +218,28 @@ def test_a_signal_ends_a_search_that_goes_on_later(
             os.kill(process.pid, getattr(signal, name))
             out, _ = process.communicate(timeout=60)
         finally:
-            process.kill()
+            process.kill()  # its jobs end with it
     assert process.returncode == {"SIGINT": 130, "SIGTERM": 143}[name]
     assert "go on with: rlk tune --out mine\n" in out
     assert {row["state"] for row in rows(str(tmp_path / "mine"))} == {"interrupted"}
+
+
+def test_no_process_outlives_a_search_that_is_killed(tmp_path: Path, typed: list[Any]) -> None:
+    words = [*typed, "--timesteps", 10_000_000, "--evaluations", 100_000, "--out", "mine"]
+    command = [sys.executable, "-m", "rlk", *map(str, words), "--jobs", "2"]
+    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True)
+    try:
+        wait_for_evaluations(tmp_path / "mine" / "study.log", 2)
+        process.kill()
+        process.wait()
+        until = time.monotonic() + 60
+        with pytest.raises(ProcessLookupError):  # once nothing is left of its group
+            while time.monotonic() < until:
+                os.killpg(process.pid, 0)
+                time.sleep(0.1)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 # ---- what is refused before any trial ------------------------------------------------------------

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import multiprocessing
+import os
 import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -78,6 +80,7 @@ def _job(folder: Path, job: int, tickets: Any, failures: Any, quiet: bool) -> No
     """What one of the processes does."""
     try:
         with _signals_interrupt():
+            threading.Thread(target=_end_with_parent, daemon=True).start()
             search = read(folder)
             study = open_study(folder, search)
             while tickets.acquire(block=False):
@@ -87,6 +90,14 @@ def _job(folder: Path, job: int, tickets: Any, failures: Any, quiet: bool) -> No
     except RlkError as error:
         failures.put((str(error), error.exit_code))
         sys.exit(error.exit_code)
+
+
+def _end_with_parent() -> None:
+    """Interrupt this process when the one that has started it is gone, killed for instance."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _failure(failures: Any, exit_code: int) -> RlkError:
