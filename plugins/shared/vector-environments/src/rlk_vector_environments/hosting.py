@@ -11,10 +11,10 @@ import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import cloudpickle
 import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed, PlanError
+from rlk_vector_environments import sent_code
 from rlk_vector_environments.env_state import Unsupported
 from rlk_vector_environments.making import Description, describe, make_environments
 from rlk_vector_environments.sent_failures import Failure, failure_of
@@ -46,7 +46,7 @@ def make(
         env_fns: these functions themselves, where nothing was pickled.
     """
     try:
-        makers = env_fns if pickled is None else cloudpickle.loads(pickled)
+        makers = env_fns if pickled is None else pickle.loads(pickled)
     except Exception as error:
         what = f"the functions that make environments {start} and on did not arrive."
         hint = "What they import must be importable in a worker, too."
@@ -71,7 +71,7 @@ def pickled_makers(env_fns: Sequence[Callable[[], Any]], start: int, instead: st
         EnvironmentFailed: if they hold what cannot be pickled.
     """
     try:
-        return bytes(cloudpickle.dumps(list(env_fns)))
+        return sent_code.dumps(list(env_fns))
     except Exception as error:
         raise EnvironmentFailed(
             f"the functions that make environments {start} to {start + len(env_fns) - 1} cannot be "
@@ -112,7 +112,7 @@ def dumps(found: Any) -> bytes:
         return pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
     except Exception:
         try:  # of classes that only this process and the learner know
-            return bytes(cloudpickle.dumps(found))
+            return sent_code.dumps(found)
         except Exception as error:
             message = (
                 f"what an environment gave cannot be sent to the learner: {error!r}. "

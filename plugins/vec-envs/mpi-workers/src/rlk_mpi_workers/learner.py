@@ -10,12 +10,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import cloudpickle
-
 from rlk_mpi.extension import LAUNCH
 from rlk_mpi_workers.messages import COMMAND, PLACE, WHERE, Mailbox
 from rlk_mpi_workers.patience import wait_until
 from rlk_ranks.guard import ALONE, Guard
+from rlk_vector_environments import sent_code
 
 Patience = Callable[[float], None] | None
 #: How long a rank may take to say where it is.
@@ -54,7 +53,7 @@ class Learner:
 
     def tell(self, rank: int, what: Any) -> None:
         """Sends a command; does not wait, because a rank that hangs takes none."""
-        self._send(rank, COMMAND, cloudpickle.dumps(what))
+        self._send(rank, COMMAND, sent_code.dumps(what))
 
     def _send(self, rank: int, tag: int, data: bytes) -> None:
         request = self.comm.Isend([data, self.mpi.BYTE], rank, tag)

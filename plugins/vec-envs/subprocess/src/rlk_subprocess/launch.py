@@ -3,7 +3,7 @@
 The standard library's spawn and forkserver import the user's main script again in every worker,
 which runs a script that has no `if __name__ == "__main__"`, and leave a server and a resource
 tracker running. Here a worker is a plain new interpreter that runs this package and knows the
-learner's `sys.path`; classes and functions of the main script come by value, through cloudpickle.
+learner's `sys.path`; classes and functions of the main script are sent by value (`sent_code`).
 All file descriptors but the worker's own socket are closed in it.
 """
 

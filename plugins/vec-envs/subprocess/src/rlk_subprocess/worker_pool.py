@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-import cloudpickle
 import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed
@@ -25,6 +24,7 @@ from rlk_subprocess.worker_handle import (
     death_of,
     hanging,
 )
+from rlk_vector_environments import sent_code
 from rlk_vector_environments.hosted import environments_are
 from rlk_vector_environments.hosting import QUIET, pickled_makers, shares
 from rlk_vector_environments.making import Description, check_equal_spaces
@@ -150,7 +150,7 @@ class WorkerPool:
         Raises:
             EnvironmentFailed: if the worker is dead.
         """
-        pickled = cloudpickle.dumps(command)
+        pickled = sent_code.dumps(command)
         if worker.owes_answer:  # Ctrl-C came before its last answer did
             self.answer(worker)
         worker.owes_answer = True

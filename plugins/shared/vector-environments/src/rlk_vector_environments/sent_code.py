@@ -1,0 +1,41 @@
+"""Objects as bytes for another process, with the code of what a script or a notebook defines.
+
+cloudpickle sends such code by value, and since its version 3.1.3 without the name of its file, so
+that the traceback of a worker would read `<dynamic-code>`. Here code keeps its file's name.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import ChainMap
+from collections.abc import Callable
+from types import CodeType
+from typing import Any, ClassVar
+
+import cloudpickle
+
+
+def dumps(what: Any) -> bytes:
+    """The object as bytes, which `pickle.loads` reads where this package is installed.
+
+    Raises:
+        Exception: of many types, for what cannot be pickled.
+    """
+    with io.BytesIO() as file:
+        _Pickler(file).dump(what)
+        return file.getvalue()
+
+
+def _code(filename: str, make: Callable[..., CodeType], arguments: tuple[Any, ...]) -> CodeType:
+    """In the other process: the code object, from that file."""
+    return make(*arguments).replace(co_filename=filename)
+
+
+def _reduced(code: CodeType) -> tuple[Any, ...]:
+    return _code, (code.co_filename, *cloudpickle.Pickler.dispatch_table[CodeType](code))
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # cloudpickle has no types
+    dispatch_table: ClassVar[Any] = ChainMap(
+        {CodeType: _reduced}, cloudpickle.Pickler.dispatch_table
+    )
