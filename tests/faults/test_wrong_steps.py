@@ -139,9 +139,20 @@ def test_a_wrong_shape_is_named_however_late_it_comes(space):
     assert "gave a wrong observation" in error
 
 
+def an_array_is_a_number():
+    """Whether this numpy takes an array of one number for a number; since 2.4 it refuses."""
+    try:
+        return float(np.ones(1)) == 1.0
+    except TypeError:
+        return False
+
+
+@pytest.mark.filterwarnings("ignore:Conversion of an array:DeprecationWarning")
 @pytest.mark.parametrize("field", ["reward", "terminated", "truncated", "result"])
 def test_a_wrong_type_is_named_however_late_it_comes(field):
     for value, found in OTHERS.get(field, [(None, "4 values")]):
+        if field == "reward" and isinstance(value, np.ndarray) and an_array_is_a_number():
+            continue  # the very number is learnt from, so nothing goes wrong
         error = step_until_refused(on("dummy", field=field, value=value, at=LATE), 200)
         assert f"gave a wrong {field} in step" in error and found in error
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gymnasium.vector import VectorWrapper
 
+if TYPE_CHECKING:
+    _Wrapper = VectorWrapper[Any, Any, Any, Any, Any]
+else:  # it takes type arguments from Gymnasium 1.4 on
+    _Wrapper = VectorWrapper
 
-class TransparentVector(VectorWrapper[Any, Any, Any, Any, Any]):
+
+class TransparentVector(_Wrapper):
     """Gymnasium's VectorWrapper with `call`, `get_attr`, `get_state` and whatever else is inside.
 
     A wrapper that changes results and does not define `step_async` and `step_wait` names them in

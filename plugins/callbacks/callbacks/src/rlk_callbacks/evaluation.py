@@ -7,6 +7,7 @@ training moves, and a resumed run evaluates as the uninterrupted one would have.
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -218,5 +219,7 @@ def write_history(path: Path, history: list[Evaluation]) -> None:
     }
     if all(len(past.successes) == widest for past in history):
         columns["successes"] = np.array([past.successes for past in history], dtype=bool)
+    archive = io.BytesIO()  # on a full disk, numpy 1 would print a traceback of its own
+    np.savez(archive, **columns)  # type: ignore[arg-type]
     with replacing(path) as file:
-        np.savez(file, **columns)  # type: ignore[arg-type]
+        file.write(archive.getbuffer())

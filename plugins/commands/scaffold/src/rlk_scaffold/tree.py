@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
-from rlk_scaffold.manifest import array, read_manifest, render_pyproject
+from rlk_scaffold.manifest import Manifest, array, read_manifest, render_pyproject
 
 _ROOT_DEPENDENCIES = re.compile(r"^dependencies = \[.*?\]$", re.MULTILINE | re.DOTALL)
 _REQUIREMENTS = """\
 # Every distribution of this repository, editable. Written by: python -m rlk_scaffold.sync
 -c constraints.txt
 """
+_LOWEST = """\
+# The lowest release that is declared of every package, but of torch, which constraints.txt pins.
+# Written by: python -m rlk_scaffold.sync
+"""
+_AT_LEAST = re.compile(r"([A-Za-z0-9._-]+)>=([0-9.]+)")
 
 
 def find_root(start: Path) -> Path:
@@ -35,7 +41,7 @@ def distributions(root: Path) -> list[Path]:
 
 
 def expected(root: Path) -> dict[Path, str]:
-    """What the generated files must hold: requirements.txt, and every pyproject.toml."""
+    """What the generated files must hold: both requirements files, and every pyproject.toml."""
     folders = distributions(root)
     manifests = {folder: read_manifest(folder / "pyproject.toml") for folder in folders}
     lines = [f"-e ./{folder.relative_to(root).as_posix()}\n" for folder in folders]
@@ -43,9 +49,26 @@ def expected(root: Path) -> dict[Path, str]:
     root_text = (root / "pyproject.toml").read_text(encoding="utf-8")
     return {
         root / "requirements.txt": _REQUIREMENTS + "".join(lines),
+        root / "requirements-lowest.txt": _LOWEST + lowest(manifests.values()),
         root / "pyproject.toml": _with_dependencies(root_text, names),
         **{folder / "pyproject.toml": render_pyproject(made) for folder, made in manifests.items()},
     }
+
+
+def lowest(manifests: Iterable[Manifest]) -> str:
+    """`name==version` of what they require from elsewhere: the highest of their lower bounds."""
+    bounds: dict[str, str] = {}
+    for requirement in [one for manifest in manifests for one in manifest.dependencies]:
+        found = _AT_LEAST.match(requirement)
+        if found is None or found[1] == "torch" or found[1].startswith("rlk-"):
+            continue
+        name, version = found.groups()
+        bounds[name] = max(bounds.get(name, "0"), version, key=_numbers)
+    return "".join(f"{name}=={bounds[name]}\n" for name in sorted(bounds))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def _with_dependencies(text: str, names: tuple[str, ...]) -> str:

@@ -197,9 +197,9 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Closes every environment, then raises the first error that one of them raised."""
-        errors = close_all(self.envs)
-        if errors:
-            self.closed = True
+        # It is closed even if this is interrupted: Gymnasium before 1.3 would close it once more.
+        self.closed = True
+        if errors := close_all(self.envs):
             raise errors[0]
 
 
