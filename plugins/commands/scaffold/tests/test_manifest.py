@@ -13,7 +13,7 @@ FULL = Manifest(
     module="rlk_full",
     version="1.2.3",
     description='A "quoted" description \\ with é.',
-    dependencies=("torch>=2.6", "attrs>=23.2"),
+    dependencies=("torch>=2.6", "attrs>=24.3"),
     extras={"test": ("pytest>=8",)},
     scripts={"full": "rlk_full:main"},
     entry_points={
@@ -38,7 +38,7 @@ def test_nothing_that_a_manifest_holds_is_lost(tmp_path):
         "readme": "README.md",
         "requires-python": ">=3.11",
         "license": "MIT",
-        "dependencies": ["attrs>=23.2", "torch>=2.6"],
+        "dependencies": ["attrs>=24.3", "torch>=2.6"],
         "optional-dependencies": {"test": ["pytest>=8"]},
         "scripts": {"full": "rlk_full:main"},
         "entry-points": FULL.entry_points,
