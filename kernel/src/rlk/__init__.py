@@ -1,7 +1,7 @@
 """rlk: reinforcement learning as a plugin microkernel.
 
-`rlk.make` and `rlk.load` give an agent; `rlk.Component` is what a plugin's entry point names;
-`rlk.hookimpl` marks the answers to hooks. Nothing is imported until it is used.
+`rlk.make` and `rlk.load` return an agent; a plugin's entry point names an `rlk.Component`;
+`rlk.hookimpl` marks implementations of hooks. Nothing is imported until it is used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a component may be able to do beyond its kind, as protocols: the kernel asks by `offers`."""
+"""What a component may be able to do beyond its kind, as protocols, checked with `offers`."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
 
 def offers(part: object, protocol: type) -> bool:
-    """Whether a part has everything that a protocol names.
+    """Whether a part has every member of a protocol.
 
-    Attributes that a wrapper delegates (`__getattr__`) count, which `isinstance` does not see.
+    Attributes that a wrapper delegates (`__getattr__`) count; `isinstance` would not see them.
     """
     annotated = vars(protocol).get("__annotations__", {})
     return all(hasattr(part, name) for name in (*names_of(protocol), *annotated))
 
 
 class Explores(Protocol):
-    """An algorithm that explores by itself: it wraps the actor of training, around any noise."""
+    """An algorithm that explores by itself: it wraps the actor used in training, outside noises."""
 
     def explore(self, actor: Actor) -> Actor: ...
 
 
 class TellsProbabilities(Protocol):
-    """An actor whose policy is stochastic: it tells how likely actions are, of B observations.
+    """An actor of a stochastic policy: it tells how likely actions are, for B observations.
 
-    The arguments are those of `act`; `Agent.action_probability` says what is returned.
+    The arguments are those of `act`; `Agent.action_probability` describes the result.
     """
 
     def probabilities(
@@ -45,19 +45,19 @@ class TellsProbabilities(Protocol):
 
 
 class BeginsCollections(Protocol):
-    """An actor that a collector asks at the beginning of each collection; it draws noise anew.
+    """An actor that is called at the beginning of each collection, to draw new noise.
 
-    It is given its carry, and the collector goes on with what it returns.
+    It is given its carry, and the collector continues with the carry that it returns.
     """
 
     def begin(self, carry: Any) -> Any: ...
 
 
 def beginning(actor: Actor) -> Callable[[Any], Any]:
-    """carry -> the carry with which a collection begins: `actor.begin`, if it has one.
+    """A function, carry -> the carry of a new collection: `actor.begin`, if there is one.
 
-    Collectors ask it for the actor of training, and an actor around another one for that; both
-    once, because looking an ability up takes longer than a small step.
+    Collectors get it for the training actor, and an actor that wraps another one for that; both
+    only once, because looking up an ability takes longer than a small step.
     """
     begins: Any = actor
     return begins.begin if offers(actor, BeginsCollections) else _as_it_is
@@ -70,29 +70,29 @@ def _as_it_is(carry: Any) -> Any:
 class FollowsPolicy(Protocol):
     """An actor whose action is a function of policy and observation; it carries nothing.
 
-    It takes another policy, such as a perturbed one. Algorithms with such an actor say so
+    It accepts another policy, such as a perturbed one. Algorithms with such an actor declare it
     (`Component.deterministic`).
     """
 
-    def with_policy(self, policy: nn.Module) -> Actor: ...  #: acts by that one, otherwise alike
+    def with_policy(self, policy: nn.Module) -> Actor: ...  #: the same actor with that policy
 
 
 class AsksEnvironment(Protocol):
-    """A storage that asks the environment questions (`Schema.make_env`), for its rewards say."""
+    """A storage that queries the environment (`Schema.make_env`), for example for rewards."""
 
-    def environment_changed(self) -> None: ...  #: there is another one now; PlanError if unfit
+    def environment_changed(self) -> None: ...  #: there is a new one; PlanError if it does not fit
 
 
 class ToldOfResets(Protocol):
-    """A storage that is told where environments are reset though no episode has ended."""
+    """A storage that is told when environments are reset although no episode has ended."""
 
-    def interrupt(self) -> None: ...  #: whatever is added next begins new episodes
+    def interrupt(self) -> None: ...  #: the next step that is added begins new episodes
 
 
 class ForeseesUpdates(Protocol):
-    """An algorithm that knows about how many updates follow from so many timesteps from now on.
+    """An algorithm that can estimate how many updates the coming timesteps will bring.
 
-    It says too how many transitions each takes; None if that is decided by what happens.
+    It returns that number and the transitions per update, or None if it cannot know.
     """
 
     def updates_ahead(self, timesteps: int) -> tuple[int, int] | None: ...
@@ -105,27 +105,27 @@ class Filterable(Protocol):
 
 
 class Decorated(Protocol):
-    """A base storage that decorators take stages of; it is called with each, in their order."""
+    """A base storage whose stages decorators can take over; it is called with each, in order."""
 
     def decorate(self, decorator: Decorator) -> None: ...
 
 
 class AdoptsReplays(Protocol):
-    """A storage that begins anew with what another of its component has saved, of any size."""
+    """A storage that can start from a state saved by one of the same component, of any size."""
 
     def adopt(self, state: State) -> None: ...
 
 
 class AdoptsVectors(Protocol):
-    """A vector backend that adopts vector environments of others, in the form of rlk.protocols."""
+    """A vector backend that adapts a finished vector environment to the form of rlk.protocols."""
 
     def adopt(self, env: Any, *, info_keys: Sequence[str] = ()) -> Any: ...
 
 
 class ChangesSpaces(Protocol):
-    """A wrapper of a vector whose environments have other spaces in it: its factory says which.
+    """A wrapper of a vector that changes the spaces: its factory says what they become.
 
-    It is given the component's config last, if it has one. It is asked while planning, so the
+    The last argument is the component's config, if it has one. It is called while planning, so the
     module of the factory must not import torch.
     """
 
@@ -135,19 +135,19 @@ class ChangesSpaces(Protocol):
 
 
 class WrapsVectors(ChangesSpaces, Protocol):
-    """A wrapper of one environment that wraps a finished vector of environments as well.
+    """A wrapper of one environment that can also wrap a finished vector of environments.
 
-    Where a vector was passed, its environments are out of reach. So the wrapper's factory says
-    which spaces one environment has then, and wraps the vector as a whole.
+    If the user passes a vector, its single environments cannot be wrapped. The wrapper's factory
+    then says which spaces one environment has, and wraps the vector as a whole.
     """
 
     def around_vector(self, env: Any, *config: Any) -> Any: ...
 
 
 class WantsKeywords(Protocol):
-    """A wrapper of environments that are made with certain keywords, as `render_mode`.
+    """A wrapper that needs its environments made with certain keywords, such as `render_mode`.
 
-    Its factory says which; it is given the component's config, if it has one.
+    Its factory returns them; it is given the component's config, if it has one.
     """
 
     def env_keywords(self, *config: Any) -> Mapping[str, Any]: ...
@@ -156,7 +156,7 @@ class WantsKeywords(Protocol):
 class KeepsEnvironmentState(Protocol):
     """A vector environment whose state goes into a checkpoint.
 
-    `get_state` gives a state per environment, None for one that has none, or None for all.
+    `get_state` returns a state per environment, None for one without a state, or None for all.
     """
 
     def get_state(self) -> list[Any] | None: ...
@@ -166,37 +166,37 @@ class KeepsEnvironmentState(Protocol):
 class HasMetrics(Protocol):
     """A storage, base or decorator, or a vector environment, with numbers to log.
 
-    They are asked for at every row, such as one that is scheduled.
+    They are read for every row, for example a scheduled number.
     """
 
     def metrics(self) -> Mapping[str, float]: ...  #: now, by tag (`train/…`)
 
 
 class Discounts(Protocol):
-    """Settings of an algorithm with a discount per step; storages of the others are given 1."""
+    """Settings of an algorithm with a discount per step; without one, storages are given 1."""
 
     gamma: float
 
 
 class KeepsInfos(Protocol):
-    """Settings of a storage that keeps numbers of the infos with every step."""
+    """Settings of a storage that stores numbers from the infos with every step."""
 
     info_keys: Sequence[str]
 
 
 class ListsNames(Protocol):
-    """A NameSource that lists the names it answers to, for error messages."""
+    """A NameSource that lists the names it can resolve, for error messages."""
 
     def known(self) -> Iterable[str]: ...
 
 
 class NamedAgain(Protocol):
-    """What makes an environment, where its name is not all that a new process needs to find it."""
+    """A maker of environments that a new process may not find by the environment's name alone."""
 
-    again: str | None  #: what `--env` must be given; "" if the name will do, None if nothing does
+    again: str | None  #: the value to type for `--env`; "" if the name is enough, None if none is
 
 
 class ExplainsAbsence(Protocol):
-    """A PresetSource that says why it passes over settings that it has; None where it does not."""
+    """A PresetSource that says why it withholds settings that it has; None if it does not."""
 
     def why_not(self, algo: str, env: str) -> str | None: ...

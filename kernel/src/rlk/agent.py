@@ -1,4 +1,4 @@
-"""The agent: what a user holds. It learns, predicts, saves and loads."""
+"""The agent, the object that a user works with: it learns, predicts, saves and loads."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Agent:
 
     Attributes:
         run: the live run.
-        plan: what the run was made of.
-        differs: after `load`, what will not be as before, as sentences.
+        plan: the plan that the run was built from.
+        differs: after `load`, sentences on what differs from the saved run.
     """
 
     def __init__(
@@ -69,18 +69,18 @@ class Agent:
         """Train, and return this agent.
 
         Args:
-            total_timesteps: environment steps to train; None is what the plan says.
-            reset_num_timesteps: whether timesteps are counted from 0 again, and schedules with
-                them; else both go on. docs/schedules.md has a table.
-            callback: what listens during this call alone: an object that answers hooks of a run's
-                life (`rlk_step`, `rlk_update_end`, …), a function of the run that is called after
+            total_timesteps: environment steps to train; None means the plan's number.
+            reset_num_timesteps: whether timesteps, and with them schedules, start from 0 again;
+                otherwise both continue. docs/schedules.md has a table.
+            callback: a listener for this call only: an object that implements lifecycle hooks
+                (`rlk_step`, `rlk_update_end`, …), a function of the run that is called after
                 every vector step and stops training by returning False, or a list of these.
 
         Raises:
             NotFinite: if a loss, a gradient or the environment gives a non-finite number.
             EnvironmentFailed: if an environment raises or its process dies.
             RlkError: after the training, if a file of the run's folder could not be written.
-            PlanError: for a callback that is none, or timesteps that are no whole number.
+            PlanError: for an invalid callback, or timesteps that are not a whole number.
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
         steps = checked_timesteps(steps, "learn")
@@ -92,10 +92,10 @@ class Agent:
         return self
 
     def learn_until(self, timesteps: int) -> str | None:
-        """Train until the clock reads this, which is where every schedule ends; counting goes on.
+        """Train until this timestep, where every schedule ends; the count is not reset.
 
         Returns:
-            Why it ended early, or None.
+            Why training ended early, or None.
         """
         timesteps = checked_timesteps(timesteps, "learn_until")
         for sentence in self.spec.lost:
@@ -117,9 +117,9 @@ class Agent:
 
         Args:
             observation: one, or a batch of them.
-            state: what the last call returned; None at the start (recurrent policies).
-            mask: bool [B], where an episode has just begun; None: everywhere if `state` is None,
-                else nowhere.
+            state: the state that the last call returned (recurrent policies); None at the start.
+            mask: bool [B], True where an episode has just begun; None means everywhere if `state`
+                is None, else nowhere.
             deterministic: take the mode of the policy instead of a sample.
 
         Returns:
@@ -141,18 +141,18 @@ class Agent:
     ) -> Any:
         """How likely the policy's actions are, before any exploration noise.
 
-        By the kind of the action space, for one observation: of a Discrete one, the probability of
-        every action, float [A]; of a MultiDiscrete one, such an array for each of its K choices, in
-        a list; of a MultiBinary one, the probability of every switch being on, [*shape]; of a Box,
-        mean and standard deviation in a list, each [*shape], in the units of the environment. A
-        policy that acts by Q values has their softmax. For a batch, each has a leading axis [B].
+        For one observation, depending on the action space: Discrete: the probability of
+        every action, float [A]; MultiDiscrete: a list with such an array for each of its K choices;
+        MultiBinary: the probability of every switch being on, [*shape]; Box: a list of the
+        mean and the standard deviation, each [*shape], in the units of the environment. For a
+        policy that acts by Q values, it is their softmax. For a batch, each has a leading axis [B].
 
         Args:
             observation: one, or a batch of them.
-            state, mask: as of `predict`.
-            actions: of the environment, one per observation: their probability is returned, or
-                their density in a Box, float [1], of a batch [B, 1].
-            logp: the logarithm of that.
+            state, mask: as in `predict`.
+            actions: actions of the environment, one per observation: their probability is
+                returned, or their density in a Box, float [1], for a batch [B, 1].
+            logp: whether to return the logarithm of that.
 
         Raises:
             ValueError: if observations or actions do not fit the spaces.
@@ -165,8 +165,8 @@ class Agent:
     def get_parameters(self) -> dict[str, Array]:
         """A copy of every parameter, by name.
 
-        Those of the policy are called `model/pi/out/weight` or the like; targets and what else the
-        algorithm keeps `target/qf/out/weight`, `log_ent_coef`.
+        The policy's are called `model/pi/out/weight` and so on; targets and other state of the
+        algorithm `target/qf/out/weight`, `log_ent_coef`.
         """
         return {name: value.cpu().numpy() for name, value in parameters_of(self.run).items()}
 
@@ -174,8 +174,8 @@ class Agent:
         """Set parameters, targets and learnt coefficients included; optimisers stay as they are.
 
         Args:
-            values: what `get_parameters` returned, or a saved model.
-            exact_match: whether none may be missing.
+            values: the result of `get_parameters`, or a saved model.
+            exact_match: whether every parameter must be given.
 
         Raises:
             RlkError: if names or shapes do not fit.
@@ -187,42 +187,42 @@ class Agent:
         put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
-        """Write the model; the path, with the suffix of the serializer (`.zip`) added."""
+        """Write the model and return its path, with the serializer's suffix (`.zip`) added."""
         return saved_files.save(self.run, Path(path))
 
     def save_checkpoint(self, path: Place, *, replay: bool = True) -> Path:
-        """Write everything that the run goes on from, bit for bit; the path with its suffix.
+        """Write all that the run needs to continue bit for bit; return the path with its suffix.
 
         Args:
             path: the file.
-            replay: whether the contents of the replay go with it, which may be large.
+            replay: whether to include the contents of the replay, which may be large.
         """
         return saved_files.save(self.run, Path(path), checkpoint.run_state, replay=replay)
 
     def save_replay_buffer(self, path: Place) -> Path:
-        """Write the contents of the replay alone; the path with the suffix of the serializer."""
+        """Write only the contents of the replay; return the path with the serializer's suffix."""
         return saved_files.save(self.run, Path(path), checkpoint.replay_state)
 
     def load_replay_buffer(self, path: Place) -> None:
-        """Begin with the replay of another run, of this or another algorithm; forget one's own.
+        """Replace the replay by that of another run, of this or another algorithm.
 
-        Where buffer_size, n_envs and the storages are the same, it is the same bit for bit, and
-        else as if its newest transitions had just been collected.
+        If buffer_size, n_envs and the storages are the same, the replay is equal bit for bit,
+        otherwise it is as if its newest transitions had just been collected.
 
         Args:
             path: a file of `save_replay_buffer`, or a checkpoint.
 
         Raises:
-            BadFile: if it is damaged, holds no replay, or one of other spaces.
-            RlkError: if the algorithm learns from no replay.
+            BadFile: if the file is damaged, holds no replay, or one of other spaces.
+            RlkError: if the algorithm does not learn from a replay.
         """
         state = saved_files.read(Path(path), self.kernel, part="storage")
         checkpoint.adopt_replay(self.run, state)
 
     def restore(self, state: State) -> Agent:
-        """Become what was saved, and return this agent; it is closed if that fails.
+        """Restore a saved state, and return this agent, which is closed if that fails.
 
-        Afterwards `differs` says what will not be as before.
+        Afterwards `differs` says what differs from the saved run.
         """
         try:
             self.differs = [*self.spec.notes, *self.spec.lost, *checkpoint.restore(self.run, state)]
@@ -237,21 +237,21 @@ class Agent:
     def get_env(self) -> Any:
         """The training environment, a gymnasium.vector.VectorEnv.
 
-        It may be stepped: `learn` then begins with a reset.
+        You may step it: the next `learn` then begins with a reset.
         """
         if self._lent is None or self._lent.env is not self.run.env:
             self._lent = LentEnv(self.run)
         return self._lent
 
     def set_env(self, env: Any) -> None:
-        """Go on, from a reset, in another environment; the one before is closed.
+        """Continue, from a reset, in another environment; the old one is closed.
 
         Args:
-            env: as for `make`; of the same spaces, and if it is a vector, of as many environments.
-                Keywords (`env.gravity`) stay for one of the same name.
+            env: as for `make`, with the same spaces, and if it is a vector, as many environments.
+                Keywords (`env.gravity`) are kept for an environment of the same name.
 
         Raises:
-            PlanError: if it does not exist or does not fit; the agent keeps the one it has.
+            PlanError: if it does not exist or does not fit; the agent keeps its old environment.
         """
         if env is self._lent:
             self.run.collector.forget()
@@ -260,14 +260,14 @@ class Agent:
         keeps = choice.takes_keywords_of(self.plan.env.name)
         before = self.spec if keeps else self.spec.without_environment()
         spec = make_spec("", {"env": env}).over(before)
-        # How many it is to be stays as it is: a vector that was passed says its own number.
+        # The number of environments does not change: a vector that was passed has its own.
         change_env(self.run, resolve(self.kernel, spec.without("n_envs")))
         self.spec, self.plan = spec, self.run.plan
 
     def set_random_seed(self, seed: int | None) -> None:
-        """New random streams from this seed, for everything that draws from now on.
+        """Restart all random streams from this seed.
 
-        Environments are seeded from it too, by the reset that the next collection begins with.
+        Environments are seeded from it too, by the reset at the start of the next collection.
 
         Args:
             seed: None changes nothing.

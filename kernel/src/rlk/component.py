@@ -1,7 +1,7 @@
-"""The component record: what an entry point names, and all that planning needs to know of a plugin.
+"""The component record: what an entry point names, and all that planning knows about a plugin.
 
 A component lives in a module that imports no torch; its factory is imported when a run is built.
-That is why listing, `--help`, `--explain` and every refusal cost milliseconds.
+That is why listing, `--help`, `--explain` and every refusal take only milliseconds.
 """
 
 from __future__ import annotations
@@ -43,77 +43,78 @@ class Component:
 
     #: What a user types; an entry point of another name is an alias.
     name: str = attrs.field(validator=NAME)
-    #: What makes one: a class or a function, or where it is, as "module:object".
+    #: A class or function that makes one, or its place as "module:object".
     factory: str | Callable[..., Any] = attrs.field(validator=_is_factory)
     #: One line for `rlk plugins list`.
     summary: str = ""
-    #: What other libraries call it (`EvalCallback`): who types that is told its own name.
+    #: Its names in other libraries (`EvalCallback`): an error for such a name shows its own name.
     known_as: tuple[str, ...] = ()
     #: The attrs class of its settings; its module must not import torch.
     config: type | None = attrs.field(default=None, validator=_is_config)
     #: Settings that this name fixes (`LnMlpPolicy` is `mlp` with `layer_norm`).
     own: Mapping[str, Any] = attrs.field(factory=dict)
-    #: What it wants elsewhere: a slot (`"policy": "mlp"`, or for `"distribution"` one name per
-    #: action space), the optimiser of one parameter group (`"vf_optimiser": "adam"`), a setting of
-    #: a slot (`"policy.act_fun": "relu"`), of a component that may be put in, by its name, or one
-    #: of the run (`"n_envs": 8`).
+    #: Its defaults for the rest of the run: the component of a slot (`"policy": "mlp"`, or for
+    #: `"distribution"` one name per action space), the optimiser of one parameter group
+    #: (`"vf_optimiser": "adam"`), a setting of a slot (`"policy.act_fun": "relu"`) or of a
+    #: component that may be put in, by its name, or a setting of the run (`"n_envs": 8`).
     defaults: Mapping[str, Any] = attrs.field(factory=dict)
 
     # ---- settings of an algorithm that concern other components ----------------------------------
 
     #: Own setting -> another component's, as `"prioritized-replay.alpha"`, or several of them: the
     #: value is used there when that component is in the run; setting both to different values is
-    #: an error. A recipe has it too: what a user sets is that other setting, by a shorter name.
-    #: Several may have one target: they are names of one setting.
+    #: an error. In a recipe, a key is a shorter name of the setting that it is forwarded to.
+    #: Several keys may have the same target: they are names of one setting.
     forwards: Mapping[str, str | tuple[str, ...]] = attrs.field(factory=dict)
-    #: Own setting -> the plugin that it puts in unless it is False or None (`prioritized_replay`),
-    #: into a slot too (`use_sde`: a distribution). The setting becomes True when that plugin is
-    #: put in by name.
+    #: Own setting -> the plugin that it puts in unless it is False or None (`prioritized_replay`);
+    #: the plugin may fill a slot (`use_sde`: a distribution). The setting becomes True when that
+    #: plugin is put in by name.
     activates: Mapping[str, str] = attrs.field(factory=dict)
     #: Own text setting -> the kind of the plugin that it names (`action_noise`: `noises`).
     selects: Mapping[str, str] = attrs.field(factory=dict)
 
-    # ---- what it goes together with --------------------------------------------------------------
+    # ---- what it is compatible with --------------------------------------------------------------
 
-    #: What comes with every Update of an algorithm (`td_error`), or what another one provides.
+    #: What every Update of an algorithm reports (`td_error`), or what another component provides.
     reports: tuple[str, ...] = ()
     #: What the algorithm must report for this component to work.
     needs: tuple[str, ...] = ()
-    #: The class names of Gymnasium's action spaces that it serves; empty: any.
+    #: The class names of Gymnasium's action spaces that it supports; empty: any.
     action_spaces: tuple[str, ...] = ()
-    #: Likewise for observations; "Image" is a Box that holds an image, and what
-    #: `spaces.kinds` says may be one.
+    #: Likewise for observations; "Image" is a Box that holds an image, or may hold one according
+    #: to `spaces.kinds`.
     observation_spaces: tuple[str, ...] = ()
-    #: How an algorithm learns; which algorithms a storage serves: None is any. An algorithm that is
-    #: `both` learns from the latest collection and from sequences of earlier ones.
+    #: How an algorithm learns, or which algorithms a storage supports (None: any). An algorithm
+    #: that is `both` learns from the latest collection and from sequences of earlier ones.
     collects: Collects | None = None
     #: Whether an algorithm trains recurrent policies, or a policy is one.
     recurrent: bool = False
-    #: Whether the policy of an algorithm gives one action for an observation, by an actor that
-    #: takes another policy in its place (`abilities.FollowsPolicy`).
+    #: Whether the policy of an algorithm gives one action for an observation, and its actor accepts
+    #: another policy instead (`abilities.FollowsPolicy`).
     deterministic: bool = False
     #: The sampling stages that a decorating storage takes; a base storage has none.
     stages: tuple[Stage, ...] = ()
     #: What a wrapper wraps: one environment, or the vector of them. A vector backend of the scope
-    #: `vector` makes environments only together: its vector says which spaces one has, and wrappers
-    #: of one environment go around it in their vector forms (`abilities.WrapsVectors`). A noise of
-    #: the scope `policy` changes the policy that acts, which has to be deterministic: it is the
-    #: innermost noise, and there is one.
+    #: `vector` makes environments only together: the spaces of one are found from its vector, and
+    #: wrappers of one environment wrap it in their vector forms (`abilities.WrapsVectors`). A noise
+    #: of the scope `policy` changes the policy that acts, which must be deterministic: it is the
+    #: innermost noise, and a run has at most one.
     scope: Literal["env", "vector", "policy"] = "env"
 
-    #: Of a wrapper that makes one of Gymnasium's of an environment with another interface:
-    #: `adapts(env)` says whether it is meant for that one. A run without it is refused then, and
-    #: the error names it.
+    #: For a wrapper that adapts environments of another interface to Gymnasium's: `adapts(env)`
+    #: says whether this environment is such a one. A run in it without the wrapper is refused, and
+    #: the error names the wrapper.
     adapts: Callable[[Any], bool] | None = attrs.field(default=None, validator=_is_none_or_callable)
 
-    #: `check(config, plan)`, called while planning: it raises PlanError where settings and plan do
-    #: not go together in a way that no other field says (a batch that no collection gives).
+    #: `check(config, plan)`, called while planning: it raises PlanError for conflicts of settings
+    #: and plan that no other field describes (a batch that no collection fills).
     check: Callable[[Any, Any], None] | None = attrs.field(
         default=None, validator=_is_none_or_callable
     )
 
-    #: What answers hooks in every run that it is a part of, called with its config, if it has one:
-    #: a class or a function, or where it is. Extensions, callbacks and loggers answer themselves.
+    #: A class or function, or its place, called with the component's config, if it has one: it
+    #: makes the object that implements hooks in every run with this component. Extensions,
+    #: callbacks and loggers implement hooks themselves.
     hooks: str | Callable[..., Any] | None = attrs.field(
         default=None, validator=attrs.validators.optional(_is_factory)
     )
@@ -122,16 +123,15 @@ class Component:
 
     #: Its kind, where no entry point says it (a component in `--plugin ./file.py`).
     kind: str | None = None
-    #: Whether it runs code that a name or a file points to; no saved model is made through it.
+    #: Whether it runs code that a name or a file points to; saved models are never loaded by it.
     runs_code: bool = False
-    #: When it is active without being asked for: in every run with a folder (`run`), in every one
-    #: that prints (`verbose`), in one that prints where a person watches a terminal (`terminal`),
-    #: or wherever an agent is made (`always`, for what makes a run faster and changes nothing
-    #: else).
+    #: When it is active by default: in every run with a folder (`run`), in every run that prints
+    #: (`verbose`), in one that prints to a terminal (`terminal`), or wherever an agent is made
+    #: (`always`, for components that make a run faster and change nothing else).
     autostart: Literal["never", "run", "verbose", "terminal", "always"] = "never"
 
     def forwarded(self) -> Iterator[tuple[str, str]]:
-        """Every pair of an own setting and one of another component that has its value."""
+        """Every pair of an own setting and another component's setting that takes its value."""
         for key, targets in self.forwards.items():
             for target in (targets,) if isinstance(targets, str) else targets:
                 yield key, target
@@ -141,7 +141,7 @@ class Component:
         return _imported(self.factory)
 
     def load_hooks(self) -> Callable[..., Any] | None:
-        """What makes its hooks, imported now; None where it has none."""
+        """The maker of its hooks, imported now; None if it has none."""
         return None if self.hooks is None else _imported(self.hooks)
 
 

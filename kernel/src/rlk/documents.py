@@ -1,4 +1,4 @@
-"""JSON, TOML and npz that anybody may have written: bounded before anything is built of them.
+"""JSON, TOML and npz from untrusted sources, whose size is checked before anything is built.
 
 A file of a megabyte can ask for gigabytes of values (`[[],[],…`, compressed), or be nested deeper
 than a program can follow. Both are counted in the text, which takes little memory and time.
@@ -21,17 +21,17 @@ from rlk.errors import BadFile
 
 #: Lists and objects within each other, and parts of a dotted key.
 MAX_DEPTH = 100
-#: A checkpoint of a thousand environments has some fifty thousand values.
+#: A checkpoint of a thousand environments has about fifty thousand values.
 MAX_VALUES = 1_000_000
 MAX_JSON_BYTES = 64 << 20
 MAX_TOML_CHARACTERS = 256 << 10
 MAX_NPZ_BYTES = 256 << 20  #: when it is unpacked
 
-#: To the end of the text where a string has no end; then it is no JSON either.
+#: A string without an end runs to the end of the text, which is then not JSON either.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = {ord(bracket): 1 if bracket in "[{" else -1 for bracket in "[]{}"}
-#: What zipfile, zlib and numpy raise for a file that somebody has damaged.
+#: What zipfile, zlib and numpy raise for a damaged file.
 _NPZ_DAMAGES = (
     OSError,
     ValueError,
@@ -48,10 +48,10 @@ _DOTTED = re.compile(rf"{_KEY}(?:[ \t]*+\.[ \t]*+{_KEY})*+")
 
 
 def parse_json(text: str | bytes) -> Any:
-    """A JSON document; an object that has a key twice, NaN and Infinity are none of JSON's.
+    """A JSON document; duplicate keys in an object, NaN and Infinity are refused.
 
     Raises:
-        ValueError: if it is no JSON, too large, or nested too deep.
+        ValueError: if it is not JSON, too large, or nested too deep.
     """
     data = text.encode() if isinstance(text, str) else text
     check_json(data)
@@ -60,7 +60,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def check_json(data: bytes) -> None:
-    """ValueError for JSON that `parse_json` would not build; those who write JSON ask it, too."""
+    """ValueError for JSON that `parse_json` would refuse; writers of JSON check it, too."""
     if len(data) > MAX_JSON_BYTES:
         raise ValueError(f"it has {len(data):,} bytes (at most {MAX_JSON_BYTES:,})")
     values = 1 + data.count(b",") + data.count(b"[") + data.count(b"{")
@@ -74,10 +74,10 @@ def check_json(data: bytes) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """A file as `parse_json` has it.
+    """The document in a JSON file.
 
     Raises:
-        BadFile: likewise, or if it cannot be read.
+        BadFile: if `parse_json` refuses it, or it cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -92,12 +92,12 @@ def parse_toml(text: str) -> dict[str, Any]:
     """A TOML document.
 
     Raises:
-        ValueError: if it is no TOML, too large, or nested too deep.
+        ValueError: if it is not TOML, too large, or nested too deep.
     """
     if len(text) > MAX_TOML_CHARACTERS:
         raise ValueError(f"it has {len(text):,} characters (at most {MAX_TOML_CHARACTERS:,})")
     too_deep = f"it is nested too deep (at most {MAX_DEPTH} levels)"
-    # Of a dotted key, each part costs as much time as all those before it.
+    # Each part of a dotted key takes as much time as all parts before it.
     if any(match[0].count(".") >= MAX_DEPTH for match in _DOTTED.finditer(text)):
         raise ValueError(too_deep)
     try:
@@ -110,10 +110,10 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def read_npz(path: Path) -> dict[str, Any]:
-    """The arrays of a file that `numpy.savez` wrote; objects, which are pickles, are none.
+    """The arrays of a file that `numpy.savez` wrote; object arrays, which are pickles, are refused.
 
     Raises:
-        BadFile: if it cannot be read, is no such file, or too large.
+        BadFile: if it cannot be read, is not such a file, or is too large.
     """
     import numpy as np  # not at the top: the command line starts without it
 
@@ -145,7 +145,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _is_deeper(level: Iterable[Any], limit: int) -> bool:
-    """Whether lists and tables stand in each other beyond so many levels; without recursion."""
+    """Whether lists and tables are nested deeper than so many levels; without recursion."""
     for _ in range(limit):
         inner: list[Any] = []
         for item in level:

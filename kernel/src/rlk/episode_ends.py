@@ -1,8 +1,8 @@
-"""Which ends of episodes are counted: one of a game's lives may end while the game goes on.
+"""Which ends of episodes are counted: a game may continue after one of its lives has ended.
 
-An environment says so by `goes_on` in the last info of such an episode. It is an end for what is
-learnt (values are not bootstrapped from what follows), but returns and lengths are those of games:
-reports, monitors and evaluations wait for the next end without it.
+An environment says so by `goes_on` in the last info of such an episode. Learning treats it as an
+end (values are not bootstrapped from later states), but returns and lengths are those of whole
+games: reports, monitors and evaluations wait for the next end without `goes_on`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What rlk raises: what failed, whose it is, what was found, and what to type next."""
+"""The errors of rlk: each says what failed, in which component, what was found, what to type."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
-#: As many names as an error shows.
+#: The most names that an error shows.
 SHOWN = 5
 
 
@@ -22,14 +22,14 @@ class PlanError(RlkError):
 
 
 class UnknownName(PlanError):
-    """A name that nothing installed answers to.
+    """A name that no installed component has.
 
     Args:
-        what: what the name should stand for (`storage`).
-        name: what was asked for.
-        known: the names there are; those that are like it are suggested.
+        what: the kind of thing that the name should stand for (`storage`).
+        name: the unknown name.
+        known: the names that exist; similar ones are suggested.
         hint: a sentence to add, which says where the others are listed.
-        meant: those that the name is known to stand for, instead of what is like it.
+        meant: what the name is known to stand for, suggested instead of similar names.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class BrokenPlugin(PlanError):
 
 
 class NotFinite(RlkError):
-    """A non-finite number where there must be none; the run has stopped before using it."""
+    """A non-finite number; the run has stopped before using it."""
 
 
 class EnvironmentFailed(RlkError):
@@ -68,7 +68,7 @@ class BadFile(RlkError):
     """A model or checkpoint that is damaged, too new, or not one of rlk's."""
 
 
-# ---- names that are like another -----------------------------------------------------------------
+# ---- similar names -------------------------------------------------------------------------------
 
 
 def either(names: Sequence[str]) -> str:
@@ -78,17 +78,17 @@ def either(names: Sequence[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Those of the known names that somebody may have meant, the likeliest first, at most five.
+    """The known names that the user may have meant, the likeliest first, at most five.
 
-    A name is like another that has few other letters, or that has it as one of its words. Case,
-    hyphens, underscores and dots do not count. Nothing is suggested only for lack of a better name.
+    Two names are similar if few letters differ, or if one is among the words of the other. Case,
+    hyphens, underscores and dots do not count. A name that is not similar is never suggested.
     """
     scores = {one: score for one in known if (score := _unlikeness(name, one)) is not None}
     return sorted(scores, key=lambda one: (scores[one], abs(len(one) - len(name)), one))[:SHOWN]
 
 
 def _unlikeness(name: str, other: str) -> float | None:
-    """How much two names differ, or None where nobody would take one for the other."""
+    """How much two names differ, or None if they are not similar."""
     words = _words(name), _words(other)
     one, two = map("".join, words)
     if not one or not two:
@@ -99,7 +99,7 @@ def _unlikeness(name: str, other: str) -> float | None:
     shorter, longer = sorted(words, key=lambda parts: len("".join(parts)))
     tails = ["".join(longer[i:]) for i in range(len(longer))]
     if len("".join(shorter)) >= 3 and any(tail.startswith("".join(shorter)) for tail in tails):
-        return len(one) + 1 - len(shorter) / len(longer)  # after those of a few other letters
+        return len(one) + 1 - len(shorter) / len(longer)  # after names with a few different letters
     return None
 
 
@@ -109,7 +109,7 @@ def _words(name: str) -> list[str]:
 
 
 def _edits(one: str, two: str) -> int:
-    """Letters to insert, leave out, replace, or swap with the next, to make one of the other."""
+    """How many letters to insert, delete, replace, or swap with the next, to make one the other."""
     before, row = list[int](), list(range(len(two) + 1))
     for i, letter in enumerate(one, 1):
         earlier, before, row = before, row, [i]

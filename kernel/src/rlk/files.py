@@ -1,8 +1,8 @@
 """Writes files that neither a crash nor a full disk leaves half written.
 
-Everything of a run folder is written through `replacing` and `append`. What becomes of the
-`OSError` that they raise is up to `rlk.running.failed_writes`. Where a user says which file or
-folder is meant, `looking_at` turns it into a message.
+All files of a run folder are written through `replacing` and `append`. If they raise an
+`OSError`, `rlk.running.failed_writes` handles it. For a path that a user typed, `looking_at` turns
+it into a message.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _UNFINISHED = re.compile(r"\..+\.(?P<process>\d+)")
 
 @contextlib.contextmanager
 def looking_at(path: Path, what: str, refusal: type[RlkError] = BadFile) -> Iterator[None]:
-    """While a path that a user has typed is looked at: rlk's error where the system will not.
+    """Turn the system's errors on a path that a user typed into rlk's.
 
-    Its name is too long, say, it has a NUL byte, or a folder on the way may not be entered. That
-    nothing is there is up to who looks.
+    For example, its name is too long, it has a NUL byte, or a folder on the way may not be entered.
+    The caller handles a path that does not exist.
 
     Args:
-        path: what is looked at.
+        path: the path.
         what: how the error begins (`cannot read runs/one`).
         refusal: the error's class.
     """
@@ -42,7 +42,7 @@ def looking_at(path: Path, what: str, refusal: type[RlkError] = BadFile) -> Iter
 
 
 def _look(path: Path) -> None:
-    """OSError for a path that cannot be; Python has a ValueError for some."""
+    """OSError for an impossible path; for some, Python itself raises ValueError."""
     try:
         path.stat()
     except ValueError as error:
@@ -78,7 +78,7 @@ def append(path: Path, data: bytes) -> None:
     """Add bytes to the end of a file that exists: all of them, or none if that fails.
 
     Raises:
-        FileNotFoundError: if it does not exist, as a folder that was deleted during a run.
+        FileNotFoundError: if it does not exist, for example because its folder was deleted.
     """
     with path.open("r+b", buffering=0) as file:
         size = file.seek(0, os.SEEK_END)
@@ -92,9 +92,9 @@ def append(path: Path, data: bytes) -> None:
 
 
 def remove_unfinished(folder: Path) -> list[Path]:
-    """Delete what `replacing` left in a folder when its process was killed; what was deleted.
+    """Delete files that killed processes left half written in a folder; return their paths.
 
-    A file stays whose process still runs. One with this process's own number is from an earlier
+    A file whose process still runs stays. A file with this process's own number is from an earlier
     process, because nothing is being written yet when a run takes its folder.
     """
     if not folder.is_dir():
@@ -116,6 +116,6 @@ def _is_another(process: int) -> bool:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:  # somebody else's
+    except PermissionError:  # another user's process
         pass
     return True

@@ -1,9 +1,9 @@
-"""Every seam that a name cannot carry, on one page.
+"""Every hook, on one page: the seams that are not a choice by name.
 
-A hook never runs per environment step or per gradient step, because a call through pluggy costs 30
-to 60 plain calls. Hooks run while a run is planned and built, and at the borders of iterations;
-they return objects and callables, which the loop then calls directly. `None` always means "not
-mine". An implementation is only passed the arguments that it names.
+A hook never runs per environment step or per gradient step, because a call through pluggy costs as
+much as 30 to 60 plain calls. Hooks run while a run is planned and built, and at the borders of
+iterations; they return objects and callables, which the loop then calls directly. `None` always
+means "not mine". An implementation is only passed the arguments that it names.
 """
 
 from __future__ import annotations
@@ -65,15 +65,15 @@ class Specs:
     def rlk_policy_space(self, plan: Plan) -> Any:
         """Once per plan: the observation space that the policy component is to build for.
 
-        It is `plan.policy_space` from then on, and what `rlk_check_plan` is asked about. Whoever
-        answers makes the policy that takes what the environment gives (`rlk_make_policy`).
+        It is `plan.policy_space` from then on, also in `rlk_check_plan`. The plugin that answers
+        also makes the policy that takes the environment's observations (`rlk_make_policy`).
         """
 
     @hookspec(firstresult=True)
     def rlk_settle_plan(self, plan: Plan) -> Plan | None:
-        """Once per plan, when nothing forbids it: the plan as this process is to have it.
+        """Once per plan that is not refused: the plan as this process should have it.
 
-        One of several processes that share a run has no `out`: it writes nothing.
+        For example without `out` in a process that shares a run and should write nothing.
         """
 
     @hookspec(firstresult=True)
@@ -99,7 +99,7 @@ class Specs:
     def rlk_filter_observation(self, run: Run) -> Any:
         """Once: a module between preprocessed observations and the policy's encoder.
 
-        It returns the same structure as it is given (running statistics). All answers are used.
+        It returns the structure that it is given (running statistics). All answers are used.
         """
 
     @hookspec(firstresult=True)
@@ -110,8 +110,7 @@ class Specs:
     def rlk_make_actor(self, run: Run, actor: Actor) -> Actor | None:
         """Once for the collector, for `predict` and for every evaluation: an actor to use instead.
 
-        It takes the place of the algorithm's own (a faster one that does the same), before noise
-        wraps it.
+        It replaces the algorithm's own (a faster one that does the same), before noise wraps it.
         """
 
     @hookspec(firstresult=True)
@@ -120,21 +119,21 @@ class Specs:
 
     @hookspec(firstresult=True)
     def rlk_make_optimiser(self, run: Run, group: Any) -> OptimiserStep | None:
-        """Once per parameter group: what drives its objective."""
+        """Once per parameter group: the optimiser that moves it."""
 
     @hookspec(firstresult=True)
     def rlk_make_communicator(self, run: Run) -> Communicator | None:
-        """Once, before the environments are made: what several ranks agree through."""
+        """Once, before the environments are made: the communicator of several ranks."""
 
     # ---- while building: all results are used, composed once, innermost first -------------------
-    # Of wrappers and filters `tryfirst` is the innermost, `trylast` the outermost.
+    # `tryfirst` makes a wrapper or a filter the innermost, `trylast` the outermost.
     @hookspec
     def rlk_wrap_collector(self, run: Run) -> Wrapper | None:
         """Once: a wrapper around `collect() -> bool` (a learnt reward, timing)."""
 
     @hookspec
     def rlk_wrap_loss(self, run: Run, group: str) -> Wrapper | None:
-        """Once per group: a wrapper around its losses (an extra term), applied once a function."""
+        """Once per group: a wrapper (an extra term), applied once to each of its loss functions."""
 
     @hookspec
     def rlk_wrap_update(self, run: Run) -> Wrapper | None:
@@ -153,7 +152,7 @@ class Specs:
 
     @lifecycle
     def rlk_step(self, run: Run, step: Step) -> bool | None:
-        """After every vector step; a run without listeners pays nothing. False stops the run."""
+        """After every vector step; without listeners it costs nothing. False stops the run."""
 
     @lifecycle
     def rlk_rollout_end(self, run: Run) -> None:
@@ -186,9 +185,9 @@ class Specs:
     # ---- state ----------------------------------------------------------------------------------
     @hookspec
     def rlk_save(self, run: Run, replay: bool) -> State | None:
-        """While a checkpoint is taken: what this plugin has to remember, kept under its name.
+        """While a checkpoint is taken: the state of this plugin, which is kept under its name.
 
-        Without `replay` it leaves out what belongs to the contents of a replay storage.
+        If `replay` is False, it leaves out whatever belongs to the contents of a replay storage.
         """
 
     @hookspec

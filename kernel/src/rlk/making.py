@@ -1,4 +1,4 @@
-"""Agents from keywords, and from what was saved."""
+"""Agents from keywords, and from saved files."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def make(
 ) -> Agent:
     """An agent from keywords.
 
-    It has the documented defaults of its algorithm. `rlk run` applies tuned settings where it has
-    some for the environment; here they are asked for: `preset='zoo'`. With `verbose=1` it prints
+    It has the documented defaults of its algorithm. `rlk run` applies tuned settings if there are
+    some for the environment; here you ask for them: `preset='zoo'`. With `verbose=1` it prints
     what `rlk run` prints; without `out` it writes nothing.
 
     Args:
         algo: the algorithm's name.
-        unnamed: nothing: a policy and an environment are keywords.
-        config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
-        kernel: where components come from; None is everything that is installed.
+        unnamed: refused: a policy and an environment are keywords.
+        config: an instance of its config class, instead of keywords (`DQNConfig(…)`).
+        kernel: where components come from; None means everything that is installed.
         given: a `RunSpec`'s keys (env, n_envs, policy, plugins, seed, …) and hyperparameters of
             the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
 
     Raises:
-        PlanError: for what does not exist or does not fit, or an `out` that is not empty.
+        PlanError: if something does not exist or does not fit, or `out` is not empty.
     """
     if unnamed:
         keys = ("policy", "env") if len(unnamed) > 1 else ("env",)
@@ -66,22 +66,22 @@ def load(
 
     Args:
         path: the file or the folder.
-        env: another environment than the saved one; needed where that was an object or a file.
-        plugins: those that were passed as objects or files, again; `no:NAME` leaves one out.
-        kernel: where components come from; None is everything that is installed.
-        best: of a run folder, the best model of its evaluations.
-        changes: settings that are to be others now, and functions that no file holds: `differs`
+        env: an environment other than the saved one; needed if that was an object or a file.
+        plugins: plugins that were passed as objects or files, again; `no:NAME` leaves one out.
+        kernel: where components come from; None means everything that is installed.
+        best: for a run folder, the best model of its evaluations.
+        changes: settings to change, and functions, which no file can hold: `differs`
             names those that were not passed again, and `learn` warns of them. `out` is the folder
-            of a run of its own or, to go on in it, the folder that `path` is in.
+            of a new run or, to continue the run in it, the folder that `path` is in.
 
     Raises:
         BadFile: if the file is damaged or not one of rlk's.
-        PlanError: if it names what is not there, or `out` holds another run.
+        PlanError: if it names something that does not exist, or `out` holds another run.
     """
     kernel, path = kernel or default_kernel(), Path(path)
     saved = saved_files.read_manifest(path, kernel, best=best)["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    # A process that does something else than train ends here: it reads no replay.
+    # A process that does something other than train ends here, before it reads a replay.
     plan = _plan(kernel, spec, path)
     return _agent(plan, kernel, spec, saved_files.read(path, kernel, best=best), path, changes)
 
@@ -95,7 +95,7 @@ def from_state(
     kernel: Kernel | None = None,
     **changes: Any,
 ) -> Agent:
-    """An agent from what a serializer has read; `path` is where, and the rest as of `load`."""
+    """An agent from a state that a serializer read from `path`; the rest is as in `load`."""
     kernel = kernel or default_kernel()
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
@@ -110,7 +110,7 @@ def _agent(
     path: Path,
     changes: Mapping[str, Any],
 ) -> Agent:
-    """The agent of that plan, with what the file has of it; a seed among the changes counts."""
+    """The agent of that plan, with the state from the file; a seed in `changes` takes effect."""
     with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, kernel, spec, state)
     trained_in = state["manifest"]["plan"]["env"]["name"]
@@ -129,10 +129,10 @@ def _agent(
 
 
 def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:
-    """The plan of a program's run; one that prints on a terminal shows how far it is."""
+    """The plan of a program's run; one that prints on a terminal shows its progress."""
     plan = resolve(kernel, spec, terminal=sys.stderr.isatty())
     code = plan.hooks().first("rlk_take_over", plan=plan)
-    if code is not None:  # this process has done something else than train, and the program ends
+    if code is not None:  # this process did something other than train, and the program ends
         raise SystemExit(code)
     check_out(plan.out, loaded)
     return plan

@@ -1,4 +1,4 @@
-"""The optimiser seam: `optimise(group, loss_fn, *args)`, and the objective that a step drives."""
+"""The optimiser seam: `optimise(group, loss_fn, *args)`, and the objective of one step."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ LossFn = Callable[..., Loss]
 
 @dataclass(frozen=True)
 class Group:
-    """What one optimiser moves: a contiguous range of a flat tensor."""
+    """The parameters that one optimiser moves: a contiguous range of a flat tensor."""
 
     name: str  #: as the algorithm calls it in `optimise(name, …)`
     parameters: list[nn.Parameter]  #: the views, in the order of the range
     flat: Tensor  #: float [P], their memory
-    learning_rate: Tensor  #: 0-dim, filled anew before every collection by its schedule
-    max_grad_norm: float | None = None  #: what the gradient's norm is clipped to
+    learning_rate: Tensor  #: 0-dim, set by its schedule before every collection
+    max_grad_norm: float | None = None  #: the gradient's norm is clipped to this
     options: Mapping[str, Any] = field(default_factory=dict)  #: of the optimiser (`betas`, `eps`)
 
 
 @dataclass
 class Objective:
-    """A loss as its group's optimiser sees it, asked for as often as the optimiser needs."""
+    """A loss as its group's optimiser sees it, evaluated as often as the optimiser needs."""
 
     group: Group
     loss_fn: LossFn
@@ -40,11 +40,11 @@ class Objective:
 
     def __post_init__(self) -> None:
         self.mean = self.communicator.mean  #: of a tensor, over ranks
-        self.agree = self.communicator.agree  #: on rank 0's value, for all that steers control flow
-        self.logged: Set[str] = frozenset()  #: the metrics of the loss itself, once it was computed
+        self.agree = self.communicator.agree  #: on rank 0's value, to steer control flow
+        self.logged: Set[str] = frozenset()  #: names of the loss's own metrics, once it is computed
 
     def evaluate(self) -> Loss:
-        """The loss at the parameters as they are now, without gradient."""
+        """The loss at the current parameters, without a gradient."""
         with torch.no_grad():
             return self._loss()
 
@@ -63,13 +63,13 @@ class Objective:
     def differentiable(self) -> Loss:
         """The loss with its graph, for an optimiser that differentiates it itself.
 
-        It may do so by the group's parameters or by what a layer returns; `Loss.distribution` and
-        `Loss.prediction` are of the same graph.
+        It may differentiate with respect to the group's parameters or to a layer's output;
+        `Loss.distribution` and `Loss.prediction` belong to the same graph.
         """
         return self._loss()
 
     def gradient_of(self, loss: Loss) -> Tensor:
-        """The flat gradient [P] of what `differentiable` gave, averaged over ranks.
+        """The flat gradient [P] of a loss from `differentiable`, averaged over ranks.
 
         It is zero where the loss does not depend on a parameter. The loss keeps its graph.
         """
@@ -96,18 +96,18 @@ class Objective:
         return loss
 
     def accepts(self, loss: Loss) -> bool:
-        """Whether this loss lets its step happen, on every rank."""
+        """Whether every rank accepts the step of this loss."""
         return loss.accept is None or bool(self._everywhere(loss.accept))
 
     def _everywhere(self, accept: Tensor) -> Tensor:
-        """Whether all ranks accept, a bool that is the same on each."""
+        """Whether all ranks accept: the same bool on each."""
         if self.communicator.size == 1:
             return accept
         return self.mean(accept.to(torch.float32)) == 1.0
 
 
 def _gradient(value: Tensor, group: Group) -> Tensor:
-    """The gradient of a scalar by a group's parameters, as one vector; zeros where it has none."""
+    """The gradient [P] of a scalar by a group's parameters; zero where it depends on none."""
     parameters = tuple(group.parameters)
     if torch.compiler.is_compiling():
         parts = list(torch.autograd.grad(value, parameters, materialize_grads=True))
@@ -126,7 +126,7 @@ def _gradient(value: Tensor, group: Group) -> Tensor:
 
 
 def _autograd(value: Tensor, parameters: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
-    """`torch.autograd.grad` without its checks, which take 30 µs: a tenth of a small update."""
+    """`torch.autograd.grad` without its checks, which take 30 µs, a tenth of a small update."""
     run_backward = torch.autograd.Variable._execution_engine.run_backward
     retain_graph, create_graph, allow_unreachable = False, False, True
     return run_backward(
@@ -146,11 +146,11 @@ def wrapped(
     """A function inside all its wrappers, the first innermost.
 
     Args:
-        arguments: how many the function is called with.
+        arguments: how many arguments the function is called with.
 
     Raises:
         RlkError: if a wrapper returns something that cannot be called.
-        BrokenPlugin: if it, or what it returns, takes another number of arguments.
+        BrokenPlugin: if it, or the function that it returns, takes another number of arguments.
     """
     for wrapper in wrappers:
         whose = (
@@ -173,8 +173,8 @@ def wrapped(
 
 
 def _takes(function: Callable[..., Any], arguments: int) -> bool:
-    """Whether a function can be called with so many arguments, as far as its signature tells."""
-    if torch.compiler.is_compiling():  # which follows the call itself
+    """Whether a function can be called with so many arguments, as far as its signature shows."""
+    if torch.compiler.is_compiling():  # the compiler follows the call itself
         return True
     try:
         inspect.signature(function).bind(*range(arguments))
@@ -196,7 +196,7 @@ class Optimiser:
         self._wrapped: dict[tuple[str, LossFn], LossFn] = {}
 
     def add(self, group: Group, step: OptimiserStep, wrappers: Sequence[Any] = ()) -> None:
-        """Declare a group, what drives it, and what wraps its losses."""
+        """Declare a group, the step of its optimiser, and the wrappers of its losses."""
         self.groups[group.name] = group
         self.steps[group.name] = step
         self._wrappers[group.name] = wrappers
@@ -206,12 +206,12 @@ class Optimiser:
 
         Args:
             group: the name of the parameter group.
-            loss_fn: pure, of the arguments; plugins may wrap it.
-            args: what the loss is evaluated on.
+            loss_fn: a pure function of the arguments; plugins may wrap it.
+            args: the arguments of the loss function.
 
         Returns:
-            The loss that the optimiser reports, detached. Where there are several groups, the
-            group's name ends the names of metrics that the optimiser adds (`grad_norm_critic`).
+            The loss that the optimiser reports, detached. If there are several groups, metrics that
+            the optimiser adds have the group's name appended (`grad_norm_critic`).
 
         Raises:
             RlkError: if there is no such group.
@@ -236,7 +236,7 @@ class Optimiser:
         return self._wrapped[key]
 
     def learning_rates(self) -> dict[str, float]:
-        """Now, as they are logged: by group where there are several (`learning_rate_critic`)."""
+        """The rates now, by their logged names: with several groups, `learning_rate_critic`."""
         rates = {name: float(group.learning_rate) for name, group in self.groups.items()}
         if len(rates) == 1:
             (rate,) = rates.values()

@@ -2,11 +2,11 @@
 
 Dimensions: N environments, P parameters. A vector environment has no protocol here, because it *is*
 a `gymnasium.vector.VectorEnv` with same-step restarts. The arrays that a step returns stay valid
-during the next step. Its infos are empty except where an episode ended, and except for
-`infos["kept"]` of a backend made with `info_keys`: `info.KEY` -> float32 [N], where an episode
-ended those of its last step.
+during the next step. Its infos are empty except where an episode ended. A backend made with
+`info_keys` also returns `infos["kept"]`: `info.KEY` -> float32 [N], where an episode ended that of
+its last step.
 
-What a component may be able to do beyond its kind is in `rlk.abilities`.
+`rlk.abilities` has what a component may be able to do beyond its kind.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Optimise = Callable[..., "Loss"]
 
 
 class Stateful(Protocol):
-    """Has a part in a checkpoint."""
+    """Has a state, which is saved in checkpoints."""
 
     def state_dict(self) -> State: ...
     def load_state_dict(self, state: State) -> None: ...
@@ -44,8 +44,8 @@ class Stateful(Protocol):
 class PolicyBuilder(Protocol):
     """A policy component.
 
-    What `heads` are is agreed between it and the algorithm (see `rlk_networks`). Its modules take
-    raw observations.
+    The policy and the algorithm agree on what `heads` are (see `rlk_networks`). The modules that it
+    builds take raw observations.
     """
 
     def build(self, observation_space: Any, heads: Any) -> nn.Module: ...
@@ -55,8 +55,8 @@ class PolicyBuilder(Protocol):
 class Parameters(Stateful, Protocol):
     """The trainable parameters of a module, as views of one tensor.
 
-    A state maps names to values. Loading one that does not fit in names or shapes raises RlkError
-    and changes nothing.
+    A state maps names to values. Loading one whose names or shapes do not fit raises RlkError and
+    changes nothing.
     """
 
     module: nn.Module
@@ -64,7 +64,7 @@ class Parameters(Stateful, Protocol):
     flat: Tensor  #: float [P], of one dtype on one device, outside autograd
 
     def clone(self) -> Parameters: ...  #: of a copy of the module, without gradients: a target
-    def check(self) -> None: ...  #: RlkError if a parameter is no longer the view it was made
+    def check(self) -> None: ...  #: RlkError if a parameter is no longer a view of `flat`
     def select(self, prefixes: Iterable[str] | None = None) -> tuple[list[nn.Parameter], Tensor]:
         """The parameters under these names, and the contiguous range of `flat` they fill.
 
@@ -73,7 +73,7 @@ class Parameters(Stateful, Protocol):
 
 
 class Actor(Protocol):
-    """Chooses actions, once per vector step; it creates no tensor that it can do without."""
+    """Chooses actions, once per vector step; it creates as few tensors as possible."""
 
     def start(self, n_envs: int) -> Any: ...  #: the carry before the first step, or None
     def metrics(self) -> Mapping[str, float]: ...  #: to log now (`rollout/exploration_rate`)
@@ -85,9 +85,9 @@ class Actor(Protocol):
 class Noise(Protocol):
     """Exploration around another actor (epsilon-greedy, Ornstein-Uhlenbeck, parameter noise).
 
-    What lives from step to step is in its actor's carry. That actor hands on `begin`, by which the
-    inner one may begin a collection (`rlk.abilities.beginning`). A noise that is `Stateful` besides
-    has a part in every model: what it has learnt of its strength.
+    State that lives from step to step is in its actor's carry. That actor passes on `begin`, with
+    which the inner actor may begin a collection (`rlk.abilities.beginning`). If a noise is also
+    `Stateful`, every model holds its state, such as a strength that it adapts.
     """
 
     def wrap(self, actor: Actor, policy: nn.Module) -> Actor: ...
@@ -96,15 +96,16 @@ class Noise(Protocol):
 class Algorithm(Stateful, Protocol):
     """State and order of updates, built once per run as `factory(config, run)`.
 
-    Its state is what the kernel does not know of: targets and counters. Every floating-point tensor
-    in it counts as a parameter of the agent (`running/named_parameters.py`); counters are numbers.
+    Its state is what the kernel does not know about: targets and counters. Every floating-point
+    tensor in it counts as a parameter of the agent (`running/named_parameters.py`); counters are
+    numbers.
     """
 
     @staticmethod
-    def heads(config: Any, run: Run) -> Any: ...  #: to build the policy with, which comes after
+    def heads(config: Any, run: Run) -> Any: ...  #: called before the policy is built with them
     def steps_per_collect(self) -> int: ...  #: vector steps in one collection
     def extras(self) -> Mapping[str, Field]: ...  #: fields that its actor adds to every step
-    def batches(self, storage: Storage) -> Iterable[Batch]: ...  #: to learn from now; may be none
+    def batches(self, storage: Storage) -> Iterable[Batch]: ...  #: to learn from now; maybe empty
     def update(self, batch: Batch, optimise: Optimise) -> Update: ...
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
         """A new actor; it draws from `rng`, or from the run's stream `actor` (the collector's)."""
@@ -115,13 +116,13 @@ class Storage(Stateful, Protocol):
 
     def open(self, schema: Schema) -> None: ...
     def add(self, step: Step) -> None: ...
-    def restart(self) -> None: ...  #: a collection was cut short; what it left is incomplete
+    def restart(self) -> None: ...  #: a collection was cut short; its steps are incomplete
     def __len__(self) -> int: ...  #: transitions that can be sampled now
     def feedback(self, batch: Batch, update: Update) -> None: ...  #: after every update
 
 
 class Decorator(Stateful, Protocol):
-    """Takes some of the sampling stages of a base storage, with one method for each stage.
+    """Takes over some of the sampling stages of a base storage, with one method for each stage.
 
     They are `choose(n)`, `window(index, length)`, `relabel(window)` and `fold(window)`; the README
     of `replay` has the details.
@@ -133,32 +134,33 @@ class Decorator(Stateful, Protocol):
 
 
 class OptimiserStep(Stateful, Protocol):
-    """Drives one group's objective, as often as it needs, and moves its parameters.
+    """Evaluates one group's objective, as often as it needs, and moves its parameters.
 
-    What it adds to the loss's metrics (`grad_norm`) is logged with the group's name behind it where
-    a run has several groups.
+    If a run has several groups, the metrics that it adds to the loss's (`grad_norm`) are logged
+    with the group's name appended.
     """
 
     def step(self, objective: Objective) -> Loss: ...
 
 
 class Communicator(Protocol):
-    """What ranks agree through: every rank calls, and all get the same value."""
+    """How ranks agree: every rank calls, and all get the same value."""
 
     rank: int
     size: int
 
     def mean(self, tensor: Tensor) -> Tensor: ...  #: over ranks, of the same shape on each
-    def agree(self, value: Any) -> Any: ...  #: rank 0's value, for all that steers control flow
+    def agree(self, value: Any) -> Any: ...  #: rank 0's value, for values that steer control flow
     def gather(self, value: Any) -> list[Any]: ...  #: every rank's value, in the order of ranks
 
 
 class Collector(Stateful, Protocol):
     """Gathers experience: it steps the environments and fills the storage.
 
-    It asks an actor that offers `rlk.abilities.BeginsCollections` before each collection. It
-    advances the run's clock, calls the listeners of `rlk_step`, tells `run.metrics` of episodes
-    that have ended, and raises NotFinite for a non-finite number of an environment.
+    Before each collection it calls `begin` of an actor that offers
+    `rlk.abilities.BeginsCollections`. It advances the run's clock, calls the listeners of
+    `rlk_step`, reports finished episodes to `run.metrics`, and raises NotFinite for a non-finite
+    number of an environment.
     """
 
     def collect(self) -> bool: ...  #: False if a listener stopped the run
@@ -168,17 +170,17 @@ class Collector(Stateful, Protocol):
 class Serializer(Protocol):
     """Keeps a State in a file.
 
-    A write that fails leaves what was there. Reading runs no code, and raises BadFile with the
-    file's name for anything it cannot vouch for. A place is a file, with or without its suffix, or
-    a run folder, in which it means `best_model`, `model`, or else the newest checkpoint.
+    A failed write leaves the old file. Reading runs no code, and raises BadFile with the file's
+    name for anything that may be damaged or unsafe. A place is a file, with or without its suffix,
+    or a run folder, which stands for its `best_model`, `model`, or else its newest checkpoint.
     """
 
     suffix: str
 
-    def find(self, place: Path, best: bool = False) -> Path | None: ...  #: its file of a place
+    def find(self, place: Path, best: bool = False) -> Path | None: ...  #: the file at a place
     def write(self, path: Path, state: State) -> None: ...
     def read(self, path: Path) -> State: ...
-    def manifest(self, path: Path) -> State: ...  #: the part of that name, without tensors
+    def manifest(self, path: Path) -> State: ...  #: only the part `manifest`, without tensors
 
 
 class PresetSource(Protocol):
@@ -188,7 +190,7 @@ class PresetSource(Protocol):
 
 
 class NameSource(Protocol):
-    """An `environments` or `finders` component: it answers to names, or None to those of others."""
+    """An `environments` or `finders` component: it resolves a name, or returns None."""
 
     def __call__(self, name: str) -> Any: ...
 
@@ -210,15 +212,15 @@ OF_KIND: Mapping[str, type] = {
 
 
 def methods(kind: str, stages: Iterable[str] = ()) -> set[str]:
-    """The methods that a component of this kind must have; a decorating storage, one per stage."""
+    """The methods that a component of this kind must have, for a decorator one per stage."""
     protocol = Decorator if stages else OF_KIND.get(kind, object)
     return names_of(protocol) | set(stages)
 
 
 def members(made_by: type) -> set[str]:
-    """The attributes that instances of a class have, as far as the class tells.
+    """The attributes that instances of a class have, as far as the class shows.
 
-    Whatever name occurs in an `__init__` counts, because it may be set there.
+    Every name that occurs in an `__init__` counts, because it may be set there.
     """
     inits = [vars(base).get("__init__") for base in made_by.__mro__]
     names = [init.__code__.co_names for init in inits if isinstance(init, FunctionType)]
@@ -226,5 +228,5 @@ def members(made_by: type) -> set[str]:
 
 
 def names_of(protocol: type) -> set[str]:
-    """The names of what a protocol asks for, annotated attributes left out."""
+    """The names that a protocol requires, without annotated attributes."""
     return {name for name in dir(protocol) if name == "__len__" or not name.startswith("_")}

@@ -1,8 +1,8 @@
-"""The data that crosses the tensor side of a seam: what a step, a batch, a loss and an update are.
+"""The records of tensors that components exchange: a step, a batch, a loss, an update.
 
 Dimensions: N environments, B batch, P a distribution's flat parameters. These are plain dataclasses
-and named tuples, because attrs' constructors do not trace under torch.compile. What planning passes
-around is in `rlk.planning` (RunSpec, Patch, Plan, Choice).
+and named tuples, because attrs' constructors do not trace under torch.compile. The records of
+planning are in `rlk.planning` (RunSpec, Patch, Plan, Choice).
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Step(NamedTuple):
-    """One step of a vector environment, as a storage is given it; its arrays are reused later."""
+    """One step of a vector environment, as passed to a storage; its arrays are reused later."""
 
-    observation: Any  #: [N, ...], raw, what the action was chosen for
-    action: Array  #: what the policy chose, before clipping or scaling: see `Act`
+    observation: Any  #: [N, ...], raw, the one that the action was chosen for
+    action: Array  #: the policy's choice, before clipping or scaling: see `Act`
     reward: Array  #: float [N]; never holds a bootstrap value
     terminated: Array  #: bool [N]
     truncated: Array  #: bool [N], apart from `terminated` everywhere
     next_observation: Any  #: [N, ...], after an episode's end the first of the next one
-    final_observation: Mapping[int, Any]  #: what episodes ended on, by index of environment
-    extras: Mapping[str, Array]  #: [N, ...], what the schema asks for besides (value, log_prob, …)
+    final_observation: Mapping[int, Any]  #: of episodes that ended, by index of environment
+    extras: Mapping[str, Array]  #: [N, ...], the other fields of the schema (value, log_prob, …)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Field:
 
     shape: tuple[int, ...]
     dtype: str = "float32"
-    #: Whether the first step of a sequence suffices, for storages that give whole sequences.
+    #: Whether only the first step of a sequence is needed, for storages that give whole sequences.
     first_only: bool = False
 
 
@@ -52,14 +52,14 @@ class Schema:
     observation_space: gym.Space[Any]  #: of one environment
     action_space: gym.Space[Any]  #: of one environment
     n_envs: int  #: environments stepped together
-    n_steps: int  #: vector steps per collection, which is what a rollout storage holds
+    n_steps: int  #: vector steps per collection: the size of a rollout storage
     gamma: float  #: the discount per step
     device: Any  #: where batches go
     rng: np.random.Generator  #: the storage's own random stream
-    clock: Clock  #: of the run; what is scheduled is a function of it
-    extras: Mapping[str, Field] = field(default_factory=dict)  #: of `Step.extras`, to be kept
-    make_env: Callable[[], Any] | None = None  #: makes an environment to ask, never to step
-    stack_size: int = 1  #: how many frames the environment says that its observations stack
+    clock: Clock  #: of the run; scheduled numbers are functions of it
+    extras: Mapping[str, Field] = field(default_factory=dict)  #: fields of `Step.extras` to store
+    make_env: Callable[[], Any] | None = None  #: makes an environment to query, never to step
+    stack_size: int = 1  #: how many frames the observations stack, as the environment declares
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Batch:
     observation: Any  #: [B, ...], raw; a dict of tensors for a Dict space
     action: Tensor  #: flat: [B] of a Discrete space, else [B, D]
     reward: Tensor  #: float [B]; with n-step, the discounted sum
-    next_observation: Any  #: [B, ...]; with n-step, the observation n steps on
+    next_observation: Any  #: [B, ...]; with n-step, the observation n steps later
     discount: Tensor  #: float [B], gamma to the power of the steps taken; 0 where terminated
     weight: Tensor  #: float [B], importance weights; ones for a uniform storage
     index: Array  #: int64 [B], the slots the transitions came from, for `feedback`
@@ -83,8 +83,8 @@ class Loss:
 
     value: Tensor  #: to be minimised
     distribution: Tensor | None = None  #: [B, P], flat parameters, for divergences and samples
-    prediction: Tensor | None = None  #: float [B], what is fitted by squared error (values)
-    accept: Tensor | None = None  #: bool; where it is False, the step does not happen
+    prediction: Tensor | None = None  #: float [B], outputs fitted by squared error (values)
+    accept: Tensor | None = None  #: bool; if it is False, the step is not taken
     metrics: Mapping[str, Tensor] = field(default_factory=dict)  #: to log
     outputs: Mapping[str, Tensor] = field(default_factory=dict)  #: for the algorithm (`td_error`)
 
@@ -100,11 +100,11 @@ class Update:
 class Act(NamedTuple):
     """What an actor returns for N observations.
 
-    What is stored is flat, whatever axes the space has: a whole number for a Discrete space, else
-    the D numbers of the action (`spaces.action_size`). What the environment gets has its shape.
+    The stored action is flat, whatever axes the space has: a whole number for a Discrete space,
+    else the D numbers of the action (`spaces.action_size`). The environment's has its own shape.
     """
 
-    action: Array  #: [N] or [N, D], what is stored
-    env_action: Array  #: [N, *shape], what the environment gets; may be the same array
-    carry: Any  #: what lives from step to step (recurrent state, noise), or None
+    action: Array  #: [N] or [N, D], to be stored
+    env_action: Array  #: [N, *shape], for the environment; may be the same array
+    carry: Any  #: state that lives from step to step (recurrent state, noise), or None
     extras: Mapping[str, Array]  #: fields for the storage (value, log_prob)

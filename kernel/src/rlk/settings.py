@@ -17,18 +17,18 @@ _converter = strict_converter(detailed_validation=False)
 
 
 class HeldByFiles(Protocol):
-    """The value of a setting that is an object, and that files hold as what a user would type.
+    """A setting's value that is an object, and that files hold in the form that a user would type.
 
-    The class stands in the type of the setting: `rate: float | Schedule`. What `from_setting` makes
-    of what `as_setting` gave equals the object.
+    The class is part of the setting's type: `rate: float | Schedule`. `from_setting` of the
+    result of `as_setting` equals the object.
     """
 
     def as_setting(self) -> Any:
-        """A text, number or list; None if no file can hold it, and it has to be passed again."""
+        """A text, number or list; None if no file can hold it, so it has to be passed again."""
 
     @classmethod
     def from_setting(cls, value: Any) -> Any:
-        """What the setting is to be; ValueError, as a sentence on it, for what cannot be read."""
+        """The value for the setting; ValueError, with a sentence about it, if it is not valid."""
 
 
 class PluginText:
@@ -39,7 +39,7 @@ class PluginText:
 
     @staticmethod
     def of(name: str, **values: float | list[float]) -> str:
-        """The text for a plugin with these settings, which are read again as they are."""
+        """The text for a plugin with these settings; reading it gives the same values."""
         return f"{name}:{','.join(f'{key}={value!r}' for key, value in values.items())}"
 
     @classmethod
@@ -72,13 +72,12 @@ def structure(
     Args:
         config: an attrs class, or None for a component without settings.
         values: settings by name.
-        whose: what the error calls the component.
-        others: names that an unknown key might have been meant for.
+        whose: the component's name in errors.
+        others: further names that an unknown key may have been meant for.
         hint: where all names are listed.
 
     Raises:
-        PlanError: for a value that the class does not take, or one that it needs and that is not
-            there.
+        PlanError: for a value that the class refuses, or one that it needs and that is missing.
         UnknownName: for a key that it does not have.
     """
     if config is None and values:
@@ -106,7 +105,7 @@ def structure(
 
 
 def _refusal(about: str, error: Exception) -> PlanError:
-    """What a converter or a validator says, as a sentence about a setting."""
+    """The error of a converter or a validator, as a sentence about a setting."""
     reason = str(error.args[0] if error.args else type(error).__name__)
     return PlanError(
         f"{about} {reason}" if reason.endswith("?") else f"{about} {reason.rstrip('.')}."
@@ -125,9 +124,9 @@ def unstructure(config: Any) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it; a function, which no file can hold, as `{"callable": its name}`.
+    """A value in JSON's types; a function, which no file can hold, as `{"callable": its name}`.
 
-    An object says itself what it is in a file, if it can (`HeldByFiles`).
+    An object decides itself how files hold it, if it can (`HeldByFiles`).
     """
     value = own_number(value)
     if value is None or isinstance(value, (bool, int, float, str)):

@@ -1,4 +1,4 @@
-"""Gymnasium spaces as rlk sees them: what kind one is, and whether an observation belongs to it."""
+"""Gymnasium spaces: their kind, their flat form, and whether an observation belongs to one."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def is_image(space: Space) -> bool:
 def channels_first(shape: tuple[int, ...]) -> bool:
     """Whether images of this shape have their channels on the first axis, else on the last.
 
-    They do if that is shorter than both others: as many frames as stacked images have, their last
-    axis may be longer than the image is high. Where the first axis is the channels' and as long,
-    the shape does not tell: whoever looks at images has a setting that does (`channels`).
+    They do if the first axis is shorter than both others: with many stacked frames, a last axis of
+    channels may be longer than the image is high. If the first axis has the channels and is that
+    long, the shape does not tell; policies for images have a setting for it (`channels`).
     """
     return shape[0] < min(shape[1:])
 
 
 def kind(space: Space) -> str:
-    """The name that capabilities are declared with: the class name, or `Image`."""
+    """The name by which components declare their spaces: the class name, or `Image`."""
     return "Image" if is_image(space) else type(space).__name__
 
 
 def kinds(space: Space) -> tuple[str, ...]:
-    """All names that a component may declare to take a space: `kind`, and `Image` for some of them.
+    """All names by which a component may declare this space: `kind`, and for some also `Image`.
 
-    Three axes of floats between finite bounds may be an image, and are a Box for whatever does not
-    look at images.
+    A Box with three axes of floats between finite bounds may be an image; components that do not
+    handle images treat it as a Box.
     """
     may_be_image = (
         isinstance(space, spaces.Box)
@@ -56,7 +56,7 @@ def kinds(space: Space) -> tuple[str, ...]:
 
 
 def describe(space: Space) -> str:
-    """A text of one line for messages and plan.json, without the bounds of a Box."""
+    """One line of text for messages and plan.json, without the bounds of a Box."""
     if isinstance(space, spaces.Text):
         return f"Text({space.max_length})"  # without all its characters
     if isinstance(space, spaces.Box):
@@ -65,7 +65,7 @@ def describe(space: Space) -> str:
 
 
 def action_size(space: Space) -> int:
-    """D: how many numbers an action of this space is, whatever axes it has."""
+    """D: how many numbers an action of this space has, whatever its axes."""
     return math.prod(space.shape or ())
 
 
@@ -84,13 +84,13 @@ def is_nested(space: Space) -> bool:
 
 
 def flat_space(space: Space) -> Space:
-    """A Dict of one level in place of a nested Dict or a Tuple; any other space is itself.
+    """A Dict of one level for a nested Dict or a Tuple; any other space unchanged.
 
     Keys are joined by dots, and the members of a Tuple are numbered: `{"arm": {"angle": …}}` has
     the key `arm.angle`, a Tuple of two has `0` and `1`.
 
     Raises:
-        ValueError: if two parts would have one key.
+        ValueError: if two parts would have the same key.
     """
     if not is_nested(space):
         return space
@@ -139,7 +139,7 @@ def _parts(observation: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 def batched(space: Space, observation: Any) -> tuple[Any, bool]:
     """An observation (array, list or dict) with a leading batch axis, and whether it had one.
 
-    A nested one is an element of its `flat_space`, whether it is flat already or not.
+    For a nested space, the observation may be nested or already flat.
 
     Raises:
         ValueError: if its shape fits neither one observation nor a batch of them.
@@ -159,7 +159,7 @@ def batched(space: Space, observation: Any) -> tuple[Any, bool]:
 
 
 def _refuse_info(observation: Any) -> None:
-    """ValueError for what `env.reset()` returns, of which the observation is the first part."""
+    """ValueError for the pair that `env.reset()` returns: the observation is its first part."""
     is_pair = isinstance(observation, tuple) and len(observation) == 2
     if is_pair and isinstance(observation[1], dict):
         raise ValueError(

@@ -1,6 +1,6 @@
-"""Values as the types of settings and records have them, by cattrs and taken strictly.
+"""Converts values to the types of settings and records, strictly, with cattrs.
 
-1.5 is no integer, "abc" is no float and 1 is no bool.
+1.5 is not an integer, "abc" is not a float and 1 is not a bool.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _form(kind: Any) -> Any:
 
 
 def _exactly(value: Any, kind: Any) -> Any:
-    """A value that must be of the type already; a float that is whole is taken for an int."""
+    """A value that must have the type already; a whole float is accepted as an int."""
     value = own_number(value)
     if not _is_exactly(value, kind):
         raise ValueError(f"must be {_WORDS.get(kind) or type_name(kind)}, got {value!r:.200}")
@@ -87,7 +87,7 @@ def _is_exactly(value: Any, kind: Any) -> bool:
 
 
 def _first_alternative(converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
-    """What the first alternative of a union that takes the value makes of it.
+    """A converter that uses the first alternative of a union that accepts the value.
 
     TOML has no null: `none` is None where that is an alternative. A class that reads settings says
     itself what is wrong with one.
@@ -107,19 +107,19 @@ def _first_alternative(converter: cattrs.Converter) -> Callable[[Any, Any], Any]
 
 
 def _reads_settings(kind: Any) -> bool:
-    """Whether a type is a class that says itself what becomes of a setting."""
+    """Whether a type is a class with its own conversion of settings (`from_setting`)."""
     return isinstance(kind, type) and hasattr(kind, "from_setting")
 
 
 def _refused(kind: Any, value: Any) -> ValueError:
-    """The error for a value of another type; of a text for a list, how that is typed."""
+    """The error for a value of the wrong type; for a text in place of a list, how to type one."""
     words, is_text = type_name(kind), isinstance(value, str)
     typed = '. A list is typed as ["a", "b"] or [1, 2]' if is_text and "list of" in words else ""
     return ValueError(f"must be {words}, got {value!r:.200}{typed}")
 
 
 def _container(factory: Any, kinds: tuple[type, ...]) -> Callable[[Any, cattrs.Converter], Any]:
-    """What makes a list of a list and a dict of a dict: a text is no list of its letters."""
+    """A converter of lists and dicts that does not take a text for a list of its letters."""
 
     def hook(kind: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
         contents = factory(kind, converter)
@@ -135,7 +135,7 @@ def _container(factory: Any, kinds: tuple[type, ...]) -> Callable[[Any, cattrs.C
 
 
 def _fixed_tuple_factory(kind: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
-    """What makes a tuple of a fixed number of values."""
+    """A converter to a tuple of a fixed number of values."""
     parts = get_args(kind)
 
     def contents(value: Any, _: Any) -> Any:

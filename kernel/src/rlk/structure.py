@@ -1,4 +1,4 @@
-"""What a file holds, as a record: structured by its types before anything acts on it."""
+"""The contents of a file as a record, whose types are checked before they are used."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _converters = {
 def structured(
     record: type[Record], value: Any, what: str, *, only_known_keys: bool = True
 ) -> Record:
-    """An attrs record of what a file holds; types are taken strictly.
+    """An attrs record of the contents of a file; types are checked strictly.
 
     Args:
         record: the class.
         value: nested dicts and lists.
-        what: the error calls it.
-        only_known_keys: whether a key that the record does not have is refused, or else ignored.
+        what: its name in the error.
+        only_known_keys: whether a key that the record does not have is refused instead of ignored.
 
     Raises:
-        BadFile: naming the first place where the value is none of the record's.
+        BadFile: naming the first place where the value does not fit the record.
     """
     try:
         return _converters[only_known_keys].structure(value, record)

@@ -1,4 +1,4 @@
-"""The base of wrappers around vector environments: what they do not change is passed on."""
+"""The base of wrappers around vector environments: it passes on what they do not change."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ else:  # it takes type arguments from Gymnasium 1.4 on
 
 
 class TransparentVector(_Wrapper):
-    """Gymnasium's VectorWrapper with `call`, `get_attr`, `get_state` and whatever else is inside.
+    """Gymnasium's VectorWrapper that also passes on `call`, `get_attr`, `get_state` and the rest.
 
     A wrapper that changes results and does not define `step_async` and `step_wait` names them in
-    `withheld`: whoever stepped so would get past it.
+    `withheld`, because stepping through them would bypass it.
     """
 
     withheld: ClassVar[tuple[str, ...]] = ()
