@@ -116,7 +116,7 @@ def test_every_sum_is_taken_from_left_to_right() -> None:
     tree, values = SumTree(5000), np.random.default_rng(0).random(5000)
     tree.set(np.arange(5000), values)
     tree.total()
-    of_block = [sum(values[at : at + 32].tolist()) for at in range(0, 5000, 32)]
+    of_block = [np.cumsum(values[at : at + 32])[-1].item() for at in range(0, 5000, 32)]
     before, all_before = 0.0, [0.0]
     for row in range(0, len(of_block), 32):
         within = 0.0
