@@ -26,13 +26,18 @@ def _with_selected(draft: Draft, kind: str) -> Draft:
     """With the plugins of one kind that settings name.
 
     `action_noise="normal-noise:sigma=0.1"` does what `--plugin normal-noise:sigma=0.1` does.
+
+    Raises:
+        PlanError: for a value that is no name, and for a name that is none of this kind.
     """
     selects = draft.algorithm.component.selects
-    settings = [draft.layers.find(key) for key in selects if selects[key] == kind]
-    settings = [setting for setting in settings if not _is_none(setting.value)]
-    highest = max((setting.rank for setting in settings), default=Rank.DEFAULT)
-    for setting in settings:
+    found = {key: draft.layers.find(key) for key in selects if selects[key] == kind}
+    settings = {key: one for key, one in found.items() if not _is_none(one.value)}
+    highest = max((setting.rank for setting in settings.values()), default=Rank.DEFAULT)
+    for key, setting in settings.items():
         plugin = _as_text(setting.value)
+        if not isinstance(plugin, str):
+            raise _no_name(draft, key, kind, plugin)
         name, _ = parse_plugin(plugin)
         draft.registries[kind].get(name)  # an error names the kind that was expected
         draft = draft.with_plugins([plugin], setting.by, setting.rank)
@@ -76,6 +81,15 @@ def _with_switch(draft: Draft, key: str, plugin: str) -> Draft:
         both = f"{key}=false and plugin {plugin!r}"
         raise PlanError(f"{both} contradict each other; drop one of them.")
     return draft.with_settings({key: True}, in_run.by, Rank.DERIVED)
+
+
+def _no_name(draft: Draft, key: str, kind: str, value: Any) -> PlanError:
+    """The error for a setting that is to name a plugin, and does not."""
+    names = ", ".join(sorted(entry.name for entry in draft.registries[kind])[:5])
+    return PlanError(
+        f"{draft.algorithm.title}: {key} names one of the {kind} ({names}), with settings if you "
+        f"like (NAME:key=value,…), got {value!r:.80}. See: rlk plugins list --kind {kind}"
+    )
 
 
 def _is_none(plugin: Any) -> bool:

@@ -181,5 +181,6 @@ def test_a_run_takes_the_object_and_saves_it_by_its_text(rlk_make, tmp_path):
 
 @pytest.mark.parametrize("wrong", [3, object(), np.zeros(2)])
 def test_what_stands_for_no_noise_is_refused(wrong):
-    with pytest.raises(PlanError, match=r"a plugin is named as NAME\[:key=value,…\], got"):
+    message = r"algorithm 'td3' .*: action_noise names one of the noises .*, got "
+    with pytest.raises(PlanError, match=message):
         resolve(Kernel(), make_spec("td3", {"action_noise": wrong}))
