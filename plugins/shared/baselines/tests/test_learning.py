@@ -6,7 +6,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -315,9 +314,6 @@ def test_the_checker_passes_what_is_right_and_says_what_is_wrong(counting) -> No
             check_env(env)
 
 
-@pytest.mark.skipif(
-    gymnasium.__version__ < "1.2", reason="Gymnasium before 1.2 still makes these environments"
-)
 def test_an_id_that_gymnasium_has_only_to_refuse_it_is_the_next_that_it_makes() -> None:
     for name, today in {"Reacher-v2": "Reacher-v4", "HalfCheetah-v3": "HalfCheetah-v4"}.items():
         with pytest.warns(UserWarning, match=f"no {name} any more: made {today}"):

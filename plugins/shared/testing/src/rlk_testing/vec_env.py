@@ -81,25 +81,30 @@ class VecEnvContract(VecEnvFaults):
             twin = Loop(makers(self.n_envs, **keywords))
             with self.env(info_keys=None, **keywords) as env:
                 self._play_scripts(env, twin)
-            assert twin.terminated and twin.truncated, "an end is missing: raise n_scripts"
+            assert twin.terminated and twin.truncated, "an end is missing: raise n_steps"
 
     def _play_scripts(self, env: Any, twin: Loop) -> None:
-        """Sequences that hypothesis makes up, each from a reset with seeds of its own."""
-        from hypothesis import Phase, given, seed, settings
+        """Sequences that hypothesis makes up, each from a reset with seeds of its own.
+
+        The first one is always the same, and long enough for both kinds of ends.
+        """
+        from hypothesis import Phase, example, given, seed, settings
         from hypothesis import strategies as st
 
-        one_each = _exactly(self.n_envs, _one_action(twin.envs[0].action_space))
+        space = twin.envs[0].action_space
+        one_each = _exactly(self.n_envs, _one_action(space))
         masks = _exactly(self.n_envs, st.booleans()).filter(any)
         moves = st.tuples(st.just("step"), one_each)
         if self.resets_some:
             moves = st.one_of(moves, moves, moves, st.tuples(st.just("reset"), masks))
         scripts = st.lists(moves, min_size=self.n_steps // 4, max_size=self.n_steps)
         seeds = _exactly(self.n_envs, st.integers(0, 2**31 - 1))
+        still = ("step", np.zeros((self.n_envs, *space.shape), space.dtype).tolist())
+        phases = [Phase.explicit, Phase.generate]  # without shrinking, which takes a minute
 
         @seed(0)
-        @settings(  # without shrinking, which takes a minute
-            max_examples=self.n_scripts, deadline=None, database=None, phases=[Phase.generate]
-        )
+        @settings(max_examples=self.n_scripts, deadline=None, database=None, phases=phases)
+        @example(self.seeds(), [still] * self.n_steps)
         @given(seeds, scripts)
         def play(seeds: list[int], script: list[tuple[str, list[Any]]]) -> None:
             observation, _ = env.reset(seed=seeds)
@@ -110,7 +115,7 @@ class VecEnvContract(VecEnvFaults):
                     for i, first in twin.reset_some(values).items():
                         check(at(observation, i), first, f"environment {i} after a reset")
                     continue
-                actions = np.array(values, twin.envs[0].action_space.dtype)
+                actions = np.array(values, space.dtype)
                 found, expected = env.step(actions), twin.step(actions)
                 check_step(found, expected, f"at step {t}", has_infos=True)
 

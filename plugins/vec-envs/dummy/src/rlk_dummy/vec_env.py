@@ -197,8 +197,7 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Closes every environment, then raises the first error that one of them raised."""
-        # It is closed even if this is interrupted: Gymnasium before 1.3 would close it once more.
-        self.closed = True
+        self.closed = True  # even if this is interrupted: nothing closes them once more
         if errors := close_all(self.envs):
             raise errors[0]
 
