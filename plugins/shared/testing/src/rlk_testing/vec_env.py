@@ -91,7 +91,7 @@ class VecEnvContract(VecEnvFaults):
         from hypothesis import Phase, example, given, seed, settings
         from hypothesis import strategies as st
 
-        space = twin.envs[0].action_space
+        space: Any = twin.envs[0].action_space
         one_each = _exactly(self.n_envs, _one_action(space))
         masks = _exactly(self.n_envs, st.booleans()).filter(any)
         moves = st.tuples(st.just("step"), one_each)
