@@ -11,13 +11,13 @@ from rlk.component import Component
 from rlk.registry.entry import Entry, Owned
 from rlk.registry.hooks import Hooks
 
-#: Kinds whose components answer hooks themselves; others may name what does (`hooks`).
+#: Kinds whose components implement hooks themselves; others may name what does (`hooks`).
 ANSWERING = ("extensions", "callbacks", "loggers")
 
 
 @attrs.frozen
 class Choice(Owned):
-    """A component in its place; `name` is its own name, whatever alias it was asked for by."""
+    """A component in its place; `name` is its own name, even if an alias was asked for."""
 
     alias: str  #: the name that it was asked for by
     by: str  #: who chose it: `command line`, `preset zoo`, `algorithm dqn`, …
@@ -30,7 +30,7 @@ class Choice(Owned):
 
     @classmethod
     def of(cls, entry: Entry, by: str, slot: str = "") -> Choice:
-        """What an entry names, not yet configured."""
+        """The component of an entry, not yet configured."""
         component = entry.component()
         return cls(
             entry.kind,
@@ -45,11 +45,11 @@ class Choice(Owned):
 
     @property
     def configs(self) -> tuple[Any, ...]:
-        """What its functions are given last: the config, or nothing where there is none."""
+        """The last arguments of its functions: the config, or nothing if there is none."""
         return () if self.config is None else (self.config,)
 
     def make(self, *arguments: Any, **keywords: Any) -> Any:
-        """`factory(*arguments, config, **keywords)`; a component without config is given none.
+        """`factory(*arguments, config, **keywords)`, without config if the component has none.
 
         Raises:
             BrokenPlugin: if the factory does not take these arguments.
@@ -57,7 +57,7 @@ class Choice(Owned):
         return self.called(self.load(), *arguments, *self.configs, **keywords)
 
     def called(self, function: Any, *arguments: Any, **keywords: Any) -> Any:
-        """What a function of this component returns; BrokenPlugin if it takes other arguments."""
+        """The result of a function of this component; BrokenPlugin if its arguments differ."""
         try:
             return function(*arguments, **keywords)
         except TypeError as error:
@@ -68,11 +68,11 @@ class Choice(Owned):
             raise self.broken(f"called with ({', '.join(given)}): {error}") from error
 
     def load(self) -> Any:
-        """Its factory; BrokenPlugin if that cannot be used."""
+        """Its factory; BrokenPlugin if it cannot be used."""
         return self.factory_of(self.component)
 
     def make_hooks(self) -> Any:
-        """What answers hooks for it in one run, or None."""
+        """The object that implements its hooks in one run, or None."""
         if self.kind in ANSWERING:
             return self.make()
         made_by = self.hooks_of(self.component)
@@ -80,7 +80,7 @@ class Choice(Owned):
 
 
 def activated(choices: Iterable[Choice]) -> Hooks:
-    """A new plugin manager with those components that answer hooks, made anew."""
+    """A new plugin manager with new instances of the components that implement hooks."""
     hooks = Hooks()
     for choice in choices:
         answering = choice.make_hooks()

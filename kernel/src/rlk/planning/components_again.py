@@ -1,7 +1,7 @@
-"""The components that a saved plan must not bring by itself: the user passes them again.
+"""The components that a saved plan must not supply by itself: the user passes them again.
 
-A file that names a module, a class or a file would have the one who loads it import whatever is
-found under that name. So such a name is only compared with what is passed now.
+If a file could name a module, a class or a file, loading it would import whatever is found under
+that name. So such a name is only compared with the components that are passed now.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rlk.registry.registries import Registries
 def algorithm_again(
     saved: SavedComponent, plugins: tuple[Any, ...], registries: Registries
 ) -> tuple[Any, tuple[Any, ...]]:
-    """The algorithm by its name, or what is passed for it now; and the plugins without that.
+    """The algorithm by its name, or the one that is passed now; and the plugins without it.
 
     Raises:
         PlanError: for one from a place or an object, that was not passed again.
@@ -45,11 +45,11 @@ def refuse_missing_components(
     """PlanError for components from a place, or objects, that were not passed again.
 
     Args:
-        components: what the file holds.
-        plugins, changes: what is passed now.
+        components: those in the file.
+        plugins, changes: those passed now.
         registries: where plugins and environments are found by their names.
-        environment: the saved one if none is passed now, so that the message has all that is
-            missing.
+        environment: the saved one if none is passed now, so that the message lists everything
+            that is missing.
     """
     wanted = [one for one in components if one.is_external and one.slot != "algorithm"]
     passed = {_name(plugin, registries) for plugin in plugins} if wanted else set()
@@ -63,7 +63,7 @@ def refuse_missing_components(
 
 
 def _name(plugin: Any, registries: Registries) -> str | None:
-    """What a plugin that is passed now is called in a plan; None for an installed one."""
+    """The name in a plan of a plugin that is passed now; None for an installed one."""
     if not isinstance(plugin, str):
         component = getattr(plugin, "component", plugin)
         if isinstance(component, Component):
@@ -76,17 +76,17 @@ def _name(plugin: Any, registries: Registries) -> str | None:
 
 
 def _without_number(saved: SavedComponent) -> str:
-    """Objects that implement hooks are numbered in a plan."""
+    """The name without the number that objects with hooks have in a plan."""
     is_object = saved.dist == PASSED and saved.slot == "extension"
     return saved.name.rpartition("-")[0] if is_object else saved.name
 
 
 def _missing(*missing: SavedComponent, environment: str | None = None) -> PlanError:
-    """What is missing, and what to type for all of it at once.
+    """The error that names what is missing, and what to type for all of it at once.
 
     Args:
         missing: components, at least one.
-        environment: the place of one that is code and is not passed either.
+        environment: the place of an environment that is code and was not passed either.
     """
     placed = [saved for saved in missing if saved.dist != PASSED]
     return _missing_code(placed, environment) if placed else _missing_object(missing[0])

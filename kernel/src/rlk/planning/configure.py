@@ -12,7 +12,7 @@ from rlk.planning.layers import Setting, SettingLayers
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.kinds import STACKED
 
-#: Slots in which several components are put together: a setting may belong to any of them.
+#: Slots with several components: a setting may belong to any of them.
 SHARED = ("storage", *STACKED)
 
 
@@ -20,7 +20,7 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
     """A component with the settings that were given under its name or its slot.
 
     Raises:
-        PlanError: if its config does not take one of them.
+        PlanError: if its config refuses one of them.
     """
     given = _given(choice, layers)
     values = {**choice.component.own, **{key: setting.value for key, setting in given.items()}}
@@ -32,7 +32,7 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
 
 
 def _given(choice: Choice, layers: SettingLayers) -> dict[str, Setting]:
-    """The settings that are meant for a component, by its own names for them."""
+    """The settings that are meant for a component, by the component's names for them."""
     names = settings.names(choice.component.config)
     given: dict[str, Setting] = {}
     for key, setting in layers:
@@ -48,15 +48,15 @@ def _given(choice: Choice, layers: SettingLayers) -> dict[str, Setting]:
 
 
 def _is_meant_for(choice: Choice, owner: str, has_it: bool, setting: Setting) -> bool:
-    """Whether a setting below `owner` is one of this component, which may have none of that name.
+    """Whether a setting below `owner` is meant for this component, which may not have it.
 
     Below the component's own name it always is. Below its slot, the component may lack it
 
-    - where several share the slot, and it may be another one's (`check_keys` sees to those);
-    - where it is a proposal: `policy.act_fun` of an algorithm is for the policy that it expects.
+    - if several share the slot, because it may be another one's (`check_keys` handles those);
+    - if it is a proposal: `policy.act_fun` of an algorithm is for the policy that it expects.
 
-    A user's `policy.act_fun` however is meant for whichever policy there is, and refused by one
-    that has no such setting.
+    A user's `policy.act_fun`, however, is meant for any policy, and a policy without that setting
+    refuses it.
     """
     if owner in (choice.name, choice.alias):
         return True
@@ -65,12 +65,12 @@ def _is_meant_for(choice: Choice, owner: str, has_it: bool, setting: Setting) ->
 
 
 def _with_part(below: Setting | None, part: str, setting: Setting) -> Setting:
-    """The setting of a table, with one more key: `policy.net_arch.pi=…` is the key `pi` of one.
+    """The setting of a table with one more key: `policy.net_arch.pi=…` is key `pi` of a table.
 
     Args:
-        below: what a lower rank has set; if that is no table, it is gone.
+        below: the setting of a lower rank, which is dropped if it is not a table.
         part: the key.
-        setting: what is set for it.
+        setting: the setting for that key.
     """
     table = below.value if below is not None and isinstance(below.value, Mapping) else {}
     return attrs.evolve(setting, value={**table, part: setting.value})

@@ -1,4 +1,4 @@
-"""What speaks against a plan, each reason with what to type instead."""
+"""The reasons to refuse a plan, each with what to type instead."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Conflict(NamedTuple):
     """Why a component does not fit into a run."""
 
     reason: str
-    filter: str  #: the options of `rlk plugins list` that list what would fit
-    or_else: str = ""  #: what would help besides
+    filter: str  #: the options of `rlk plugins list` that list components that would fit
+    or_else: str = ""  #: what else would help
 
 
 def conflicts(plan: Plan) -> Iterator[str]:
-    """Everything that the parts of a plan have against each other, as messages."""
+    """All conflicts between the parts of a plan, as messages."""
     for slot, part in plan.choices():
         conflict = _first_conflict(plan, slot, part)
         if conflict is not None:
@@ -34,7 +34,7 @@ def conflicts(plan: Plan) -> Iterator[str]:
 
 
 def _instead(plan: Plan, slot: str, part: Choice) -> str:
-    """What to type so that a component is not in the run."""
+    """What to type to keep a component out of the run."""
     if slot == "decorator" or part.kind in LISTS:
         return f"--plugin no:{part.name}"
     activates = plan.algorithm.component.activates
@@ -43,7 +43,7 @@ def _instead(plan: Plan, slot: str, part: Choice) -> str:
 
 
 def _first_conflict(plan: Plan, slot: str, part: Choice) -> Conflict | None:
-    """The first thing that speaks against one component."""
+    """The first reason to refuse one component."""
     if _needs_no_space(plan, slot):
         return _reports(plan, slot, part)
     found = (rule(plan, slot, part) for rule in _RULES)
@@ -51,10 +51,10 @@ def _first_conflict(plan: Plan, slot: str, part: Choice) -> Conflict | None:
 
 
 def _needs_no_space(plan: Plan, slot: str) -> bool:
-    """Whether a component is not asked about the spaces of the plan.
+    """Whether a component is not checked against the spaces of the plan.
 
-    Wrappers made these spaces. A noise has to fit them only where its algorithm does, about which
-    there is a message already.
+    Wrappers made these spaces. A noise must fit them only if its algorithm does; otherwise there is
+    already a message about the algorithm.
     """
     served = plan.algorithm.component.action_spaces
     algorithm_fits = not served or type(plan.action_space).__name__ in served
@@ -109,7 +109,7 @@ def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     if algorithm == own or None in (algorithm, own):
         return None
     if algorithm == "both" and slot not in ("storage", "decorator", "noise"):
-        return None  # it learns in either way: what it is learnt from, and what acts, serves both
+        return None  # it learns in both ways, with the same storage and actor
     serves, learns = [str(each).replace("both", "on- and off-policy") for each in (own, algorithm)]
     return Conflict(
         f"{part.title} is for {serves} algorithms, but {plan.algorithm.title} is {learns}",
@@ -146,7 +146,7 @@ def _deterministic(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     )
 
 
-#: What is looked at in each component, in this order.
+#: The checks of each component, in this order.
 _RULES = (
     _reports,
     _action_space,
@@ -159,7 +159,7 @@ _RULES = (
 
 
 def _own_checks(plan: Plan) -> Iterator[str]:
-    """What the components' own checks refuse."""
+    """The conflicts that components' own checks find."""
     for _, part in plan.choices():
         if part.component.check is not None:
             try:
@@ -169,7 +169,7 @@ def _own_checks(plan: Plan) -> Iterator[str]:
 
 
 def _shared_stages(plan: Plan) -> Iterator[str]:
-    """Two storages that both take one sampling stage."""
+    """Two storages that take the same sampling stage."""
     takers: dict[str, Choice] = {}
     for part in plan.storages:
         for stage in part.component.stages:
@@ -180,7 +180,7 @@ def _shared_stages(plan: Plan) -> Iterator[str]:
 
 
 def _several_policies(plan: Plan) -> Iterator[str]:
-    """Two noises that both act by a policy of their own."""
+    """Two noises that each act with a policy of their own."""
     names = [part.title for part in plan.noises if part.component.scope == "policy"]
     if len(names) > 1:
         both = " and ".join(names)
@@ -188,7 +188,7 @@ def _several_policies(plan: Plan) -> Iterator[str]:
 
 
 def _number_of_environments(plan: Plan) -> Iterator[str]:
-    """Another number of environments than were passed."""
+    """A number of environments that differs from the number that was passed."""
     if plan.env.size not in (None, plan.n_envs):
         by = plan.sources.get("n_envs", "default")
         yield (

@@ -16,27 +16,27 @@ from rlk.registry.external import PASSED, find_entry, passed_entry
 from rlk.registry.kinds import LISTS, SLOTS
 from rlk.registry.registries import Registries
 
-#: Begins the name of a plugin that is to be left out.
+#: The prefix of a plugin to leave out.
 _NO = "no:"
-#: Settings that nobody proposes: they are read before anybody is asked.
+#: Settings that only the user gives: they are read before anything is proposed.
 _USERS_OWN = ("out", "preset")
 
 
 def leaves_out(plugin: Any) -> bool:
-    """Whether it is a `no:NAME`, which leaves a plugin out."""
+    """Whether it is a `no:NAME`, which leaves out a plugin."""
     return isinstance(plugin, str) and plugin.startswith(_NO)
 
 
 @attrs.frozen
 class Draft:
-    """What a run is made of, as far as it has been decided; every method returns a new draft."""
+    """The parts of a run that are decided so far; every method returns a new draft."""
 
     registries: Registries
     algorithm: Choice
     layers: SettingLayers
-    #: Members of lists, and decorators, by name; what fills a slot is a setting of `layers`.
+    #: Members of lists, and decorators, by name; the component of a slot is a setting of `layers`.
     plugins: Mapping[str, Choice] = attrs.field(factory=dict)
-    left_out: tuple[str, ...] = ()  #: what `no:NAME` keeps out, by the components' own names
+    left_out: tuple[str, ...] = ()  #: components that `no:NAME` leaves out, by their own names
     preset: str = ""  #: the one that was applied
     notes: tuple[str, ...] = ()  #: what the user should be told
 
@@ -44,8 +44,8 @@ class Draft:
         """With settings by dotted key; `plugins` is a list of plugins to put in.
 
         Raises:
-            PlanError: if another value of the same rank contradicts one of them, or if it is the
-                user's alone.
+            PlanError: if a value of the same rank contradicts one of them, or if only the user may
+                set it.
         """
         draft = self
         for key, value in values.items():
@@ -59,7 +59,7 @@ class Draft:
         return draft
 
     def with_plugins(self, plugins: Iterable[Any], by: str, rank: Rank) -> Draft:
-        """With plugins: `NAME[:key=value,…]`, `no:NAME`, components, or what implements hooks."""
+        """With plugins: `NAME[:key=value,…]`, `no:NAME`, components, or objects with hooks."""
         draft = self
         for plugin in plugins:
             if leaves_out(plugin):
@@ -72,7 +72,7 @@ class Draft:
         return draft
 
     def without(self, plugins: Iterable[Any]) -> Draft:
-        """With every `no:NAME` of a list left out, also if something asks for it later.
+        """With every `no:NAME` of a list left out, even if something asks for it later.
 
         A name that the list asks for after its `no:` is not left out.
         """
@@ -86,7 +86,7 @@ class Draft:
         return attrs.evolve(self, left_out=tuple(dict.fromkeys((*self.left_out, *left_out))))
 
     def with_notes(self, *notes: str) -> Draft:
-        """With more that the user should be told."""
+        """With more notes for the user."""
         return attrs.evolve(self, notes=(*self.notes, *notes))
 
     def _with_named(self, plugin: str, by: str, rank: Rank) -> Draft:
@@ -104,12 +104,12 @@ class Draft:
     def _with_entry(self, entry: Entry, asked: Any, by: str, rank: Rank) -> Draft:
         """With a component where its kind belongs.
 
-        What fills a slot becomes the slot's setting, so that others of a higher rank may take it.
+        A component for a slot becomes the slot's setting, so that a higher rank can replace it.
 
         Args:
             entry: of the component.
-            asked: what it was asked for by: its name, a place, or an object.
-            by, rank: of whoever asks for it.
+            asked: how it was asked for: by its name, a place, or an object.
+            by, rank: who asks for it, and their rank.
         """
         slot = next((slot for slot, kind in SLOTS.items() if kind == entry.kind), "")
         if entry.kind in LISTS or entry.component().stages:

@@ -1,9 +1,9 @@
-"""Which environment is meant, and functions that make it, here or in a worker.
+"""Choosing an environment, and functions that make it, here or in a worker.
 
 A component of the kind `environments` is a function of a name (`protocols.NameSource`): it returns
-None, or a callable that makes one environment from keywords. That callable travels to workers and
+None, or a callable that makes one environment from keywords. That callable is sent to workers and
 imports no torch, and neither does this module. A component that runs code which the name points to
-says so with `runs_code`; no saved model is made through it.
+declares it with `runs_code`; saved models are never loaded by it.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class EnvChoice:
 
     name: str  #: what the user wrote, or the name of the object that was passed
     kwargs: Mapping[str, Any] = attrs.field(factory=dict)
-    made: Any = attrs.field(default=None, eq=False)  #: what makes it, or the environment itself
-    source: str = ""  #: the component that answers to the name; empty for an object
-    #: What `--env` must be given again when the saved run is used: nothing, or a place; None for an
-    #: object that only a program can pass.
+    made: Any = attrs.field(default=None, eq=False)  #: its maker, or the environment itself
+    source: str = ""  #: the component that resolves the name; empty for an object
+    #: The value to type again for `--env` when the saved run is used: nothing, or a place; None for
+    #: an object, which only a program can pass.
     again: str | None = ""
 
     @property
@@ -45,22 +45,22 @@ class EnvChoice:
 
     @property
     def is_finished(self) -> bool:
-        """Whether it was passed as an environment or a vector, and not as what makes one."""
+        """Whether it was passed as an environment or a vector, not as a maker of one."""
         return self.size is not None
 
     @property
     def size(self) -> int | None:
-        """How many environments it is, where it is finished; None where it is still to be made."""
+        """The number of environments, if it is finished; None if it is still to be made."""
         if self.is_vector:
             return int(self.made.num_envs)
         return None if callable(self.made) else 1
 
     def takes_keywords_of(self, name: str) -> bool:
-        """Whether keywords given for an environment of that name are meant for this one, too."""
+        """Whether keywords for an environment of that name apply to this one, too."""
         return self.name == name and not self.is_finished
 
     def make(self, **extra: Any) -> gym.Env[Any, Any]:
-        """One environment, with further keywords; an environment that was passed is itself.
+        """One environment, with further keywords; an environment that was passed is returned.
 
         Raises:
             PlanError: if its constructor does not take one of the further keywords.
@@ -80,10 +80,10 @@ class EnvChoice:
 
 
 def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, Any]) -> EnvChoice:
-    """What a user wrote or passed, as an EnvChoice.
+    """The EnvChoice for what a user typed or passed.
 
     Raises:
-        PlanError: if no component answers to the name, or the object is no environment.
+        PlanError: if no component resolves the name, or the object is not an environment.
     """
     if isinstance(asked, str):
         return _named(asked, registries, kwargs)
@@ -94,7 +94,7 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
         )
     registration = registered_as(asked)
     if registration is not None:
-        with contextlib.suppress(PlanError):  # no component answers to that id
+        with contextlib.suppress(PlanError):  # no component resolves that id
             return attrs.evolve(_named(registration[0], registries, registration[1]), made=asked)
     registered = getattr(getattr(asked, "spec", None), "id", None)
     name = registered or getattr(asked, "__name__", type(asked).__name__)
@@ -102,7 +102,7 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
 
 
 def _instead_of_list(asked: Any) -> str:
-    """What to type for functions that make an environment each, as a DummyVecEnv takes them."""
+    """What to type instead of a list of functions that each make an environment."""
     if not isinstance(asked, (list, tuple)) or not all(map(callable, asked)):
         return ""
     return (
@@ -112,10 +112,10 @@ def _instead_of_list(asked: Any) -> str:
 
 
 def _named(name: str, registries: Registries, kwargs: Mapping[str, Any]) -> EnvChoice:
-    """The environment of a name that a user wrote.
+    """The environment of a name that a user typed.
 
-    An id that its package has registered here is known to Gymnasium too, but not in every process:
-    a component that always knows it comes first.
+    An id that its package registered in this process is known to Gymnasium too, but not in every
+    process: a component that always knows it comes first.
     """
     known = [
         EnvChoice(name, kwargs, made, entry.name, _again(name, entry, made))
@@ -127,7 +127,7 @@ def _named(name: str, registries: Registries, kwargs: Mapping[str, Any]) -> EnvC
 
 
 def _again(name: str, entry: Entry, made: Any) -> str | None:
-    """What names an environment again in another process; "" if its name does."""
+    """The text that names an environment in another process; "" if its name is enough."""
     if offers(made, NamedAgain):
         return made.again  # type: ignore[no-any-return]
     return name if entry.component().runs_code else ""
@@ -135,7 +135,7 @@ def _again(name: str, entry: Entry, made: Any) -> str | None:
 
 @attrs.frozen
 class MakeEnv:
-    """Makes one environment with its wrappers, without arguments; it travels to workers."""
+    """Makes one environment with its wrappers, without arguments; it is sent to workers."""
 
     choice: EnvChoice
     wrappers: tuple[Choice, ...] = ()  #: innermost first; those of the vector are left out
@@ -164,13 +164,13 @@ def _wrapped(env: gym.Env[Any, Any], wrapper: Choice, name: str) -> gym.Env[Any,
 
 
 def vector_of(env_fns: list[MakeEnv], backend: Choice, **keywords: Any) -> Any:
-    """A vector of these environments, by the backend that was chosen, with its settings."""
+    """A vector of these environments, made by the chosen backend with its settings."""
     config = {} if backend.config is None else {"config": backend.config}
     return backend.load()(env_fns, **config, **keywords)
 
 
 def vector_form(env: EnvChoice, wrapper: Choice) -> WrapsVectors:
-    """What wraps a vector as a whole; PlanError for a wrapper that cannot."""
+    """The form of a wrapper that wraps a whole vector; PlanError if it has none."""
     factory: Any = wrapper.load()
     if offers(factory, WrapsVectors):
         return factory  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
-"""The environment that a saved plan brings; an object or code is none: the user passes it again.
+"""The environment of a saved plan; if it was an object or code, the user passes it again.
 
-What names code is not imported, not even to see whether it is the same. `code_in` only looks.
+A name of code is never imported, not even to see whether it is the same; `code_in` only looks.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def environment_again(
     """The environment with its keywords: the saved one, or the one that is passed now.
 
     Args:
-        saved: what the file holds.
-        env: what is passed now, or None.
+        saved: the one in the file.
+        env: the one that is passed now, or None.
         changes: settings that the user gives now, by dotted key.
         registries: where environments are found by their names.
 
@@ -85,7 +85,7 @@ def _environment_missing(saved: SavedEnvironment) -> PlanError:
 
 
 def place_of_saved(saved: SavedEnvironment | None, registries: Registries) -> str | None:
-    """The place of a saved environment that is code, by its name or by who answers to it."""
+    """The place of a saved environment that is code, judged by its name or its source."""
     if saved is None or saved.passed_as_object:
         return None
     if is_place(saved.name):
@@ -95,7 +95,7 @@ def place_of_saved(saved: SavedEnvironment | None, registries: Registries) -> st
 
 
 def object_in(value: Any) -> str | None:
-    """The name of the first object in a saved keyword, which stood there and no file holds."""
+    """The name of the first object in a saved keyword, which no file can hold."""
     if was_callable(value):
         return str(value["callable"])
     inner = value.values() if isinstance(value, Mapping) else value
@@ -129,5 +129,5 @@ def _names_code(text: str) -> bool:
 
 
 def typed(option: str, value: str) -> str:
-    """An option as it can be pasted into a shell, whatever the file has for a value."""
+    """An option that is safe to paste into a shell, whatever value the file has."""
     return f"{option} {shlex.quote(value)}" if value.isprintable() else f"{option} …"

@@ -1,4 +1,4 @@
-"""Environments of another interface than Gymnasium's, which a wrapper is there to adapt."""
+"""Environments with an interface other than Gymnasium's, which need a wrapper to adapt them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rlk.registry.entry import Entry
 
 
 def refuse_foreign_interface(name: str, env: Any, wrappers: Iterable[Entry]) -> None:
-    """PlanError for an environment that an installed wrapper would adapt, and none has adapted.
+    """PlanError for an environment that an installed wrapper would adapt, but none has.
 
     Args:
-        name: of the environment, as the error calls it.
+        name: of the environment, for the error.
         env: the environment in the wrappers of a plan.
-        wrappers: all that are installed; broken ones are passed over.
+        wrappers: all that are installed; broken ones are skipped.
     """
     for entry in _adapters(wrappers):
         adapts = entry.component().adapts

@@ -1,13 +1,13 @@
-"""Settings of the algorithm that are settings of other components as well (`Component.forwards`).
+"""Settings of the algorithm that are also settings of other components (`Component.forwards`).
 
 `buffer_size` of an algorithm, `replay.size` and `storage.size` are keys of one setting. The value
-that has the highest rank under any of them counts, and is put under all of them:
+with the highest rank under any of them counts, and is put under all of them:
 
     what is set                                               the size of the replay
-    nothing                                                   what the algorithm's config has
+    nothing                                                   the value in the algorithm's config
     `buffer_size=7` by the user                               7
     `buffer_size=7` by a preset, `replay.size=8` by the user  8
-    `buffer_size=7` and `replay.size=8` by the user           none: that is refused
+    `buffer_size=7` and `replay.size=8` by the user           refused
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from rlk.planning.layers import Rank, Setting, SettingLayers
 class _Shared:
     """One setting that the algorithm and another component of the run both have."""
 
-    names: list[str]  #: what the algorithm calls it, `buffer_size`; the first has the default
+    names: list[str]  #: the algorithm's names for it, `buffer_size`; the first has the default
     target: str  #: its key below the component's own name, `replay.size`
-    keys: list[str]  #: that one, and those below the component's alias and slot
+    keys: list[str]  #: the target, and the keys below the component's alias and slot
 
 
 def with_forwarded(
@@ -39,7 +39,7 @@ def with_forwarded(
     Args:
         layers: all settings.
         algorithm: of the run.
-        choices: the components of the run; what is not among them is passed over.
+        choices: the components of the run; targets in other components are skipped.
 
     Raises:
         PlanError: if two values of the highest rank differ.
@@ -52,7 +52,7 @@ def with_forwarded(
         given = {key: setting for key, setting in given.items() if setting.is_set}
         if given:
             result = _with_derived(result, (*shared.names, shared.target), agreed(given))
-        elif names:  # nobody has set it under any key: the algorithm's default is the component's
+        elif names:  # not set under any key: the component gets the algorithm's default
             first = shared.names[0]
             by = f"{algorithm.name} {first}"
             default = Setting(getattr(config, first), by, Rank.DERIVED)
@@ -61,7 +61,7 @@ def with_forwarded(
 
 
 def _shared_settings(algorithm: Choice, choices: Iterable[Choice]) -> Iterator[_Shared]:
-    """What the algorithm forwards to those components, each setting once with all its names."""
+    """The settings that the algorithm forwards to those components, each with all its names."""
     in_run = {choice.name: choice for choice in choices}
     names: dict[str, list[str]] = {}
     for name, target in algorithm.component.forwarded():
@@ -75,9 +75,9 @@ def _shared_settings(algorithm: Choice, choices: Iterable[Choice]) -> Iterator[_
 
 
 def _says_a_value(name: str, shared: _Shared, layers: SettingLayers, algorithm: Choice) -> bool:
-    """Whether what the algorithm has under one of its names is a value for the component.
+    """Whether the algorithm's setting of that name is a value for the component.
 
-    A switch that is True only puts the component in. Of several names, one that is set to None
+    A switch that is True only puts the component in. With several names, one that is set to None
     leaves the value to the others.
     """
     setting = layers.find(name)
@@ -87,10 +87,10 @@ def _says_a_value(name: str, shared: _Shared, layers: SettingLayers, algorithm: 
 
 
 def _with_derived(layers: SettingLayers, keys: Iterable[str], setting: Setting) -> SettingLayers:
-    """With this value under all keys, but those whose value is derived from something else.
+    """With this value under all keys, except those whose value is derived from something else.
 
-    A name may be forwarded to several targets, of which the first counts, and a switch is True by
-    the plugin that is in the run.
+    A name may be forwarded to several targets, of which the first counts, and the plugin in the run
+    sets a switch to True.
     """
     for key in keys:
         if not layers.at(Rank.DERIVED, key).is_set:
@@ -99,10 +99,10 @@ def _with_derived(layers: SettingLayers, keys: Iterable[str], setting: Setting) 
 
 
 def agreed(found: Mapping[str, Setting]) -> Setting:
-    """Of one setting under several keys, that of the highest rank.
+    """The value with the highest rank of one setting under several keys.
 
     Raises:
-        PlanError: if two of that rank differ.
+        PlanError: if two values of that rank differ.
     """
     rank = max(setting.rank for setting in found.values())
     highest = {key: setting for key, setting in found.items() if setting.rank == rank}

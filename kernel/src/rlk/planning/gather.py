@@ -1,4 +1,4 @@
-"""What the run should be made of, as the user, the algorithm, presets and plugins want it."""
+"""Gathers the settings and plugins that the user, the algorithm, presets and plugins ask for."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
-    """Every setting and plugin that anybody wants in a run of this spec.
+    """Every setting and plugin that is asked for in a run of this spec.
 
     Args:
         kernel: where components come from.
-        spec: what the user asked for.
-        moments: values of `Component.autostart` with which components join unasked.
+        spec: the user's request.
+        moments: values of `Component.autostart` with which components join by themselves.
 
     Raises:
-        PlanError: for whatever does not exist or contradicts itself.
+        PlanError: for anything that does not exist or contradicts itself.
     """
     draft = _begin(kernel.registries, spec)
     draft = _with_request(draft, spec)
@@ -47,7 +47,7 @@ def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
 
 
 def _begin(registries: Registries, spec: RunSpec) -> Draft:
-    """The algorithm with its defaults, and what the user leaves out, also if something wants it."""
+    """The algorithm with its defaults, and the components that the user leaves out."""
     _refuse_unknown_algorithm(spec.algo, registries)
     entry = find_entry(spec.algo, "algorithms", registries)
     algorithm = Choice.of(entry, spec.origins.get("algo", CALLER), "algorithm")
@@ -59,14 +59,14 @@ def _begin(registries: Registries, spec: RunSpec) -> Draft:
 
 
 def _refuse_unknown_algorithm(algo: Any, registries: Registries) -> None:
-    """UnknownName for one that may be a misspelt recipe: who asks for one thinks of both alike."""
+    """UnknownName for an unknown algorithm; it may be a misspelt recipe, so both are suggested."""
     if isinstance(algo, str) and not is_place(algo) and algo not in registries.algorithms:
         every = (*registries.algorithms, *registries.recipes)
         raise unknown("algorithm", algo, every, "See: rlk plugins list --kind algorithms")
 
 
 def _with_request(draft: Draft, spec: RunSpec) -> Draft:
-    """With what the user gives, and with what a file gives in the user's place."""
+    """With the settings and plugins of the user, or of a file in the user's place."""
     for key, setting in spec.settings():
         draft = draft.with_settings({key: setting.value}, setting.by, setting.rank)
     for plugin in spec.plugins:
@@ -80,7 +80,7 @@ def _with_request(draft: Draft, spec: RunSpec) -> Draft:
 
 
 def _with_autostarted(draft: Draft, moments: tuple[str, ...]) -> Draft:
-    """With the components that join unasked, except for broken ones."""
+    """With the components that join by themselves, except broken ones."""
     trial = Hooks()
     for entry in (entry for kind in LISTS for entry in draft.registries[kind]):
         if entry.name in draft.left_out:
@@ -95,8 +95,8 @@ def _joins(entry: Entry, moments: tuple[str, ...], trial: Hooks) -> bool:
     """Whether a component joins at one of these moments.
 
     Raises:
-        BrokenPlugin: if it would, and cannot be imported or marks what is no hook. Building would
-            find that too, and refuse a run that never asked for the component.
+        BrokenPlugin: if it would join, but cannot be imported or marks something that is not a
+            hook. Otherwise building would refuse a run that never asked for the component.
     """
     component = entry.component()
     is_alias = component.name != entry.name
@@ -110,7 +110,7 @@ def _joins(entry: Entry, moments: tuple[str, ...], trial: Hooks) -> bool:
 
 
 def _with_patches(draft: Draft, spec: RunSpec) -> Draft:
-    """With what the plugins that were put in propose."""
+    """With the proposals of the plugins that were put in."""
     hooks = activated(configured(choice, draft.layers) for choice in draft.plugins.values())
     for name, patch in hooks.answers("rlk_configure", spec=spec):
         reason = f" ({patch.reason})" if patch.reason else ""

@@ -1,6 +1,6 @@
-"""What must be given again when a saved run is used, because no file may run it by itself.
+"""What must be passed again to use a saved run, because a file must not run code by itself.
 
-A name of something installed is enough by itself. Code at a place (`./file.py:Class`) is named
+The name of an installed component is enough. Code at a place (`./file.py:Class`) is named
 again on the command line, and an object can be passed only by a program.
 """
 
@@ -24,15 +24,15 @@ class GivenAgain(NamedTuple):
     """What a command that uses a run needs besides the run's folder."""
 
     options: list[str]  #: to type, as words of a command line
-    objects: list[str]  #: what no command line can pass, as a program does: `env=…`
+    objects: list[str]  #: what only a program can pass, as it is written there: `env=…`
 
 
 def given_again(plan: Plan, *, observers: bool) -> GivenAgain:
-    """What the environment and the plugins of a plan need to be found again.
+    """What must be passed so that the environment and the plugins of a plan are found again.
 
     Args:
         plan: of the run.
-        observers: with components that only watch, which a resumed run needs and acting does not.
+        observers: include components that only watch: a resumed run needs them, acting does not.
     """
     found = [_of_environment(plan.env)]
     for slot, choice in plan.choices():
@@ -87,7 +87,7 @@ def _of_component(slot: str, choice: Choice) -> GivenAgain:
 
 
 def _functions(slot: str, config: Any) -> list[str]:
-    """The functions that the network is made with, as keywords of Python."""
+    """The functions that the network is made with, as Python keywords."""
     if slot not in COMPUTING:
         return []
     lost = [key for key, value in settings.unstructure(config).items() if was_callable(value)]

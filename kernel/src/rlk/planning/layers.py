@@ -1,4 +1,4 @@
-"""Settings in layers: every value for a dotted key, who gave it, and whose word counts more."""
+"""Settings in layers: every value for a dotted key, who gave it, and which one counts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rlk.registry.kinds import STACKED
 class Rank(enum.IntEnum):
     """How much a setting counts, by who gave it, the weakest first.
 
-    What ranks below `FILE` is a *proposal*, which gives way where it does not fit. From there on it
-    is a *demand*, which is met or refused (`Setting.is_demand`).
+    A setting ranked below `FILE` is a *proposal*, which gives way where it does not fit. All others
+    are *demands*, which are met or refused (`Setting.is_demand`).
     """
 
     DEFAULT = 0  #: nobody set it: the config of its component has a default
@@ -26,8 +26,8 @@ class Rank(enum.IntEnum):
     PATCH = 3  #: what a plugin proposes
     FILE = 4  #: a SPEC.toml, a saved plan, or a recipe
     USER = 5  #: the command line, or keywords
-    #: What planning has worked out of all others, so that every key of one setting has one value:
-    #: after the user's `buffer_size=7`, `replay.size` is 7 whatever a preset says of it.
+    #: Derived by planning from all others, so that every key of one setting has the same value:
+    #: after the user's `buffer_size=7`, `replay.size` is 7 even if a preset sets it.
     DERIVED = 6
 
 
@@ -46,7 +46,7 @@ class Setting:
 
     @property
     def is_demand(self) -> bool:
-        """Whether it was asked for, by the user or in a file, and is no proposal."""
+        """Whether the user or a file asked for it, so that it is not a proposal."""
         return self.rank >= Rank.FILE
 
 
@@ -55,7 +55,7 @@ UNSET = Setting(None, "", Rank.DEFAULT)
 
 
 def listed(value: Any) -> tuple[Any, ...]:
-    """What is asked for in a slot of `STACKED`: `"a"` is one component, None is none of them."""
+    """The components asked for in a slot of `STACKED`: `"a"` means one, None means none."""
     if value is None:
         return ()
     return tuple(value) if isinstance(value, (list, tuple)) else (value,)
@@ -65,12 +65,12 @@ def listed(value: Any) -> tuple[Any, ...]:
 class SettingLayers:
     """All settings of a run that is being planned, one layer for each rank."""
 
-    algorithm: str  #: the component that keys without a dot are settings of
-    slots: Mapping[str, str]  #: what components fill, with the kind that goes there
+    algorithm: str  #: the component whose settings have keys without a dot
+    slots: Mapping[str, str]  #: the slots, each with the kind of its component
     by_rank: Mapping[Rank, Mapping[str, Setting]] = attrs.field(factory=dict)
 
     def with_setting(self, key: str, value: Any, by: str, rank: Rank) -> SettingLayers:
-        """These layers with one more setting; what fills a slot of `STACKED` is joined.
+        """These layers with one more setting; components of a slot of `STACKED` are joined.
 
         Raises:
             PlanError: if another value for that key has the same rank already.
@@ -100,11 +100,11 @@ class SettingLayers:
         return PlanError(f"{differ}: {both}. Set it yourself: --set {key}=…")
 
     def at(self, rank: Rank, key: str) -> Setting:
-        """What was set for a key with that rank, or UNSET."""
+        """The setting of a key with that rank, or UNSET."""
         return self.by_rank.get(rank, {}).get(self._full(key), UNSET)
 
     def find(self, key: str) -> Setting:
-        """The setting that counts for a key: that of the highest rank, or UNSET."""
+        """The setting that counts for a key: the one with the highest rank, or UNSET."""
         found = (self.at(rank, key) for rank in reversed(Rank))
         return next((setting for setting in found if setting.is_set), UNSET)
 
@@ -114,7 +114,7 @@ class SettingLayers:
             yield from self.by_rank[rank].items()
 
     def _full(self, key: str) -> str:
-        """The dotted form of a key, which has no dot where it belongs to a slot or to the run."""
+        """The full key: one without a dot that is a setting of the algorithm gets its prefix."""
         if "." in key or key in self.slots or key in RUN_KEYS:
             return key
         return f"{self.algorithm}.{key}"

@@ -1,8 +1,8 @@
-"""Settings that a saved plan cannot bring back: functions, files to be written to, and code.
+"""Settings that a saved plan cannot restore: functions, files to write to, and code.
 
-No file holds a function, and no file may choose what is written to or which code is run. All of
-these are passed again. Where a function is a part of what was learnt (an activation), there is no
-agent without it.
+No file can hold a function, and no file may choose which files are written or which code is run.
+All of these must be passed again. If a function is part of the network (an activation), the agent
+cannot be built without it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COMPUTING = ("policy", "distribution")
 
 @attrs.frozen
 class LostSettings:
-    """Settings of a saved plan, and of those that are lost what each was, by dotted key."""
+    """Settings of a saved plan by dotted key, and for each lost one what it was."""
 
     kept: dict[str, Any]
     was: dict[str, str]
@@ -31,7 +31,7 @@ class LostSettings:
     computing: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
 
     def sentences(self, given_now: Mapping[str, Any]) -> tuple[str, ...]:
-        """What is to be passed again, for each that is not given now."""
+        """A sentence on what to pass again, for each lost setting that is not given now."""
         return tuple(
             f"{key} was {was}, and has its default now. Pass it again to train on with it: {key}=…"
             for key, was in self.was.items()
@@ -48,7 +48,7 @@ class LostSettings:
                 )
 
     def refuse_missing(self, given_now: Mapping[str, Any]) -> None:
-        """PlanError unless all that is lost is given now, for a run that goes on as it was."""
+        """PlanError unless every lost setting is given now, for a run that is resumed."""
         known = (*given_now, *self.computing)
         missing = {key: was for key, was in self.was.items() if key not in known}
         if missing:
@@ -60,7 +60,7 @@ class LostSettings:
 def lost_settings(
     given: Mapping[str, Any], components: Iterable[SavedComponent], registries: Registries
 ) -> LostSettings:
-    """The settings that a file can hold, and what the others were.
+    """The settings that a file can hold, and descriptions of the others.
 
     Args:
         given: the settings of a saved plan, by dotted key.
@@ -87,7 +87,7 @@ def lost_settings(
 
 
 def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
-    """What a setting was that no file brings back; None for any other."""
+    """What a setting was that no file can restore; None for any other."""
     if was_callable(value):
         return f"the callable {value['callable']}, which no file holds"
     if is_written and value is not None:
@@ -98,7 +98,7 @@ def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
 
 
 def _keys(saved: SavedComponent, key: str) -> tuple[str, ...]:
-    """The keys that a setting of a component in a slot may be given by."""
+    """The keys by which a setting of a component in a slot may be given."""
     return f"{saved.slot}.{key.removeprefix(saved.prefix)}", key
 
 
@@ -110,7 +110,7 @@ def was_callable(value: Any) -> bool:
 def marked_fields(config: type | None, mark: str) -> list[str]:
     """The settings with this mark in their metadata.
 
-    `written` are names of files to be written to, `environment` are environments.
+    `written` marks names of files to write to, `environment` marks environments.
     """
     fields = () if config is None else attrs.fields(config)
     return [field.name for field in fields if field.metadata.get(mark)]

@@ -1,4 +1,4 @@
-"""Settings of what is not in the run: they are refused, not ignored."""
+"""Settings of components that are not in the run: they are refused, not ignored."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rlk.registry.kinds import SLOTS, STACKED
 
 
 def refuse_misplaced_settings(draft: Draft, parts: Mapping[str, Sequence[Choice]]) -> None:
-    """PlanError for the first setting of what is not in the run, or that no part of a slot has.
+    """PlanError for the first setting whose component is not in the run or does not have it.
 
-    What a component is given by itself was checked when it was configured.
+    Settings by a component's own name were checked when the component was configured.
 
     Args:
-        draft: all settings, and what was left out.
-        parts: the components of the run by slot, or by kind where they fill none.
+        draft: all settings, and the components that were left out.
+        parts: the components of the run by slot, or by kind if they fill none.
     """
     choices = [choice for part in parts.values() for choice in part]
     names = [name for choice in choices for name in (choice.name, choice.alias)]
@@ -30,23 +30,23 @@ def refuse_misplaced_settings(draft: Draft, parts: Mapping[str, Sequence[Choice]
     for key, setting in draft.layers:
         owner, dot, own = key.partition(".")
         if not dot:
-            continue  # it fills a slot, or is the run's
+            continue  # it names the component of a slot, or is the run's own
         if owner not in in_run and not _may_be_absent(owner, setting, draft):
             raise _absent(owner, key, setting, draft, in_run)
-        # A proposal for the noises may be for one that another has replaced.
+        # A proposal for the noises may be for a noise that has been replaced.
         if owner == "storage" or (owner in SHARED and setting.is_demand):
             _refuse_untaken(owner, own, parts[owner])
 
 
 def _may_be_absent(owner: str, setting: Setting, draft: Draft) -> bool:
-    """Whether nobody minds that the component of a setting is not in the run."""
+    """Whether the component of a setting may be missing from the run."""
     for_what_may_be_put_in = setting.rank == Rank.ALGORITHM
     for_what_was_taken_out = owner in draft.left_out and not setting.is_demand
     return for_what_may_be_put_in or for_what_was_taken_out or _is_replaced(owner, setting, draft)
 
 
 def _is_replaced(owner: str, setting: Setting, draft: Draft) -> bool:
-    """Whether a component has given its slot of `STACKED` to others, of a higher rank than this."""
+    """Whether others replaced a component in its slot of `STACKED`, with a rank above this."""
     slots = (slot for slot in STACKED if owner in draft.registries[SLOTS[slot]])
     return any(draft.layers.find(slot).rank > setting.rank for slot in slots)
 
@@ -65,7 +65,7 @@ def _absent(
 
 
 def _refuse_untaken(slot: str, asked: str, sharing: Iterable[Choice]) -> None:
-    """UnknownName for a setting that none of those has which share a slot."""
+    """UnknownName for a setting that none of the components of a slot has."""
     configs = (choice.component.config for choice in sharing)
     taken = {name for config in configs for name in settings.names(config)}
     if asked not in taken:

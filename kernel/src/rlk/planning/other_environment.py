@@ -1,4 +1,4 @@
-"""Other environments than the one that a plan was made for: to evaluate in, or to go on in."""
+"""A plan in another environment, to evaluate or to continue in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that a user types, as values, settings and plugins."""
+"""Parses the text that a user types into values, settings and plugins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlk.errors import PlanError
 
 
 def parse_value(text: str) -> Any:
-    """A value as TOML has it where it parses (`1e-3`, `[64, 64]`, `true`), else the text itself.
+    """A TOML value if the text parses as one (`1e-3`, `[64, 64]`, `true`), else the text itself.
 
     TOML has no null: `none` is None.
     """
@@ -34,7 +34,7 @@ def parse_plugin(text: str) -> tuple[str, dict[str, Any]]:
     """`NAME[:key=value,…]` as a name and settings, which begin at the first `:identifier=`.
 
     Raises:
-        PlanError: for what is no text, as a file may have it in the place of one.
+        PlanError: for anything but a text, which a file may hold instead.
     """
     if not isinstance(text, str):
         raise PlanError(f"a plugin is named as NAME[:key=value,…], got {text!r:.80}.")
@@ -45,7 +45,7 @@ def parse_plugin(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def split_at_commas(text: str) -> list[str]:
-    """The parts between commas that stand in no bracket and in no quotes."""
+    """The parts between commas, except commas in brackets or quotes."""
     parts, depth = [""], 0
     for token in re.findall(r"\"[^\"]*\"?|'[^']*'?|.", text):
         depth += (token in "[{(") - (token in "]})")

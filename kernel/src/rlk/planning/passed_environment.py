@@ -1,4 +1,4 @@
-"""Where an environment that a program passed as an object can be found without that program."""
+"""How to find an environment that a program passed as an object without that program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlk import settings
 
 
 def place_of(made: Any) -> str | None:
-    """Where a class or a function can be found, as `--env` takes it; None if only in a program."""
+    """The place of a class or a function, for `--env`; None if only its program has it."""
     module, name = getattr(made, "__module__", None), getattr(made, "__qualname__", None)
     if module is None or name is None or module == "__main__" or not name.isidentifier():
         return None
@@ -20,8 +20,8 @@ def place_of(made: Any) -> str | None:
 def registered_as(env: Any) -> tuple[str, Mapping[str, Any]] | None:
     """The id and the keywords with which Gymnasium makes an environment that was passed, if it can.
 
-    It cannot where the environment stands in further wrappers, is a vector of environments, or was
-    made with keywords that no file holds.
+    It cannot if the environment is in further wrappers, is a vector of environments, or was made
+    with keywords that no file can hold.
     """
     import gymnasium as gym
 

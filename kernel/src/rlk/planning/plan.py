@@ -1,6 +1,6 @@
 """The plan: which component fills each slot of a run, with which settings, and who chose it.
 
-`resolve.py` makes a Plan and `running/build.py` a Run of it; nothing is built here.
+`resolve.py` makes a Plan, and `running/build.py` builds a Run from it; nothing is built here.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
 from rlk.registry.kinds import LISTS, SLOTS, singular
 
-#: Who has set, in `sources`, what a saved plan brings back.
+#: The source, in `sources`, of settings from a saved plan.
 SAVED = "saved plan"
 
 
 @attrs.frozen(kw_only=True, repr=False)
 class Plan(RunSettings):
-    """All that a run will be made of, its settings included."""
+    """All components of a run, and its settings."""
 
     algorithm: Choice
     policy: Choice
@@ -43,7 +43,7 @@ class Plan(RunSettings):
     extensions: tuple[Choice, ...] = ()
     env: EnvChoice
     observation_space: Any  #: of one environment, wrapped
-    #: What the policy component builds for: a plugin may take a part out (`rlk_policy_space`).
+    #: The space that the policy is built for: a plugin may remove a part (`rlk_policy_space`).
     policy_space: Any = attrs.field(
         default=attrs.Factory(lambda self: self.observation_space, takes_self=True)
     )
@@ -51,7 +51,7 @@ class Plan(RunSettings):
     out: str | None  #: the run's folder, or None if it writes nothing
     preset: str  #: the one that was applied, or ""
     left_out: tuple[str, ...] = ()  #: names of components that the user left out
-    sources: Mapping[str, str] = attrs.field(factory=dict)  #: who set what of the run's settings
+    sources: Mapping[str, str] = attrs.field(factory=dict)  #: who gave each of the run's settings
     notes: tuple[str, ...] = ()  #: what the user should be told
     kernel: Kernel = attrs.field(eq=False)  #: where its components came from
 
@@ -63,18 +63,18 @@ class Plan(RunSettings):
 
     @property
     def title(self) -> str:
-        """What it is in a few words: `ppo2 on CartPole-v1 x 8, policy mlp`."""
+        """A short description: `ppo2 on CartPole-v1 x 8, policy mlp`."""
         several = f" x {self.n_envs}" if self.n_envs > 1 else ""
         return f"{self.algorithm.name} on {self.env.name}{several}, policy {self.policy.name}"
 
     @property
     def goes_on(self) -> bool:
-        """Whether it was made of a saved plan, so that its run takes up what was saved with it."""
+        """Whether it was made from a saved plan, so that its run restores the saved state."""
         return SAVED in self.sources.values()
 
     @property
     def info_keys(self) -> tuple[str, ...]:
-        """The infos to keep with every step, which storages ask for in their settings."""
+        """The infos to store with every step, which the settings of storages name."""
         configs = [choice.config for choice in self.storages]
         return tuple(
             key for config in configs if offers(config, KeepsInfos) for key in config.info_keys
@@ -101,7 +101,7 @@ class Plan(RunSettings):
         return () if choice is None else (choice,)
 
     def load_factories(self) -> None:
-        """Import everything that the run will be made of.
+        """Import the factories of all components.
 
         Raises:
             BrokenPlugin: for the first component that cannot be used.
@@ -110,7 +110,7 @@ class Plan(RunSettings):
             choice.load()
 
     def hooks(self) -> Hooks:
-        """A new plugin manager with all of its components that answer hooks."""
+        """A new plugin manager with all of its components that implement hooks."""
         return activated(choice for _, choice in self.choices())
 
     def run_settings(self) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class Plan(RunSettings):
 
 
 def _explained(plan: Plan) -> str:
-    """All of a plan for people, as `print(agent.plan)` and `rlk run --explain` show it."""
+    """The plan as text, which `print(agent.plan)` and `rlk run --explain` show."""
     from rlk.spaces import describe  # not at the top: it needs gymnasium
 
     by = plan.sources.get
@@ -139,7 +139,7 @@ def _explained(plan: Plan) -> str:
     if len(plan.storages) > 1:
         nest = [f"{c.name} ({', '.join(c.component.stages) or 'base'})" for c in plan.storages]
         lines.append(f"storages nest {' <- '.join(nest)}")
-    # Those of one environment are inside those of the vector, whatever the order they came in.
+    # Wrappers of one environment are inside those of the vector, in whatever order they came.
     inside_first = sorted(plan.wrappers, key=lambda choice: choice.component.scope == "vector")
     wrapped = "".join(f"{choice.name}(" for choice in reversed(inside_first))
     lines.append(f"env nests     {wrapped}{plan.env.name}{')' * len(plan.wrappers)}")

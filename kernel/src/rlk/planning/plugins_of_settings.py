@@ -1,4 +1,4 @@
-"""Plugins that settings of the algorithm ask for: by their names, or as switches."""
+"""Plugins that settings of the algorithm put in, by naming or by activating them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlk.registry.kinds import SLOTS, STACKED
 
 
 def with_plugins_of_settings(draft: Draft) -> Draft:
-    """With the plugins that settings name (`selects`) or switch on (`activates`)."""
+    """With the plugins that settings name (`selects`) or activate (`activates`)."""
     component = draft.algorithm.component
     for kind in dict.fromkeys(component.selects.values()):
         draft = _with_selected(draft, kind)
@@ -25,10 +25,10 @@ def with_plugins_of_settings(draft: Draft) -> Draft:
 def _with_selected(draft: Draft, kind: str) -> Draft:
     """With the plugins of one kind that settings name.
 
-    `action_noise="normal-noise:sigma=0.1"` does what `--plugin normal-noise:sigma=0.1` does.
+    `action_noise="normal-noise:sigma=0.1"` means `--plugin normal-noise:sigma=0.1`.
 
     Raises:
-        PlanError: for a value that is no name, and for a name that is none of this kind.
+        PlanError: if a value is not a name, or not the name of a plugin of this kind.
     """
     selects = draft.algorithm.component.selects
     found = {key: draft.layers.find(key) for key in selects if selects[key] == kind}
@@ -46,10 +46,10 @@ def _with_selected(draft: Draft, kind: str) -> Draft:
 
 
 def _beside_stronger(draft: Draft, kind: str, name: str, setting: Setting, highest: Rank) -> Draft:
-    """With a component beside those that stronger settings name, where a slot holds several.
+    """With a component beside those that stronger settings name, if a slot holds several.
 
-    A preset's `action_noise` and a user's `param_noise` contradict nobody: both act. But of the
-    slot `noise` only what has the highest rank counts, so the weaker one is put in there as well.
+    A preset's `action_noise` and a user's `param_noise` do not conflict: both are used. But only
+    the setting of the highest rank counts in the slot `noise`, so the weaker one is added there.
     """
     if setting.rank < highest:
         for slot in STACKED:
@@ -59,9 +59,9 @@ def _beside_stronger(draft: Draft, kind: str, name: str, setting: Setting, highe
 
 
 def _with_switch(draft: Draft, key: str, plugin: str) -> Draft:
-    """With the plugin that a setting switches on, or the setting that a plugin switches on.
+    """With the plugin that a setting activates, or the setting that a plugin activates.
 
-    `prioritized_replay=True` puts the plugin in, as any value but False and None does. A plugin
+    `prioritized_replay=True`, or any value but False and None, puts the plugin in. A plugin
     that is in the run sets it to True.
 
     Raises:
@@ -93,10 +93,10 @@ def _no_name(draft: Draft, key: str, kind: str, value: Any) -> PlanError:
 
 
 def _is_none(plugin: Any) -> bool:
-    """Whether no plugin is named; other objects may compare as they like."""
+    """Whether no plugin is named; the test is safe for objects with their own comparison."""
     return plugin is None or (isinstance(plugin, str) and plugin == "none")
 
 
 def _as_text(plugin: Any) -> Any:
-    """A plugin as a user would type it, of an object that stands for one (`HeldByFiles`)."""
+    """A plugin as the text that a user would type, if it is an object for one (`HeldByFiles`)."""
     return plugin.as_setting() if hasattr(plugin, "as_setting") else plugin

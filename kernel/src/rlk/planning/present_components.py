@@ -1,4 +1,4 @@
-"""Which components of a saved plan the run is made of again: those that are there and wanted."""
+"""Which components of a saved plan are used again: those that are installed and wanted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rlk.registry.registries import Registries
 
 @attrs.frozen
 class Present:
-    """The components that are there and wanted."""
+    """The components that are installed and wanted."""
 
     components: list[SavedComponent]
-    plugins: tuple[Any, ...]  #: what is passed now, without a `no:NAME` that planning would refuse
-    notes: tuple[str, ...]  #: a sentence on each that is not there and not missed
+    plugins: tuple[Any, ...]  #: those passed now, without a `no:NAME` that planning would refuse
+    notes: tuple[str, ...]  #: a sentence on each that is not installed and not needed
 
 
 def present_components(
@@ -29,14 +29,14 @@ def present_components(
     changes: Mapping[str, Any],
     registries: Registries,
 ) -> Present:
-    """Those components of a saved plan that can be put in again.
+    """The components of a saved plan that can be put in again.
 
-    What a `no:NAME` leaves out goes with its settings. So does what had joined by itself and cannot
-    be used here, with a note.
+    A component that a `no:NAME` leaves out is dropped with its settings. So is one that had joined
+    by itself and cannot be used here, with a note.
 
     Args:
         wanted: the saved components.
-        plugins, changes: what is passed now.
+        plugins, changes: those passed now.
         registries: where components are found by their names.
 
     Raises:
@@ -51,9 +51,9 @@ def present_components(
 def _without_left_out(
     components: Sequence[SavedComponent], plugins: tuple[Any, ...], registries: Registries
 ) -> tuple[list[SavedComponent], tuple[Any, ...]]:
-    """Without what a `no:NAME` leaves out; and the plugins.
+    """The components that no `no:NAME` leaves out; and the plugins.
 
-    A `no:NAME` of what is not installed here is dropped: planning knows no such name.
+    A `no:NAME` of a component that is not installed here is dropped: planning would not know it.
     """
     own_name = registries.own_name
     out = {own_name(one.removeprefix("no:")) for one in plugins if leaves_out(one)}
@@ -64,7 +64,7 @@ def _without_left_out(
 
 
 def _may_be_left_out(saved: SavedComponent) -> bool:
-    """Whether there is a run without it: it fills no slot, or one that may be empty."""
+    """Whether a run can do without it: it fills no slot, or one that may be empty."""
     must_be_filled = saved.slot == "algorithm" or saved.fills_slot
     return saved.slot in STACKED or not must_be_filled
 
@@ -72,7 +72,7 @@ def _may_be_left_out(saved: SavedComponent) -> bool:
 def _without_absent(
     components: Iterable[SavedComponent], changes: Mapping[str, Any], registries: Registries
 ) -> tuple[list[SavedComponent], tuple[str, ...]]:
-    """Without those that had joined by themselves and cannot be used here; and a note of each."""
+    """The components without those that joined by themselves and cannot be used; and notes."""
     kept, notes = [], []
     for saved in components:
         if saved.has_joined:
@@ -92,12 +92,12 @@ def _without_absent(
 
 
 def _owner(saved: SavedComponent) -> str:
-    """The distribution that it came from; what a program gave has no version."""
+    """The distribution that it came from; a component from a program has no version."""
     return f"{saved.dist} {saved.version}".strip()
 
 
 def _missing(saved: SavedComponent) -> PlanError:
-    """The error for what was asked for and is not there."""
+    """The error for a component that was asked for and is not installed."""
     again = f"pip install {saved.dist}" if saved.version else "register it as that program did"
     without = f", or leave it out: --plugin no:{saved.name}" if _may_be_left_out(saved) else ""
     return PlanError(

@@ -22,7 +22,7 @@ def with_preset(draft: Draft, wanted: Any) -> Draft:
         wanted: a source by its name, `auto` for the first that has some, or `none`.
 
     Raises:
-        PlanError: if that source has nothing, or there is no such source.
+        PlanError: if that source has no settings for it, or does not exist.
     """
     if wanted == "none":
         return draft
@@ -50,7 +50,7 @@ def with_preset(draft: Draft, wanted: Any) -> Draft:
 
 
 def _with_tuned(draft: Draft, source: str, tuned: Mapping[str, Any], what: str) -> Draft:
-    """With what one source has for an algorithm on an environment."""
+    """With the settings of one source for an algorithm in an environment."""
     preset = f"{source}: {what}"
     draft = draft.with_settings(flatten(tuned), f"preset {source}", Rank.PRESET)
     draft = draft.with_notes(f"preset {preset} (--preset none turns it off)")
@@ -58,5 +58,5 @@ def _with_tuned(draft: Draft, source: str, tuned: Mapping[str, Any], what: str) 
 
 
 def _why_not(source: Any, algo: str, env_id: str) -> str | None:
-    """Why a preset source passes over settings that it has, if it says so."""
+    """Why a preset source withholds settings that it has, if it says so."""
     return source.why_not(algo, env_id) if offers(source, ExplainsAbsence) else None

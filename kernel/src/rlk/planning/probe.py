@@ -1,4 +1,4 @@
-"""The spaces of an environment that has been chosen, found out by making it once."""
+"""The spaces of the chosen environment, found by making it once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rlk.planning.choice import Choice
     from rlk.registry.registries import Registries
 
-#: What is used of an environment besides its spaces, whether it inherits from gymnasium.Env or not.
+#: The members of an environment that rlk uses, whether it inherits from gymnasium.Env or not.
 PARTS = ("metadata", "render_mode", "spec", "unwrapped", "reset", "step", "close")
 
 
@@ -24,13 +24,12 @@ def probe(
 ) -> tuple[Any, Any]:
     """The observation space and the action space of one environment with its wrappers.
 
-    The environment is made for that and closed again, unless it was passed; or a vector of one,
-    where the backend makes environments only together. A nested observation space is flat, as a run
-    sees it.
+    The environment is made for this and closed again, unless it was passed. If the backend makes
+    environments only together, a vector of one is made. A nested observation space is returned
+    flat, as in a run.
 
     Raises:
-        PlanError: if it cannot be made, has no spaces of Gymnasium's, or spaces that nothing can
-            be made for.
+        PlanError: if it cannot be made, or its spaces are not Gymnasium's or not supported.
     """
     from rlk.planning.usable_spaces import check_usable
     from rlk.spaces import flat_space
@@ -76,7 +75,7 @@ def _close(name: str, made: Any) -> None:
 
 
 def _spaces_of_one(name: str, made: Any) -> tuple[Any, Any]:
-    """Those of an environment; PlanError if it is none of Gymnasium's."""
+    """The spaces of an environment; PlanError if it does not have Gymnasium's interface."""
     import gymnasium as gym
 
     spaces = {key: getattr(made, key, None) for key in ("observation_space", "action_space")}
@@ -96,7 +95,7 @@ def _spaces_of_one(name: str, made: Any) -> tuple[Any, Any]:
 
 
 def _made(env: EnvChoice, make: Callable[[], Any]) -> Any:
-    """What a function makes of an environment; PlanError if it cannot."""
+    """The result of a function that makes an environment; PlanError if it fails."""
     try:
         return make()
     except PlanError:
@@ -107,7 +106,7 @@ def _made(env: EnvChoice, make: Callable[[], Any]) -> Any:
 
 
 def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
-    """Those of one environment of a vector, in its wrappers' vector forms."""
+    """The spaces of one environment of a vector, in its wrappers' vector forms."""
     spaces = _space(vector, "observation_space"), _space(vector, "action_space")
     for wrapper in wrappers:
         if wrapper.component.scope == "env":
@@ -116,7 +115,7 @@ def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Iterable[Choice]) -
 
 
 def _space(vector: Any, name: str) -> Any:
-    """The space of one environment; some vectors have it without `single_` before its name."""
+    """The space of one environment; some vectors call it without the prefix `single_`."""
     single = f"single_{name}"
     return getattr(vector, single if hasattr(vector, single) else name)
 

@@ -1,4 +1,4 @@
-"""What to type so that a component is in a run where it is not."""
+"""What to type to put a missing component in a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlk.registry.registries import Registries
 
 
 def how_to_put_in(name: str, layers: SettingLayers, registries: Registries) -> str:
-    """`--plugin NAME`; where the user has given its slot to another one, `--slot NAME` instead.
+    """`--plugin NAME`, or `--slot NAME` if the user has given its slot to another one.
 
     Args:
         name: of an installed component.

@@ -1,8 +1,8 @@
 """Recipes: names that stand for an algorithm together with other choices.
 
 A component of the kind `recipes` is a function of its settings. It returns what its name stands
-for, by dotted key: `algo`, and whatever else a SPEC.toml may hold. A recipe is written out before
-anything is planned, so that plans, runs and saved models hold what it stood for, and are used
+for, by dotted key: `algo`, and anything else that a SPEC.toml may hold. A recipe is expanded before
+anything is planned, so plans, runs and saved models hold the choices that it stands for, and work
 without it.
 """
 
@@ -27,15 +27,15 @@ Settings = dict[str, Setting]
 
 
 def written_out(spec: RunSpec, registries: Registries) -> RunSpec:
-    """What the name of a recipe stands for, under what the user gave; another spec as it is.
+    """The expansion of a recipe, below the user's settings; any other spec unchanged.
 
-    Keys that are settings of the recipe are for it, alone (`model`) or with its name before them
-    (`her.model`). All others are for the run of what it stands for.
+    Keys that are settings of the recipe are for the recipe, with its name before them
+    (`her.model`) or without (`model`). All others are for the run that it stands for.
 
     Raises:
         PlanError: if the recipe refuses its settings.
         UnknownName: for a misspelt one.
-        BrokenPlugin: if it names no algorithm.
+        BrokenPlugin: if it does not name an algorithm.
     """
     if not isinstance(spec.algo, str) or spec.algo not in registries.recipes:
         return spec
@@ -56,7 +56,7 @@ def written_out(spec: RunSpec, registries: Registries) -> RunSpec:
 
 def _divided(spec: RunSpec, recipe: Choice) -> tuple[Settings, Settings]:
     """The settings of the recipe by their names, and all others by their keys."""
-    layers = SettingLayers(recipe.name, SLOTS)  # to which `model` and `her.model` are one key
+    layers = SettingLayers(recipe.name, SLOTS)  # for these, `model` and `her.model` are one key
     for key, one in spec.settings():
         layers = layers.with_setting(key, one.value, one.by, one.rank)
     names = settings.names(recipe.component.config)
@@ -69,7 +69,7 @@ def _divided(spec: RunSpec, recipe: Choice) -> tuple[Settings, Settings]:
 
 
 def _forwarded(recipe: Choice, own: Settings, others: Settings) -> Settings:
-    """The settings that the recipe has by shorter names, by their own keys; both must agree."""
+    """The settings for which the recipe has shorter names, by their full keys; both must agree."""
     found = Settings()
     for name, target in recipe.component.forwarded():
         if name in own:
@@ -79,7 +79,7 @@ def _forwarded(recipe: Choice, own: Settings, others: Settings) -> Settings:
 
 
 def _refuse_misspelt(others: Settings, recipe: Choice, algo: str, registries: Registries) -> None:
-    """UnknownName for a key that is nobody's, where the recipe has a setting of a similar name."""
+    """UnknownName for a key that no component has, if the recipe has one with a similar name."""
     names = settings.names(recipe.component.config)
     known = [*RUN_KEYS, *SLOTS]
     if algo in registries.algorithms:
@@ -91,7 +91,7 @@ def _refuse_misspelt(others: Settings, recipe: Choice, algo: str, registries: Re
 
 
 def _stands_for(recipe: Choice, own: Settings) -> RunSpec:
-    """What the recipe makes of its settings, as a spec that says whose it is."""
+    """The spec that the recipe returns for its settings, marked with its origin."""
     component, hint = recipe.component, f"See: rlk plugins show {recipe.alias}"
     values = {**component.own, **{name: one.value for name, one in own.items()}}
     config = settings.structure(component.config, values, recipe.title, hint=hint)

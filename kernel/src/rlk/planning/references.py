@@ -1,4 +1,4 @@
-"""What a component names beyond itself, and which of these names stand for nothing."""
+"""The names in a component's record, and which of them do not exist."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def wrong_references(component: Component, registries: Registries) -> Iterator[s
 def _wrong_default(
     key: str, value: Any, component: Component, registries: Registries
 ) -> str | None:
-    """What is wrong with a default, or None. A run that leaves it as it is would be refused."""
+    """What is wrong with a default, or None. A run that uses the default would be refused."""
     head, dot, setting = key.partition(".")
     kind = "optimisers" if is_group_slot(head) else SLOTS.get(head)
     if dot:
@@ -63,7 +63,7 @@ def _wrong_default(
 
 
 def _wrong_setting(name: str, setting: str, kind: str | None, registries: Registries) -> str | None:
-    """Why a component that is installed has no such setting, or None."""
+    """An error if an installed component has no such setting, or None."""
     known = [entry for registry in registries for entry in registry if entry.name == name]
     if not known or (kind and kind not in {entry.kind for entry in known}):
         return None
@@ -74,8 +74,8 @@ def _wrong_setting(name: str, setting: str, kind: str | None, registries: Regist
 def _misspelt(name: str, registries: Registries) -> str | None:
     """Why a name may be misspelt, or None.
 
-    What it stands for need not be installed, so it is only wrong if another name has about as many
-    letters and most of them the same.
+    A component that it names need not be installed, so it is only wrong if another name is about as
+    long and shares most of its letters.
     """
     names = [entry.name for registry in registries for entry in registry]
     alike = [one for one in names if abs(len(one) - len(name)) <= 2]

@@ -1,4 +1,4 @@
-"""What a user should know of a plan that nothing forbids: where it is not what one may expect."""
+"""Notes on a valid plan: where it may differ from what the user expects."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rlk.planning.plan import Plan
 
 
 def remarks(plan: Plan, draft: Draft) -> Iterator[str]:
-    """What a user should know of a plan, a sentence each."""
+    """Notes for the user on a plan, a sentence each."""
     yield from _replaced_noise(plan, draft)
     yield from _images(plan, draft)
 
 
 def _replaced_noise(plan: Plan, draft: Draft) -> Iterator[str]:
-    """Noises that somebody chose take the place of those that an algorithm or a preset wants."""
+    """Chosen noises replace those of the algorithm or a preset."""
     if not plan.noises:
         return
     highest = draft.layers.find("noise").rank
@@ -34,7 +34,7 @@ def _replaced_noise(plan: Plan, draft: Draft) -> Iterator[str]:
 
 
 def _images(plan: Plan, draft: Draft) -> Iterator[str]:
-    """A policy for whatever observations there are was taken, and others are made for images."""
+    """A policy for any observations is used with images, although others are made for them."""
     from rlk.spaces import describe, is_image  # not at the top: it needs gymnasium
 
     is_default = draft.layers.find("policy").rank == Rank.ALGORITHM
@@ -50,7 +50,7 @@ def _images(plan: Plan, draft: Draft) -> Iterator[str]:
 
 
 def _is_for_images(name: str, draft: Draft) -> bool:
-    """Whether a policy takes nothing but images, remembers nothing, and is no other's alias."""
+    """Whether a policy takes only images, is not recurrent, and is not an alias of another."""
     try:
         component = draft.registries.policies.get(name).component()
     except BrokenPlugin:

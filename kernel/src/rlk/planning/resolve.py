@@ -1,8 +1,8 @@
-"""From a RunSpec to a Plan: who fills each slot, with which settings, and whether it fits.
+"""From a RunSpec to a Plan: which component fills each slot, with which settings, if all fits.
 
-Planning is functions over frozen values: `gather` asks everybody for settings, `select` picks the
-components, `with_forwarded` settles what several keys say of one setting, `configured` gives each
-component its settings, and `conflicts` says what does not fit.
+Planning is functions over frozen values: `gather` collects settings from all sources, `select`
+picks the components, `with_forwarded` settles the settings that have several keys, `configured`
+gives each component its settings, and `conflicts` says what does not fit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from rlk.registry.kinds import LISTS, is_group_slot
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
 
-#: The components of a run, by slot, or by kind where they fill none.
+#: The components of a run, by slot, or by kind if they fill none.
 Parts = Mapping[str, tuple[Choice, ...]]
 #: Slots that no run can do without.
 REQUIRED = ("policy", "vec_env", "storage", "collector", "optimiser", "serializer")
@@ -51,12 +51,12 @@ def resolve(
 
     Args:
         kernel: where components come from.
-        spec: what was asked for.
-        terminal: whether a person watches, for whom more components join if the run prints.
-        autostart: whether those components join that are active in every run with a folder.
+        spec: the request.
+        terminal: whether it runs on a terminal, where more components join if the run prints.
+        autostart: whether the components join that are active in every run with a folder.
 
     Raises:
-        PlanError: for whatever does not exist or does not fit.
+        PlanError: for anything that does not exist or does not fit.
     """
     if not spec.algo:
         raise _no_algorithm(kernel)
@@ -94,7 +94,7 @@ def _moments(spec: RunSpec, terminal: bool, autostart: bool) -> tuple[str, ...]:
 
 
 def _environment(draft: Draft) -> EnvChoice:
-    """The environment with its keywords; PlanError for one that there is not, or none at all."""
+    """The environment with its keywords; PlanError if it does not exist or none is named."""
     asked = draft.layers.find("env").value
     if asked is None:
         name = draft.algorithm.name
@@ -126,7 +126,7 @@ def _with_keyword(kwargs: Mapping[str, Any], key: str, value: Any) -> dict[str, 
 
 
 def _with_derived_settings(draft: Draft, chosen: Iterable[Choice], env: EnvChoice) -> Draft:
-    """With what follows from the environment that was passed, and from the settings together."""
+    """With the settings that follow from the environment that was passed and from others."""
     layers = draft.layers
     # Where a user demands another number, `conflicts` refuses it.
     if env.is_finished and not layers.find("n_envs").is_demand:
@@ -152,7 +152,7 @@ def _first_stage(storage: Choice) -> int:
 
 
 def _check_filled(parts: Parts, algo: str) -> None:
-    """PlanError for a slot that must be filled and is not; a decorator alone is no storage."""
+    """PlanError for an empty slot that must be filled; a decorator alone is not a storage."""
     for slot in REQUIRED:
         if not parts[slot] or parts[slot][0].component.stages:
             lacks = f"nothing fills the slot {slot!r}: {algo} names no default for it"
@@ -160,7 +160,7 @@ def _check_filled(parts: Parts, algo: str) -> None:
 
 
 def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
-    """The plan of these components, once the environment has told its spaces."""
+    """The plan of these components, with the spaces of the environment."""
     backend = parts["vec_env"][0]
     observation_space, action_space = probe(env, parts["wrappers"], backend, draft.registries)
     found = filling(draft, "distribution", type(action_space).__name__)
@@ -197,10 +197,10 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvCho
 
 
 def _accepted(plan: Plan, draft: Draft) -> Plan:
-    """The plan as this process is to have it; PlanError with every problem that forbids it.
+    """The plan for this process; PlanError with every problem that forbids it.
 
-    Settings without effect are told only of a plan in which everything fits, and plugins are asked
-    only about one of which the kernel has nothing to say.
+    Settings without effect are reported only if everything else fits, and plugins are asked only
+    if the kernel has found no problem.
     """
     hooks = plan.hooks()
     space = hooks.first("rlk_policy_space", plan=plan)

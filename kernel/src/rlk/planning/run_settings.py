@@ -29,12 +29,12 @@ class RunSettings:
 
 
 RUN_SETTINGS = tuple(attrs.fields_dict(RunSettings))
-#: Every key of a run that is no setting of a component.
+#: Every key of a run that is not a setting of a component.
 RUN_KEYS = ("env", "out", "preset", *RUN_SETTINGS)
 
 
 def checked_timesteps(given: Any, whose: str) -> int:
-    """So many environment steps; 1e5 is 100000.
+    """A checked number of environment steps; 1e5 is 100000.
 
     Raises:
         PlanError: for anything but a whole number that is not negative; it begins with `whose`.

@@ -1,7 +1,7 @@
-"""A plan as files hold it: to JSON values, and from them back to a RunSpec.
+"""A plan in files: to JSON values, and from them back to a RunSpec.
 
 Only names of installed components and ids of registered environments are taken from a file. Code
-and objects, whatever they are named by, are passed again.
+and objects, however they are named, must be passed again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WINDOW = ("render_mode", "human")
 
 
 def as_json(plan: Plan) -> dict[str, Any]:
-    """What `plan.json` and every checkpoint hold of a plan: enough to make the run again."""
+    """The plan in `plan.json` and in every checkpoint: enough to make the run again."""
     from rlk.spaces import describe  # not at the top: it needs gymnasium
 
     return {
@@ -68,7 +68,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
 
 
 def _kept(keywords: dict[str, Any]) -> dict[str, Any]:
-    """Keywords of an environment, without a window: no saved run opens one by itself."""
+    """Keywords of an environment, without one for a window: no saved run opens one by itself."""
     return {key: value for key, value in keywords.items() if (key, value) != _WINDOW}
 
 
@@ -87,28 +87,28 @@ def spec_of(
     """The spec that makes a saved plan again.
 
     Args:
-        plan: what `as_json` has written.
+        plan: the result of `as_json`, from a file.
         kernel: where components come from.
-        env: the environment, where no file can hold it (an object, code); keywords are kept.
+        env: the environment, if no file can hold it (an object, code); keywords are kept.
         plugins: likewise for plugins.
         changes: settings on top of the saved ones.
-        observers: with components that only watch (callbacks, loggers); acting needs none.
+        observers: include components that only watch (callbacks, loggers); acting needs none.
 
     Raises:
-        BadFile: if it is nothing that `as_json` writes.
+        BadFile: if `as_json` cannot have written it.
         PlanError: if something must be passed again, or the file names a place.
     """
     changes, registries = changes or {}, kernel.registries
     saved = structured(SavedPlan, plan, "the saved plan")
 
-    # The components: those that no file may bring are to be passed, all missing ones told at once.
+    # The components: those that no file may supply must be passed; one error names all missing.
     wanted = [one for one in saved.components if observers or not one.only_watches]
     present = present_components(wanted, plugins, changes, registries)
     algo, plugins = algorithm_again(saved.algorithm, present.plugins, registries)
     saved_env = saved.env if env is None else None
     refuse_missing_components(present.components, plugins, changes, registries, saved_env)
 
-    # The settings: what the file has is below what is given now.
+    # The settings: those of the file rank below those given now.
     now = make_spec(algo, changes)
     lost = _lost(saved, present.components, registries)
     lost.refuse_missing_functions(now.given)
@@ -117,7 +117,7 @@ def spec_of(
     given = {
         **lost.kept,
         **environment_again(saved.env, env, changes, registries),
-        "preset": "none",  # what it set is among the settings
+        "preset": "none",  # its values are among the settings
         "plugins": [*_left_out(saved, registries), *_named(present.components), *plugins],
     }
     before = make_spec(algo, given, origin=SAVED)
@@ -135,7 +135,7 @@ def _lost(
 
 
 def _settings(components: Iterable[SavedComponent]) -> dict[str, Any]:
-    """What fills the slots, and the settings of every component, by dotted key."""
+    """The components of the slots, and the settings of every component, by dotted key."""
     given: dict[str, Any] = {}
     for saved in components:
         if saved.fills_slot and not saved.is_external:
@@ -146,17 +146,17 @@ def _settings(components: Iterable[SavedComponent]) -> dict[str, Any]:
 
 
 def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
-    """What the user had left out, so that it does not come back by itself."""
+    """The components that the user had left out, so that they do not come back by themselves."""
     installed = {entry.name for registry in registries for entry in registry}
     return [f"no:{name}" for name in saved.refused if name in installed]
 
 
 def _named(components: Iterable[SavedComponent]) -> list[str]:
-    """Those that are put in as plugins, by their names."""
+    """The components that are put in as plugins, by their names."""
     named = [one for one in components if one.slot != "algorithm" and not one.fills_slot]
     return [one.name for one in named if not one.is_external]
 
 
 def _origins(components: Iterable[SavedComponent]) -> dict[str, str]:
-    """Who put plugins in: those that had joined by themselves do so again."""
+    """The origins of plugins: those that had joined by themselves do so again."""
     return {plugin_key(one.name): JOINED for one in components if one.has_joined}

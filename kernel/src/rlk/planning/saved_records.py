@@ -1,4 +1,4 @@
-"""What files hold of a plan, as records whose types are checked before anything acts on them."""
+"""A plan in files, as records whose types are checked before they are used."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class SavedEnvironment:
 
     name: str
     kwargs: dict[str, Any]
-    source: str  #: the component that answered to the name; empty for an object
+    source: str  #: the component that resolved the name; empty for an object
     passed_as_object: bool
-    again: str | None  #: what `--env` must be given again: nothing, a place; None: no command can
+    again: str | None  #: the text to type again for `--env`: "", a place; None: no text will do
     observation_space: str
     action_space: str
 
@@ -58,7 +58,7 @@ class SavedRun:
     preset: str  #: the one that had been applied, or ""
 
     def given(self) -> dict[str, Any]:
-        """The settings as a spec has them."""
+        """The settings in the form of a spec."""
         return attrs.asdict(self, filter=attrs.filters.exclude("preset"))
 
 
@@ -77,18 +77,18 @@ class SavedComponent:
 
     @property
     def only_watches(self) -> bool:
-        """Whether it watches a run and has no part in it, as every object passed may."""
+        """Whether it only watches a run, as any object that was passed may."""
         is_object = self.slot == "extension" and self.dist == PASSED
         return self.slot in ("callback", "logger") or is_object
 
     @property
     def has_joined(self) -> bool:
-        """Whether it was active without being asked for."""
+        """Whether it had joined by itself."""
         return self.chosen_by == JOINED
 
     @property
     def fills_slot(self) -> bool:
-        """Whether it stands in a slot, and not in a list."""
+        """Whether it fills a slot instead of being in a list."""
         return self.slot in SLOTS or is_group_slot(self.slot)
 
     @property
@@ -98,7 +98,7 @@ class SavedComponent:
 
     @property
     def prefix(self) -> str:
-        """What the keys of its settings begin with; none is a key of the run itself."""
+        """The prefix of the keys of its settings; no key of the run itself has one."""
         return f"{self.slot if is_group_slot(self.slot) else self.name}."
 
 

@@ -13,24 +13,24 @@ from rlk.planning.parse import parse_plugin
 from rlk.registry.external import find_entry
 from rlk.registry.kinds import STACKED
 
-#: Who chose a component that is active without being asked for.
+#: Who chose a component that joined by itself.
 JOINED = "active in every run"
 
 
 def select(draft: Draft) -> tuple[Choice, ...]:
-    """All components of a run, the algorithm first, as they are before they are configured.
+    """All components of a run, the algorithm first, not yet configured.
 
     The distribution is missing, because it may depend on the action space.
     """
     slots = [slot for slot in draft.layers.slots if slot != "distribution"]
     in_slots = [choice for slot in slots for choice in filling(draft, slot)]
-    # A wrapper of every run (a monitor) is innermost: it sees what the environment itself gives.
+    # A wrapper of every run (a monitor) is innermost: it sees the environment's own results.
     plugins = sorted(draft.plugins.values(), key=_is_joined_wrapper, reverse=True)
     return (draft.algorithm, *in_slots, *plugins)
 
 
 def distribution_of_any_space(draft: Draft) -> tuple[Choice, ...]:
-    """The distribution, if it is one for every action space; nothing if it depends on that."""
+    """The distribution, if it is the same for every action space; otherwise nothing."""
     return filling(draft, "distribution")
 
 
@@ -38,12 +38,12 @@ def filling(draft: Draft, slot: str, action_space: str = "") -> tuple[Choice, ..
     """The component in a slot, or nothing; several in a slot of `STACKED`, the innermost first.
 
     Args:
-        draft: what the run is made of.
+        draft: the draft of the run.
         slot: a key of its `layers.slots`.
         action_space: its class name, for a slot with one component for each (`distribution`).
 
     Raises:
-        PlanError: if the component decorates a storage, so that it cannot be one by itself.
+        PlanError: if the component is a decorator, which is not a storage by itself.
     """
     setting = draft.layers.find(slot)
     asked = setting.value
@@ -53,7 +53,7 @@ def filling(draft: Draft, slot: str, action_space: str = "") -> tuple[Choice, ..
     for one in listed(asked) if slot in STACKED else (asked,):
         if one is not None and not _is_left_out(draft, one):
             choice = _in_slot(draft, slot, one, setting.by)
-            found.setdefault(choice.name, choice)  # the same by another name is no second one
+            found.setdefault(choice.name, choice)  # an alias of the same is not a second one
     return tuple(sorted(found.values(), key=_acts_by_own_policy, reverse=True))
 
 
@@ -76,7 +76,7 @@ def _in_slot(draft: Draft, slot: str, asked: Any, by: str) -> Choice:
 
 
 def _acts_by_own_policy(choice: Choice) -> bool:
-    """Whether it is a noise on the policy: the innermost, for others change its actions."""
+    """Whether it is a noise on the policy: the innermost, because others change its actions."""
     return choice.component.scope == "policy"
 
 

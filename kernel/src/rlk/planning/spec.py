@@ -1,4 +1,4 @@
-"""What was asked for: the RunSpec, and how it is made from keywords and tables.
+"""The request for a run, the RunSpec, and how it is made from keywords and tables.
 
 Every choice and setting has a dotted key in one flat namespace: `n_envs` (the run's), `policy` (a
 slot's), `gamma` (the algorithm's), `policy.layers` (a setting of the component in a slot),
@@ -18,15 +18,15 @@ from rlk.planning.layers import Rank, Setting
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.kinds import SLOTS
 
-#: Who gave what has no other origin.
+#: Who gave a setting without another origin.
 CALLER = "user"
-#: Begins the key of a keyword of the environment.
+#: The prefix of keys that are keywords of the environment.
 ENV_PREFIX = "env."
 
 
 @attrs.frozen
 class RunSpec:
-    """What a user asked for. Made by `make_spec`; nothing in it has been looked up yet."""
+    """A user's request. `make_spec` makes it; nothing in it has been looked up yet."""
 
     algo: str
     #: Values by dotted key: `env` (an id, `module:Class`, a class, a callable or an object), the
@@ -38,11 +38,11 @@ class RunSpec:
     plugins: tuple[Any, ...] = ()
     #: Who gave a key, where that was not the caller: a file, a recipe. See `plugin_key`.
     origins: Mapping[str, str] = attrs.field(factory=dict)
-    notes: tuple[str, ...] = ()  #: what the user should be told about how it came to be
-    lost: tuple[str, ...] = ()  #: likewise, of settings for training that a file could not hold
+    notes: tuple[str, ...] = ()  #: notes for the user on how it was made
+    lost: tuple[str, ...] = ()  #: likewise, on settings for training that a file could not hold
 
     def over(self, lower: RunSpec) -> RunSpec:
-        """This spec, and from a lower one what it leaves open; plugins and notes are joined."""
+        """This spec, completed from a lower one; plugins and notes are joined."""
         origins = {key: by for key, by in lower.origins.items() if key not in self.given}
         return RunSpec(
             self.algo or lower.algo,
@@ -54,7 +54,7 @@ class RunSpec:
         )
 
     def settings(self) -> Iterator[tuple[str, Setting]]:
-        """Everything given, by key: what has an origin counts less than what the caller gives."""
+        """All settings by key: those with an origin count less than the caller's."""
         for key, value in self.given.items():
             origin = self.origins.get(key)
             rank = Rank.FILE if origin else Rank.USER
@@ -74,25 +74,25 @@ class RunSpec:
 
 @attrs.frozen
 class Patch:
-    """What a plugin proposes for settings that the user left unset."""
+    """A plugin's proposals for settings that the user left unset."""
 
     values: Mapping[str, Any]  #: by dotted key; `plugins` is a list to join
     reason: str = ""  #: one line, shown by --explain
 
 
 def make_spec(algo: str, given: Mapping[str, Any], origin: str = "") -> RunSpec:
-    """A RunSpec from keywords, in which tables become dotted keys.
+    """A RunSpec from keywords; nested tables become dotted keys.
 
-    None leaves open what belongs to the run or fills a slot (`seed=None`, `policy=None`); for any
-    other setting it is a value.
+    None leaves open a setting of the run or the component of a slot (`seed=None`, `policy=None`);
+    for any other setting it is a value.
 
     Args:
         algo: the algorithm's name.
         given: keywords; `plugins` may be one name or a list.
-        origin: who gave them, where it was not the caller.
+        origin: who gave them, if it was not the caller.
 
     Raises:
-        PlanError: for plugins or a folder that are none.
+        PlanError: for invalid plugins or an invalid folder.
     """
     values = flatten(given)
     for key in ("plugins", *RUN_KEYS, *SLOTS):
@@ -116,7 +116,7 @@ def plugin_key(plugin: Any) -> str:
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as one, with dotted keys; a table that an environment takes stays whole."""
+    """Nested tables as one with dotted keys; a table for an environment's keyword stays whole."""
     flat: dict[str, Any] = {}
     for key, value in tree.items():
         if isinstance(value, Mapping) and not f"{prefix}{key}".startswith(ENV_PREFIX):

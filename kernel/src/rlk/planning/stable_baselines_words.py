@@ -1,4 +1,4 @@
-"""Settings that Stable Baselines and its zoos write otherwise: refused, with what to type."""
+"""Settings in the form of Stable Baselines and its zoos: refused, with what to type instead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlk.registry.registries import Registries
 
 POLICY = "policy_kwargs"
 _NOTHING = "it has nothing to do here. Leave it out."
-#: What is said of every other.
+#: The message for all others.
 INSTEAD: Mapping[str, str] = {
     "tensorboard_log": "loggers write into the run's folder. Say out='FOLDER', and put one in: "
     "plugins=[…] with one of: rlk plugins list --kind loggers",
@@ -39,7 +39,7 @@ INSTEAD: Mapping[str, str] = {
 def refuse_stable_baselines_words(
     layers: SettingLayers, algorithm: Choice, registries: Registries
 ) -> None:
-    """PlanError for the first such setting that is none of the algorithm's own.
+    """PlanError for the first such setting that the algorithm does not have.
 
     The zoos switch wrappers on by a setting of that name (`frame_stack: 4`).
     """
@@ -66,7 +66,7 @@ def refuse_stable_baselines_words(
 
 
 def _of_policy(given: Mapping[str, Any], own: list[str]) -> str:
-    """The keywords that stand for `policy_kwargs` here."""
+    """The keywords that replace `policy_kwargs` here."""
     start = f"{POLICY}."
     inner = {key.removeprefix(start): v for key, v in given.items() if key.startswith(start)}
     words = [f"{key}={value!r}" for key, value in inner.items() if key in own]

@@ -1,8 +1,8 @@
-"""Spaces that nothing in rlk can be made for, whichever components a run has.
+"""Spaces that rlk does not support, whichever components a run has.
 
-Whether a component serves a kind of space it says by itself (`Component.observation_spaces`,
-`action_spaces`). This is about what no such name tells apart. Imports Gymnasium, so planning loads
-it when there is an environment.
+A component declares the kinds of spaces that it supports (`Component.observation_spaces`,
+`action_spaces`). This module checks what the kind does not tell. It imports Gymnasium, so planning
+loads it only when there is an environment.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ARRAYS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary
 
 
 def check_usable(env: str, observation_space: Space, action_space: Space) -> None:
-    """Nothing, if observations and actions of these spaces can be kept and computed with.
+    """Check that observations and actions of these spaces can be stored and computed with.
 
     Raises:
         PlanError: naming the environment, the space, and how to change it.
@@ -29,7 +29,7 @@ def check_usable(env: str, observation_space: Space, action_space: Space) -> Non
 
 
 def or_wrap(space: Space, what: str) -> str:
-    """What else to do about a space that is neither of arrays nor a dict of them, as a sentence.
+    """A sentence on what else to do about a space that is neither arrays nor a dict of them.
 
     Args:
         what: `Observation` or `Action`.

@@ -1,4 +1,4 @@
-"""What was asked for and would change nothing in a run: it is refused, not ignored."""
+"""Requests that would change nothing in a run: they are refused, not ignored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def without_effect(plan: Plan, draft: Draft) -> Iterator[str]:
 
 
 def _distribution(plan: Plan) -> Iterator[str]:
-    """A distribution, where the algorithm names none by default: it draws its actions from none."""
+    """A distribution for an algorithm without a default one: it does not use a distribution."""
     algorithm, chosen = plan.algorithm, plan.distribution
     if chosen is not None and "distribution" not in algorithm.component.defaults:
         yield (
@@ -30,7 +30,7 @@ def _distribution(plan: Plan) -> Iterator[str]:
 
 
 def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
-    """A user's settings of the algorithm that plugins would take which are not in the run."""
+    """A user's settings of the algorithm that are forwarded to plugins not in the run."""
     component = plan.algorithm.component
     in_run = {choice.component.name for _, choice in plan.choices()}
     config: Any = component.config
@@ -39,7 +39,7 @@ def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
         if key in component.activates or in_run.intersection(takers):
             continue
         setting, default = draft.layers.find(key), attrs.fields_dict(config)[key].default
-        # A file gives every setting of the run that it was saved from, not only what was wanted.
+        # A file has every setting of the run that it was saved from, not only those asked for.
         if setting.rank == Rank.USER and setting.value != default:
             yield (
                 f"{plan.algorithm.title}: {key}={setting.value!r} is for {takers[0]!r}, which is "
@@ -49,7 +49,7 @@ def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
 
 
 def _put_in(plugin: str, plan: Plan, draft: Draft) -> str:
-    """What to type for a plugin: the switch that the algorithm has for it, if there is one."""
+    """What to type for a plugin: the algorithm's switch for it, if there is one."""
     switches = {plugin: key for key, plugin in plan.algorithm.component.activates.items()}
     if plugin in switches:
         return f"--set {switches[plugin]}=true"

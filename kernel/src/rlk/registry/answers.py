@@ -1,6 +1,6 @@
-"""What hooks, and methods that a run is built by, are to return; others are named with whose it is.
+"""Checks what hooks, and methods that are called while building, return; errors name the plugin.
 
-Nothing of it is looked at in a step or an update.
+None of these checks happens in a step or an update.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from rlk.errors import BrokenPlugin, either
 
 
 class Answer(NamedTuple):
-    """What a hook takes: in words, and whether something is one."""
+    """What a hook accepts: a description, and a test."""
 
     words: str
     fits: Callable[[Any], bool]
 
 
 def check_answer(hook: str, answer: Any, plugins: Sequence[str]) -> None:
-    """Look at an answer that is not None.
+    """Check an answer that is not None.
 
     Args:
         hook: the name of the hook.
-        answer: what it was answered with.
-        plugins: those one of which gave it.
+        answer: the answer.
+        plugins: the plugins, one of which gave it.
 
     Raises:
-        BrokenPlugin: if it is nothing that the hook takes.
+        BrokenPlugin: if the hook does not accept it.
     """
     taken = TAKEN.get(hook)
     if taken is not None and not taken.fits(answer):
@@ -38,15 +38,15 @@ def check_answer(hook: str, answer: Any, plugins: Sequence[str]) -> None:
 
 
 def check_given(title: str, method: str, given: Any) -> None:
-    """Look at what a method of a component gave while a run is built, or where one has failed.
+    """Check the result of a component's method while a run is built, or after one has failed.
 
     Args:
-        title: of the component, or of whatever else has the method.
+        title: of the component, or of another owner of the method.
         method: a key of `GIVEN`.
-        given: what it returned.
+        given: the result.
 
     Raises:
-        BrokenPlugin: if it is not what `GIVEN` says.
+        BrokenPlugin: if it is not what `GIVEN` describes.
     """
     if not GIVEN[method].fits(given):
         raise BrokenPlugin(
@@ -56,19 +56,19 @@ def check_given(title: str, method: str, given: Any) -> None:
 
 
 def _make_one(found: Any) -> str:
-    """What to do with a class where one of it is wanted."""
+    """What to do about a class in place of an instance."""
     return f" Make one of the class: {found.__name__}(…)." if isinstance(found, type) else ""
 
 
 def _has(*names: str) -> Callable[[Any], bool]:
-    """Whether something has all these attributes, and is no class whose instances have them."""
+    """A test whether an object has all these attributes, and is not a class."""
     return lambda answer: (
         not isinstance(answer, type) and all(hasattr(answer, name) for name in names)
     )
 
 
 def _is_any(protocol: str, *others: str) -> Callable[[Any], bool]:
-    """Whether something has the methods of a protocol, as far as the others have them too."""
+    """A test whether an object has the methods that a protocol shares with the others."""
 
     def fits(answer: Any) -> bool:
         from rlk import protocols  # not at the top: what only lists components starts without it
@@ -88,7 +88,7 @@ def _is_state(answer: Any) -> bool:
 
 
 def _can_be_kept(value: Any) -> bool:
-    """Whether a value of a state is one that every serializer holds."""
+    """Whether every serializer can store a value of a state."""
     if isinstance(value, dict):
         return all(map(_is_text, value)) and all(map(_can_be_kept, value.values()))
     if isinstance(value, (list, tuple)):

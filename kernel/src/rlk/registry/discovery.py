@@ -1,10 +1,10 @@
-"""The entry points of installed distributions, found without importing anything of theirs.
+"""The entry points of installed distributions, found without importing any of them.
 
 Importing `importlib.metadata` and parsing the metadata of 150 distributions with it takes 60 ms,
 which is half of the time that `rlk --help` may take. This module therefore reads the folders on
 `sys.path` directly: `entry_points.txt` of every distribution, and the name and version of those
-that have an entry point of rlk's. It asks `importlib.metadata` about whatever else can hold
-distributions, which are archives, and finders that a program has put into `sys.meta_path`.
+that have an entry point of rlk's. It uses `importlib.metadata` only for other places of
+distributions: archives, and finders that a program has put into `sys.meta_path`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
 
-#: The names of rlk's entry-point groups begin with this.
+#: The prefix of rlk's entry-point groups.
 PREFIX = "rlk."
 #: The endings of folders of metadata (the last stands within an egg), and the file in each that has
 #: the name and the version.
@@ -37,7 +37,7 @@ class Point(NamedTuple):
     version: str
 
     def load(self) -> Any:
-        """Import what it names."""
+        """Import the object that it names."""
         module, _, path = self.target.partition("[")[0].partition(":")
         found: Any = importlib.import_module(module.strip())
         for part in filter(None, path.strip().split(".")):
@@ -48,14 +48,14 @@ class Point(NamedTuple):
 def entry_points() -> Iterator[Point]:
     """Every entry point of rlk's, in the order of `sys.path`.
 
-    A distribution that is installed in two of its folders comes twice.
+    The entry points of a distribution that is installed in two of its folders come twice.
     """
     for place in sys.path:
         try:
             names = sorted(os.listdir(place or "."))
         except NotADirectoryError:
             yield from _of_archive(place)
-        except OSError:  # `sys.path` may name what does not exist or cannot be read
+        except OSError:  # `sys.path` may name places that do not exist or cannot be read
             continue
         else:
             for name in names:
@@ -66,7 +66,7 @@ def entry_points() -> Iterator[Point]:
 
 
 def _of_folder(folder: str) -> Iterator[Point]:
-    """Those of a folder, if it holds the metadata of a distribution."""
+    """The entry points of a folder, if it holds the metadata of a distribution."""
     name = os.path.basename(folder).lower()
     metadata = FOLDERS.get(os.path.splitext(name)[1] or name)
     if metadata is None:
@@ -77,14 +77,14 @@ def _of_folder(folder: str) -> Iterator[Point]:
 
 
 def _of_archive(place: str) -> Iterator[Point]:
-    """Those of an archive on `sys.path`."""
+    """The entry points of an archive on `sys.path`."""
     from importlib.metadata import distributions
 
     yield from _of_distributions(distributions(path=[place]))
 
 
 def _of_finder(finder: object) -> Iterator[Point]:
-    """Those that a finder of `sys.meta_path` knows, if it knows of distributions at all."""
+    """The entry points that a finder of `sys.meta_path` knows, if it knows distributions."""
     find = getattr(finder, "find_distributions", None)
     if find is None:
         return
@@ -115,7 +115,7 @@ def _points(text: str, metadata: str) -> Iterator[Point]:
 
 
 def _field(name: str, metadata: str) -> str:
-    """A field in the header of metadata, or an empty text."""
+    """A field in the header of metadata, or an empty text if it is missing."""
     prefix = f"{name}: "
     lines = metadata.splitlines()
     return next((line.removeprefix(prefix) for line in lines if line.startswith(prefix)), "")

@@ -1,4 +1,4 @@
-"""What a registry holds under a name: a component that is loaded when it is first asked for."""
+"""The entries of a registry: each names a component, which is loaded when first used."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Owned:
         return factory
 
     def hooks_of(self, component: Component) -> Any:
-        """Import what makes its component's hooks; None where it has none.
+        """Import the maker of its component's hooks; None if it has none.
 
         Raises:
             BrokenPlugin: if it cannot be imported.
@@ -73,17 +73,17 @@ class Entry(Owned):
     _loaded: list[Component] = attrs.field(factory=list)
 
     def component(self) -> Component:
-        """The component, loaded when it is first asked for.
+        """The component, loaded when first used.
 
         Raises:
-            BrokenPlugin: if it cannot be imported, or the name stands for something else.
+            BrokenPlugin: if it cannot be imported, or is not a component of that name.
         """
         if not self._loaded:
             self._loaded.append(self._load_component())
         return self._loaded[0]
 
     def load(self) -> Any:
-        """The factory of its component; BrokenPlugin if that cannot be used."""
+        """The factory of its component; BrokenPlugin if it cannot be used."""
         return self.factory_of(self.component())
 
     def _load_component(self) -> Component:
@@ -99,9 +99,9 @@ class Entry(Owned):
 
 @cache
 def _missing_methods(factory: type, kind: str, stages: tuple[str, ...]) -> frozenset[str]:
-    """The methods of its kind, and those its own abstract base asks for, that a class lacks.
+    """The methods that a class lacks, of its kind or of its own abstract base.
 
-    A run asks for every one of its factories several times.
+    The result is cached, because a run asks for each of its factories several times.
     """
     from rlk import protocols  # not at the top: what only lists components starts without it
 

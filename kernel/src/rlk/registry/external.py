@@ -1,9 +1,9 @@
 """Components that no entry point names: passed as objects, or found at a place.
 
 A place is a text such as `./file.py:Class` or `package.module:Class`. Components of the kind
-`finders` answer to places: each is a function of a place and of the kind that is wanted (None means
-any), and returns a Component, or None where the place is not its own. One that runs code to find it
-says so with `runs_code`.
+`finders` resolve places: each is a function of a place and of the wanted kind (None means any), and
+returns a Component, or None if it does not handle the place. A finder that runs code declares it
+with `runs_code`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def is_place(name: str) -> bool:
 
 
 def find_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:
-    """The entry for a name, a place or an object; of any kind where `kind` is None.
+    """The entry for a name, a place or an object; of any kind if `kind` is None.
 
     Raises:
-        PlanError: if nothing answers to it.
+        PlanError: if there is no such component.
     """
     if not isinstance(asked, str) or is_place(asked):
         return external_entry(asked, kind, registries)
@@ -39,7 +39,7 @@ def external_entry(asked: Any, kind: str | None, registries: Registries) -> Entr
     """The entry for a place or an object, of that kind unless its component names its own.
 
     Raises:
-        PlanError: if no finder answers to the place, or the object cannot be a component.
+        PlanError: if no finder resolves the place, or the object cannot be a component.
     """
     if isinstance(asked, str):
         _, found = registries.finders.ask("plugin", asked, kind)
@@ -51,12 +51,12 @@ def external_entry(asked: Any, kind: str | None, registries: Registries) -> Entr
 
 
 def passed_entry(plugin: Any, number: int) -> Entry:
-    """The entry for a plugin that was passed: a component, or what implements hooks.
+    """The entry for a plugin that was passed: a component, or an object with hooks.
 
     Args:
         plugin: a Component of any kind, an object or a module that implements hooks, or a class of
-            such objects, of which every run gets one of its own.
-        number: tells several of one class apart.
+            such objects, of which every run makes its own.
+        number: distinguishes several objects of one class.
 
     Raises:
         PlanError: for a component that does not say its kind.
@@ -74,7 +74,7 @@ def passed_entry(plugin: Any, number: int) -> Entry:
 
 
 def as_component(found: Any) -> Component:
-    """A Component as it is, that of a class which has one, or one made of a class or function.
+    """A Component unchanged, the one of a class that has one, or one made for a class or function.
 
     Raises:
         PlanError: for anything else.

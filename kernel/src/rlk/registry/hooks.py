@@ -1,7 +1,6 @@
 """The plugin manager of one run: a typed wrapper around pluggy's.
 
-Every run has a manager of its own, because what one run activated would otherwise answer in the
-next.
+Every run has its own manager; otherwise the plugins of one run would be called in the next.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from rlk.registry.implementations import HOOKS, SEE, why_not_called, wrong_argum
 Listener = Callable[..., Any]
 #: The hooks whose listeners are looked up once, when a run is built, and then called directly.
 LIFECYCLE = [name for name in HOOKS if is_lifecycle(vars(Specs)[name])]
-#: What pluggy reads out of the signatures of the hooks, for the managers of all runs.
+#: What pluggy learns from the signatures of the hooks, shared by the managers of all runs.
 _SPECIFIED = pluggy.PluginManager("rlk")
 _SPECIFIED.add_hookspecs(Specs)
 
 
 class _Manager(pluggy.PluginManager):
-    """Pluggy's with the hooks of rlk, made in a tenth of the time.
+    """Pluggy's manager with the hooks of rlk, made in a tenth of the time.
 
-    A run makes several. It does not look for the mark on what every object has (`__init__`, …).
+    A run makes several. It skips attributes that every object has (`__init__`, …).
     """
 
     def __init__(self) -> None:
@@ -46,17 +45,17 @@ class _Manager(pluggy.PluginManager):
 
 
 class Hooks:
-    """Activated plugins, and what they answer."""
+    """Activated plugins, and calls of their hooks."""
 
     def __init__(self) -> None:
         self._manager = _Manager()
 
     def activate(self, plugin: object, name: str, owner: str = "this program") -> None:
-        """Let an object answer hooks.
+        """Activate the hooks of an object.
 
         Raises:
-            BrokenPlugin: if it marks a method that is no hook, if its arguments are not the hook's,
-                or if it implements none, so that it would have no effect.
+            BrokenPlugin: if it marks a method that is not a hook, if arguments are not the hook's,
+                or if it implements no hook, so that it would have no effect.
         """
         problem = why_not_called(plugin)
         if problem:
@@ -78,7 +77,7 @@ class Hooks:
             raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {_cause(error)}") from error
 
     def deactivate(self, name: str) -> None:
-        """Let the plugin of that name answer no more."""
+        """Stop calling the hooks of the plugin of that name."""
         self._manager.unregister(name=name)
 
     def get(self, name: str) -> Any:
@@ -93,7 +92,7 @@ class Hooks:
         """The first answer to a firstresult hook, or None.
 
         Raises:
-            BrokenPlugin: for one that the hook does not take.
+            BrokenPlugin: for an answer that the hook does not accept.
         """
         caller = getattr(self._manager.hook, hook)
         answer = caller(**arguments)
@@ -104,10 +103,10 @@ class Hooks:
     def answers(self, hook: str, **arguments: Any) -> list[tuple[str, Any]]:
         """Every answer that is not None, with the name of the plugin that gave it.
 
-        They come in the order of `listeners`. Of a list, every member is an answer.
+        They come in the order of `listeners`. If an answer is a list, every member counts as one.
 
         Raises:
-            BrokenPlugin: for one that the hook does not take.
+            BrokenPlugin: for an answer that the hook does not accept.
         """
         found = []
         for name, function in self.listeners(hook):
@@ -119,16 +118,16 @@ class Hooks:
         return found
 
     def all(self, hook: str, **arguments: Any) -> list[Any]:
-        """The same without the names."""
+        """The answers without the names of the plugins."""
         return [answer for _, answer in self.answers(hook, **arguments)]
 
     def listeners(self, hook: str) -> list[tuple[str, Listener]]:
-        """The implementations of a hook, each with its plugin's name, to be called with keywords.
+        """The implementations of a hook, to be called with keywords, with their plugins' names.
 
         They come in the order of activation, `tryfirst` before and `trylast` after all others.
 
         Raises:
-            BrokenPlugin: for an implementation that is one of pluggy's wrappers.
+            BrokenPlugin: for an implementation that is a hook wrapper of pluggy.
         """
         found = getattr(self._manager.hook, hook).get_hookimpls()
         for one in found:
@@ -142,12 +141,12 @@ class Hooks:
 
 
 def _by_keyword(function: Listener, names: tuple[str, ...]) -> Listener:
-    """The function, called with keywords of which it takes only those that it names."""
+    """The function, wrapped so that it gets only the keywords that it names."""
     return lambda **arguments: function(*map(arguments.__getitem__, names))
 
 
 def _cause(error: Exception) -> str:
-    """The last line of what pluggy says; for an unknown hook, with the nearest that there is."""
+    """The last line of pluggy's message; for an unknown hook, with the nearest name."""
     cause = str(error).splitlines()[-1].strip() if str(error) else type(error).__name__
     unknown = re.match(r"unknown hook '(\w+)'", cause)
     return str(UnknownName("hook", unknown[1], HOOKS, SEE)) if unknown else cause

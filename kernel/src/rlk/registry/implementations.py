@@ -1,4 +1,4 @@
-"""Which hooks an object implements, and what is wrong with one that would be called for none."""
+"""Which hooks an object implements, and why some of its methods would never be called."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlk.hookspecs import Specs
 
 #: The name of every hook.
 HOOKS = [name for name in vars(Specs) if name.startswith("rlk_")]
-#: What `hookimpl` leaves on a function.
+#: The attribute that `hookimpl` sets on a function.
 MARK = "rlk_impl"
 #: Where the hooks are described.
 SEE = "All hooks: help(rlk.hookspecs.Specs)"
@@ -19,8 +19,8 @@ SEE = "All hooks: help(rlk.hookspecs.Specs)"
 def why_not_called(plugin: object) -> str | None:
     """Why an object, a class or a module, or a part of it, would never be called; else None.
 
-    A hook is called if it has the name of one *and* the mark. A method with the name alone is
-    refused beside marked ones too, because nobody writes one that is not to be called.
+    A method is called if it has the name of a hook *and* the mark. A method with only the name is
+    always refused, because nobody would write it unless it should be called.
     """
     found = _functions(plugin)
     marked = {name for name, function in found.items() if hasattr(function, MARK)}
@@ -44,14 +44,14 @@ def why_not_called(plugin: object) -> str | None:
 def wrong_arguments(plugin: object) -> str | None:
     """What is wrong with the arguments of a hook that an object implements, or None.
 
-    A hook is passed those that it names before any `*`, and that have no default.
+    A hook is passed the arguments that it names before any `*` and that have no default.
     """
     for hook in implemented(plugin):
         where = f"{_name(plugin)}.{hook}"
         passed = list(inspect.signature(vars(Specs)[hook]).parameters)
         try:
             taken = inspect.signature(getattr(plugin, hook)).parameters
-        except ValueError:  # what inspect says of a method without any argument
+        except ValueError:  # inspect raises this for a method without arguments
             return f"{where} takes no self: write def {hook}({', '.join(passed)})"
         for name, one in taken.items():
             if one.kind is one.KEYWORD_ONLY and one.default is one.empty:
@@ -62,7 +62,7 @@ def wrong_arguments(plugin: object) -> str | None:
 
 
 def implemented(plugin: object) -> list[str]:
-    """The names of the hooks that an object answers."""
+    """The names of the hooks that an object implements."""
     found = _functions(plugin)
     return [name for name in HOOKS if hasattr(found.get(name), MARK)]
 
@@ -76,7 +76,7 @@ def _meant(name: str) -> str | None:
 
 
 def _functions(plugin: object) -> dict[str, Any]:
-    """The functions and methods of an object by name; its properties are not asked."""
+    """The functions and methods of an object by name; its properties are not evaluated."""
     names = (name for name in dir(plugin) if not name.startswith("__"))
     found = {name: inspect.getattr_static(plugin, name, None) for name in names}
     plain = {name: getattr(value, "__func__", value) for name, value in found.items()}

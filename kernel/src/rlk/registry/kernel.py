@@ -1,4 +1,4 @@
-"""The kernel: all that is chosen by name, and the plugins that extend it.
+"""The kernel: the registries of components, and the plugins that extend it.
 
 `rlk.registry.storages.register("mine", MyStorage)` adds to the default kernel.
 """
@@ -13,9 +13,9 @@ from rlk.registry.registries import Registries
 
 
 class Kernel:
-    """The registries of components, and the plugins that answer `rlk_register`.
+    """The registries of components, and the plugins that implement `rlk_register`.
 
-    A kernel has no hooks but that one: every run has a plugin manager of its own.
+    A kernel calls only that hook: every run has its own plugin manager.
 
     Args:
         discover: fill it with everything that is installed; otherwise it is empty, to be filled
@@ -30,10 +30,10 @@ class Kernel:
             self.registries.discover()
 
     def activate(self, plugin: object, name: str | None = None) -> None:
-        """Let a plugin join the kernel: its `rlk_register` is called now.
+        """Add a plugin to the kernel: its `rlk_register` is called now.
 
         Raises:
-            BrokenPlugin: if it has none; the other hooks are those of a run.
+            BrokenPlugin: if it does not implement that hook; all others belong to a run.
         """
         name = name or type(plugin).__name__
         if not hasattr(plugin, "rlk_register"):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-#: Slots of a run that hold one component each, except for those in `STACKED`: the option that
-#: fills one, and the kind that goes there.
+#: Slots of a run, which hold one component each, except those in `STACKED`: the option that fills
+#: the slot, and the kind of its component.
 SLOTS = {
     "policy": "policies",
     "distribution": "distributions",
@@ -14,9 +14,9 @@ SLOTS = {
     "optimiser": "optimisers",
     "serializer": "serializers",
 }
-#: Slots that hold one component or several, each of which is put around the one before it.
+#: Slots that hold one component or several, each wrapped around the one before it.
 STACKED = ("noise",)
-#: Kinds of which any number may be active in a run.
+#: Kinds with any number of active components in a run.
 LISTS = ("wrappers", "extensions", "callbacks", "loggers")
 #: Every kind that the kernel knows; plugins may add more with `Registries.add_kind`.
 KINDS = (
@@ -31,7 +31,7 @@ def is_group_slot(key: str) -> bool:
 
 
 def singular(kind: str) -> str:
-    """A kind as messages name one of its components: `storages` is `storage`, `policies` `policy`.
+    """A kind as messages name one of its components: `storages` → `storage`, `policies` → `policy`.
 
     An underscore becomes a hyphen: `vec_envs` is `vec-env`, `compile_passes` is `compile-pass`.
     """

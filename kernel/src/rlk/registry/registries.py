@@ -1,4 +1,4 @@
-"""The registries of all kinds, and the scan of what is installed that fills them."""
+"""The registries of all kinds, and the scan of installed distributions that fills them."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Registries:
         return iter(self._by_kind.values())
 
     def own_name(self, name: str) -> str:
-        """What a component that is installed under this name calls itself.
+        """The own name of the component that is installed under this name.
 
-        `param-noise` is another name of `adaptive-parameter-noise`. A component is loaded only
-        where its distribution has another one of its kind, which may be the same by another name;
-        one that is broken, or not there, has the name that is given.
+        `param-noise` is an alias of `adaptive-parameter-noise`. A component is loaded only if its
+        distribution has another entry of its kind, which may be an alias; the name of a broken or
+        missing component is returned unchanged.
         """
         for registry in self:
             entry = next((one for one in registry if one.name == name), None)
@@ -53,13 +53,13 @@ class Registries:
 
         Raises:
             UnknownName: if there is none.
-            BrokenPlugin: if several distributions give it.
+            BrokenPlugin: if several distributions provide it.
         """
         every = (entry for registry in self for entry in registry)
         return only_entry("plugin", name, every, "See: rlk plugins list")
 
     def discover(self) -> None:
-        """Scan the installed distributions' entry points once; nothing of theirs is imported."""
+        """Scan the entry points of installed distributions once, without importing any."""
         for point in entry_points():
             entry = Entry(point.kind, point.name, point.dist, point.version, point.load)
             self.add_kind(point.kind).add(entry)

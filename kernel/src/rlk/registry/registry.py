@@ -12,19 +12,19 @@ from rlk.errors import SHOWN, BrokenPlugin, PlanError, UnknownName
 from rlk.registry.entry import Entry
 from rlk.registry.kinds import singular
 
-#: The owner of what a program has registered itself.
+#: The owner of components that a program has registered itself.
 BY_HAND = "this program"
 
 
 class Registry:
-    """The components of one kind by name."""
+    """The components of one kind, by name."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.entries: dict[str, dict[str, Entry]] = {}  # by name, then by distribution
 
     def add(self, entry: Entry) -> None:
-        """Add what a distribution offers; a distribution that is found twice counts once."""
+        """Add the entry of a distribution; one that is found twice counts once."""
         self.entries.setdefault(entry.name, {}).setdefault(entry.dist, entry)
 
     def register(self, name: str, factory: Any = None, **fields: Any) -> Any:
@@ -51,7 +51,7 @@ class Registry:
         return factory
 
     def unregister(self, name: str) -> None:
-        """Forget what the program has registered under a name, if there is anything."""
+        """Remove the component that the program has registered under a name, if there is one."""
         found = self.entries.get(name, {})
         found.pop(BY_HAND, None)
         if not found:
@@ -61,7 +61,7 @@ class Registry:
         return name in self.entries
 
     def __iter__(self) -> Iterator[Entry]:
-        """Every entry; of a name that the program has registered, that one alone."""
+        """Every entry; for a name that the program has registered, only that one."""
         for name in self.names():
             found = self.entries[name]
             yield from [found[BY_HAND]] if BY_HAND in found else found.values()
@@ -75,23 +75,23 @@ class Registry:
 
         Raises:
             UnknownName: if there is none.
-            BrokenPlugin: if two distributions give it.
+            BrokenPlugin: if two distributions provide it.
         """
         hint = f"See: rlk plugins list --kind {self.kind.replace('_', '-')}"
         return only_entry(singular(self.kind), name, self, hint)
 
     def ask(self, what: str, name: str, *more: Any) -> tuple[Entry, Any]:
-        """The first component that answers to a name, and its answer.
+        """The first component that resolves a name, and its answer.
 
-        This is for kinds whose components are functions of a name (`protocols.NameSource`): one
-        returns None for a name that is not its own. Those that a program registered come first.
+        This is for kinds whose components are functions of a name (`protocols.NameSource`), which
+        return None for names of others. Components that a program registered come first.
 
         Args:
-            what: what the name should stand for, as the error says it (`environment`).
+            what: the kind of thing that the name stands for, for the error (`environment`).
             name: passed to every function, with `more`.
 
         Raises:
-            PlanError: if none answers.
+            PlanError: if no component resolves it.
         """
         found = next(self.answers(name, *more), None)
         if found is None:
@@ -99,7 +99,7 @@ class Registry:
         return found
 
     def unanswered(self, what: str, name: str) -> PlanError:
-        """The error for a name to which no component answers; `what` is as of `ask`."""
+        """The error for a name that no component resolves; `what` is as in `ask`."""
         sources = self._sources()
         asked = [f"{entry.name} ({entry.component().summary})" for entry, _ in sources]
         if len(asked) > SHOWN:
@@ -112,14 +112,14 @@ class Registry:
         return PlanError(f"unknown {what} {name!r}. {hint}")
 
     def answers(self, name: str, *more: Any) -> Iterator[tuple[Entry, Any]]:
-        """Every component that answers to a name, and its answer; see `ask`."""
+        """Every component that resolves a name, and its answer; see `ask`."""
         for entry, source in self._sources():
             answer = source(name, *more)
             if answer is not None:
                 yield entry, answer
 
     def _sources(self) -> list[tuple[Entry, Any]]:
-        """Every component with its factory, those that a program registered first."""
+        """Every component with its factory; those that a program registered come first."""
         entries = sorted(self, key=lambda entry: entry.dist != BY_HAND)
         return [(entry, entry.component().load()) for entry in entries]
 
@@ -128,8 +128,8 @@ def only_entry(what: str, name: str, entries: Iterable[Entry], hint: str) -> Ent
     """The one entry of that name; one that a program registered wins over installed ones.
 
     Raises:
-        UnknownName: if there is none; `what` says what it should have been, `hint` what to type.
-        BrokenPlugin: if several distributions give it.
+        UnknownName: if there is none; `what` names its kind, `hint` says what to type.
+        BrokenPlugin: if several distributions provide it.
     """
     entries = list(entries)
     found = [entry for entry in entries if entry.name == name]
@@ -144,7 +144,7 @@ def only_entry(what: str, name: str, entries: Iterable[Entry], hint: str) -> Ent
 def unknown(what: str, name: str, entries: Iterable[Entry], hint: str) -> UnknownName:
     """The error for a name that none of these entries has; the arguments are `only_entry`'s.
 
-    It suggests what other libraries call so, else what is like it.
+    It suggests the component that other libraries call by that name, else similar names.
     """
     entries = list(entries)
     meant = dict.fromkeys(entry.name for entry in entries if name in _known_as(entry))
@@ -152,7 +152,7 @@ def unknown(what: str, name: str, entries: Iterable[Entry], hint: str) -> Unknow
 
 
 def _known_as(entry: Entry) -> tuple[str, ...]:
-    """What other libraries call it; nothing for one that is broken."""
+    """Its names in other libraries; none if it is broken."""
     try:
         return entry.component().known_as
     except BrokenPlugin:
@@ -160,7 +160,7 @@ def _known_as(entry: Entry) -> tuple[str, ...]:
 
 
 def clash(name: str, entries: list[Entry]) -> BrokenPlugin:
-    """The error for a name that more than one distribution gives."""
+    """The error for a name that several distributions provide."""
     owners = ", ".join(sorted(f"{singular(entry.kind)} of {entry.owner}" for entry in entries))
     return BrokenPlugin(
         f"{name!r} is given by {len(entries)} packages: {owners}. Uninstall all but one."

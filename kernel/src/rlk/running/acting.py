@@ -1,4 +1,4 @@
-"""How an agent acts outside of training: for one observation, or for a batch of any number.
+"""How an agent acts outside of training: for one observation, or for a batch of any size.
 
 Dimensions: B observations in a call.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Asked(NamedTuple):
-    """What a call asks about, as actors take it."""
+    """The observations of one call, in the form that actors take."""
 
     observation: Any  #: [B, ...]
     carry: Any
@@ -55,7 +55,7 @@ class Acting:
         self, observation: Any, state: Any, mask: Array | None, actions: Any, logp: bool
     ) -> Any:
         """As `Agent.action_probability`."""
-        # The algorithm's own: what a plugin may have put in its place only acts.
+        # The algorithm's own actor: one that a plugin put in its place can only act.
         actor: Any = self.run.algorithm.actor(self.run.streams.numpy("predict"))
         if not offers(actor, TellsProbabilities):
             raise RlkError(
@@ -85,7 +85,7 @@ class Acting:
         """Actions [B, *shape] of the environment, for so many observations.
 
         Raises:
-            ValueError: if they are of another number or shape, or no actions of the space.
+            ValueError: if their number or shape is wrong, or the space does not contain them.
         """
         space = self.run.action_space
         array, expected = np.asarray(actions), (size, *(space.shape or ()))

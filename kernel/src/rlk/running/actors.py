@@ -1,7 +1,7 @@
-"""Names the actor that returns no Act.
+"""Finds the actor that does not return an Act.
 
-In training that is found out where something has failed: actors stand in each other, and a step has
-no time to look at what each returns.
+In training it is looked for only after something has failed: actors are nested, and a step has no
+time to check what each returns.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 def check_actors(run: Run, observation: Any) -> None:
-    """Ask the actors of training, the innermost first, because a collection has failed.
+    """Call the training actors, the innermost first, because a collection has failed.
 
-    One of them may hand on what another inside it has returned, or fail on it. The first that
-    raises is the last that is asked: the error of the collection says more.
+    An outer actor may pass on what an inner one returned, or fail because of it. The check ends at
+    the first that raises: the error of the collection says more.
 
     Args:
         observation: [N, …], of all environments.
 
     Raises:
-        BrokenPlugin: naming the first that returns no Act.
+        BrokenPlugin: naming the first that does not return an Act.
     """
     start = np.ones(run.n_envs, dtype=bool)
     for actor in run.actors:
@@ -40,6 +40,6 @@ def check_actors(run: Run, observation: Any) -> None:
 
 
 def check_act(actor: Actor, act: Any) -> None:
-    """BrokenPlugin, naming the class of the actor, if what it returned is no Act."""
+    """BrokenPlugin, naming the class of the actor, if it did not return an Act."""
     if not isinstance(act, Act):
         check_given(f"actor {type(actor).__module__}.{type(actor).__qualname__}", "act", act)

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def build(plan: Plan, saved: Mapping[str, Any] | None = None) -> Run:
-    """A Run of everything in the plan; what was opened is closed again if building fails.
+    """Build a Run from a plan; if that fails, everything that was opened is closed again.
 
     Args:
-        plan: what it is made of.
-        saved: the parameters that it will take up, of a file that may ask for far more.
+        plan: the plan.
+        saved: the parameters that will be loaded; the file's plan may ask for far more.
 
     Raises:
         BadFile: if the plan's policy has more parameters than are saved.
@@ -43,7 +43,7 @@ def build(plan: Plan, saved: Mapping[str, Any] | None = None) -> Run:
 
 
 def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
-    """Make the parts of a run, each of those that come before it."""
+    """Make the parts of a run, each from those before it."""
     plan, hooks = run.plan, run.hooks
     run.own_folder()
     run.communicator = hooks.first("rlk_make_communicator", run=run) or OneProcess()
@@ -67,10 +67,10 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
 
 
 def _training_actors(run: Run) -> list[Actor]:
-    """What the collector acts with: the policy's actor, inside noises, inside exploration.
+    """The actors of the collector: the policy's, inside noises, inside exploration.
 
-    What the algorithm itself does to explore comes last, because no noise belongs on an action that
-    is random already.
+    The algorithm's own exploration is outermost, because noise must not change an action that is
+    already random.
     """
     actors = [run.make_actor()]
     for choice in run.plan.noises:

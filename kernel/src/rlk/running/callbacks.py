@@ -17,22 +17,22 @@ from rlk.strict_types import own_number
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: The hooks that a callback of one call of `learn` may answer. What it checks of a plan, and takes
-#: up of a checkpoint, is asked of it only as a plugin.
+#: The hooks that a callback of one call of `learn` may implement. Checking a plan and loading from
+#: a checkpoint are only for plugins.
 ANSWERED = {*LIFECYCLE, "rlk_check_plan", "rlk_save", "rlk_load"}
 
 
 @contextlib.contextmanager
 def listening(run: Run, callback: Any) -> Iterator[None]:
-    """Let one or several callbacks listen to a run meanwhile, after its plugins.
+    """Let callbacks listen to a run within this context, after its plugins.
 
     Args:
         run: the run.
-        callback: an object that answers hooks of a run's life, a function of the run that is called
+        callback: an object that implements lifecycle hooks, a function of the run that is called
             after every vector step, a list or tuple of these, or None.
 
     Raises:
-        PlanError: for anything else, or an object that answers a hook of planning or building,
+        PlanError: for anything else, or an object that implements a hook of planning or building,
             which are over.
     """
     callbacks = [_as_plugin(one) for one in _listed(callback)]
@@ -58,7 +58,7 @@ def _listed(callback: Any) -> Sequence[Any]:
 
 
 def _as_plugin(callback: Any) -> Any:
-    """What answers hooks for one callback."""
+    """An object that implements the hooks of one callback."""
     answered = implemented(callback)
     if callable(callback) and not answered and not isinstance(callback, type):
         _refuse_other_arguments(callback)

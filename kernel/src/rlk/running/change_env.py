@@ -1,4 +1,4 @@
-"""A run goes on in another environment."""
+"""Moves a run to another environment."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def change_env(run: Run, plan: Plan) -> None:
-    """Train, from a reset, in the environment of another plan; the one before is closed.
+    """Continue, from a reset, in the environment of another plan; the old one is closed.
 
-    It stays open where the new one is made of it.
+    The old one stays open if the new one wraps it.
 
     Raises:
-        PlanError: if the new one does not fit; then nothing has changed.
+        PlanError: if the new one does not fit; then nothing changes.
     """
     _check_fits(run.plan, plan)
     old_env, old_plan = run.env, run.plan
@@ -55,7 +55,7 @@ def _check_fits(old: Plan, new: Plan) -> None:
 
 
 def _share_environments(one: Any, other: Any) -> bool:
-    """Whether two vectors step the same environment, as far as they show what they step."""
+    """Whether two vectors step the same environment, as far as they show it."""
     return not _innermost(one).isdisjoint(_innermost(other))
 
 

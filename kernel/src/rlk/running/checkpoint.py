@@ -1,7 +1,7 @@
-"""The state of a run: what a model and a checkpoint hold, and how a run takes it up again.
+"""The state of a run: what a model and a checkpoint hold, and how a run is restored from it.
 
-A State is nested dicts of JSON values, arrays and tensors; how it is kept in a file is up to a
-serializer.
+A State is nested dicts of JSON values, arrays and tensors; a serializer decides how a file holds
+it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
 
 
 def model_state(run: Run) -> State:
-    """What a model holds: everything that learning needs but replay and environments."""
+    """What a model holds: everything that learning needs except replay and environments."""
     buffers = {name: value.clone() for name, value in untrained(run.policy).items()}
     parts = {part: getattr(run, part).state_dict() for part in PARTS}
     noises = {name: noise.state_dict() for name, noise in run.noises.items()}
@@ -37,7 +37,7 @@ def model_state(run: Run) -> State:
 
 
 def run_state(run: Run, *, replay: bool = True) -> State:
-    """What a checkpoint holds: with replay and environments, the run goes on bit for bit."""
+    """What a checkpoint holds: with replay and environments, a run continues bit for bit."""
     state = model_state(run)
     contents = state["manifest"]["contents"]
     contents.append("run")
@@ -65,7 +65,7 @@ def replay_state(run: Run) -> State:
     """The contents of the replay, and nothing else.
 
     Raises:
-        RlkError: if the storage is none that another run can begin with.
+        RlkError: if no other run can begin with this kind of storage.
     """
     _check_replay(run)
     return {"manifest": _manifest(run, "storage"), "storage": run.storage.state_dict()}
@@ -99,11 +99,11 @@ def restore(run: Run, state: State) -> list[str]:
     """Put a saved state into a run of the same plan.
 
     Returns:
-        What will differ from a run that was never interrupted, as sentences.
+        Sentences on what will differ from a run that was never interrupted.
 
     Raises:
-        BadFile: if the parameters do not fit, and the run stays as it was; or if another part
-            cannot take up what was saved of it.
+        BadFile: if the parameters do not fit (the run is then unchanged), or if another part
+            cannot load its saved state.
     """
     for part in PARTS:
         title = run.plan.algorithm.title if part == "algorithm" else f"the run's {part}"
@@ -113,13 +113,13 @@ def restore(run: Run, state: State) -> list[str]:
     run.refresh_schedules()
     run.parameters.check()
     if "run" not in state["manifest"]["contents"]:
-        run.collector.forget()  # its actor begins with what the noises have taken up
+        run.collector.forget()  # its actor begins with the restored noises
         return ["this is a model, not a checkpoint: replay, environments and callbacks start anew"]
     return _restore_experience(run, state)
 
 
 def _restore_experience(run: Run, state: State) -> list[str]:
-    """Plugins, replay and environments of a checkpoint; what will differ."""
+    """Restore plugins, replay and environments; return sentences on what will differ."""
     contents, differs = state["manifest"]["contents"], list[str]()
     plugins = part_of(state, "plugins")
     for name, load in run.hooks.listeners("rlk_load"):
@@ -142,7 +142,7 @@ def _restore_experience(run: Run, state: State) -> list[str]:
 
 
 def _take_up(part: Any, state: State, key: str, title: str) -> None:
-    """Let a part of the run load what was saved of it, if that is like its own state."""
+    """Let a part of the run load its saved state, if that has the form of its own."""
     saved = part_of(state, key)
     check_like(saved, part.state_dict(), f"the saved state of {title}: {key}")
     with _taking_up(title):
@@ -150,7 +150,7 @@ def _take_up(part: Any, state: State, key: str, title: str) -> None:
 
 
 def _take_up_noises(run: Run, saved: State) -> None:
-    """A noise that was not there when the file was written begins anew."""
+    """Restore the noises; one that the file does not have starts fresh."""
     for name in run.noises.keys() & saved.keys():
         _take_up(run.noises[name], saved, name, f"noise {name!r}")
 
@@ -159,8 +159,8 @@ def adopt_replay(run: Run, state: State) -> None:
     """Let a run begin with the replay of another one.
 
     Raises:
-        RlkError: if its storage takes none.
-        BadFile: if it does not fit.
+        RlkError: if the run's storage cannot begin with one.
+        BadFile: if the replay does not fit.
     """
     _check_replay(run)
     saved = part_of(state, "storage")
@@ -169,7 +169,7 @@ def adopt_replay(run: Run, state: State) -> None:
 
 
 def part_of(state: State, key: str, kind: type = dict) -> Any:
-    """What a state from a file holds under a key; BadFile if that is missing or something else."""
+    """The value under a key in a file's state; BadFile if it is missing or of another type."""
     if not isinstance(state.get(key), kind):
         raise BadFile(f"the file is damaged: it holds no {key}.")
     return state[key]
@@ -177,7 +177,7 @@ def part_of(state: State, key: str, kind: type = dict) -> Any:
 
 @contextlib.contextmanager
 def bad_if_it_fails(what: str) -> Iterator[None]:
-    """BadFile that begins with these words, for whatever is raised but rlk's own errors."""
+    """Turn every exception except rlk's own into a BadFile that begins with these words."""
     try:
         yield
     except RlkError:
@@ -188,7 +188,7 @@ def bad_if_it_fails(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _taking_up(title: str) -> Iterator[None]:
-    """What a part of the run cannot take up is a bad file."""
+    """Turn errors of a part that loads its state into a BadFile."""
     what = f"the saved state of {title} cannot be taken up"
     try:
         with bad_if_it_fails(what):

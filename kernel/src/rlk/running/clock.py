@@ -1,10 +1,10 @@
 """The clock of a run, which drives every scheduled number.
 
-One rule holds for all of them: a schedule begins where timesteps begin to be counted, at 0, and
-ends where the current call of `learn` ends. `learn(n)` counts from 0 again, so it runs through
-every schedule once. `learn(n, reset_num_timesteps=False)` counts on: after m timesteps it goes on
-at the part m / (m + n) of every schedule, never from the start. A loaded or resumed run has its
-timesteps back and follows the same rule. docs/schedules.md has the table.
+One rule holds for all of them: a schedule begins at timestep 0 and ends where the current call of
+`learn` ends. `learn(n)` counts from 0 again, so it runs through every schedule once.
+`learn(n, reset_num_timesteps=False)` continues the count: after m timesteps every schedule
+continues at the fraction m / (m + n), never from the start. A loaded or resumed run keeps its
+count of timesteps and follows the same rule. docs/schedules.md has the table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from rlk.errors import BadFile
 from rlk.structure import structured
 
-#: A number, or a function of what remains of the run, from 1 at its start to 0 at its end.
+#: A number, or a function of the fraction of the run that remains, 1 at its start, 0 at its end.
 Scheduled = float | Callable[[float], float]
 
 
@@ -31,15 +31,15 @@ class Clock:
     logged: int = 0  #: iterations or episodes (see `log_interval`) when the last row was due
 
     def progress(self) -> float:
-        """The part of the run that is done, 0 to 1."""
+        """The fraction of the run that is done, 0 to 1."""
         return self.part_of(self.total_timesteps)
 
     def remaining(self) -> float:
-        """The part of the run that is left, 1 to 0: the argument of every schedule."""
+        """The fraction of the run that remains, 1 to 0: the argument of every schedule."""
         return 1.0 - self.progress()
 
     def part_of(self, timesteps: int) -> float:
-        """The part of so many timesteps that is done, 0 to 1: for a schedule of its own length."""
+        """The fraction of these timesteps that is done, for a schedule with its own length."""
         return min(1.0, self.timesteps / timesteps) if timesteps > 0 else 1.0
 
     def state_dict(self) -> dict[str, int]:
@@ -49,7 +49,7 @@ class Clock:
         """Read the saved clock.
 
         Raises:
-            BadFile: unless it is one, of whole numbers that are not negative.
+            BadFile: unless it is a clock of whole numbers that are not negative.
         """
         found = structured(Clock, state, "the saved clock", only_known_keys=False).state_dict()
         negative = [name for name, value in found.items() if value < 0]

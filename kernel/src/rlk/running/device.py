@@ -20,10 +20,10 @@ _KEPT_BYTES = 31 << 20
 
 
 def choose_device(plan: Plan) -> str:
-    """The torch device; `auto` takes a GPU only where it pays, which is for images.
+    """The torch device; `auto` takes a GPU only where it is faster, which is for images.
 
     Raises:
-        PlanError: if torch does not know the device, or it is not in this machine.
+        PlanError: if torch does not know the device, or this machine does not have it.
     """
     if plan.device == "auto":
         images = spaces.is_image(plan.policy_space)
@@ -36,7 +36,7 @@ def choose_device(plan: Plan) -> str:
             "torch's name."
         ) from None
     try:
-        torch.zeros(1, device=plan.device).item()  # which a device without memory refuses
+        torch.zeros(1, device=plan.device).item()  # raises on a device without memory
     except (RuntimeError, AssertionError) as error:
         cause = str(error).splitlines()[0]
         raise PlanError(f"device {plan.device!r} cannot be used: {cause}") from None
@@ -51,5 +51,5 @@ def prepare_torch(run: Run) -> None:
         torch.set_num_threads(n_threads)
     elif is_small and not spaces.is_image(run.plan.policy_space):
         torch.set_num_threads(1)
-    # Memory that glibc keeps is not mapped anew: it spares SAC 200 page faults in each step.
+    # Memory that glibc keeps need not be mapped again: this saves SAC 200 page faults per step.
     torch.empty(_KEPT_BYTES, dtype=torch.uint8)

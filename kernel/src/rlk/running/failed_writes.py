@@ -1,8 +1,8 @@
-"""What becomes of a write that fails: training goes on, and what is missing is listed.
+"""What happens when a write fails: training continues, and what is missing is listed.
 
-A full disk, a folder that was deleted, a file system that does not answer: none of it is worth the
-training that has been done. So an `OSError` that a plugin raises between iterations does not end
-the run. The first one is printed, all are counted, and whoever ends the run learns what is missing.
+A full disk, a deleted folder, a file system that does not answer: none of them should cost the
+training done so far. So an `OSError` that a plugin raises between iterations does not end the run.
+The first one is printed, all are counted, and the end of the run reports what is missing.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from rlk.errors import RlkError
 
 @attrs.define
 class _Failure:
-    """How often somebody's writes failed, and the latest reason."""
+    """How often one writer failed, and the latest reason."""
 
     times: int
     reason: str
 
 
 class FailedWrites:
-    """What one run could not write; false while there is none."""
+    """The writes of one run that failed; false while there are none."""
 
     def __init__(self) -> None:
         self._by_writer: dict[str, _Failure] = {}
@@ -45,7 +45,7 @@ class FailedWrites:
         """Remember that a write failed; the first one of a run is printed.
 
         Raises:
-            BrokenPipeError: if it is one: whoever read what is printed wants no more (`| head`).
+            BrokenPipeError: if it is one: the reader of the output wants no more (`| head`).
         """
         if isinstance(error, BrokenPipeError):
             raise error
@@ -60,7 +60,7 @@ class FailedWrites:
 
     @contextlib.contextmanager
     def tolerated(self, writer: str) -> Iterator[None]:
-        """Note an `OSError` of what stands inside, and go on after it."""
+        """Note an `OSError` raised within this context, and continue after it."""
         try:
             yield
         except OSError as error:
@@ -72,7 +72,7 @@ class FailedWrites:
             raise RlkError(f"{self}\nEverything else was kept.")
 
     def clear(self) -> None:
-        """Forget all of it: a new call of `learn` begins."""
+        """Forget all failures: a new call of `learn` begins."""
         self._by_writer.clear()
 
     @staticmethod

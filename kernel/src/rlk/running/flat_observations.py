@@ -1,7 +1,7 @@
-"""A vector environment whose observations are nested, as everything after it takes them.
+"""Flattens the nested observations of a vector environment.
 
-Storages, policies and statistics know an observation as one array, or as a dict of arrays. Here a
-Tuple, and a Dict of dicts, become such a dict; no number is copied.
+Storages, policies and statistics expect an observation to be one array, or a dict of arrays. Here
+a Tuple, and a Dict of dicts, become such a dict; nothing is copied.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def flattened(env: Any) -> Any:
 
 
 class FlatObservations(TransparentVector):
-    """Gives observations of `rlk.spaces.flat_space`, final ones too."""
+    """Returns observations of `rlk.spaces.flat_space`, also final ones."""
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)

@@ -1,8 +1,8 @@
 """The folder of a run, which belongs to one process at a time.
 
-The process that trains holds a lock on a small file in it. The system lets go of the lock when the
-process ends, however it ends, so a dead process keeps no folder. Reading a run (`rlk evaluate`,
-`rlk plot`, `rlk.load`) needs no lock. On several ranks the one that writes holds it.
+The process that trains holds a lock on a small file in it. The system releases the lock when the
+process ends, however it ends, so a dead process owns no folder. Reading a run (`rlk evaluate`,
+`rlk plot`, `rlk.load`) needs no lock. With several ranks, the one that writes holds it.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ WRITTEN = ("", "checkpoints")
 
 
 class OwnedFolder:
-    """The folder of a run, made if it is missing, that this process owns until `release`.
+    """The folder of a run, created if missing, which this process owns until `release`.
 
-    What killed writes left in it is removed. Where the file system has no locks there is no owner.
+    Files left by killed writes are removed. On a file system without locks there is no owner.
 
     Raises:
-        PlanError: if another process, or another agent of this one, owns it.
-        RlkError: if it cannot be made or written to.
+        PlanError: if another process, or another agent in this one, owns it.
+        RlkError: if it cannot be created or written to.
     """
 
     def __init__(self, path: Path) -> None:
@@ -50,7 +50,7 @@ class OwnedFolder:
         self._identity = _identity(path)
 
     def release(self) -> None:
-        """Let others use it."""
+        """Let other processes use the folder."""
         lock, self._lock = self._lock, None
         if lock is None or os.getpid() != self._process:
             return
@@ -61,10 +61,10 @@ class OwnedFolder:
 
     @hookimpl(tryfirst=True)
     def rlk_write_row(self) -> None:
-        """Look, once per row of metrics, whether the folder is still the one that was taken.
+        """Check, once per row of metrics, that the folder is still the one that was taken.
 
         Raises:
-            FileNotFoundError: if it was deleted or replaced; once.
+            FileNotFoundError: once, if it was deleted or replaced.
         """
         if self._identity is None or _identity(self._path) == self._identity:
             return
@@ -76,21 +76,21 @@ class OwnedFolder:
 
     @hookimpl(tryfirst=True)
     def rlk_training_end(self) -> None:
-        """Look again, before the last files are written."""
+        """Check again, before the last files are written."""
         self.rlk_write_row()
 
 
 def in_use(path: Path) -> str | None:
     """Why a run folder cannot be written to now, naming the process that owns it; None if it can.
 
-    The answer may be outdated at once: only an `OwnedFolder` makes sure.
+    The answer may be outdated at once: only an `OwnedFolder` is certain.
     """
     try:
         with (path / OWNER).open("rb") as file:
             if _lock(file, shared=True):
                 return None
             owner = file.read().decode(errors="replace") or "another process"
-    except OSError:  # there is none, or it cannot be read
+    except OSError:  # there is no such file, or it cannot be read
         return None
     if owner == _this_process():
         return f"{path} is in use by another agent of this process: close() that, or name another."
@@ -98,7 +98,7 @@ def in_use(path: Path) -> str | None:
 
 
 def _locked(path: Path) -> FileIO | None:
-    """The file of the owner, locked and with this process in it; None if it is locked already."""
+    """The owner's file, locked, with this process's number; None if it is locked already."""
     while True:
         file = path.open("ab", buffering=0)
         if not _lock(file, shared=False):
@@ -106,9 +106,9 @@ def _locked(path: Path) -> FileIO | None:
             return None
         if _is_at(file, path):
             break
-        file.close()  # its owner has just released it: the name is free, or another file's
+        file.close()  # its owner just released it: the name is free, or belongs to another file
     file.truncate(0)
-    with contextlib.suppress(OSError):  # on a full disk it is empty, and locked all the same
+    with contextlib.suppress(OSError):  # on a full disk it is empty, but still locked
         file.write(_this_process().encode())
     return file
 
@@ -118,10 +118,10 @@ def _this_process() -> str:
 
 
 def _lock(file: IO[bytes] | FileIO, *, shared: bool) -> bool:
-    """Try to lock; whether nobody else has it. True where there are no locks."""
+    """Try to lock the file; whether that succeeded. True where there are no locks."""
     try:
         import fcntl
-    except ImportError:  # no system of POSIX
+    except ImportError:  # not a POSIX system
         return True
     try:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
@@ -149,7 +149,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _close_in_forks(file: FileIO) -> None:
-    """A fork of this process would keep the lock for as long as it lives."""
+    """Close the file in forks, which would otherwise keep the lock as long as they live."""
     reference = weakref.ref(file)
 
     def close() -> None:

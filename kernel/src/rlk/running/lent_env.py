@@ -1,9 +1,9 @@
-"""The training environment in other hands: `learn` notices who stepped it in between.
+"""Detects that a program used the training environment between calls of `learn`.
 
-Training goes on from the observation that its collector saw last. Whoever resets or steps the same
-environment makes that observation wrong, so the next collection then begins with a reset. What
-`Agent.get_env` gives out says by itself that it was used. An environment that was passed to train
-in is still in its owner's hands: there, the states before and after are compared.
+Training continues from the observation that its collector saw last. If a program resets or steps
+the same environment, that observation is wrong, so the next collection begins with a reset. The
+environment from `Agent.get_env` reports its use itself. A program still holds an environment that
+it passed for training: there, the states before and after are compared.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from rlk.vector_wrapper import TransparentVector
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: Methods of an environment that move it on.
+#: Methods that change an environment's state.
 _STEPPING = ("reset", "step")
 
 
 class LentEnv(TransparentVector):
-    """The training environment as `Agent.get_env` gives it out.
+    """The training environment as `Agent.get_env` returns it.
 
-    It does whatever the environment does. Before a reset, a step, or another state is put in, it
-    makes the collector forget where it was.
+    It behaves like the environment. Before a reset, a step, or a change of its state, it makes the
+    collector forget its last observation.
     """
 
     def __init__(self, run: Run) -> None:
@@ -52,21 +52,21 @@ class LentEnv(TransparentVector):
         self.env.set_state(states)  # type: ignore[attr-defined]
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """As the backend's; a method `reset` or `step` counts as one."""
+        """As the backend's; calling `reset` or `step` this way counts as one."""
         if name in _STEPPING:
             self._run.collector.forget()
         return self.env.call(name, *args, **kwargs)  # type: ignore[attr-defined]
 
     def __del__(self) -> None:
-        """Nothing is closed: it belongs to the run (Gymnasium's vectors close when collected)."""
+        """Close nothing: the environment is the run's (Gymnasium's vectors close themselves)."""
 
 
 class PassedEnvWatch:
     """Whether an environment that was passed to train in is where training left it.
 
-    Its state is taken at the end of every call of `learn` and compared at the start of the next.
-    One that has no state to compare starts new episodes with every call. An environment that the
-    run made itself can only be reached through `LentEnv`, and nothing is compared.
+    Its state is noted at the end of every call of `learn` and compared at the start of the next.
+    An environment without a state starts new episodes with every call. An environment that the run
+    made itself can only be reached through `LentEnv`, so nothing is compared.
     """
 
     def __init__(self, run: Run) -> None:
@@ -74,12 +74,12 @@ class PassedEnvWatch:
         self._left: list[Any] | None = None
 
     def remember(self) -> None:
-        """Note where the environments are now."""
+        """Note the current state of the environments."""
         if self._is_passed():
             self._left = environment_states(self._run.env)
 
     def check(self) -> None:
-        """Make the collector forget where it was unless they are there still."""
+        """Make the collector forget its last observation if that state has changed."""
         left, self._left = self._left, None
         if not self._is_passed():
             return

@@ -1,8 +1,8 @@
 """Whether a saved state has the types of the state that a new part of the run would save.
 
-A file may hold anything. What a part is given to take up is compared with what it has itself, value
-by value: text is no number, a tensor has its type and its shape. What a new part does not have yet
-(None, an empty list or array, further keys) is left to the part.
+A file may hold anything. So a saved state is compared with the part's own state, value by value,
+before the part loads it: text is not a number, a tensor has its dtype and its shape. Values that a
+new part does not have yet (None, an empty list or array, further keys) are left to the part.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from rlk.errors import BadFile
 
 
 def check_like(saved: Any, own: Any, what: str) -> None:
-    """BadFile, naming the place, unless a saved state is like one's own.
+    """BadFile, naming the place, unless a saved state has the form of the part's own.
 
     Args:
         saved: from a file.
-        own: the `state_dict` of the part that is to take it up.
-        what: the error calls it.
+        own: the `state_dict` of the part that is to load it.
+        what: its name in the error.
     """
     if own is None:
         return
@@ -40,7 +40,7 @@ def check_like(saved: Any, own: Any, what: str) -> None:
 
 
 def _check_items(saved: Any, own: Any, what: str) -> None:
-    """Those of lists of one length by their places; else all are like the first, if its own are."""
+    """Compare lists of one length item by item; others with the first item if all are like it."""
     if len(saved) == len(own):
         models = list(own)
     elif len({type(item) for item in own}) == 1:
@@ -52,7 +52,7 @@ def _check_items(saved: Any, own: Any, what: str) -> None:
 
 
 def _check_array(saved: Any, own: Any, what: str) -> None:
-    """The first axis may differ, where memory grows."""
+    """Compare arrays; the first axis may differ, because some memory grows."""
     alike = saved.dtype == own.dtype and saved.ndim == own.ndim
     if alike and 0 not in own.shape and own.ndim:
         alike = saved.shape[1:] == own.shape[1:]
@@ -60,7 +60,7 @@ def _check_array(saved: Any, own: Any, what: str) -> None:
 
 
 def _is_like(saved: Any, own: Any) -> bool:
-    """Whether a single value is of a type like one's own: a whole number will do for a float."""
+    """Whether a single value has the type of the part's own; an int is accepted for a float."""
     if isinstance(own, bool | str):
         return type(saved) is type(own)
     if isinstance(saved, float | np.floating):
@@ -80,6 +80,6 @@ def _described(value: Any) -> str:
 
 
 def _is_array(value: Any) -> bool:
-    """Whether it is an array or a tensor; nothing is one where nobody has imported torch."""
+    """Whether it is an array or a tensor; there are no tensors if torch is not imported."""
     torch = sys.modules.get("torch")
     return isinstance(value, np.ndarray) or (torch is not None and isinstance(value, torch.Tensor))

@@ -1,4 +1,4 @@
-"""Who listens to the life of a run: looked up once, and called directly from then on."""
+"""The listeners of a run's lifecycle hooks: looked up once, then called directly."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def look_up_listeners(hooks: Hooks, failed_writes: FailedWrites) -> dict[str, list[Listener]]:
     """The listeners of every lifecycle hook, to be called with its keywords.
 
-    A write of theirs that fails is noted and ends nothing, and an answer that the hook does not
-    take is refused, both with the plugin's name. Those of `rlk_step` stay as they are: nothing is
-    added to a step.
+    A failed write of a listener is noted and does not end the run; an answer that the hook does
+    not accept is refused; both name the plugin. Listeners of `rlk_step` are not wrapped, so that a
+    step takes no longer.
     """
     listeners = {}
     for hook in LIFECYCLE:
@@ -34,14 +34,14 @@ def look_up_listeners(hooks: Hooks, failed_writes: FailedWrites) -> dict[str, li
 
 
 def _guarded(listen: Listener, hook: str, plugin: str, failed_writes: FailedWrites) -> Listener:
-    """A listener of that plugin, whose failed writes are noted and whose answer is looked at."""
+    """A listener of that plugin, whose failed writes are noted and whose answer is checked."""
 
     @functools.wraps(listen)
     def listens(**arguments: Any) -> Any:
         try:
             answer = listen(**arguments)
         except OSError as error:
-            if hook == "rlk_training_start":  # nothing has been learnt that could be lost
+            if hook == "rlk_training_start":  # nothing has been learnt yet
                 raise RlkError(f"{plugin} cannot begin: {error}") from error
             failed_writes.note(plugin, error)
             return None

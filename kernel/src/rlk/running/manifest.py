@@ -1,4 +1,4 @@
-"""The head of a file: what it holds, of which state version, and the plan; checked by its types."""
+"""The head of a file: its contents, its state version, and the plan, with checked types."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Part = Literal["model", "run", "storage", "environments"]
 
 @attrs.frozen(kw_only=True)
 class Manifest:
-    """What stands under `manifest` in every state."""
+    """The record under `manifest` in every state."""
 
     state_version: int = attrs.field(validator=v.ge(1))
     contents: list[Part]
@@ -28,7 +28,7 @@ class Manifest:
 
 
 def check_manifest(path: Path, manifest: Any) -> None:
-    """BadFile unless it is one that this version of rlk reads."""
+    """BadFile unless it is a manifest that this version of rlk can read."""
     version = manifest.get("state_version") if isinstance(manifest, dict) else None
     if type(version) is not int or "plan" not in manifest:
         raise BadFile(f"{path} is no rlk model: its manifest has no plan.")

@@ -31,7 +31,7 @@ def _are_pairs(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
 
 @attrs.frozen
 class _Saved:
-    """What `Metrics.state_dict` gives."""
+    """The form of `Metrics.state_dict`."""
 
     totals: dict[str, list[float]] = attrs.field(validator=_are_pairs)
     extra: dict[str, float]
@@ -40,22 +40,22 @@ class _Saved:
 
 
 class Means:
-    """The means of numbers by name, from one `take` to the next."""
+    """Means of named numbers, from one `take` to the next."""
 
     def __init__(self) -> None:
         self.totals: dict[str, tuple[float, int]] = {}  #: sum and count, by name
 
     def __bool__(self) -> bool:
-        """Whether there is a number."""
+        """Whether any number was added."""
         return bool(self.totals)
 
     def add(self, name: str, number: float) -> None:
-        """One more number."""
+        """Add one number."""
         total, count = self.totals.get(name, (0.0, 0))
         self.totals[name] = (total + number, count + 1)
 
     def take(self) -> dict[str, float]:
-        """The means since the last time."""
+        """The means since the last call."""
         totals, self.totals = self.totals, {}
         return {name: total / count for name, (total, count) in totals.items()}
 
@@ -65,12 +65,12 @@ class Metrics:
 
     Args:
         clock: of the run.
-        whose: who reports what updates measure, for messages.
+        whose: the component whose updates are measured, for messages.
 
     Attributes:
         recent_episodes: (return, length) of the latest episodes, the latest last.
-        recent_successes: how far each of them was one, 0 to 1; None where the environment does not
-            say.
+        recent_successes: how far each of them was a success, 0 to 1; None where the environment
+            does not say.
     """
 
     def __init__(self, clock: Clock, whose: str = "the algorithm") -> None:
@@ -89,15 +89,15 @@ class Metrics:
         self.recent_successes = deque(self.recent_successes, maxlen=episodes)
 
     def episode_ended(self, return_: float, length: int, success: float | None = None) -> None:
-        """Take an episode; `success` is its last info `is_success`, where there is one."""
+        """Record an episode; `success` is its last info `is_success`, if there is one."""
         self.recent_episodes.append((return_, length))
         self.recent_successes.append(success)
 
     @contextlib.contextmanager
     def followed(self) -> Iterator[Means]:
-        """Means of their own for somebody who looks at them more often than rows are written.
+        """Separate means, for a reader that needs them more often than rows are written.
 
-        They get what updates report when that is read, at every iteration's border.
+        They are filled when the reports of updates are read, at the end of every iteration.
         """
         means = Means()
         self._all_means.append(means)
@@ -107,17 +107,17 @@ class Metrics:
             self._all_means = [one for one in self._all_means if one is not means]
 
     def push(self, metrics: Mapping[str, Tensor]) -> None:
-        """Take the metrics of one update; they stay tensors until `read`."""
+        """Record the metrics of one update; they stay tensors until `read`."""
         self._unread.append(metrics)
 
     def read(self) -> str | None:
-        """Add up what was pushed.
+        """Add up the metrics that were pushed.
 
         Returns:
-            A sentence about the first metric that is not finite, or None.
+            A sentence about the first non-finite metric, or None.
 
         Raises:
-            BrokenPlugin: for one that is no tensor of a single number, or what is no dict of them.
+            BrokenPlugin: for anything but a dict of tensors of a single number each.
         """
         unread, self._unread = self._unread, []
         first_update = self._clock.updates - len(unread) + 1
@@ -134,17 +134,17 @@ class Metrics:
         return None
 
     def _number(self, name: str, value: Any, update: int) -> float:
-        """A metric as Python's number; BrokenPlugin if it is no tensor of one."""
+        """A metric as a Python number; BrokenPlugin unless it is a tensor of a single number."""
         try:
             number: float = value.item()
         except (AttributeError, RuntimeError, ValueError) as error:
-            if getattr(value, "ndim", None) == 0:  # it is one, and the fault is the device's
+            if getattr(value, "ndim", None) == 0:  # it is a number, so the error is the device's
                 raise
             raise self._no_number(name, value, update) from error
         return number
 
     def _no_metrics(self, found: Any, update: int) -> BrokenPlugin:
-        """The error for an update that reports something else than metrics by name."""
+        """The error for an update that reports something other than metrics by name."""
         return BrokenPlugin(
             f"{self._whose}: update {update} returned Update(metrics={found!r:.80}). They are a "
             "dict of tensors of a single number by name, {} where there is nothing to log."
@@ -167,15 +167,15 @@ class Metrics:
         self._extra[tag] = float(as_numbers({tag: value}, "a call of metrics.set")[tag])
 
     def has_news(self) -> bool:
-        """Whether anything happened since the last row."""
+        """Whether there is anything new since the last row."""
         return self._clock.timesteps != self._timesteps_at_row or bool(self._extra)
 
     def mark(self) -> None:
-        """Remember that nothing which happened so far asks for a row."""
+        """Remember that everything so far needs no row."""
         self._timesteps_at_row = self._clock.timesteps
 
     def row(self) -> dict[str, float]:
-        """The means since the last row, by Stable-Baselines3's tags, and what was set.
+        """The means since the last row, by Stable-Baselines3's tags, and the numbers from `set`.
 
         The next row starts from here.
         """
@@ -189,7 +189,7 @@ class Metrics:
         return row
 
     def state_dict(self) -> dict[str, Any]:
-        """What the next row is to average, with what came before."""
+        """Everything that the next row averages, and the latest episodes."""
         self.read()
         return {
             "totals": {name: list(pair) for name, pair in self._row_means.totals.items()},
@@ -199,7 +199,7 @@ class Metrics:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on with what was measured; BadFile unless `state` is what `state_dict` gives."""
+        """Restore what was measured; BadFile unless `state` has the form of `state_dict`."""
         saved = structured(_Saved, state, "the saved metrics")
         totals = saved.totals.items()
         self._row_means.totals = {name: (total, int(count)) for name, (total, count) in totals}
@@ -211,7 +211,7 @@ class Metrics:
 
 
 def _in_words(name: str) -> str:
-    """A metric as a sentence calls it."""
+    """The name of a metric in a sentence."""
     if not name.startswith("grad_norm"):
         return repr(name)
     group = name.removeprefix("grad_norm").removeprefix("_")

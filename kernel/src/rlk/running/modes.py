@@ -1,4 +1,4 @@
-"""Modules that compute otherwise while they are trained: dropout, batch normalisation."""
+"""Modules that compute differently while they are trained: dropout, batch normalisation."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from torch import nn
 class Modes:
     """Switches a policy between acting and learning, where that makes a difference.
 
-    It acts as `policy.eval()` leaves it, in training as in predictions and evaluations; targets are
-    copies of that. `learns` is for the time of its updates.
+    The policy always acts in `eval()` mode, in training, predictions and evaluations; targets are
+    copies in that mode. `learns` switches it for the time of its updates.
     """
 
     def __init__(self, policy: nn.Module) -> None:
@@ -19,13 +19,13 @@ class Modes:
         self._differ = any(map(reads_mode, policy.modules()))
 
     def learns(self, now: bool) -> None:
-        """Whether it is being updated. Nothing is done where no module asks."""
+        """Say whether it is being updated; nothing happens if no module reads the mode."""
         if self._differ:
             self._policy.train(now)
 
 
 def reads_mode(module: nn.Module) -> bool:
-    """Whether a method of a module's own class, or of a base but `nn.Module`, reads `training`."""
+    """Whether a method of a module's class, or of a base except `nn.Module`, reads `training`."""
     bases = (base for base in type(module).__mro__ if base not in nn.Module.__mro__)
     functions = (one for base in bases for one in vars(base).values() if inspect.isfunction(one))
     return any("training" in function.__code__.co_names for function in functions)

@@ -1,8 +1,8 @@
-"""The parameters of a run by their public names: what an agent gives out and takes back.
+"""The parameters of a run by their public names, which an agent gets and sets.
 
 They are those of the policy (`model/pi/out/weight`) and every floating-point tensor in the state of
-the algorithm, by its path there (`target/qf/out/weight`, `log_ent_coef`): targets, coefficients
-that are learnt, statistics. So no algorithm can leave its own out: what a checkpoint needs is here.
+the algorithm, by its path there (`target/qf/out/weight`, `log_ent_coef`): targets, learnt
+coefficients, statistics. An algorithm cannot forget one, because a checkpoint needs it too.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def put_parameters(run: Run, values: Mapping[str, Any], *, exact_match: bool) ->
 
     Args:
         values: tensors or arrays.
-        exact_match: whether none may be missing; those that are stay as they were.
+        exact_match: whether every parameter must be given; otherwise missing ones stay unchanged.
 
     Raises:
-        RlkError: for a name or shape that does not fit; nothing is changed then.
+        RlkError: for a name or shape that does not fit; then nothing changes.
     """
     own = parameters_of(run)
     unknown, missing = sorted(set(values) - set(own)), sorted(set(own) - set(values))

@@ -1,7 +1,7 @@
-"""The policy of a run: made for the heads that the algorithm asks for, and no larger than its file.
+"""The policy of a run: built for the algorithm's heads, and not larger than its file.
 
-A file that somebody else has written names the sizes of its policy's layers. So a policy that may
-be large is measured before it takes any memory.
+A file from elsewhere names the sizes of its policy's layers. So the size of a policy that may be
+large is checked before it takes any memory.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from rlk.settings import unstructure
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: Settings of a policy may make as many parameters before its size is looked at, which takes time.
+#: A policy whose settings make up to so many parameters is not checked, because that takes time.
 _LARGE = 20_000_000
 
 
 def make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
-    """Give a run its policy with filters, on its device, and the flat parameters of it.
+    """Give a run its policy with filters, on its device, and its flat parameters.
 
     Args:
-        run: which has none yet.
-        saved: the parameters that it will take up, of a file that may ask for far more.
+        run: a run that has no policy yet.
+        saved: the parameters that will be loaded; the file's plan may ask for far more.
 
     Raises:
         BadFile: if the policy has more parameters than are saved.
-        PlanError: for filters that it does not take.
+        PlanError: for filters that the policy does not accept.
     """
     plan, hooks = run.plan, run.hooks
     algorithm = plan.algorithm
@@ -58,7 +58,7 @@ def make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
 
 
 def _squares(setting: Any) -> int:
-    """The sum of the squares of all whole numbers in a setting: layers as wide as they are."""
+    """The sum of the squares of all whole numbers in a setting: about the size of such layers."""
     if isinstance(setting, Mapping):
         return sum(map(_squares, setting.values()))
     if isinstance(setting, list):
@@ -67,7 +67,7 @@ def _squares(setting: Any) -> int:
 
 
 def _check_size(run: Run, heads: Any, saved: Mapping[str, Any]) -> None:
-    """BadFile for a policy of more parameters than are saved, before it takes any memory."""
+    """BadFile for a policy with more parameters than are saved, before it takes any memory."""
     try:
         with torch.device("meta"):
             policy = run.plan.policy.make().build(run.plan.policy_space, heads)

@@ -1,4 +1,4 @@
-"""Rows hold numbers: whoever gives anything else to log is named before a logger meets it."""
+"""Rows hold only numbers: a plugin that logs anything else is named before a logger gets it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def as_numbers(found: Any, whose: str) -> dict[str, float]:
-    """What somebody gives to be logged, by tag, as Python's numbers.
+    """Numbers to be logged, by tag, as Python numbers.
 
     Args:
-        found: numbers, also those of numpy and torch that have no axes.
-        whose: who gives them, for the message.
+        found: numbers, also those of numpy and torch without axes.
+        whose: the component that logs them, for the message.
 
     Raises:
-        BrokenPlugin: for what is no mapping of texts to numbers.
+        BrokenPlugin: for anything but a mapping of texts to numbers.
     """
     if not isinstance(found, Mapping):
         raise BrokenPlugin(f"{whose} gave {found!r:.80} to log. Give numbers by tag, a dict.")
@@ -40,7 +40,7 @@ def as_numbers(found: Any, whose: str) -> dict[str, float]:
 
 
 def giving_numbers(listener: Listener, plugin: str) -> Listener:
-    """A listener of `rlk_log` of that plugin, whose row is looked at when it has been called."""
+    """A listener of `rlk_log` of that plugin, after whose call the row is checked."""
 
     @functools.wraps(listener)
     def listens(**arguments: Any) -> None:

@@ -1,4 +1,4 @@
-"""A live run: everything that `build.py` has put together, and what the loop asks of it."""
+"""A live run: all the parts that `build.py` puts together, and what the loop needs of them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """One run, alive: algorithms are built with it, and hooks are handed it.
+    """One live run: it is passed to algorithms when they are built, and to hooks.
 
-    The attributes stand in the order in which `build.py` makes them: while it does, those that come
-    later are not there yet.
+    The attributes are in the order in which `build.py` makes them: while it does, later ones do not
+    exist yet.
     """
 
-    plan: Plan  #: what it was made of
+    plan: Plan  #: the plan that it was built from
     hooks: Hooks  #: its own plugin manager
     out: Path | None  #: its folder, or None if it writes nothing
     observation_space: Any  #: of one environment
@@ -51,8 +51,8 @@ class Run:
     schedules: Schedules  #: the numbers that follow the clock
     failed_writes: FailedWrites  #: what could not be written
     on_close: list[Callable[[], None]]  #: called when it is closed, the last first
-    on_change_env: list[Callable[[], None]]  #: called when it goes on in another environment
-    communicator: Communicator  #: what ranks agree through
+    on_change_env: list[Callable[[], None]]  #: called when it moves to another environment
+    communicator: Communicator  #: how ranks agree
     streams: Streams  #: its random streams
     device: Any  #: the torch device of the policy
     env: Any  #: the training vector environment
@@ -62,16 +62,16 @@ class Run:
     modes: Modes  #: whether the policy acts or learns
     parameters: Parameters  #: the flat parameters of the policy
     algorithm: Algorithm  #: the algorithm
-    actor: Actor  #: what the collector acts with, noise included
+    actor: Actor  #: the collector's actor, noise included
     actors: list[Actor]  #: it and those inside it, the innermost first
-    noises: dict[str, Stateful]  #: those that have a part in a model, by name
+    noises: dict[str, Stateful]  #: those whose state a model holds, by name
     storage: Any  #: the base storage, decorated
     collector: Collector  #: rollout collection
     collect: Callable[[], bool]  #: the collector's, in all wrappers, as the loop calls it
     update: Callable[[Batch, Any], Update]  #: the algorithm's, in all wrappers
     listeners: dict[str, list[Listener]]  #: by lifecycle hook, called with its keywords
     evaluation_return: float | None = None  #: mean return of the latest evaluation
-    at: str = ""  #: the lifecycle hook that was called last, which says what the run does now
+    at: str = ""  #: the lifecycle hook that was called last, which tells what the run is doing
     closed: bool = False  #: whether `close` was called
 
     def __init__(self, plan: Plan, hooks: Hooks) -> None:
@@ -106,14 +106,14 @@ class Run:
         parameters: Parameters | None = None,
         **options: Any,
     ) -> None:
-        """Declare what `optimise(name, …)` moves.
+        """Declare the parameters that `optimise(name, …)` moves.
 
         Args:
             name: of the parameter group.
-            prefixes: names of the policy's submodules, a contiguous range; None is all of it.
-            learning_rate: a number, or a function of what remains of the run, 1 to 0.
-            max_grad_norm: clip the gradient's norm to this; None does not.
-            parameters: of another module than the policy (an entropy coefficient).
+            prefixes: names of the policy's submodules, a contiguous range; None means all of it.
+            learning_rate: a number, or a function of the fraction that remains, 1 to 0.
+            max_grad_norm: clip the gradient's norm to this; None does not clip.
+            parameters: of a module other than the policy (an entropy coefficient).
             options: for the optimiser (`eps=1e-5`, `betas=…`).
         """
         views, memory = (parameters or self.parameters).select(prefixes)
@@ -127,17 +127,17 @@ class Run:
     def schedule(self, name: str, value: Scheduled) -> Tensor:
         """A number as a 0-dim tensor, which is logged as `train/NAME`.
 
-        A function of what remains of the run, 1 to 0, is evaluated anew before every collection.
+        A function of the fraction that remains, 1 to 0, is evaluated before every collection.
 
         Raises:
-            RlkError: if there is a scheduled number of that name already.
+            RlkError: if a scheduled number of that name exists already.
         """
         return self.schedules.add(value, self.device, name)
 
     # ---- what is logged, and what steers training ------------------------------------------------
 
     def reschedule(self, name: str, value: Scheduled) -> None:
-        """Let a number that `schedule` has made be this one, or follow this schedule, from now.
+        """Set a number made by `schedule` to this value or this schedule from now on.
 
         Raises:
             UnknownName: if there is no number of that name.
@@ -151,14 +151,14 @@ class Run:
         self.schedules.change(self.optimise.groups[group].learning_rate, value)
 
     def refresh_schedules(self) -> None:
-        """Fill every scheduled tensor with its value now."""
+        """Set every scheduled tensor to its current value."""
         self.schedules.refresh()
 
     def scheduled(self) -> dict[str, float]:
-        """The numbers that steer training now, by the tags they are logged by.
+        """The numbers that steer training now, by their logged tags.
 
-        Those that are scheduled are among them: learning rates, whatever `schedule` has made, and
-        what the actor and the storages log (exploration, the exponent of importance weights).
+        All scheduled ones are among them: learning rates, the numbers made by `schedule`, and those
+        that the actor and the storages log (exploration, the exponent of importance weights).
         """
         own = self.optimise.learning_rates() | self.schedules.numbers()
         found = {f"train/{name}": number for name, number in own.items()}
@@ -169,7 +169,7 @@ class Run:
     def log(self) -> None:
         """Make a row of metrics, and hand it to the loggers, now."""
         row = self.metrics.row()
-        was_trained = "train/n_updates" in row  # since the last row; else nothing is said of it
+        was_trained = "train/n_updates" in row  # since the last row; else no train/ numbers
         for tag, number in self.scheduled().items():
             if was_trained or not tag.startswith("train/"):
                 row[tag] = number
@@ -181,12 +181,12 @@ class Run:
     def make_actor(
         self, rng: np.random.Generator | None = None, policy: torch.nn.Module | None = None
     ) -> Actor:
-        """A new actor: the algorithm's own, or what a plugin puts in its place.
+        """A new actor: the algorithm's own, or a plugin's replacement.
 
         Args:
-            rng: what it draws from; None is the run's stream `actor`, which is the collector's.
-            policy: what it acts by, of an algorithm with `Component.deterministic`; None is the
-                run's policy.
+            rng: its random generator; None is the run's stream `actor`, which is the collector's.
+            policy: the policy to act with, for an algorithm with `Component.deterministic`; None
+                is the run's policy.
         """
         actor: Any = self.plan.algorithm.called(self.algorithm.actor, rng)
         check_given(self.plan.algorithm.title, "actor", actor)
@@ -206,7 +206,7 @@ class Run:
         self.metrics.mark()
 
     def notify(self, hook: str, **arguments: Any) -> None:
-        """Call everyone who listens to a lifecycle hook."""
+        """Call all listeners of a lifecycle hook."""
         self.at = hook
         for listen in self.listeners[hook]:
             listen(run=self, **arguments)
@@ -221,7 +221,7 @@ class Run:
         self.stop(f"plugin {name!r} (rlk_step returned False)")
 
     def stop_reason(self) -> str | None:
-        """Why the run must end now, or None; a reason of any rank ends all."""
+        """Why the run must end now, or None; a reason on any rank ends all ranks."""
         self.at = "rlk_should_stop"
         for listen in self.listeners["rlk_should_stop"]:
             reason = listen(run=self)
@@ -239,7 +239,7 @@ class Run:
         """Keep other processes from writing to the run's folder, until the run is closed.
 
         Raises:
-            PlanError: if another one does.
+            PlanError: if another process owns it.
         """
         if self.out is not None:
             self._folder = OwnedFolder(self.out)
@@ -248,7 +248,7 @@ class Run:
     def close(self) -> None:
         """Close environments and whatever plugins opened, the last first; calling twice is safe.
 
-        All are closed, whatever one of them raises. A write that fails is noted.
+        All are closed, even if one of them raises. A failed write is noted.
         """
         if self.closed:
             return

@@ -1,6 +1,6 @@
-"""Which folder a new run may have: none that holds another run, so that no run is written over.
+"""Which folder a new run may use: not one that holds another run, so no run is overwritten.
 
-That it belongs to one process at a time is up to `folder_owner`.
+`folder_owner` makes sure that it belongs to one process at a time.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ def claim(path: Path, what: str, instead: str) -> Path:
 
     Args:
         path: of the folder.
-        what: what the user typed (`--out mine`), as the error begins.
-        instead: what to type to go on with the run that the folder holds.
+        what: what the user typed (`--out mine`), which begins the error.
+        instead: what to type to continue the run that the folder holds.
 
     Raises:
-        PlanError: if a run is writing to it, it is not empty, or it cannot be made.
+        PlanError: if a run is writing to it, it is not empty, or it cannot be created.
     """
     with looking_at(path, f"{what} cannot be made", PlanError):
         _refuse_used(path, what, instead)
@@ -30,11 +30,11 @@ def claim(path: Path, what: str, instead: str) -> Path:
 
 
 def check_out(out: str | None, going_on_from: Path | None = None) -> None:
-    """Refuse what a program gives as `out` if a run is in it; nothing is made yet.
+    """Refuse a program's `out` if a run is in it; the folder is not created yet.
 
     Args:
         out: the folder, or None for a run that writes nothing.
-        going_on_from: what was loaded; a run goes on in the folder that this is in.
+        going_on_from: the loaded file; its run may continue in the folder that it is in.
 
     Raises:
         PlanError: if a run is writing to it, it is not empty, or it cannot be a folder.

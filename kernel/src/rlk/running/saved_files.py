@@ -25,7 +25,7 @@ _WITHOUT: Mapping[Part, str] = {
 
 
 def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **how: Any) -> Path:
-    """Write `compose(run, **how)`; of several ranks, the first one writes.
+    """Write `compose(run, **how)`; with several ranks, only the first one writes.
 
     Returns:
         The path, with the suffix of the serializer.
@@ -50,10 +50,10 @@ def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Seri
     Args:
         place: a run folder, a model or a checkpoint.
         kernel: where serializers come from.
-        best: of a run folder, the best model of its evaluations.
+        best: in a run folder, the best model of its evaluations.
 
     Raises:
-        BadFile: if no installed serializer has a file there, or it cannot be looked at.
+        BadFile: if no installed serializer finds a file there, or the place cannot be read.
     """
     installed = serializers(kernel)
     with looking_at(place, f"cannot read {place}"):
@@ -86,11 +86,11 @@ def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model
     Args:
         place: a run folder, a model, a checkpoint or a replay.
         kernel: where serializers come from.
-        best: of a run folder, the best model of its evaluations.
-        part: what it must hold.
+        best: in a run folder, the best model of its evaluations.
+        part: the part that it must hold.
 
     Raises:
-        BadFile: if it is damaged, written by a newer rlk, no file of rlk's, or lacks that part.
+        BadFile: if it is damaged, written by a newer rlk, not a file of rlk's, or lacks that part.
     """
     path, serializer = find(place, kernel, best=best)
     state = serializer.read(path)
@@ -102,12 +102,12 @@ def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model
 
 
 def read_manifest(place: Path, kernel: Kernel, *, best: bool = False) -> State:
-    """What stands under `manifest` in the file that RUN means; the rest may be large.
+    """Only the manifest of the file that RUN means; the rest may be large.
 
     The arguments are those of `read`.
 
     Raises:
-        BadFile: if it is damaged as far as that shows, written by a newer rlk, or no file of rlk's.
+        BadFile: if it is visibly damaged, written by a newer rlk, or not a file of rlk's.
     """
     path, serializer = find(place, kernel, best=best)
     manifest = serializer.manifest(path)

@@ -1,4 +1,4 @@
-"""The numbers that steer training: 0-dim tensors that the run's clock fills anew."""
+"""The numbers that steer training: 0-dim tensors that follow the run's clock."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class Schedules:
-    """Keeps each number at what was asked for: a value, or a function of what remains of the run.
+    """Numbers that are each a constant, or a function of the fraction of the run that remains.
 
-    A number stays the same tensor, whatever it follows: graphs that read it go on reading it.
+    A number stays the same tensor, whatever it follows, so graphs that read it stay valid.
 
     Attributes:
-        by_name: those that have a name; they are logged by it.
+        by_name: the numbers that have a name, by which they are logged.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -29,10 +29,10 @@ class Schedules:
         self._followed: list[tuple[Callable[[float], float], Tensor]] = []
 
     def add(self, value: Scheduled, device: Any, name: str = "") -> Tensor:
-        """A number.
+        """Add a number.
 
         Raises:
-            RlkError: if there is one of that name already.
+            RlkError: if one of that name exists already.
         """
         if name in self.by_name:
             raise RlkError(f"there are two scheduled numbers called {name!r}; name them apart")
@@ -43,23 +43,23 @@ class Schedules:
         return tensor
 
     def change(self, tensor: Tensor, value: Scheduled) -> None:
-        """Let a number be this value, or follow this schedule, from now on."""
+        """Set a number to this value or this schedule from now on."""
         self._followed = [pair for pair in self._followed if pair[1] is not tensor]
         if callable(value):
             self._followed.append((value, tensor))
         tensor.fill_(float(value(self._clock.remaining()) if callable(value) else value))
 
     def named(self, name: str) -> Tensor:
-        """The number of that name; UnknownName if there is none."""
+        """The number of that name; UnknownName if it does not exist."""
         if name not in self.by_name:
             raise UnknownName("scheduled number", name, self.by_name)
         return self.by_name[name]
 
     def numbers(self) -> dict[str, float]:
-        """Those that have a name, as they are now."""
+        """The named numbers, as they are now."""
         return {name: float(tensor) for name, tensor in self.by_name.items()}
 
     def refresh(self) -> None:
-        """Fill every number that follows a schedule with its value now."""
+        """Set every number that follows a schedule to its current value."""
         for schedule, tensor in self._followed:
             tensor.fill_(schedule(self._clock.remaining()))

@@ -1,7 +1,7 @@
-"""Randomness: one seed, and a stream of its own for everything that draws.
+"""Randomness: one seed, and from it a separate random stream for each purpose.
 
 Streams are named (`environments`, `actor`, `storage`, `update`, `evaluation`, …) and do not depend
-on the order in which they are asked for. Nothing in rlk draws from a global generator. A custom
+on the order in which they are created. Nothing in rlk draws from a global generator. A custom
 module's dropout does, so while a run trains, torch's global generator is the stream `modules`.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: The stream that is equal on all ranks; every other differs from rank to rank.
 CONTROL = "control"
-#: What the training's environments are seeded from, at their first reset and at later ones.
+#: The streams that seed the training environments, at their first reset and at later ones.
 FIRST_RESET, LATER_RESETS = "environments", "later resets"
 
 
@@ -35,7 +35,7 @@ class _Words:
 
 @attrs.frozen
 class _Pcg64:
-    """What numpy says of such a generator."""
+    """The state of numpy's PCG64 generator."""
 
     bit_generator: Literal["PCG64"]
     state: _Words
@@ -45,11 +45,11 @@ class _Pcg64:
 
 @attrs.frozen
 class _Saved:
-    """What `Streams.state_dict` gives."""
+    """The form of `Streams.state_dict`."""
 
     seed: int = attrs.field(validator=attrs.validators.ge(0))
     numpy: dict[str, _Pcg64]
-    torch: dict[str, Any]  #: tensors, which torch looks at itself
+    torch: dict[str, Any]  #: tensors, which torch checks itself
 
 
 class Streams:
@@ -89,16 +89,16 @@ class Streams:
         return self._torch[name]
 
     def integers(self, name: str, count: int) -> list[int]:
-        """Seeds for what wants an integer (environments); the same at every call."""
+        """Integer seeds (for environments); the same at every call."""
         return [int(seed) >> 1 for seed in self._sequence(name).generate_state(count, np.uint32)]
 
     def reset_seeds(self, count: int) -> list[int]:
-        """Seeds for the coming reset of the training's environments, one for each.
+        """Seeds for the coming reset of the training environments, one for each.
 
-        A later reset gets new ones, or every reset would bring the same episodes again.
+        Later resets get new seeds; otherwise every reset would repeat the same episodes.
         """
         was_reset = LATER_RESETS in self._numpy
-        later = self.numpy(LATER_RESETS)  # from now on there is this stream, in a checkpoint too
+        later = self.numpy(LATER_RESETS)  # from now on this stream exists, in checkpoints too
         if not was_reset:
             return self.integers(FIRST_RESET, count)
         drawn: list[int] = later.integers(2**31, size=count).tolist()
@@ -112,7 +112,7 @@ class Streams:
         stream, default = self.torch(name), torch.default_generator
         before = default.get_state()
         default.set_state(stream.get_state())
-        self._torch[name] = default  # meanwhile, a checkpoint saves and restores this one
+        self._torch[name] = default  # so that a checkpoint saves and restores this one
         try:
             yield
         finally:
@@ -121,7 +121,7 @@ class Streams:
             default.set_state(before)
 
     def reseed(self, seed: int) -> None:
-        """Start every stream anew from another seed; generators that parts hold stay the same."""
+        """Restart every stream from another seed; generators that parts hold stay valid."""
         fresh = Streams(seed, self.rank)
         for name in self._numpy:
             fresh.numpy(name)
@@ -137,7 +137,7 @@ class Streams:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Put every stream where it was; BadFile unless `state` is what `state_dict` gives."""
+        """Restore every stream; BadFile unless `state` has the form of `state_dict`."""
         saved = structured(_Saved, state, "the saved random streams")
         self.seed = saved.seed
         for name, generator in saved.numpy.items():

@@ -1,4 +1,4 @@
-"""The storage of a run: a base, the decorators of its stages, and what they are opened with."""
+"""The storage of a run: a base, the decorators of its stages, and their schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def make_storage(run: Run) -> Any:
     """The base storage of a run, opened, with its decorators around its stages.
 
     Raises:
-        PlanError: if it takes no decorator, and there is one.
+        PlanError: if the base does not accept decorators, and there is one.
         BrokenPlugin: if one of them lacks a method.
     """
     made = [_make_one_storage(run, choice) for choice in run.plan.storages]
@@ -54,7 +54,7 @@ def _make_one_storage(run: Run, choice: Choice) -> Any:
 
 
 def _schema(run: Run) -> Schema:
-    """What the storages are opened with."""
+    """The schema that the storages are opened with."""
     plan, config = run.plan, run.plan.algorithm.config
     infos = {f"info.{key}": Field(()) for key in plan.info_keys}
     extras = run.algorithm.extras()
@@ -75,16 +75,16 @@ def _schema(run: Run) -> Schema:
 
 
 def _steps_per_collect(run: Run) -> int:
-    """What the algorithm says; with none, a run would collect for ever."""
+    """The algorithm's number of steps; with zero, a run would collect for ever."""
     steps = run.algorithm.steps_per_collect()
     check_given(run.plan.algorithm.title, "steps_per_collect", steps)
     return steps
 
 
 def _spare_env(run: Run) -> Any:
-    """An environment to ask questions of; where there is no single one, the vector: never step it.
+    """An environment to query, never to step; where there is no single one, the vector.
 
-    One that was passed finished is asked itself.
+    A finished environment that was passed is used itself.
     """
     env = run.plan.env
     if env.is_vector or run.plan.vec_env.component.scope == "vector":

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 
-# Non-finite numbers are looked for where they can be named; numpy need not warn of them as well.
+# rlk checks for non-finite numbers where it can name them; numpy need not warn of them as well.
 @np.errstate(over="ignore", invalid="ignore")
 def train(run: Run, total_timesteps: int) -> str | None:
     """Collect and update until the clock reads `total_timesteps`.
 
-    An iteration is one collection and the updates that follow it. Signals, checkpoints and every
-    other plugin wait for its border.
+    An iteration is one collection and the updates that follow it. Signals, checkpoints and all
+    other plugins are handled at its end, the border.
 
     Returns:
-        Why it ended early, or None.
+        Why training ended early, or None.
     """
     run.begin(total_timesteps)
     run.notify("rlk_training_start")
@@ -60,11 +60,11 @@ def train(run: Run, total_timesteps: int) -> str | None:
 
 
 def end_iteration(run: Run) -> None:
-    """Check its metrics, tell the plugins, and log a row if one is due.
+    """Check the metrics, notify the plugins, and log a row if one is due.
 
     Raises:
-        NotFinite: for the first metric that was not finite. Optimisers do not take the step of a
-            gradient that is not finite, so the parameters are still good.
+        NotFinite: for the first non-finite metric. Optimisers skip the step of a non-finite
+            gradient, so the parameters are still good.
     """
     if bad := run.metrics.read():
         raise NotFinite(
@@ -74,7 +74,7 @@ def end_iteration(run: Run) -> None:
         )
     run.clock.iterations += 1
     run.notify("rlk_update_end")
-    # A collection off-policy may be a single step, too little for a row: episodes count there.
+    # An off-policy collection may be a single step, too little for a row: there, episodes count.
     by_episode = run.plan.algorithm.component.collects in ("off-policy", None)
     done = run.clock.episodes if by_episode else run.clock.iterations
     if done - run.clock.logged >= run.plan.log_interval:
@@ -83,7 +83,7 @@ def end_iteration(run: Run) -> None:
 
 
 def _no_answer(run: Run) -> RlkError:
-    """The error for a collector, or a wrapper of it, that does not say whether it is whole."""
+    """The error for a collector, or a wrapper of it, that does not return True or False."""
     return RlkError(
         f"collect of {run.plan.collector.title}, or what rlk_wrap_collector put around it, "
         "returned None. Return True, or False where a listener stopped the run."
@@ -99,7 +99,7 @@ def _no_batches(run: Run) -> RlkError:
 
 
 def _no_update(run: Run, found: object) -> RlkError:
-    """The error for an algorithm whose `update` returns something else than it must."""
+    """The error for an algorithm whose `update` does not return an Update."""
     return RlkError(
         f"update of {run.plan.algorithm.title} returned {type(found).__name__}, not an Update. "
         "End it with: return rlk.records.Update(metrics={…})"

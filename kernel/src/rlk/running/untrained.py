@@ -1,4 +1,4 @@
-"""What a policy holds beside the parameters that are trained: buffers and frozen layers."""
+"""The state of a policy besides its trained parameters: buffers and frozen layers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def untrained(policy: Any) -> dict[str, Tensor]:
 
 
 def take_up_untrained(policy: Any, saved: State) -> None:
-    """Copy what was saved into them.
+    """Copy the saved values into them.
 
     Raises:
         BadFile: for a name, a shape or a dtype that does not fit.

@@ -22,19 +22,19 @@ def make_vec_env(
 ) -> Any:
     """A vector environment with the plan's wrappers.
 
-    One that was passed, or that a hook made, is adopted by a backend that can (`AdoptsVectors`).
-    Nested observations are flat for all that comes after (`rlk.spaces.flat_space`).
+    A vector that was passed, or made by a hook, is adopted if the backend can (`AdoptsVectors`).
+    Nested observations are flattened for everything after it (`rlk.spaces.flat_space`).
 
     Args:
-        plan: what the run is made of.
+        plan: the plan of the run.
         hooks: the run's; wrappers of the vector may activate in it what their environments share.
         n_envs: how many environments.
         training: whether wrappers learn (statistics) and record; for evaluation they do neither.
-        out: the run's folder for wrappers that write; None is the plan's.
+        out: the run's folder, for wrappers that write; None is the plan's.
         extra: keywords for the environment (`render_mode`).
 
     Raises:
-        PlanError: if it does not restart episodes in the step that ends them.
+        PlanError: if the vector does not restart episodes in the step that ends them.
     """
     keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
     found = plan.env.made if plan.env.is_vector else None
@@ -54,28 +54,28 @@ def make_vec_env(
 
 
 def _made(plan: Plan, n_envs: int, keep: Mapping[str, Any], extra: Mapping[str, Any]) -> Any:
-    """A vector of the plan's environments, each in its wrappers where it can be reached."""
+    """A vector of the plan's environments, each in its wrappers if it can be wrapped singly."""
     wrappers = () if _makes_them_together(plan) else plan.wrappers
     make = MakeEnv(plan.env, wrappers, {**_wanted_keywords(plan), **extra})
     return vector_of([make] * n_envs, plan.vec_env, **keep)
 
 
 def _adopted(env: Any, plan: Plan, keep: Mapping[str, Any]) -> Any:
-    """A finished vector in the form that the backend gives its own, if it can."""
+    """A finished vector, adapted to the form of the backend's own if the backend can."""
     backend: Any = plan.vec_env.load()
     return backend.adopt(env, **keep) if offers(backend, AdoptsVectors) else env
 
 
 def _makes_them_together(plan: Plan) -> bool:
-    """Whether no environment of the backend's vectors can be wrapped by itself."""
+    """Whether the environments of the backend's vectors cannot be wrapped singly."""
     return plan.vec_env.component.scope == "vector"
 
 
 def stack_size(env: Any) -> int:
-    """How many frames a vector's environments say that their observations stack; 1 if none does.
+    """How many frames the observations of a vector's environments stack; 1 if not declared.
 
-    They say it by an attribute of that name, as Gymnasium's `FrameStackObservation` does; a wrapper
-    of the vector that stacks frames says it likewise.
+    Environments declare it by an attribute of that name, as Gymnasium's `FrameStackObservation`
+    does, and so does a wrapper of the vector that stacks frames.
     """
     own = getattr(env, "stack_size", None)
     if own is not None:
@@ -91,7 +91,7 @@ def stack_size(env: Any) -> int:
 
 
 def _wanted_keywords(plan: Plan) -> dict[str, Any]:
-    """The keywords that wrappers want environments to be made with."""
+    """The keywords that wrappers need their environments made with."""
     keywords: dict[str, Any] = {}
     for choice in plan.wrappers:
         factory = choice.load()
@@ -101,7 +101,7 @@ def _wanted_keywords(plan: Plan) -> dict[str, Any]:
 
 
 def _around_each(env: Any, plan: Plan) -> Any:
-    """A vector whose environments are out of reach, in their wrappers' vector forms."""
+    """A vector inside the vector forms of wrappers, because it cannot be wrapped singly."""
     for choice in plan.wrappers:
         if choice.component.scope == "env":
             env = vector_form(plan.env, choice).around_vector(env, *choice.configs)
@@ -127,6 +127,6 @@ def _check_autoreset(env: Any) -> None:
 
 
 def metrics_of(env: Any) -> Callable[[], Mapping[str, float]]:
-    """What gives the numbers to log of the backend inside a vector environment, if it has any."""
+    """A function that returns the numbers to log of the backend inside a vector environment."""
     backend: Any = env.unwrapped
     return backend.metrics if offers(backend, HasMetrics) else dict
