@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class A2C:
-    """Collects `n_steps` of every environment, and makes one update of all of them."""
+    """Collects `n_steps` of every environment, and makes one update with all of them."""
 
     def __init__(self, config: A2CConfig, run: Run) -> None:
         self.config, self.run = config, run
@@ -60,7 +60,7 @@ class A2C:
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
-        """The whole collection; lambda 1 makes advantages of n-step returns."""
+        """The whole collection; with lambda 1, advantages come from n-step returns."""
         run, rollout = self.run, storage.latest()
         advantage = logged_advantages(run, rollout, self.config.gamma, 1.0)
         yield whole(rollout, advantage, self.policy, run.device)
@@ -79,4 +79,4 @@ class A2C:
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Nothing beyond parameters, optimiser and streams, which the kernel keeps."""
+        """Nothing: the kernel keeps parameters, optimiser and streams."""

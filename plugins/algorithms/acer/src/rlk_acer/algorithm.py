@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ACER:
-    """Learns from each collection as it comes, then from sequences of those that are kept."""
+    """Learns from each new collection, then from stored sequences."""
 
     def __init__(self, config: ACERConfig, run: Run) -> None:
         self.config, self.run = config, run
@@ -100,10 +100,10 @@ class ACER:
         return parameters.index_select(0, batch.row)
 
     def loss(self, batch: Trajectories, average: Tensor | None) -> Loss:
-        """Policy and Q in one loss, whose gradient is ACER's and whose value is not to be compared.
+        """Policy and Q in one loss, which has ACER's gradient but a value without meaning.
 
-        The policy's gradient by its logits is computed and projected first. It is a constant g
-        then, and -(g * logits).sum() has just that gradient: autograd takes it through the network.
+        The policy's gradient with respect to its logits is computed and projected first. It is then
+        a constant g, and -(g * logits).sum() has this gradient: autograd backpropagates it.
         """
         config = self.config
         every_parameters, every_q = batch.outputs(self.policy, "pi", "qf")

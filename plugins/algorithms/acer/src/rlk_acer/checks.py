@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 
-#: What counts with a trust region alone.
+#: Settings that have an effect only with a trust region.
 _OF_TRUST_REGION = ("alpha", "delta")
 
 
 def check(config: ACERConfig, plan: Plan) -> None:
-    """Refuse settings without effect, and an optimiser that ACER's loss tells nothing.
+    """Refuse settings without effect, and an optimiser that needs the values of losses.
 
-    One that searches along a line compares losses, and this loss has the gradient of an update and
-    not its gain: targets, importance weights and the projection into the trust region are computed
-    within it, from the parameters as they are then.
+    A line search compares losses, but this loss has only the gradient of an update, not its gain:
+    targets, importance weights and the projection into the trust region are computed inside it,
+    from the current parameters.
 
     Raises:
         PlanError: if the optimiser reports a line search, or a setting of the trust region differs
-            from its default where there is none.
+            from its default although there is no trust region.
     """
     fields = attrs.fields_dict(ACERConfig)
     for name in () if config.trust_region else _OF_TRUST_REGION:

@@ -1,7 +1,7 @@
 """The formulas of ACER: Wang et al. 2017, arXiv 1611.01224; Retrace: Munos et al. 2016, 1606.02647.
 
 Shapes: T steps, N environments, B transitions, A actions. pi is the policy, mu the one that acted,
-rho = pi / mu. Everything here is a constant to the gradient of the network but the `q` of
+rho = pi / mu. Everything here is a constant for the network's gradient, except the `q` of
 `q_loss`; the policy's own gradient is written out, because the trust region changes it.
 """
 
@@ -20,19 +20,19 @@ def retrace(
     q: Tensor,
     ratio: Tensor,
 ) -> Tensor:
-    """What Q(s, a) of the actions taken should have been, float [T, N]; eq. 5.
+    """The target of Q(s, a) for the actions taken, float [T, N]; eq. 5.
 
         Q_ret_t = r_t + gamma (V_{t+1} + min(1, rho_{t+1}) (Q_ret_{t+1} - Q_{t+1}))
 
-    It is computed as Q_t plus the errors of one step, r + gamma V' - Q, that follow along the
-    traces (Munos et al. 2016, eq. 3, with lambda = 1). A trace ends with its episode, and with the
+    It is computed as Q_t plus the later one-step errors, r + gamma V' - Q, along the traces
+    (Munos et al. 2016, eq. 3, with lambda = 1). A trace ends with its episode, and with the
     sequence.
 
     Args:
         reward: float [T, N].
         discount: float [T, N], gamma * (1 - terminated). A truncated episode keeps its gamma.
-        next_value: float [T, N], V of what each step led to: of a truncated episode's last step,
-            what it ended on.
+        next_value: float [T, N], V of the observation that each step led to: for a truncated
+            episode's last step, its final observation.
         ended: bool [T, N], where an episode ended, by either flag.
         q, ratio: float [T, N], Q and rho of the actions taken.
     """
@@ -68,7 +68,7 @@ def log_prob_weights(
 
 @torch.no_grad()
 def gain_gradient(log_pi: Tensor, weight: Tensor, ent_coef: float) -> Tensor:
-    """The gradient of sum_a w_a log pi(a) + ent_coef * entropy by the logits, float [B, A]."""
+    """The gradient of sum_a w_a log pi(a) + ent_coef * entropy w.r.t. the logits, float [B, A]."""
     pi = log_pi.exp()
     entropy = -(pi * log_pi).sum(-1, keepdim=True)
     return weight - pi * weight.sum(-1, keepdim=True) - ent_coef * pi * (log_pi + entropy)
@@ -76,7 +76,7 @@ def gain_gradient(log_pi: Tensor, weight: Tensor, ent_coef: float) -> Tensor:
 
 @torch.no_grad()
 def kl_gradient(average: Tensor, log_pi: Tensor) -> Tensor:
-    """The gradient of KL(average || pi) by the logits of pi, pi - average, float [B, A].
+    """The gradient of KL(average || pi) w.r.t. the logits of pi, pi - average, float [B, A].
 
     Args:
         average: float [B, A], logits of the average policy.
@@ -99,7 +99,7 @@ def within_trust_region(gradient: Tensor, kl_gradient: Tensor, delta: float) -> 
 
 
 def of_action(values: Tensor, action: Tensor) -> Tensor:
-    """Of a value for every action, float [B, A], those of the actions taken, float [B]."""
+    """The values of the actions taken, float [B], from those of all actions, float [B, A]."""
     return values.gather(-1, action.unsqueeze(-1)).squeeze(-1)
 
 

@@ -7,10 +7,9 @@ from rlk_off_policy.q_heads import q_head
 
 
 def acer_heads(distribution: Distribution, n_actions: int) -> Heads:
-    """Both, as an algorithm's `heads` returns them.
+    """Both heads, in the form of an algorithm's `heads`.
 
-    The layers of `qf` are those of the role `vf`: where a policy's settings give the value layers
-    of its own, they are meant.
+    The layers of `qf` are those of the role `vf`: a policy's settings for the value apply to it.
     """
     return {
         "pi": lambda trunk: policy_head(trunk, distribution),

@@ -1,14 +1,13 @@
-"""Sequences of several environments as tensors, laid out so that one pass values every state.
+"""Sequences of several environments as tensors, laid out so that one pass evaluates every state.
 
 Shapes: T steps, N environments, B = T * N, A actions, L >= T + 2 observations of an environment,
 S numbers of state. Everything is flattened time first.
 
-What a step led to is the next observation, but where its episode was truncated: there it is what
-the episode ended on, which has to be valued too. So that stands between its last step and the
-first of the next episode, and what any step led to is the row of the same environment behind its
-own:
+A step leads to the next observation, except where its episode was truncated: there it leads to the
+final observation, whose value is needed too. So that is put between the episode's last step and
+the first of the next episode, and every step leads to the next row of the same environment:
 
-    observed:  a0 a1 | b0 b1 b2      a was truncated, and ended on a2
+    observed:  a0 a1 | b0 b1 b2      a was truncated; its final observation is a2
     L rows:    a0 a1 a2 b0 b1 b2
 """
 
@@ -29,11 +28,11 @@ from rlk_rollout.rollout import Rollout
 
 @dataclass(frozen=True, kw_only=True)
 class Trajectories:
-    """What an update learns from.
+    """The sequences that an update learns from.
 
     Attributes:
         observation: [L * N, ...], raw.
-        row: int64 [B], where in it the observation of each step is; N rows on is what it led to.
+        row: int64 [B], the row of each step's observation; N rows later is the one it led to.
         action: int64 [B]. parameters: float [B, A], logits of the policy that acted.
         reward, discount: float [T, N]; the discount is gamma * (1 - terminated).
         ended: bool [T, N], where an episode ended, by either flag.
@@ -57,11 +56,11 @@ class Trajectories:
 
 @dataclass(frozen=True, kw_only=True)
 class RecurrentTrajectories(Trajectories):
-    """The same with what unrolling takes.
+    """Sequences for a recurrent policy, with the states to unroll from.
 
     Attributes:
-        state: float [N, S], before the first step, as it was when the sequence was collected.
-        episode_start: bool [L, N], where the state is forgotten.
+        state: float [N, S], before the first step, as stored when the sequence was collected.
+        episode_start: bool [L, N], where the state is reset.
     """
 
     state: Tensor
@@ -102,13 +101,13 @@ def trajectories(rollout: Rollout, gamma: float, device: Any = "cpu") -> Traject
 
 
 class Rows:
-    """Where in L rows the T + 1 observations of N environments stand, and what episodes ended on.
+    """The places in L rows of the T + 1 observations of N environments and of final observations.
 
-    There is room for one truncated episode in any case, so that batches have one size but where
-    several episodes of an environment were truncated in one sequence.
+    There is always room for one truncated episode, so batches have one size unless several episodes
+    of an environment were truncated in one sequence.
 
     Attributes:
-        place: int [T + 1, N], of each step's observation, and of what follows the last one.
+        place: int [T + 1, N], of each step's observation, and of the one after the last step.
     """
 
     def __init__(self, rollout: Rollout) -> None:
@@ -130,14 +129,14 @@ class Rows:
         return self._spread(*seen)
 
     def _spread(self, observation: Array, following: Array, final: Array) -> Array:
-        """[L * N, ...]; what is left at the end repeats what follows."""
+        """[L * N, ...]; unused rows at the end repeat the observation after the last step."""
         rows = np.repeat(following[None], self.length, 0)
         rows[self.place[:-1], self.envs] = observation
         rows[self._final] = final[self._valued]
         return rows.reshape(-1, *rows.shape[2:])
 
     def episode_start(self, rollout: Rollout) -> Array:
-        """Where a recurrent policy's state is forgotten, bool [L, N]."""
+        """Where a recurrent policy's state is reset, bool [L, N]."""
         starts = np.zeros((self.length, self.n_envs), np.bool_)
         starts[self.place[:-1], self.envs] = rollout.extras["episode_start"]
         starts[self.place[-1], self.envs] = rollout.terminated[-1] | rollout.truncated[-1]

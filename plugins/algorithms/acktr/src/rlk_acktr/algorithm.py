@@ -1,6 +1,6 @@
 """ACKTR: Wu et al. 2017, arXiv 1708.05144, as in OpenAI's code and Stable Baselines 2.10.
 
-An advantage actor-critic; what makes it ACKTR is its optimiser, `kfac`.
+An advantage actor-critic; its optimiser, `kfac`, makes it ACKTR.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ACKTR:
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
-        """The whole collection; lambda 1 makes advantages of n-step returns."""
+        """The whole collection; with lambda 1, advantages come from n-step returns."""
         config, run, rollout = self.config, self.run, storage.latest()
         lam = 1.0 if config.gae_lambda is None else config.gae_lambda
         advantage = logged_advantages(run, rollout, config.gamma, lam)
@@ -80,4 +80,4 @@ class ACKTR:
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Nothing beyond parameters, optimiser and streams, which the kernel keeps."""
+        """Nothing: the kernel keeps parameters, optimiser and streams."""

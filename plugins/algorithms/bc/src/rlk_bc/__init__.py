@@ -14,7 +14,7 @@ __all__ = ["BCConfig", "pretrain"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when it is asked for: it needs torch, and components do not."""
+    """Import `pretrain` when it is first used: it needs torch, and components do not."""
     if name != "pretrain":
         raise AttributeError(f"module 'rlk_bc' has no attribute {name!r}")
     return importlib.import_module("rlk_bc.cloning").pretrain

@@ -1,4 +1,4 @@
-"""Behaviour cloning: a policy learns to do what an expert did where it was (Pomerleau 1991)."""
+"""Behaviour cloning: a policy learns to act as an expert did in each state (Pomerleau 1991)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class BC:
-    """Repeats: one epoch of the expert's transitions, then their loss where it validates."""
+    """Repeats: one epoch of the expert's transitions, then the loss of the validation ones."""
 
     def __init__(self, config: BCConfig, run: Run) -> None:
         self.config, self.run = config, run
@@ -50,7 +50,7 @@ class BC:
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: ExpertTransitions) -> Iterator[Batch]:
-        """One epoch; the validation's loss is that after it."""
+        """One epoch; the validation loss is computed after it."""
         yield from storage.epoch()
         with torch.no_grad():
             loss = mean_loss(lambda batch: self.loss(batch).value, storage.validation())
@@ -60,7 +60,7 @@ class BC:
         return Update(optimise("policy", self.loss, batch).metrics)
 
     def loss(self, batch: Batch) -> Loss:
-        """Of a Box the squared error of the policy's mode, else the likelihood of the action."""
+        """For a Box the squared error of the policy's mode, else the negative log-likelihood."""
         (parameters,) = self.policy(batch.observation, "pi")
         if self._is_box:
             action = own_action(self.distribution, batch.action)
@@ -75,4 +75,4 @@ class BC:
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Nothing beyond parameters, optimiser and streams, which the kernel keeps."""
+        """Nothing: the kernel keeps parameters, optimiser and streams."""

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def check_expert(config: Any, plan: Plan) -> None:
-    """That there is an expert, and if its file is there, that it is of the plan's spaces.
+    """Check that there is an expert, and if its file exists, that it has the plan's spaces.
 
-    A model is loaded without the file too; training refuses to begin then.
+    A model can be loaded without the file; training then refuses to begin.
 
     Raises:
         PlanError: saying what to type.

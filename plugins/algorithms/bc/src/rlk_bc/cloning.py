@@ -39,15 +39,15 @@ def pretrain(
 ) -> Agent:
     """Learn to act as an expert did, by supervised learning, and return the agent.
 
-    The policy alone is trained: values and targets stay as they are, and so does the clock. Of
-    several ranks each has a clone of its own, and training begins with rank 0's.
+    Only the policy is trained: values, targets and the clock do not change. With several ranks,
+    each has its own clone, and training begins with rank 0's.
 
     Args:
         agent: of any algorithm; one that acts by Q values is trained by their softmax.
         dataset: an `ExpertDataset`.
         n_epochs: passes over its training part.
         learning_rate, adam_epsilon: of Adam.
-        val_interval: epochs between reports of the losses; None is a tenth of all.
+        val_interval: epochs between reports of the losses; None means a tenth of all.
         verbose: 0 prints nothing.
 
     Raises:
@@ -78,7 +78,7 @@ def pretrain(
 
 
 def loss_for(run: Run) -> LossOf:
-    """What is minimised: of a Box the squared error, else the likelihood of the actions.
+    """The loss: for a Box the squared error, else the negative log-likelihood of the actions.
 
     Raises:
         PlanError: for a recurrent policy.

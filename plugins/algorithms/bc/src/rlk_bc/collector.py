@@ -1,4 +1,4 @@
-"""`no-steps`: a collector for algorithms that learn from what the storage holds already."""
+"""`no-steps`: a collector for algorithms that learn from data that the storage already holds."""
 
 from __future__ import annotations
 
@@ -28,4 +28,4 @@ class NoSteps:
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Nothing to take up."""
+        """Nothing to restore."""

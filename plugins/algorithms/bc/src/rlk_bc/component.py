@@ -1,4 +1,4 @@
-"""What this distribution offers: `bc`, and what it learns from and by instead of environments."""
+"""What this distribution offers: `bc`, and the storage and the collector that it learns with."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from rlk_schedules.settings import described
 
 @attrs.frozen(kw_only=True)
 class ExpertConfig:
-    """Whose transitions are learnt from, and how."""
+    """Which expert's transitions to learn from, and how."""
 
     expert_path: str | None = attrs.field(default=None, **EXPERT_PATH)
     traj_limitation: int = attrs.field(default=-1, **TRAJ_LIMITATION)

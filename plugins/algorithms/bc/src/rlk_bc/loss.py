@@ -11,7 +11,7 @@ from torch.nn import functional
 
 
 def likelihood_loss(log_prob: Tensor) -> Tensor:
-    """-E[log pi(a|s)], 0-dim, for float [B]: of Discrete actions the cross entropy."""
+    """-E[log pi(a|s)], 0-dim, for float [B]: the cross entropy for Discrete actions."""
     return -log_prob.mean()
 
 

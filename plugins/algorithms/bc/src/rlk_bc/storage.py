@@ -18,9 +18,9 @@ from rlk_expert_data.fitting import actions_in, observations_in
 
 
 class ExpertTransitions:
-    """Reads the file when it is first asked for a transition, so models are loaded without it.
+    """Reads the file when transitions are first needed, so models are loaded without it.
 
-    Which transitions validate is the same in every run, so that their losses can be compared.
+    The validation transitions are the same in every run, so that their losses can be compared.
     """
 
     def __init__(self, config: ExpertConfig) -> None:
@@ -31,10 +31,10 @@ class ExpertTransitions:
 
     @cached_property
     def trajectories(self) -> Trajectories:
-        """What the expert saw and did.
+        """The expert's observations and actions.
 
         Raises:
-            BadFile: if it is not on this machine, or damaged.
+            BadFile: if the file is not on this machine, or damaged.
         """
         if self.config.expert_path is None:
             raise RlkError("storage 'expert-transitions' needs expert_path=FILE.")
@@ -42,22 +42,22 @@ class ExpertTransitions:
 
     @cached_property
     def _parts(self) -> tuple[Array, Array]:
-        """The transitions that are learnt from, and those that validate."""
+        """The training transitions and the validation transitions."""
         size = len(self.trajectories)
         order = np.random.default_rng(0).permutation(size)
         cut = max(1, int(self.config.train_fraction * size))
         return order[:cut], order[cut:]
 
     def __len__(self) -> int:
-        """Transitions that are learnt from."""
+        """The number of training transitions."""
         return len(self._parts[0])
 
     def epoch(self) -> Iterator[Batch]:
-        """Every transition that is learnt from once, shuffled anew."""
+        """Every training transition once, in a new order."""
         return self._batches(self._schema.rng.permutation(self._parts[0]))
 
     def validation(self) -> Iterator[Batch]:
-        """Every transition that validates once."""
+        """Every validation transition once."""
         return self._batches(self._parts[1])
 
     def _batches(self, order: Array) -> Iterator[Batch]:
@@ -102,7 +102,7 @@ class ExpertTransitions:
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Nothing: the file has it all, and the order is drawn from the run's stream."""
+        """Nothing: the file has the transitions, and the order is drawn from the run's stream."""
 
 
 def mean_loss(loss_of: Any, batches: Iterator[Batch]) -> float:

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 class DDPG:
-    """Learns a critic, and a policy by that critic's gradient; targets follow both, slowly.
+    """Learns a critic, and a policy by that critic's gradient; targets follow both slowly.
 
-    An encoder that heads share (images) is trained by the critic alone.
+    Only the critic trains an encoder that heads share (images).
     """
 
     def __init__(self, config: DDPGConfig, run: Run) -> None:
@@ -80,7 +80,7 @@ class DDPG:
         return DeterministicActor(self.policy, self.run.action_space, self.run.device)
 
     def explore(self, actor: Actor) -> Actor:
-        """Uniform actions before `learning_starts`, and some of them later if that is wanted."""
+        """Uniform actions before `learning_starts`, and later with `random_exploration`."""
         starts, probability = self.config.learning_starts, self.config.random_exploration
         return with_random_actions(actor, self.run, starts, probability)
 
@@ -101,14 +101,14 @@ class DDPG:
 
     @torch.no_grad()
     def q_target(self, batch: Batch) -> Tensor:
-        """What the value of (s, a) is drawn towards, float [B], not normalised."""
+        """The target of the value of (s, a), float [B], not normalised."""
         target = self.target.module
         features = target.encode(batch.next_observation)
         next_q = self.scale.value(target.qf(features, target.pi(features)))
         return losses.q_target(batch.reward, batch.discount, next_q, self.config.reward_scale)
 
     def critic_loss(self, batch: Batch, target: Tensor) -> Loss:
-        """The error is that of the critic's output; priorities are of the values it stands for."""
+        """The loss of the critic's output; priorities use the errors of denormalised values."""
         q = self.policy.qf(self.policy.encode(batch.observation), batch.action)
         value = losses.critic_loss(q, self.scale.output(target), batch.weight)
         metrics, error = {"critic_loss": value}, self.scale.value(q) - target
@@ -117,7 +117,7 @@ class DDPG:
         return Loss(value, metrics=metrics, outputs={"td_error": error})
 
     def actor_loss(self, batch: Batch) -> Loss:
-        """By the critic as it is after its step; its weights get no gradient."""
+        """The loss by the updated critic, whose weights get no gradient."""
         with torch.no_grad():
             features = self.policy.encode(batch.observation)
         q = self.policy.qf(features, self.policy.pi(features))

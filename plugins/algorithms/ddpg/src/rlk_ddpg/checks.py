@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def check(config: DDPGConfig, plan: Plan) -> None:
-    """Refuse a noise on actions where one on parameters is expected.
+    """Refuse a noise on actions given as `param_noise`.
 
     Raises:
-        PlanError: if the plan has none on parameters.
+        PlanError: if the plan has no noise on parameters.
     """
     if config.param_noise and not any(one.component.scope == "policy" for one in plan.noises):
         raise PlanError(

@@ -1,6 +1,6 @@
 """DDPG's hyperparameters, with the names and defaults of Stable Baselines 2.10.
 
-One is not a parameter of its class: `learning_starts`, which is Stable-Baselines3's.
+One is not a parameter of its class there: `learning_starts`, which is Stable-Baselines3's.
 """
 
 from __future__ import annotations

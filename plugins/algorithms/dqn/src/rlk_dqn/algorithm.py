@@ -72,7 +72,7 @@ class DQN:
 
     @torch.no_grad()
     def q_target(self, batch: Batch) -> Tensor:
-        """What Q(s, a) should have been, float [B]."""
+        """The target of Q(s, a), float [B]."""
         (next_q_target,) = self.target.module(batch.next_observation, "qf")
         if not self.config.double_q:
             return losses.q_target(batch.reward, batch.discount, next_q_target)

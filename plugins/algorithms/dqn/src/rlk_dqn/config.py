@@ -1,7 +1,7 @@
 """DQN's hyperparameters, with the names and defaults of Stable Baselines 2.10.
 
-Three are not parameters of its class: `dueling`, which it has in `policy_kwargs`, `gradient_steps`,
-which is Stable-Baselines3's, and `max_grad_norm`, which it fixes at 10.
+Three are not parameters of its class there: `dueling`, which it has in `policy_kwargs`,
+`gradient_steps`, which is Stable-Baselines3's, and `max_grad_norm`, which it fixes at 10.
 """
 
 from __future__ import annotations

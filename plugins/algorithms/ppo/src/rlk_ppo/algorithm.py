@@ -31,15 +31,15 @@ from rlk_schedules import as_schedule
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: An approximate divergence of so many times `target_kl` ends the epochs.
+#: An approximate divergence above this multiple of `target_kl` ends the epochs.
 KL_SLACK = 1.5
 
 
 class PPO:
     """Collects `n_steps` of every environment, then passes over them in minibatches.
 
-    With `target_kl` the passes end at the first minibatch for which the policy has moved too far;
-    its step is not taken.
+    With `target_kl` the passes end at the first minibatch on which the policy has moved too far;
+    its step is skipped.
     """
 
     def __init__(self, config: PPOConfig, run: Run) -> None:
@@ -71,7 +71,7 @@ class PPO:
         return self.config.n_steps
 
     def updates_ahead(self, timesteps: int) -> tuple[int, int]:
-        """As many as there are without `target_kl`."""
+        """The number of updates without `target_kl`."""
         config, collected = self.config, self.config.n_steps * self.run.n_envs
         return minibatches_ahead(timesteps, collected, config.n_epochs, self.n_minibatches)
 
@@ -85,7 +85,7 @@ class PPO:
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
-        """Minibatches of every epoch, up to and with the first that `target_kl` forbids."""
+        """Minibatches of every epoch, up to and including the first that `target_kl` refuses."""
         config, run, rollout = self.config, self.run, storage.latest()
         advantage = logged_advantages(run, rollout, config.gamma, config.gae_lambda)
         for batch in self._passes(rollout, advantage):
@@ -116,7 +116,7 @@ class PPO:
         return Update(loss.metrics)
 
     def loss(self, batch: Minibatch, advantage: Tensor) -> Loss:
-        """Policy, value and entropy in one loss, as all of the network is one group."""
+        """Policy, value and entropy in one loss, because the whole network is one group."""
         config, distribution = self.config, self.distribution
         parameters, value = batch.outputs(self.policy, "pi", "vf")
         value = value[:, 0]
@@ -142,7 +142,7 @@ class PPO:
         )
 
     def _value_loss(self, value: Tensor, batch: Minibatch) -> Tensor:
-        """Of the clipped value alone, without the maximum that PPO2 takes, as Stable-Baselines3."""
+        """The loss of the clipped value, without PPO2's maximum, as in Stable-Baselines3."""
         if self.clip_range_vf is not None:
             value = clipped_value(value, batch.value, self.clip_range_vf)
         return squared_error(value, batch.return_)
@@ -153,7 +153,7 @@ class PPO:
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Nothing beyond parameters, optimiser and streams, which the kernel keeps.
+        """Nothing: the kernel keeps parameters, optimiser and streams.
 
-        `within_target` speaks of the latest update only, and a checkpoint is taken after all.
+        `within_target` is about the latest update only, and checkpoints are taken after the last.
         """

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def check(config: PPOConfig, plan: Plan) -> None:
-    """Refuse a `batch_size` that no collection of this plan gives.
+    """Refuse a `batch_size` that does not fit a collection of this plan.
 
     Raises:
-        PlanError: if a collection has fewer transitions than that, if a minibatch would have a
-            single one whose advantage is to be normalised, or if a recurrent policy's sequences
-            cannot be cut so.
+        PlanError: if a collection has fewer transitions, if a minibatch would have a single one
+            whose advantage is normalised, or if a recurrent policy's sequences cannot be cut to
+            it.
     """
     title, n_envs = plan.algorithm.title, plan.n_envs
     transitions = config.n_steps * n_envs

@@ -14,7 +14,7 @@ from rlk_schedules import ScheduleLike
 class PPOConfig:
     """Hyperparameters of PPO.
 
-    Scheduled ones take a number, `"lin_0.001"`, or a callable of what remains (1 to 0).
+    Scheduled ones take a number, `"lin_0.001"`, or a callable of the fraction that remains, 1 to 0.
     """
 
     learning_rate: ScheduleLike = attrs.field(default=0.0003, **settings.LEARNING_RATE)

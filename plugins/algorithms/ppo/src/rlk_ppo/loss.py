@@ -1,4 +1,4 @@
-"""What PPO has besides `rlk_on_policy.clipping`: how Stable-Baselines3 estimates the divergence."""
+"""PPO's estimate of the divergence, as in Stable-Baselines3 (see also `rlk_on_policy.clipping`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 def approximate_kl(log_prob: Tensor, old_log_prob: Tensor) -> Tensor:
     """E[(r - 1) - log r] with r = pi(a|s) / pi_old(a|s), 0-dim, at least 0.
 
-    An estimate of KL(pi_old || pi) from actions of pi_old without bias, and of less variance than
+    An unbiased estimate of KL(pi_old || pi) from actions of pi_old, with less variance than
     the mean of -log r: Schulman, http://joschu.net/blog/kl-approx.html.
     """
     log_ratio = log_prob - old_log_prob

@@ -1,6 +1,6 @@
 """PPO1: Schulman et al. 2017, arXiv 1707.06347, as in OpenAI's `ppo1` and Stable Baselines 2.10.
 
-Ranks share every step through the communicator; nothing here knows how many there are.
+Ranks share every step through the communicator; nothing here depends on their number.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class PPO1:
-    """Collects a batch of every actor, then passes over it in minibatches."""
+    """Collects a batch from every actor, then passes over it in minibatches."""
 
     def __init__(self, config: PPO1Config, run: Run) -> None:
         self.config, self.run = config, run
@@ -82,7 +82,7 @@ class PPO1:
         return Update(optimise("policy", self.loss, batch).metrics)
 
     def loss(self, batch: Minibatch) -> Loss:
-        """Policy, value and entropy in one loss, as all of the network is one group."""
+        """Policy, value and entropy in one loss, because the whole network is one group."""
         distribution = self.distribution
         parameters, value = batch.outputs(self.policy, "pi", "vf")
         value = value[:, 0]
@@ -108,4 +108,4 @@ class PPO1:
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Nothing beyond parameters, optimiser and streams, which the kernel keeps."""
+        """Nothing: the kernel keeps parameters, optimiser and streams."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check(config: PPO1Config, plan: Plan) -> None:
-    """Refuse an `optim_batchsize` that no collection of this plan gives.
+    """Refuse an `optim_batchsize` that is larger than a collection of this plan.
 
     Raises:
         PlanError: if a collection is smaller than one minibatch, or has a single transition.

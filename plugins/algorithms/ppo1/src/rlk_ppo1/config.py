@@ -14,7 +14,7 @@ from rlk_schedules import ScheduleLike, is_curve_of, is_schedule
 class PPO1Config:
     """Hyperparameters of PPO1.
 
-    `optim_stepsize` and `clip_param` may be schedules themselves where `schedule` is `constant`.
+    `optim_stepsize` and `clip_param` may be schedules themselves if `schedule` is `constant`.
     """
 
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)

@@ -1,4 +1,4 @@
-"""What PPO1 has besides the clipped objective of `rlk_on_policy.clipping`. Shapes: B transitions.
+"""PPO1's loss, except the clipped objective (`rlk_on_policy.clipping`). Shapes: B transitions.
 
 Schulman et al. 2017, arXiv 1707.06347, eq. 9, as in OpenAI's `ppo1` and Stable Baselines 2.10.
 """
@@ -11,5 +11,5 @@ from torch import Tensor
 
 @torch.no_grad()
 def approximate_kl(log_prob: Tensor, old_log_prob: Tensor) -> Tensor:
-    """E[log pi_old - log pi], 0-dim: what actions of the old policy tell of KL(pi_old || pi)."""
+    """E[log pi_old - log pi], 0-dim: an estimate of KL(pi_old || pi) from the old actions."""
     return (old_log_prob - log_prob).mean()

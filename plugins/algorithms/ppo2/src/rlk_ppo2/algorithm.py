@@ -45,7 +45,7 @@ class PPO2:
         )
 
     def _cliprange_vf(self) -> Tensor | None:
-        """The clipping of values: that of ratios if unset, None if it was turned off."""
+        """The clip range of values: that of ratios if unset, None if it is turned off."""
         chosen = self.config.cliprange_vf
         if chosen is None:
             return self.cliprange
@@ -86,7 +86,7 @@ class PPO2:
         return Update(loss.metrics)
 
     def loss(self, batch: Minibatch, advantage: Tensor) -> Loss:
-        """Policy, value and entropy in one loss, as all of the network is one group."""
+        """Policy, value and entropy in one loss, because the whole network is one group."""
         config, distribution = self.config, self.distribution
         parameters, value = batch.outputs(self.policy, "pi", "vf")
         value = value[:, 0]
@@ -117,4 +117,4 @@ class PPO2:
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Nothing beyond parameters, optimiser and streams, which the kernel keeps."""
+        """Nothing: the kernel keeps parameters, optimiser and streams."""

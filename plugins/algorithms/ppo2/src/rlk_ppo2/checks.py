@@ -17,8 +17,8 @@ def check(config: PPO2Config, plan: Plan) -> None:
     """Refuse an `nminibatches` that a collection of this plan cannot be divided into.
 
     Raises:
-        PlanError: if a minibatch would have a single transition, whose advantage normalised is
-            always 0, or if a recurrent policy's environments cannot be dealt out evenly.
+        PlanError: if a minibatch would have a single transition, whose normalised advantage is
+            always 0, or if it does not divide a recurrent policy's environments evenly.
     """
     enough = math.ceil(2 * config.nminibatches / plan.n_envs)
     two_in_each(

@@ -14,7 +14,7 @@ from rlk_schedules import ScheduleLike
 class PPO2Config:
     """Hyperparameters of PPO2.
 
-    Scheduled ones take a number, `"lin_0.001"`, or a callable of what remains (1 to 0).
+    Scheduled ones take a number, `"lin_0.001"`, or a callable of the fraction that remains, 1 to 0.
     """
 
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)

@@ -1,4 +1,4 @@
-"""The PPO2 loss, the clipped objective aside (`rlk_on_policy.clipping`).
+"""PPO2's loss, except the clipped objective (`rlk_on_policy.clipping`).
 
 Schulman et al. 2017, arXiv 1707.06347, eq. 9; OpenAI's clipped value loss. Shapes: B transitions.
 """

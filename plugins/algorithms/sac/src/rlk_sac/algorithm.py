@@ -1,4 +1,4 @@
-"""Soft actor-critic: Haarnoja et al. 2018, arXiv 1812.05905, as Stable Baselines 2.10 sets it."""
+"""Soft actor-critic: Haarnoja et al. 2018, arXiv 1812.05905, set as in Stable Baselines 2.10."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ MOVES_TARGET = "moves target"
 
 
 class SAC:
-    """Learns two critics, an actor and the entropy's weight from replay, one step each an update.
+    """Learns two critics, an actor and the entropy coefficient, with one step of each per update.
 
-    An encoder that heads share (images) is trained by the critics alone.
+    Only the critics train an encoder that heads share (images).
     """
 
     def __init__(self, config: SACConfig, run: Run) -> None:
@@ -56,7 +56,7 @@ class SAC:
         run.group("actor", ("pi",), learning_rate=learning_rate)
         learnt, initial = entropy_coefficient(config.ent_coef)
         self._fixed_ent_coef = torch.tensor(initial, device=run.device)
-        self.log_ent_coef: FlatParameters | None = None  #: a network of that number alone
+        self.log_ent_coef: FlatParameters | None = None  #: a network of only this number
         if learnt:
             self.log_ent_coef = FlatParameters(EntropyCoefficient(initial).to(run.device))
             run.group("entropy", learning_rate=learning_rate, parameters=self.log_ent_coef)
@@ -90,7 +90,7 @@ class SAC:
     # ---- acting ---------------------------------------------------------------------------------
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
-        """A sample of the policy; with gSDE, its noise is held from update to update at most."""
+        """A sample of the policy; with gSDE, noise is held at most until the next update."""
         run, distribution = self.run, self.distribution
         stream = rng if rng is not None else run.streams.numpy("actor")
         actor = DistributionActor(self.policy, distribution, stream, (), run.device)
@@ -105,7 +105,7 @@ class SAC:
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: ReplayStorage) -> Iterator[Batch]:
-        """Samples with the noise of both actions that an update draws."""
+        """Samples with the noise for the two actions that an update draws."""
         config, run = self.config, self.run
         rng, rows = run.streams.numpy("update"), config.batch_size
         for _ in range(self.schedule.updates_due(len(storage))):
@@ -132,7 +132,7 @@ class SAC:
 
     @torch.no_grad()
     def soft_target(self, batch: Batch) -> Tensor:
-        """What Q(s, a) should have been, float [B]."""
+        """The target of Q(s, a), float [B]."""
         observation = batch.next_observation
         parameters = self._actor(self.policy.encode(observation))
         noise = batch.extras["next_noise"]
@@ -147,7 +147,7 @@ class SAC:
         return Loss(value, metrics={"critic_loss": value}, outputs={"td_error": td_error})
 
     def actor_loss(self, batch: Batch) -> Loss:
-        """The critics have stepped already; only the actor's own weights get a gradient."""
+        """The loss by the updated critics; only the actor's own weights get a gradient."""
         with torch.no_grad():
             features = self.policy.encode(batch.observation)
         action, log_prob = self.distribution.sample_with_log_prob(
@@ -164,7 +164,7 @@ class SAC:
         return Loss(value, metrics={"ent_coef_loss": value})
 
     def ent_coef(self) -> Tensor:
-        """alpha as it is now, 0-dim, without gradient."""
+        """The current alpha, 0-dim, without gradient."""
         if self.log_ent_coef is None:
             return self._fixed_ent_coef
         return self.log_ent_coef.parameters[0].detach().exp()

@@ -7,7 +7,7 @@ from rlk_off_policy.defaults import CONTINUOUS
 from rlk_sac.checks import check
 from rlk_sac.config import SACConfig
 
-#: What SAC wants of `gsde` where that is chosen, as Stable-Baselines3's SAC has it.
+#: SAC's settings for `gsde` if it is chosen, as in Stable-Baselines3's SAC.
 SQUASHED_GSDE = {
     "distribution.squash_output": True,
     "distribution.learn_features": True,

@@ -1,6 +1,6 @@
 """SAC's hyperparameters, with the names and defaults of Stable Baselines 2.10.
 
-Those of state-dependent exploration (`use_sde` and what goes with it) are Stable-Baselines3's.
+Those of state-dependent exploration (`use_sde` and related ones) are Stable-Baselines3's.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _is_target(_: object, attribute: attrs.Attribute[Any], value: float | str) -
 
 
 def target_entropy(value: float | str, action_size: int) -> float:
-    """The entropy in nats that the coefficient is learnt for.
+    """The target entropy in nats, for which the coefficient is learnt.
 
     Args:
         value: a number, also as text, as Stable Baselines takes it; or `auto`.
@@ -53,10 +53,10 @@ def target_entropy(value: float | str, action_size: int) -> float:
 
 
 def entropy_coefficient(value: float | str) -> tuple[bool, float]:
-    """Whether it is learnt, and its (initial) value.
+    """Whether the coefficient is learnt, and its (initial) value.
 
     Raises:
-        ValueError: for what is neither `auto`, `auto_NUMBER` above 0, nor a number of at least 0.
+        ValueError: for anything but `auto`, `auto_NUMBER` above 0, or a number of at least 0.
     """
     head, separator, number = str(value).partition("_")
     learnt = isinstance(value, str) and head == "auto"

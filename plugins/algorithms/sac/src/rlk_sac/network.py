@@ -1,4 +1,4 @@
-"""SAC's entropy coefficient as a module of its own: it is learnt beside the policy."""
+"""SAC's entropy coefficient as a separate module, learnt beside the policy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import nn
 
 
 class EntropyCoefficient(nn.Module):
-    """alpha, kept as its logarithm."""
+    """The coefficient alpha, stored as its logarithm."""
 
     def __init__(self, initial: float) -> None:
         super().__init__()

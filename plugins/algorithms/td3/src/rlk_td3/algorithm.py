@@ -37,9 +37,9 @@ DELAYED = "actor and targets"
 
 
 class TD3:
-    """Learns two critics in every update; the policy and all targets in each `policy_delay`-th.
+    """Updates two critics every time; the policy and all targets in each `policy_delay`-th update.
 
-    An encoder that heads share (images) is trained by the critics alone.
+    Only the critics train an encoder that heads share (images).
     """
 
     def __init__(self, config: TD3Config, run: Run) -> None:
@@ -74,14 +74,14 @@ class TD3:
         return DeterministicActor(self.policy, self.run.action_space, self.run.device)
 
     def explore(self, actor: Actor) -> Actor:
-        """Uniform actions before `learning_starts`, and some of them later if that is wanted."""
+        """Uniform actions before `learning_starts`, and later with `random_exploration`."""
         starts, probability = self.config.learning_starts, self.config.random_exploration
         return with_random_actions(actor, self.run, starts, probability)
 
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: ReplayStorage) -> Iterator[Batch]:
-        """Samples with standard normal noise for the target policy; every so many are `DELAYED`."""
+        """Samples with standard normal noise for the target policy; some have key `DELAYED`."""
         config, run = self.config, self.run
         rng, shape = run.streams.numpy("update"), (config.batch_size, self.action_size)
         for _ in range(self.schedule.updates_due(len(storage))):
@@ -99,7 +99,7 @@ class TD3:
 
     @torch.no_grad()
     def q_target(self, batch: Batch) -> Tensor:
-        """What the values of both critics at (s, a) are drawn towards, float [B]."""
+        """The target of both critics at (s, a), float [B]."""
         config, target = self.config, self.target.module
         features = target.encode(batch.next_observation)
         action = losses.smoothed_action(
@@ -119,7 +119,7 @@ class TD3:
         return Loss(value, metrics={"critic_loss": value}, outputs={"td_error": error})
 
     def actor_loss(self, batch: Batch) -> Loss:
-        """By the first critic as it is after its step; its weights get no gradient."""
+        """The loss by the first critic, already updated, whose weights get no gradient."""
         with torch.no_grad():
             features = self.policy.encode(batch.observation)
         q = self.policy.qf(features, self.policy.pi(features), n_critics=1)

@@ -43,7 +43,7 @@ def critic_loss(q: Tensor, target: Tensor, weight: Tensor) -> Tensor:
 
 
 def actor_loss(q: Tensor) -> Tensor:
-    """-E[Q_1(s, pi(s))], 0-dim: the deterministic policy gradient, by the first critic alone.
+    """-E[Q_1(s, pi(s))], 0-dim: the deterministic policy gradient, by only the first critic.
 
     Args:
         q: float [C, B], of one critic or more at the policy's own action, differentiable.

@@ -1,6 +1,6 @@
-"""TRPO: Schulman et al. 2015, arXiv 1502.05477, as OpenAI and Stable Baselines 2.10 have it.
+"""TRPO: Schulman et al. 2015, arXiv 1502.05477, as in OpenAI's code and Stable Baselines 2.10.
 
-The policy's step is that of the plugin `natural-gradient`; nothing here takes a gradient.
+The plugin `natural-gradient` makes the policy's step; nothing here computes a gradient.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class TRPO:
     def __init__(self, config: TRPOConfig, run: Run) -> None:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
-        # What both heads share is the policy's: moved by the value as well, it would leave the
-        # trust region.
+        # Layers that both heads share belong to the policy: if the value moved them as well, the
+        # policy would leave the trust region.
         shared = any(name.startswith("shared.") for name in run.parameters.names)
         policy = ("shared", "pi") if shared else ("pi",)
         run.group("pi", policy, learning_rate=1.0, kl=self.distribution.kl)
@@ -79,7 +79,7 @@ class TRPO:
         return Update(optimise("vf", self.value_loss, batch).metrics)
 
     def policy_loss(self, batch: Minibatch) -> Loss:
-        """What the trust region's step minimises: the surrogate and the entropy, negated."""
+        """The loss of the trust region step: the surrogate and the entropy, negated."""
         (parameters,) = self.policy(batch.observation, "pi")
         log_prob = self.distribution.log_prob(parameters, batch.action)
         gain = losses.surrogate(log_prob, batch.log_prob, batch.advantage)
@@ -100,4 +100,4 @@ class TRPO:
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Nothing beyond parameters, optimisers and streams, which the kernel keeps."""
+        """Nothing: the kernel keeps parameters, optimisers and streams."""

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def check(config: TRPOConfig, plan: Plan) -> None:
-    """Refuse to move the policy by an optimiser that has no trust region: TRPO has no step size.
+    """Refuse an optimiser of the policy without a trust region, because TRPO has no step size.
 
     Raises:
-        PlanError: if it reports none, or if a collection has a single transition.
+        PlanError: if it does not report one, or if a collection has a single transition.
     """
     chosen = plan.optimiser
     if "trust_region" not in chosen.component.reports:
