@@ -49,12 +49,12 @@ class Adam:
         return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
 
     def _scale(self, norm: Tensor) -> Tensor:
-        """What the gradient is divided by, at least 1."""
+        """The divisor of the gradient, at least 1."""
         limit = self.group.max_grad_norm
         return self._one if limit is None else (norm / limit).clamp(min=1.0)
 
     def _move_on_cpu(self, gradient: Tensor, norm: float) -> None:
-        """Reading the norm costs nothing here: a branch does instead of five small tensors."""
+        """Reading the norm costs nothing here, so a branch replaces five small tensors."""
         if not math.isfinite(norm):
             return
         self.count += 1.0
@@ -87,7 +87,7 @@ class Adam:
 
     @torch.no_grad()
     def _move_traced(self, gradient: Tensor, norm: Tensor, taken: Tensor) -> None:
-        """`_fused_adam_` does not trace; written out, the compiler fuses it by itself.
+        """Adam written out, because `_fused_adam_` does not trace; the compiler fuses this itself.
 
         Inductor recomputes scalar divisions for every vector, but keeps the result of `exp`; so the
         bias corrections are written with `exp`. Divisions took a quarter of the loop.

@@ -8,7 +8,7 @@ from attrs import validators as v
 
 @attrs.frozen(kw_only=True)
 class KfacConfig:
-    """How far a step may go, and what the factors are made of."""
+    """How far a step may go, and how the factors are computed."""
 
     kfac_clip: float = attrs.field(
         default=0.001,

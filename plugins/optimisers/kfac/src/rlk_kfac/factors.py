@@ -1,8 +1,8 @@
 """The Kronecker factors of a layer's Fisher matrix: Martens and Grosse 2015, arXiv 1503.05671.
 
-A layer is s = W^T a, with a 1 appended to a for the bias. With g, the gradient by s of a sampled
-log-likelihood, the layer's block of the Fisher matrix is E[(a a^T) (x) (g g^T)], which the paper
-takes for A (x) G with A = E[a a^T] and G = E[g g^T] (section 3).
+A layer is s = W^T a, with a 1 appended to a for the bias. With g, the gradient of a sampled
+log-likelihood w.r.t. s, the layer's block of the Fisher matrix is E[(a a^T) (x) (g g^T)], which the
+paper approximates by A (x) G with A = E[a a^T] and G = E[g g^T] (section 3).
 
 Where a case has several rows (the patches under a kernel, the steps of a sequence), A sums over
 them and G is their mean: Grosse and Martens 2016, arXiv 1602.01182, section 3.1.
@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-#: Damping is at least this part of a factor's trace, or rounding errors could make it indefinite.
+#: Damping is at least this fraction of a factor's trace; rounding could make it indefinite else.
 LEAST_DAMPING = 1e-4
 
 
@@ -43,14 +43,14 @@ def kronecker_factors(rows: Tensor, gradients: Tensor, n_cases: int) -> tuple[Te
 
 
 def damping(inner: Tensor, outer: Tensor, epsilon: float) -> tuple[Tensor, Tensor]:
-    """What is added to the diagonals of A and of G, float [C] each.
+    """The terms to add to the diagonals of A and of G, float [C] each.
 
     pi sqrt(epsilon) and sqrt(epsilon) / pi, with pi^2 = (tr A / I) / (tr G / O): factored Tikhonov
-    damping, section 6.3, as ACKTR's paper has it.
+    damping, section 6.3, as in ACKTR's paper.
     """
     a, g = inner.diagonal(dim1=1, dim2=2), outer.diagonal(dim1=1, dim2=2)
     sums = torch.stack([a.sum(1), g.sum(1)]).clamp_(min=torch.finfo(a.dtype).tiny)
-    # The root of each, for their quotient may be no float32: G is 0 where a head has no weight.
+    # The root of each, because their quotient may overflow: G is 0 where a head has no weight.
     pi = sums[0].sqrt() / sums[1].sqrt() * math.sqrt(g.shape[1] / a.shape[1])
     root = math.sqrt(epsilon)
     both = torch.maximum(torch.stack([pi * root, root / pi]), LEAST_DAMPING * sums)
@@ -74,6 +74,6 @@ def damped_inverses(
         inverses = torch.cholesky_inverse(torch.linalg.cholesky(damped))
         parts = torch.split(inverses, [len(matrices[number]) for number in numbers])
         for number, part in zip(numbers, parts, strict=True):
-            # Products round by how memory is laid out: this copy is as what a file gives back.
+            # Rounding depends on the memory layout: this copy has the layout of a loaded file.
             found[number] = part.clone(memory_format=torch.contiguous_format)
     return list(zip(found[::2], found[1::2], strict=True))

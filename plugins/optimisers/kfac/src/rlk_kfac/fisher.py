@@ -1,4 +1,4 @@
-"""The factors of every layer that a loss is made of, on one batch.
+"""The factors of every layer in a loss, on one batch.
 
 Shapes: C copies, I inputs (a bias included), O outputs.
 """
@@ -28,7 +28,7 @@ def batch_factors(products: list[Product], likelihood: Tensor, n_cases: int) -> 
     Calls of one weight are rows of one layer.
 
     Args:
-        products: what the loss multiplied.
+        products: those of the loss.
         likelihood: 0-dim, the mean over the cases.
     """
     gradients = torch.autograd.grad(

@@ -16,8 +16,8 @@ def inverted(factors: Mapping[Key, Pair], epsilon: float) -> dict[Key, Pair]:
     """The damped inverses of the factors A and G of each layer.
 
     Layers are taken in the order of their parameters. Matrices of one size are inverted in one
-    call, and how it rounds depends on their order: so a loaded model, whose file may hold its
-    layers in another order, goes on with the same numbers.
+    call, whose rounding depends on their order. So a loaded model, whose file may hold its layers
+    in another order, continues with the same numbers.
     """
     keys = sorted(factors, key=lambda key: [-1 if number is None else number for number in key])
     found = damped_inverses([factors[key] for key in keys], epsilon)
@@ -25,28 +25,28 @@ def inverted(factors: Mapping[Key, Pair], epsilon: float) -> dict[Key, Pair]:
 
 
 class AtOnce:
-    """The inverses of the factors as they are."""
+    """The inverses of the current factors."""
 
     def __init__(self, epsilon: float) -> None:
         self._epsilon = epsilon
 
     def renewed(self, factors: Mapping[Key, Pair]) -> dict[Key, Pair]:
-        """The inverses to go on with, for the same layers."""
+        """The inverses to use from now on, for the same layers."""
         return inverted(factors, self._epsilon)
 
     def coming(self) -> dict[Key, Pair]:
-        """What is known of the next renewal already."""
+        """The inverses that are already known for the next renewal."""
         return {}
 
     def restore(self, coming: dict[Key, Pair]) -> None:
-        """Go on from what another one knew."""
+        """Continue from the result of another's `coming`."""
 
 
 class InThread(AtOnce):
-    """The inverses of the factors as they were at the last renewal, computed since.
+    """The inverses of the factors at the last renewal, computed since then in a thread.
 
-    A renewal waits for what the last one began, however fast the thread was. So what a step does
-    depends on no clock, and a saved run goes on bit for bit.
+    A renewal waits for the computation that the last one began, however fast the thread is. So no
+    step depends on timing, and a resumed run is equal bit for bit.
     """
 
     def __init__(self, epsilon: float) -> None:

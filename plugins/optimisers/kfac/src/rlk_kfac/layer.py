@@ -1,4 +1,4 @@
-"""A layer of the group: where its numbers stand in flat tensors, and its natural gradient.
+"""A layer of the group: the place of its numbers in flat tensors, and its natural gradient.
 
 Shapes: P parameters of the group, C copies, I inputs (a bias included), O outputs.
 """
@@ -21,7 +21,7 @@ class Layer:
     Args:
         layout: of its weight.
         key: its weight and bias among the parameters.
-        gradient, step: float [P], whose memory this layer keeps views of.
+        gradient, step: float [P]; this layer keeps views of them.
         parameters: of the group, in the order of the flat tensors.
     """
 

@@ -1,4 +1,4 @@
-"""How a layer's numbers stand in its tensors: as C copies of `rows @ matrix + bias`.
+"""The layout of a layer's numbers in its tensors: as C copies of `rows @ matrix + bias`.
 
 Shapes: C copies (1 but for batched layers), R rows, I inputs, O outputs.
 """
@@ -80,7 +80,7 @@ class Convolution:
 
 @dataclass(frozen=True)
 class Repeated:
-    """A vector [O] that stands in every row by itself: a bias without a weight."""
+    """A vector [O] that is repeated in every row: a bias without a weight."""
 
     def rows_in(self, x: Tensor) -> Tensor:
         return x.new_zeros(1, x.numel() // x.shape[-1], 0)

@@ -1,8 +1,8 @@
-"""The layers of a network, found by what it asks torch to multiply.
+"""The layers of a network, found by the products that it asks torch to compute.
 
-No layer has to say that it is one: whoever multiplies rows by a parameter of the group with one of
-the functions in `READERS`, in whatever module, is found while the loss is evaluated. Hooks of
-modules would miss policies that apply cached weights without calling one.
+No layer has to declare itself: every multiplication of rows by a parameter of the group with one of
+the functions in `READERS`, in any module, is found while the loss is evaluated. Module hooks would
+miss policies that apply cached weights without calling a module.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rlk_kfac.layouts import Convolution, Copies, Dense, Layout, Repeated
 
 
 class Call(NamedTuple):
-    """What one call of torch multiplied."""
+    """The operands of one call of torch."""
 
     layout: Layout
     x: Tensor
@@ -34,9 +34,9 @@ class Product:
     """A call with a weight or a repeated vector of the group.
 
     Attributes:
-        layout: of its tensors. x: what went in.
-        weight, bias: numbers of parameters in the group, None where there is none.
-        edge: where the gradient of what came out is found, even if that was written over since.
+        layout: of its tensors. x: the input.
+        weight, bias: numbers of parameters in the group, None if there is none.
+        edge: the graph edge of the output's gradient, valid even if the output is overwritten.
     """
 
     layout: Layout

@@ -1,4 +1,4 @@
-"""What is remembered of each layer: running means of its factors, and their inverses.
+"""The state of each layer: running means of its factors, and their inverses.
 
 Shapes: C copies, I inputs (a bias included), O outputs.
 """
@@ -28,7 +28,7 @@ class RunningFactors:
 
     @torch.no_grad()
     def take_in(self, fresh: dict[Key, Pair], weight: float) -> None:
-        """Move the means towards a batch's factors, by this part of the way."""
+        """Move the means towards a batch's factors, by this fraction of the way."""
         for key, pair in fresh.items():
             if key in self.means:
                 for mean, one in zip(self.means[key], pair, strict=True):
@@ -41,7 +41,7 @@ class RunningFactors:
         return {"means": as_state(self.means), "inverses": as_state(self.inverses)}
 
     def load_state_dict(self, state: State, parameters: Sequence[Tensor]) -> None:
-        """Take up a state; RlkError if it is not of layers of these parameters."""
+        """Restore a state; RlkError if its layers do not belong to these parameters."""
         means = from_state(state["means"])
         for key, pair in means.items():
             _check_fits(key, pair, parameters)
@@ -62,7 +62,7 @@ def as_state(pairs: dict[Key, Pair]) -> State:
 
 
 def from_state(state: State) -> dict[Key, Pair]:
-    """What `as_state` was given."""
+    """The inverse of `as_state`."""
     found: dict[Key, Pair] = {}
     for name, pair in state.items():
         weight, bias = (None if part == "none" else int(part) for part in name.split("-"))

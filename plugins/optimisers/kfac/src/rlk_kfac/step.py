@@ -30,13 +30,13 @@ TITLE = "optimiser 'kfac' (rlk-kfac)"
 
 
 class Kfac:
-    """Natural gradient steps, by the Kronecker factors of each layer that a loss is made of.
+    """Natural gradient steps, by the Kronecker factors of each layer in a loss.
 
-    What layers there are is found while a loss is evaluated (`Products`). Parameters of no known
-    layer move by the gradient itself, clipped to the group's `max_grad_norm`, within the same trust
-    region. So do all of them in the first `cold_iter` steps, while the factors are gathered.
+    The layers are found while a loss is evaluated (`Products`). Parameters of no known layer move
+    by the plain gradient, clipped to the group's `max_grad_norm`, within the same trust region. So
+    do all parameters in the first `cold_iter` steps, while the factors are estimated.
 
-    A gradient that is not finite, or a loss whose `accept` is False, leaves everything as it was.
+    A non-finite gradient, or a loss whose `accept` is False, changes nothing.
 
     Raises:
         PlanError: if the algorithm gives the group no likelihood.
@@ -86,7 +86,7 @@ class Kfac:
             return batch_factors(products, likelihood, len(loss.distribution))
 
     def _take_in(self, fresh: dict[Key, Pair], products: list[Product]) -> None:
-        """Means of all batches so far, then with the decay: section 5 of Martens and Grosse."""
+        """Means of all batches so far, later with decay: section 5 of Martens and Grosse."""
         self.count += 1
         self.factors.take_in(fresh, max(1.0 / self.count, 1.0 - self.config.stats_decay))
         if not fresh.keys() <= self._layers.keys():
@@ -96,7 +96,7 @@ class Kfac:
 
     @torch.no_grad()
     def _move(self, norm: float) -> float:
-        """Take the step; what it was scaled by to stay within the trust region, at most 1."""
+        """Take the step; return its scale, at most 1, which keeps it within the trust region."""
         limit, momentum = self.group.max_grad_norm, self.config.momentum
         rate, scale = float(self.group.learning_rate), 1.0
         clip = limit / norm if limit is not None and norm > limit else 1.0

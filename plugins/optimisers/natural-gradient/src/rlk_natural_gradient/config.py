@@ -8,7 +8,7 @@ from attrs import validators as v
 
 @attrs.frozen(kw_only=True)
 class NaturalGradientConfig:
-    """How far it may go, and how exactly it is computed."""
+    """How far a step may go, and how exactly it is computed."""
 
     max_kl: float = attrs.field(
         default=0.01,

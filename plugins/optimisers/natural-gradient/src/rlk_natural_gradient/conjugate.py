@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-#: A squared residual below this ends it.
+#: A squared residual below this ends the iteration.
 TOLERANCE = 1e-10
 
 
@@ -20,13 +20,13 @@ def conjugate_gradient(
     iterations: int,
     agree: Callable[[bool], bool] = bool,
 ) -> tuple[Tensor, Tensor]:
-    """An approximate solution x of A x = b, and x^T A x, from products with A alone.
+    """An approximate solution x of A x = b, and x^T A x, using only products with A.
 
     Args:
         product: v -> A v, with A symmetric and positive definite.
         b: float [P].
-        iterations: at most so many products.
-        agree: what all ranks decide, from what this one would.
+        iterations: the maximum number of products.
+        agree: this rank's decision -> the decision of all ranks.
 
     Returns:
         x, float [P], and x^T A x = x^T (b - r) with the last residual r, 0-dim, which saves the

@@ -1,4 +1,4 @@
-"""What a loss says of the model as one distribution: of actions, and of what it predicts.
+"""The model of a loss as one distribution: of actions, and of predictions.
 
 Shapes: B transitions, P a distribution's flat parameters.
 """
@@ -17,7 +17,7 @@ def joint(loss: Loss) -> Tensor:
     """float [..., P], or [..., P + 1] with the prediction last.
 
     Raises:
-        RlkError: if the loss says nothing of the action distribution.
+        RlkError: if the loss has no action distribution.
     """
     if loss.distribution is None:
         raise RlkError(
@@ -30,9 +30,10 @@ def joint(loss: Loss) -> Tensor:
 
 
 def joint_divergence(loss: Loss, kl: Divergence) -> Divergence:
-    """The divergence of two such, float [...].
+    """The divergence of two such distributions, float [...].
 
-    That of the actions, and (V - V')^2 / 2, that of Gaussians of variance 1 around the predictions.
+    It is that of the actions, plus (V - V')^2 / 2, that of Gaussians of variance 1 around the
+    predictions.
     """
     if loss.prediction is None:
         return kl

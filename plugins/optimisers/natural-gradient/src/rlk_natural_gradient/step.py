@@ -2,7 +2,7 @@
 
 Minimise L(x) such that the mean divergence D(x_old, x) <= delta. With the gradient g of L and the
 Hessian F of D, both at x_old, the step of the linear and quadratic models is
--sqrt(2 delta / s^T F s) s with F s = g; a line search makes up for what the models leave out.
+-sqrt(2 delta / s^T F s) s with F s = g; a line search corrects for the errors of the models.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from rlk_natural_gradient.joint import joint, joint_divergence
 class NaturalGradient:
     """Moves a group whose loss has a `distribution`, by its divergence `group.options["kl"]`.
 
-    The learning rate is the part of a full step that the line search begins with. A gradient that
-    is not finite, or a loss whose `accept` is False, leaves everything as it was, and so does a
-    line search that finds no step. What a loss fits by squared error (its `prediction`) belongs to
-    the trust region as the mean of a Gaussian of variance 1.
+    The learning rate is the fraction of a full step that the line search begins with. A non-finite
+    gradient, a loss whose `accept` is False, and a line search that finds no step change nothing.
+    Outputs that a loss fits by squared error (its `prediction`) belong to the trust region as the
+    mean of a Gaussian of variance 1.
 
     Raises:
         PlanError: if the algorithm gives the group no divergence.
@@ -70,7 +70,7 @@ class NaturalGradient:
 
     @torch.no_grad()
     def _line_search(self, objective: Objective, loss: Loss, full: Tensor) -> dict[str, Tensor]:
-        """Takes the longest step that keeps to the trust region and does not worsen the loss."""
+        """Takes the longest step within the trust region that does not increase the loss."""
         config, flat = self.config, self.group.flat
         old = joint(loss).detach().clone()  # it may be a view of a parameter
         kl_from = joint_divergence(loss, self.kl)
@@ -101,4 +101,4 @@ class NaturalGradient:
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """There is none: every step begins anew."""
+        """Nothing: no state is kept from step to step."""

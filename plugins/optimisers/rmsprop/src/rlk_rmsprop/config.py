@@ -12,7 +12,7 @@ Variant = Literal["tensorflow", "torch"]
 
 @attrs.frozen(kw_only=True)
 class RMSPropConfig:
-    """Which RMSProp it is."""
+    """The variant of RMSProp."""
 
     variant: Variant = attrs.field(
         default="tensorflow",

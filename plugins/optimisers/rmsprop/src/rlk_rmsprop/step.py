@@ -1,7 +1,7 @@
-"""RMSProp: Tieleman and Hinton 2012, Coursera lecture 6.5, as TensorFlow's `RMSPropOptimizer` does.
+"""RMSProp: Tieleman and Hinton 2012, Coursera lecture 6.5, as in TensorFlow's `RMSPropOptimizer`.
 
 That differs from `torch.optim.RMSprop` in three ways: epsilon is inside the root, the mean square
-begins at 1, and the learning rate is part of the velocity. `variant` chooses the other one.
+begins at 1, and the learning rate is part of the velocity. `variant` chooses PyTorch's.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RMSProp:
         return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
 
     def _move_on_cpu(self, gradient: Tensor, norm: float) -> None:
-        """Five passes over the group; clipping scales their factors and not the gradient."""
+        """Five passes over the group; clipping scales their factors instead of the gradient."""
         if not math.isfinite(norm):
             return
         limit = self.group.max_grad_norm
@@ -66,7 +66,7 @@ class RMSProp:
 
     @torch.no_grad()
     def _move_without_branch(self, gradient: Tensor, norm: Tensor, taken: Tensor) -> None:
-        """The same where reading a number would wait for the device, or would end a trace."""
+        """The same step if reading a number would wait for the device, or break a trace."""
         limit = self.group.max_grad_norm
         if limit is not None:
             gradient = gradient * (limit / norm).clamp(max=1.0)
@@ -82,7 +82,7 @@ class RMSProp:
         self.group.flat.sub_(torch.where(taken, outside * velocity, 0.0))
 
     def _root(self, square: Tensor) -> Tensor:
-        """What a gradient is divided by."""
+        """The divisor of a gradient."""
         return square.sqrt().add_(self.eps) if self.is_torch else (square + self.eps).sqrt_()
 
     def state_dict(self) -> State:

@@ -9,13 +9,13 @@ import attrs
 
 from rlk_mlp.config import ACT_FUN, STATE_VALUE, LayersConfig, are_sizes
 
-#: The layers behind the CNN, by role, where the settings name none; every other has none.
+#: The layers after the CNN, by role, if the settings name none; other roles have none.
 USUAL = {STATE_VALUE: [64, 64]}
 
 
 @attrs.frozen(kw_only=True)
 class CnnConfig(LayersConfig):
-    """The Nature CNN's.
+    """The settings of the Nature CNN.
 
     `layers` are the hidden layers of heads between it and their outputs.
     """

@@ -35,7 +35,7 @@ class Cnn(Architecture):
         return with_shared_layers(self.cnn(observation_space), self.config)
 
     def cnn(self, observation_space: Any) -> nn.Module:
-        """The Nature CNN, or what the user has in its place, of images in 0 to 1."""
+        """The Nature CNN, or the user's own network, for images in 0 to 1."""
         if self.config.cnn_extractor is not None:
             made: Any = own_encoder(self.config.cnn_extractor, observation_space)
         else:
@@ -62,7 +62,7 @@ class Cnn(Architecture):
 
 
 def is_scaled(space: Any) -> bool:
-    """Whether `rlk_networks.preprocess` gives images of a space in 0 to 1."""
+    """Whether `rlk_networks.preprocess` returns images of a space in 0 to 1."""
     return is_image(space) or bool(np.all(space.low == 0) and np.all(space.high == 1))
 
 
@@ -70,7 +70,7 @@ class Scaled(nn.Module):
     """A network of images in 0 to 1, for images of floats between other bounds.
 
     Args:
-        space: of one image; its bounds are brought to 0 and 1.
+        space: of one image; its bounds are scaled to 0 and 1.
         network: images [B, ...] to [B, features].
     """
 
@@ -127,6 +127,6 @@ class NatureCnn(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         x = x if self._first else x.permute(0, 3, 1, 2)
         # In this layout an update takes 0.7 of the time (256 images of 84x84, one thread): the
-        # gradient of the first kernels takes a third. Where channels came last, nothing is copied.
+        # gradient of the first kernels takes a third. If channels come last, nothing is copied.
         x = x.contiguous(memory_format=torch.channels_last)
         return F.relu(self.full(self._convolve(x)))

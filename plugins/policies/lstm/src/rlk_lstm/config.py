@@ -44,7 +44,7 @@ def _sizes(entries: list[Entry]) -> list[int | str | Roles]:
 
 
 def _as_mlp(entries: list[int | str | Roles], name: str) -> None:
-    """Raises ValueError, with the name of the setting, for what `mlp` refuses."""
+    """Raises ValueError, with the name of the setting, for entries that `mlp` refuses."""
     try:
         MlpConfig(net_arch=entries)
     except ValueError as error:
@@ -137,19 +137,19 @@ class LstmConfig:
         return [entry for entry in self.net_arch or [] if isinstance(entry, int)]
 
     def heads(self) -> MlpConfig:
-        """The settings that `mlp` makes the heads' own layers of."""
+        """The settings of the heads' own layers, in the form of `mlp`."""
         last = self.net_arch[-1] if self.net_arch else None
         own: list[int | str | Roles] = [last] if isinstance(last, dict) else []
         return MlpConfig(net_arch=own, act_fun=self.act_fun, init=self.init)
 
     def cnn(self) -> CnnConfig:
-        """The settings of the CNN alone."""
+        """The settings of only the CNN."""
         return CnnConfig(
             channels=self.channels, cnn_extractor=self.cnn_extractor, **self._features()
         )
 
     def keys(self) -> MultiInputConfig:
-        """The settings by which `multi-input` concatenates the keys of a Dict."""
+        """The settings with which `multi-input` concatenates the keys of a Dict."""
         return MultiInputConfig(channels=self.channels, **self._features())
 
     def _features(self) -> dict[str, Any]:

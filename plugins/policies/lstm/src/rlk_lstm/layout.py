@@ -1,9 +1,9 @@
-"""How sequences that episodes interrupt are laid out for one call of PyTorch's kernel.
+"""The layout of sequences with episode starts for one call of PyTorch's kernel.
 
-A step of an LSTM on a CPU costs mostly the reading of its weights, so few steps with many rows are
-faster than many steps with few. Sequences [T, N] are cut where episodes start. The first part of
-each must begin a row, for it goes on from a state; the others start from zeros and may stand
-anywhere, with one step before them in which the state is forgotten.
+A step of an LSTM on a CPU spends most of its time reading the weights, so few steps with many rows
+are faster than many steps with few. Sequences [T, N] are cut where episodes start. The first part
+of each must begin a row, because it continues from a state; the others start from zeros and may be
+anywhere, after one step that resets the state.
 
     T = 8, N = 1:   a a a b b b c c        L = 3, K = 3:   a b c
                                                            a b c
@@ -21,16 +21,16 @@ from torch.nn import functional as F
 
 from rlk.records import Array
 
-#: What a step costs beside its rows, in rows (measured for 256 units: 28 and 16 µs).
+#: The fixed cost of a step, in rows (measured for 256 units: 28 and 16 µs).
 STEP_COST = 2
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the T * N steps go among L * K.
+    """The places of the T * N steps among L * K.
 
     Attributes:
-        length, width: L steps of K rows; the first N rows go on from the states of N environments.
+        length, width: L steps of K rows; the first N rows continue the states of N environments.
         places: int64 [T * N], time first, into [L, K] flattened.
     """
 
@@ -77,7 +77,7 @@ def layout(episode_start: Tensor) -> Layout:
 
 
 def parts(episode_start: Tensor) -> tuple[Array, Array, Array, Array]:
-    """Of each of the M parts of sequences, environment by environment, and where each step is.
+    """The M parts of sequences, environment by environment, and the part of each step.
 
     Returns:
         int [M] its environment, int [M] its first step, int [M] its steps, and of each step int

@@ -3,7 +3,7 @@
     i, f, g, o = W_x x + W_h h + b,    c' = sigmoid(f) c + sigmoid(i) tanh(g),
     h' = sigmoid(o) tanh(c')
 
-Shapes: T steps, N environments, I inputs, H units. Gates stand in PyTorch's order, weights are
+Shapes: T steps, N environments, I inputs, H units. Gates are in PyTorch's order, weights are
 [4H, I] and [4H, H], with one bias as in Stable Baselines 2.10 (PyTorch's module has two).
 """
 
@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from rlk_lstm.layout import layout
 
-#: What shuts a gate, whatever else goes into it: sigmoid(-1e6) is 0 in every float type.
+#: An input that shuts a gate, whatever is added to it: sigmoid(-1e6) is 0 in every float type.
 SHUT = -1e6
 
 
@@ -37,15 +37,15 @@ class LstmLayer(nn.Module):
 
     def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """(hidden [N, H], state [N, 2H]) for x [N, I]."""
-        no_bias = torch.zeros_like(self.b)  # the kernel for CUDA takes two biases or none
+        no_bias = torch.zeros_like(self.b)  # the CUDA kernel takes two biases or none
         hidden, cell = torch.lstm_cell(x, state.chunk(2, 1), self.wx, self.wh, self.b, no_bias)
         return hidden, torch.cat((hidden, cell), 1)
 
     def forward(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
         """Hidden values [T * N, H] for x [T * N, I], the state [N, 2H] before, bool [T, N].
 
-        The kernel knows nothing of episodes, so a step that shuts all gates stands between two of
-        them: it leaves a state of zeros and has no gradient. So everything stays one call.
+        The kernel knows nothing about episodes, so a step that shuts all gates is inserted between
+        two of them: it leaves a state of zeros and has no gradient. So one call is enough.
         """
         wx, wh, b = self.wx, self.wh, self.b
         state = state.masked_fill(episode_start[0][:, None], 0.0)
@@ -60,7 +60,7 @@ class LstmLayer(nn.Module):
 
 
 def unrolled(x: Tensor, state: Tensor, wx: Tensor, wh: Tensor, b: Tensor) -> Tensor:
-    """Hidden values [T, N, H] of sequences that nothing interrupts."""
+    """Hidden values [T, N, H] of sequences without episode starts."""
     hidden, cell = state[None].chunk(2, 2)
     weights = [wx, wh, b, torch.zeros_like(b)]
     parts = (hidden.contiguous(), cell.contiguous())
@@ -71,5 +71,5 @@ def unrolled(x: Tensor, state: Tensor, wx: Tensor, wh: Tensor, b: Tensor) -> Ten
 def gates_shut(size: int, like: Tensor) -> Tensor:
     """The column [4H, 1] of weights by which an input of 1 shuts every gate."""
     column = like.new_full((4, size), SHUT)
-    column[2] = 0.0  # the candidate: nothing of it passes the input gate
+    column[2] = 0.0  # the candidate, which the input gate blocks
     return column.view(4 * size, 1)

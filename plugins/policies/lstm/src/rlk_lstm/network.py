@@ -32,7 +32,7 @@ class Lstm(Architecture):
         """The recurrent encoder.
 
         Raises:
-            PlanError: if what comes first does not take the environment's observations.
+            PlanError: if the first module does not accept the environment's observations.
         """
         config = self.config
         first, size = _first(config, observation_space)
@@ -49,7 +49,7 @@ class Lstm(Architecture):
 
 
 def _first(config: LstmConfig, space: Any) -> tuple[list[nn.Module], int]:
-    """What observations go through before anything else, if they do, and the numbers it gives."""
+    """The modules that observations pass through first, if any, and the size of their output."""
     extraction = config.feature_extraction
     if extraction == "mlp":
         return [], flat_size(space)

@@ -5,9 +5,9 @@
     h' = sigmoid(o) tanh(LN(c') gain_c + b_c)
 
 LN(v) = (v - mean v) / sqrt(var v + 1e-5), over the units of a row: over all four gates at once, as
-in Stable Baselines 2.10. There each product has a bias of its own beside b; one is enough.
+in Stable Baselines 2.10. There each product has its own bias besides b; one is enough.
 
-Shapes: T steps, N environments, I inputs, H units. Gates stand in the order i, f, g, o.
+Shapes: T steps, N environments, I inputs, H units. Gates are in the order i, f, g, o.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EPS = 1e-5
 
 
 class NormalisedLstmLayer(nn.Module):
-    """The inputs' part of all gates in one product, then a loop over the steps.
+    """The input part of all gates in one product, then a loop over the steps.
 
     Attributes:
         size: H. The state is float [N, 2H], hidden values first, then cells.
@@ -56,11 +56,11 @@ class NormalisedLstmLayer(nn.Module):
         return plan.joined(found)
 
     def from_inputs(self, x: Tensor) -> Tensor:
-        """LN(W_x x) gain_x + b: what the inputs [N, I] add to the gates, [N, 4H]."""
+        """LN(W_x x) gain_x + b: the input part of the gates, [N, 4H], for inputs [N, I]."""
         return F.layer_norm(F.linear(x, self.wx), self.b.shape, self.gain_x, self.b, EPS)
 
     def cell(self, from_inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """(h' [N, H], state [N, 2H]) for the inputs' part of the gates [N, 4H] and the state."""
+        """(h' [N, H], state [N, 2H]) for the input part of the gates [N, 4H] and the state."""
         hidden, cell = state.chunk(2, 1)
         from_hidden = F.linear(hidden, self.wh)
         normalised = F.layer_norm(from_hidden, self.gain_h.shape, self.gain_h, None, EPS)

@@ -1,8 +1,8 @@
-"""How sequences that episodes interrupt are unrolled by a loop over steps.
+"""Unrolls sequences with episode starts by a loop over steps.
 
-All parts between two starts of an episode begin side by side, the longest first: each step is of
-those that still go on, which are the first rows of the step before. So the loop is as long as the
-longest part, and has no row that is no step of an environment.
+All parts between two episode starts begin side by side, the longest first: each step of the loop
+has the parts that have not ended, which are the first rows of the step before. So the loop is as
+long as the longest part, and every row is a step of an environment.
 
     T = 8, N = 1:   a a a b b b c c        rows of the steps: a b c, a b c, a b
 """
@@ -20,12 +20,12 @@ from rlk_lstm.layout import parts
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The order of T * N steps, and how many of them are taken at once.
+    """The order of T * N steps, and how many of them are computed at once.
 
     Attributes:
-        order: int64 [T * N], the steps, time first, as they are taken.
+        order: int64 [T * N], the steps, time first, in the order of the loop.
         widths: rows of each step of the loop; their sum is T * N.
-        leading: int64 [N], the rows of the first step that go on from the environments' states.
+        leading: int64 [N], the rows of the first step that continue from the environments' states.
     """
 
     order: Tensor
@@ -37,7 +37,7 @@ class SideBySide:
         return torch.split(x.index_select(0, self.order), self.widths)
 
     def joined(self, found: list[Tensor]) -> Tensor:
-        """[T * N, ...] of what the steps gave, time first again."""
+        """The outputs of the steps as [T * N, ...], time first again."""
         taken = torch.cat(found)
         return torch.empty_like(taken).index_copy(0, self.order, taken)
 

@@ -1,8 +1,8 @@
-"""The activations of hidden layers: by the names that users type, or functions of a user's own.
+"""The activations of hidden layers: by the names that users type, or a user's own functions.
 
-Where PyTorch has it, one writes over its argument, which is the fresh output of a layer: the memory
-of another tensor would go through the processor's cache for nothing. The gradient of two critics
-takes 0.94 of the time (256x256, 256 transitions) or 0.85 (64x64, 64 transitions).
+Where PyTorch has an in-place version, an activation overwrites its argument, the fresh output of a
+layer: another tensor would only fill the processor's cache. The gradient of two critics then takes
+0.94 of the time (256x256, 256 transitions) or 0.85 (64x64, 64 transitions).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ACTIVATIONS: dict[str, Activation] = {
 
 
 def activation(asked: str | Activation | type[nn.Module]) -> str | Activation:
-    """What `act_fun` asks for: a name as it is, a function, or a module of the stack's own.
+    """The activation for `act_fun`: an unchanged name, a function, or a module for this stack.
 
     Args:
         asked: a name, a function of a tensor, or a module or its class (`torch.nn.Mish`).

@@ -1,7 +1,7 @@
 """Several independent stacks of hidden layers, evaluated together: C copies, B batch, F features.
 
 The products of all copies are one batched product (`baddbmm`), which is faster than one after the
-other. Critics of one observation and action are such copies.
+other. Twin critics are such copies.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from rlk_mlp.layers import initialise
 
 
 class BatchedLayers(nn.Module):
-    """From [B, inputs] to [C, B, F]; each copy is what `Layers` of its own would be.
+    """From [B, inputs] to [C, B, F]; each copy computes the same as separate `Layers`.
 
-    `layers(x, n)` evaluates the first n copies alone, [n, B, F].
+    `layers(x, n)` evaluates only the first n copies, [n, B, F].
 
     Attributes:
         features: F. n_copies: C. act_fun: the name of the activation, or the activation itself.
@@ -58,7 +58,7 @@ class BatchedLayers(nn.Module):
         return x
 
     def _layers_of(self, n_copies: int | None) -> list[tuple[Tensor, ...]]:
-        """Of the first copies: weight, bias, and scale and shift with layer norm."""
+        """The tensors of the first copies: weight, bias, and with layer norm scale and shift."""
         if n_copies is None:
             return self._layers
         return [tuple([each[:n_copies] for each in layer]) for layer in self._layers]

@@ -44,7 +44,7 @@ def are_sizes(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
 
 
 def _has_heads_last(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-    """A validator: one mapping of heads at most, which stands last and names no others."""
+    """A validator: at most one mapping of heads, which is last and names no others."""
     entries = _entries(value)
     if any(isinstance(entry, dict) for entry in entries[:-1]):
         raise ValueError(f"{attribute.name} takes the mapping of heads last, got {value!r}")
@@ -72,7 +72,7 @@ def is_activation(_: object, attribute: attrs.Attribute[Any], value: Any) -> Non
     )
 
 
-#: What `attrs.field` takes beside the default.
+#: The arguments of `attrs.field` besides the default.
 ACT_FUN: dict[str, Any] = {
     "validator": is_activation,
     "metadata": {
@@ -84,7 +84,7 @@ ACT_FUN: dict[str, Any] = {
 
 @attrs.frozen(kw_only=True)
 class LayersConfig:
-    """How many hidden layers of what."""
+    """The number and kind of hidden layers."""
 
     layers: list[int] = attrs.field(
         factory=lambda: [64, 64],
@@ -117,7 +117,7 @@ class LayersConfig:
         return [size for size in _entries(self.net_arch) if isinstance(size, int)]
 
     def own(self, role: str) -> list[int]:
-        """Sizes of the layers that a head of this role has for itself."""
+        """Sizes of the layers that only a head of this role has."""
         if self.net_arch is None:
             return list(self.layers)
         heads = self._heads()
@@ -135,7 +135,7 @@ class LayersConfig:
 
 @attrs.frozen(kw_only=True)
 class MlpConfig(LayersConfig):
-    """Hidden layers, and what observations may go through before them."""
+    """Hidden layers, and the module that observations may pass through before them."""
 
     encoder: Callable[[Any], Any] | None = attrs.field(
         default=None,

@@ -33,7 +33,7 @@ def initialise(weight: Tensor, bias: Tensor, kind: str) -> None:
 
 
 class Layers(nn.Module):
-    """Hidden layers from [B, ...], which is flattened, to [B, F]; with no sizes, flattening alone.
+    """Hidden layers from [B, ...], which is flattened, to [B, F]; without sizes, it only flattens.
 
     Each layer is linear, then layer norm if the settings say so, then the activation.
 
@@ -69,7 +69,7 @@ class Layers(nn.Module):
 
 
 class EncoderAndLayers(nn.Module):
-    """An encoder, and the hidden layers behind it that heads share: [B, ...] to [B, F]."""
+    """An encoder, and the hidden layers after it that heads share: [B, ...] to [B, F]."""
 
     def __init__(self, encoder: nn.Module, layers: Layers) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class EncoderAndLayers(nn.Module):
 
 
 def with_shared_layers(encoder: Any, config: LayersConfig) -> nn.Module:
-    """An encoder with `features`, with the shared layers of the settings behind it, if any."""
+    """An encoder with `features`, followed by the shared layers of the settings, if any."""
     made: nn.Module = encoder
     shared = config.shared()
     if not shared:

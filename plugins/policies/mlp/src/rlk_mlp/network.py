@@ -13,7 +13,7 @@ from rlk_networks import Architecture, flat_size, own_encoder
 
 
 class Mlp(Architecture):
-    """The encoder flattens, or is the user's own; heads have their own layers.
+    """The encoder flattens, or is the user's; heads have their own layers.
 
     Shared layers, if any, are part of the encoder.
     """
@@ -38,7 +38,7 @@ def hidden_layers(config: LayersConfig, role: str, inputs: int, n_copies: int) -
     """The hidden layers of a head: one stack, or several in one batched call.
 
     Args:
-        role: of the head (`pi`, `vf`, `qf`), for which the settings may have sizes of its own.
+        role: of the head (`pi`, `vf`, `qf`), for which the settings may have separate sizes.
     """
     sizes = config.own(role)
     if n_copies > 1:

@@ -1,7 +1,7 @@
 """The encoder of Dict observations: every key becomes numbers, which are concatenated.
 
-Keys are taken in alphabetical order, whatever their order in the space. An image goes through a
-Nature CNN of its own, and so do floats that `cnn` takes for one; everything else is flattened
+Keys are taken in alphabetical order, whatever their order in the space. Each image goes through its
+own Nature CNN, and so do floats that `cnn` treats as an image; everything else is flattened
 (whole numbers as one-hot).
 """
 

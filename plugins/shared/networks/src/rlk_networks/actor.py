@@ -1,4 +1,4 @@
-"""The actor of stochastic policies: a sample, and what of the policy's outputs storage keeps."""
+"""The actor of stochastic policies: a sample, and the policy's outputs that are stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rlk_networks.probabilities import TellsByDistribution
 
 
 def mode(distribution: Distribution, parameters: Tensor) -> Act:
-    """The likeliest actions, of parameters float [N, P]; nothing is kept of them."""
+    """The most likely actions for parameters float [N, P], without extras."""
     action: Array = distribution.mode(parameters).cpu().numpy()
     return Act(action, distribution.env_action(action), None, {})
 
@@ -29,14 +29,14 @@ def sample(
     values: Sequence[Tensor],
     kept: Collection[str],
 ) -> Act:
-    """Actions that noise makes of a distribution, and what storage keeps of them.
+    """Actions sampled from a distribution with this noise, and the extras to store.
 
     Args:
         distribution: of the actions.
         parameters: of it, float [N, P].
         noise: [N, ...], as the distribution draws it.
-        values: what head `vf` gives, float [N, 1], or nothing.
-        kept: `log_prob` and `parameters` are, if they are in it.
+        values: the output of head `vf`, float [N, 1], or nothing.
+        kept: which of `log_prob` and `parameters` to store.
     """
     action = distribution.sample(parameters, torch.from_numpy(noise).to(parameters.device))
     extras = {}
@@ -51,14 +51,14 @@ def sample(
 
 
 class DistributionActor(TellsByDistribution):
-    """A sample of the distribution that head `pi` gives, and the extras that storage keeps.
+    """A sample of the distribution from head `pi`, and the extras to store.
 
     Args:
-        policy: with heads `pi` and, where values are wanted, `vf`.
+        policy: with heads `pi` and, if values are wanted, `vf`.
         distribution: of the actions.
-        rng: where the noise of sampling comes from.
-        extras: of `value`, `log_prob` and `parameters` (the distribution's, float [N, P]), those
-            that storage keeps.
+        rng: the generator of the sampling noise.
+        extras: those of `value`, `log_prob` and `parameters` (the distribution's, float [N, P])
+            to store.
         device: of the policy.
     """
 

@@ -1,4 +1,4 @@
-"""An architecture, and the heads that an algorithm asks it for: together they are the policy.
+"""An architecture, and the heads that an algorithm asks for: together they are the policy.
 
 Dimensions: B batch, F features.
 """
@@ -17,18 +17,18 @@ from rlk_networks.policy import Policy
 
 
 class Trunk(Protocol):
-    """What an architecture gives an algorithm to build heads with."""
+    """The maker of hidden layers with which an algorithm builds its heads."""
 
     def __call__(self, role: str, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         """Hidden layers on top of the encoder; their `features` is the size of their output.
 
         Args:
-            role: `pi`, `vf` or `qf`, or `state_value`, the stream of a dueling `qf` that values the
-                state.
+            role: `pi`, `vf` or `qf`, or `state_value`, the stream of a dueling `qf` for the value
+                of the state.
             extra: number of inputs after the encoder's features (an action for a critic).
-            n_copies: so many independent stacks of layers in one batched call, from [B, F] to
+            n_copies: the number of independent stacks of layers in one batched call, from [B, F] to
                 [n_copies, B, F']. If there are several, the module takes a second argument: n
-                evaluates the first n of them alone, [n, B, F'], and None all.
+                evaluates only the first n of them, [n, B, F'], and None all.
         """
 
 
@@ -56,7 +56,7 @@ class Architecture(ABC):
 
         Raises:
             PlanError: if the settings have layers for a role that no head has, or the heads are
-                others than `Heads`.
+                not `Heads`.
         """
         if not isinstance(heads, Mapping):
             raise PlanError(

@@ -1,4 +1,4 @@
-"""What a distribution of actions must be able to do.
+"""The interface of a distribution of actions.
 
 Dimensions: B batch, F features, N environments, P size of a distribution's flat parameters.
 """
@@ -38,7 +38,7 @@ class Distribution(Protocol):
 
     @abstractmethod
     def sample(self, parameters: Tensor, noise: Tensor) -> Tensor:
-        """The actions that these parameters and this noise give."""
+        """The actions for these parameters and this noise."""
 
     @abstractmethod
     def mode(self, parameters: Tensor) -> Tensor:
@@ -62,15 +62,15 @@ class Distribution(Protocol):
 
 
 class Reparameterised(Protocol):
-    """A distribution whose actions have a gradient, and their log-probabilities beside them.
+    """A distribution whose actions have a gradient, and which returns their log-probabilities.
 
-    SAC asks for it. Actions are in -1 to 1, what the environment gets is scaled to its bounds.
+    SAC needs one. Actions are in -1 to 1; the environment gets them scaled to its bounds.
     """
 
     def independent_noise(self, rng: np.random.Generator, batch: int) -> Array:
-        """What `sample_with_log_prob` takes, float32 [batch, ...], drawn anew for every row.
+        """The noise of `sample_with_log_prob`, float32 [batch, ...], independent for every row.
 
-        It is `noise` unless that is made to be held for many steps.
+        It is the same as `noise`, unless that is to be held for many steps.
         """
         ...
 
@@ -83,14 +83,14 @@ class HasOwnUnits(Protocol):
     """A distribution over the actions of a Box that are scaled for the environment."""
 
     def own_action(self, action: Tensor) -> Tensor:
-        """Actions of the environment, float [..., D], in the units of the distribution's own."""
+        """Actions of the environment, float [..., D], in the distribution's own units."""
         ...
 
 
 def own_action(distribution: Distribution, action: Tensor) -> Tensor:
-    """Actions of a Box as a distribution has them, float [..., D], of the environment's, flat.
+    """Actions of the environment in a distribution's units, flat, float [..., D].
 
-    Where they are in the environment's units already they are the same.
+    They are unchanged if the distribution uses the environment's units.
     """
     known: Any = distribution
     if not offers(distribution, HasOwnUnits):
@@ -99,7 +99,7 @@ def own_action(distribution: Distribution, action: Tensor) -> Tensor:
     return found
 
 
-#: The logit of what a mask forbids: its probability is exactly 0. Not infinite, because 0 times
+#: The logit of a forbidden action: its probability is exactly 0. Not infinite, because 0 times
 #: infinity is NaN, and exact in float32, so that differences of two of them are 0.
 FORBIDDEN = -1e8
 
@@ -107,12 +107,12 @@ FORBIDDEN = -1e8
 class Maskable(Protocol):
     """A distribution that can leave out actions that the environment forbids.
 
-    With the parameters that `masked` gives, every other function is that of the distribution over
-    the allowed actions alone: probabilities, samples, entropy and divergence, and no gradient flows
-    into what was forbidden.
+    With the parameters that `masked` returns, every other function is that of the distribution over
+    only the allowed actions: probabilities, samples, entropy and divergence. No gradient flows
+    into forbidden actions.
     """
 
-    mask_size: int  #: M, the options that a mask says of whether they are allowed
+    mask_size: int  #: M, the number of options in a mask
 
     def masked(self, parameters: Tensor, mask: Tensor) -> Tensor:
         """Parameters [..., P] of the allowed options of a mask [..., M], which is 0 or 1."""

@@ -1,4 +1,4 @@
-"""An actor whose noise is drawn once for many steps. N environments."""
+"""An actor that draws its noise once for many steps. N environments."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rlk_networks.distribution import Distribution
 
 
 class HoldsNoise(Protocol):
-    """A distribution of actions whose noise acting keeps for several steps."""
+    """A distribution of actions whose noise the actor holds for several steps."""
 
-    hold_steps: int | None  #: so many, at least 1; None, until the next collection begins
+    hold_steps: int | None  #: how many, at least 1; None: until the next collection begins
 
 
 class TakesNoise(Actor, TellsProbabilities, Protocol):
@@ -33,7 +33,7 @@ class TakesNoise(Actor, TellsProbabilities, Protocol):
 
 
 def always() -> bool:
-    """Where every collection is one to draw noise for."""
+    """Every collection begins with new noise."""
     return True
 
 
@@ -52,15 +52,15 @@ def holding_noise(
 class HeldNoiseActor:
     """Gives another actor the same noise for `distribution.hold_steps` steps.
 
-    Its carry is a dict: `noise` [N, ...], or None where it is to be drawn; `steps` that it was used
-    for; and the `carry` of the other actor. Every collection begins with new noise, as in
+    Its carry is a dict: `noise` [N, ...], or None if it must be drawn; `steps`, for which it was
+    used; and the `carry` of the other actor. Every collection begins with new noise, as in
     Stable-Baselines3; the end of an episode changes nothing.
 
     Args:
-        actor: what acts.
+        actor: the other actor.
         distribution: offers `HoldsNoise`.
-        rng: where the noise comes from.
-        begins: () -> whether this collection begins with new noise. Where an episode is collected
+        rng: the generator of the noise.
+        begins: () -> whether this collection begins with new noise. If an episode is collected
             step by step, only its first step does.
     """
 
@@ -105,7 +105,7 @@ class HeldNoiseActor:
     def probabilities(
         self, observation: Any, carry: Any, episode_start: Array
     ) -> Array | list[Array]:
-        """As `Agent.action_probability` says, with a leading axis; noise has no part in it."""
+        """As in `Agent.action_probability`, with a leading axis; without noise."""
         return self.actor.probabilities(observation, carry["carry"], episode_start)
 
     def log_prob(
@@ -116,7 +116,7 @@ class HeldNoiseActor:
 
 
 def _checked(carry: Any, n_envs: int) -> tuple[Array | None, int]:
-    """The noise and its steps; ValueError if they are not those of this many environments."""
+    """The noise and its steps; ValueError if they are for another number of environments."""
     if not isinstance(carry, Mapping) or not {"noise", "steps", "carry"} <= carry.keys():
         raise ValueError(
             "a policy that holds its noise needs the state that the last call returned, or None "

@@ -1,4 +1,4 @@
-"""From raw observations to what an encoder takes: first tensors, then float numbers. B batch."""
+"""From raw observations to the input of an encoder: first tensors, then floats. B batch."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def as_tensor(observation: Any, device: Any = "cpu") -> Any:
 
 
 def preprocess(space: Space) -> Callable[[Any], Any]:
-    """From raw observations [B, ...] to what an encoder takes, in torch and traceable.
+    """From raw observations [B, ...] to the input of an encoder, in torch and traceable.
 
-    Images become float in 0..1, whole numbers one-hot, all else float32; of a Dict space, a dict of
-    these.
+    Images become float in 0..1, whole numbers one-hot, all else float32; for a Dict space, a dict
+    of these.
     """
     if isinstance(space, spaces.Dict):
         parts = {key: preprocess(sub) for key, sub in space.spaces.items()}
@@ -46,7 +46,7 @@ def preprocess(space: Space) -> Callable[[Any], Any]:
 
 
 def flat_size(space: Space) -> int:
-    """How many numbers `preprocess` makes of one observation."""
+    """How many numbers `preprocess` returns for one observation."""
     if isinstance(space, spaces.Discrete):
         return int(space.n)
     if isinstance(space, spaces.MultiDiscrete):
@@ -61,12 +61,12 @@ def _as_float(observation: Tensor) -> Tensor:
 def _as_image(observation: Tensor) -> Tensor:
     """Whole numbers 0..255 to 0..1."""
     # In place: a second tensor of 29 MB (256 images of 84x84x4) takes 2 ms more, and ten times that
-    # where the allocator has given its memory back.
+    # if the allocator has returned its memory to the system.
     return observation.to(torch.float32, copy=True).div_(255.0)
 
 
 def _one_hot_each(space: spaces.MultiDiscrete) -> Callable[[Tensor], Tensor]:
-    """One-hot vectors of all choices beside each other, each counted from its own start."""
+    """Concatenated one-hot vectors of all choices, each counted from its own start."""
     choices = list(zip(space.nvec.reshape(-1), space.start.reshape(-1), strict=True))
     numbered = [(i, int(n), int(start)) for i, (n, start) in enumerate(choices)]
 

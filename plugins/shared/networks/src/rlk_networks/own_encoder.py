@@ -20,15 +20,15 @@ from rlk_networks.observations import as_tensor, preprocess
 
 
 def own_encoder(asked: Callable[[Any], Any], space: Space) -> nn.Module:
-    """The module that a user asks for, which is tried; its `features` is F.
+    """The module that a user asks for, after a trial call; its `features` is F.
 
     Args:
         asked: a module, which is copied, or its class or a function, called with the space.
-        space: of one observation. The module is given what `preprocess` makes of a batch: float32
+        space: of one observation. The module is given a batch after `preprocess`: float32
             numbers, images in 0 to 1, whole numbers one-hot, a dict of these for a Dict space.
 
     Raises:
-        PlanError: if it is no module, or does not give features [B, F] for such a batch.
+        PlanError: if it is not a module, or does not return features [B, F] for such a batch.
     """
     made = copy.deepcopy(asked) if isinstance(asked, nn.Module) else asked(space)
     name = getattr(asked, "__name__", type(asked).__name__)
@@ -40,7 +40,7 @@ def own_encoder(asked: Callable[[Any], Any], space: Space) -> nn.Module:
     mode = made.training
     with torch.no_grad():
         try:
-            # As it acts: batch normalisation is not to learn from the trial.
+            # In eval mode: batch normalisation must not learn from the trial.
             features = made.eval()(preprocess(space)(_batch(space)))
         except Exception as error:
             raise PlanError(

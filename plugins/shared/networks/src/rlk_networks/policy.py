@@ -36,15 +36,15 @@ class Policy(nn.Module):
             self.add_module(name, head)
 
     def add_filter(self, module: nn.Module) -> None:
-        """Let preprocessed observations pass through a module before the encoder.
+        """Pass preprocessed observations through a module before the encoder.
 
-        A filter is not learnt (running statistics are one): copies of this policy share it.
+        A filter is not trained (running statistics, for example): copies of this policy share it.
         """
         self.filters = (*self.filters, module)
         self.add_module(f"filter{len(self.filters)}", module)
 
     def preprocess(self, observation: Any) -> Any:
-        """Raw observations [B, ...] to what the encoder takes, filtered."""
+        """Raw observations [B, ...] to the filtered input of the encoder."""
         observation = self._as_numbers(observation)
         for module in self.filters:
             observation = module(observation)
@@ -60,7 +60,7 @@ class Policy(nn.Module):
         return tuple([getattr(self, name)(features) for name in names])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Policy:
-        """A copy with parameters of its own and the same filters."""
+        """A copy with its own parameters and the same filters."""
         memo |= {id(module): module for module in self.filters}
         copied = type(self).__new__(type(self))
         memo[id(self)] = copied

@@ -1,6 +1,6 @@
-"""How likely actions are, as users are told it (`Agent.action_probability`).
+"""How likely actions are, for `Agent.action_probability`.
 
-Here actions are those of the environment: numbered and scaled as its space has them. Dimensions:
+Here actions are those of the environment, with the numbers and the scale of its space. Dimensions:
 B batch, P a distribution's flat parameters.
 """
 
@@ -26,7 +26,7 @@ class HasProbabilities(Protocol):
 
         Discrete: of every action, [B, A]. MultiDiscrete: of every option of each of its K choices,
         a tuple of K tensors [B, n_k]. MultiBinary: of every switch being on, [B, *shape]. Box: mean
-        and standard deviation, two tensors [B, *shape]; where actions are clipped into the space,
+        and standard deviation, two tensors [B, *shape]; if actions are clipped into the space,
         those before clipping.
         """
 
@@ -35,9 +35,9 @@ class HasProbabilities(Protocol):
 
 
 class TellsByDistribution:
-    """What an actor inherits that tells the probabilities of its distribution's actions.
+    """A base of actors that tell the probabilities of their distribution's actions.
 
-    It offers `rlk.abilities.TellsProbabilities` then.
+    They then offer `rlk.abilities.TellsProbabilities`.
 
     Attributes:
         distribution: of its actions.
@@ -81,7 +81,7 @@ def env_log_prob(distribution: Distribution, parameters: Tensor, action: Array) 
 
 
 def _telling(distribution: Distribution) -> HasProbabilities:
-    """The distribution, if it tells; RlkError else."""
+    """The distribution, if it tells probabilities; otherwise RlkError."""
     if not offers(distribution, HasProbabilities):
         raise RlkError(
             f"the distribution {type(distribution).__name__} does not tell the probabilities of "

@@ -1,7 +1,7 @@
-"""How off-policy algorithms act without a distribution: by the largest Q value, or by a function.
+"""Off-policy actors without a distribution: by the largest Q value, or by a deterministic policy.
 
-Shapes: N environments, A discrete actions. Neither carries anything from step to step. Exploration
-is wrapped around them, by a noise or by the algorithm.
+Shapes: N environments, A discrete actions. Neither has a carry. Exploration is wrapped around
+them, by a noise or by the algorithm.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rlk_networks import Policy, as_tensor
 
 
 class GreedyActor:
-    """The action of the largest Q value.
+    """The action with the largest Q value.
 
     Args:
         policy: its head `qf` gives one value per action, float [N, A].
@@ -47,13 +47,13 @@ class GreedyActor:
         return Act(action, action + self._first_action, None, {})
 
     def probabilities(self, observation: Any, carry: Any, episode_start: Array) -> Array:
-        """softmax(Q), as Stable Baselines 2.10 has it, float [N, A]; what is done is its mode."""
+        """softmax(Q), as in Stable Baselines 2.10, float [N, A]; the actor takes its mode."""
         return self._log_softmax(observation).exp().cpu().numpy()
 
     def log_prob(
         self, observation: Any, carry: Any, episode_start: Array, env_action: Array
     ) -> Array:
-        """log softmax(Q) of actions numbered from the first of the space on, float [N]."""
+        """log softmax(Q) of actions, numbered from the space's start, float [N]."""
         action = torch.from_numpy(env_action - self._first_action).to(self.device)
         found = self._log_softmax(observation).gather(1, action.long().unsqueeze(1))
         return found[:, 0].cpu().numpy()

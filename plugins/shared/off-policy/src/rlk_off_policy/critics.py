@@ -37,7 +37,7 @@ class Critic(nn.Module):
 class Critics(nn.Module):
     """Q_c(s, a) in one call: features [B, F] and actions [B, D] to float [C, B].
 
-    `critics(features, action, n)` evaluates the first n of them alone, float [n, B].
+    `critics(features, action, n)` evaluates only the first n of them, float [n, B].
 
     Args:
         trunk: the maker of hidden layers.
@@ -68,14 +68,14 @@ class Critics(nn.Module):
 def critic_prefixes(parameters: Parameters) -> tuple[str, ...]:
     """The submodules that the critics' loss trains.
 
-    An encoder that heads share (images) is trained by the critics alone.
+    Only the critics train an encoder that heads share (images).
     """
     shared = any(name.startswith("shared.") for name in parameters.names)
     return ("shared", "qf") if shared else ("qf",)
 
 
 def hidden_weights(policy: nn.Module, prefixes: tuple[str, ...]) -> list[nn.Parameter]:
-    """The weights under these names that a penalty may keep small.
+    """The weights under these names to which a penalty may apply.
 
     Biases, layer norm and the output layer of a `Critic` are left out.
     """

@@ -1,4 +1,4 @@
-"""The components that every off-policy algorithm of this repository wants unless told otherwise.
+"""The default components of every off-policy algorithm of this repository.
 
 An algorithm's `Component.defaults` begins with one of these records. Imports no torch.
 """
@@ -19,7 +19,7 @@ OFF_POLICY: Mapping[str, Any] = {
     "optimiser": "adam",
     "serializer": "zip",
 }
-#: Likewise for continuous actions. Heads have these layers behind a CNN too.
+#: Likewise for continuous actions. Heads have these layers after a CNN too.
 CONTINUOUS: Mapping[str, Any] = {
     **OFF_POLICY,
     "env": "Pendulum-v1",

@@ -1,4 +1,4 @@
-"""Random continuous actions: all of them while a run warms up, and now and then afterwards."""
+"""Random continuous actions: all of them during warm-up, some of them afterwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def with_random_actions(
     actor: Actor, run: Run, learning_starts: int, random_exploration: float
 ) -> Actor:
-    """The actor of training for `Algorithm.explore`, or the same one if nothing is to be random.
+    """The training actor for `Algorithm.explore`; the same one if no actions are to be random.
 
     Args:
         learning_starts: timesteps, before which every action is random.
@@ -38,12 +38,12 @@ def with_random_actions(
 
 
 class RandomExploration:
-    """Uniform actions of all environments while it warms up, and of some of them afterwards.
+    """Uniform actions in all environments during warm-up, and in some of them afterwards.
 
     Args:
-        actor: whose actions are replaced, noise included.
-        action_space: a Box with finite bounds. Actions are kept in -1 to 1.
-        rng: a stream of its own.
+        actor: the actor whose actions are replaced, noise included.
+        action_space: a Box with finite bounds. Actions are stored in -1 to 1.
+        rng: a separate stream.
         probability: of a random action, for each environment and step, 0 to 1.
         warms_up: () -> whether all actions are random now.
     """
@@ -73,7 +73,7 @@ class RandomExploration:
         if not chosen.any():
             return self.actor.act(observation, carry, episode_start)
         action = self._rng.uniform(-1.0, 1.0, (n, self._size)).astype(np.float32)
-        # An actor that carries something (noise) must be called even if every action is random.
+        # An actor with a carry (noise) must be called even if every action is random.
         if carry is not None or not chosen.all():
             inner = self.actor.act(observation, carry, episode_start)
             action[~chosen], carry = inner.action[~chosen], inner.carry

@@ -1,4 +1,4 @@
-"""What happens every so many timesteps, whatever the number of environments. Imports no torch."""
+"""Intervals in timesteps, for any number of environments. Imports no torch."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 class TimestepInterval:
-    """Whether a multiple of `every` timesteps was passed since it was last asked.
+    """Whether a multiple of `every` timesteps was passed since the last call.
 
     Attributes:
-        asked_at: the timestep at which it was last asked; it belongs to a checkpoint.
+        asked_at: the timestep of the last call; checkpoints hold it.
     """
 
     def __init__(self, every: int, clock: Clock) -> None:

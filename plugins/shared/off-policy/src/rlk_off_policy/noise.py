@@ -1,4 +1,4 @@
-"""What an update draws at random comes in with its batch, so that it is a function of it.
+"""Random numbers for an update come in with its batch, so the update is a function of its batch.
 
 Then it can be traced, and an eager update equals a compiled one.
 """

@@ -21,7 +21,7 @@ def q_head(trunk: Trunk, n_actions: int, role: str = "qf") -> nn.Module:
 class DuelingHead(nn.Module):
     """Q = V + A - mean A, from two stacks of hidden layers, float [B, A].
 
-    The layers before V have a role of their own: behind a CNN, Stable Baselines 2.10 has two of 64
+    The layers before V have their own role: after a CNN, Stable Baselines 2.10 has two of 64
     there and none before A.
     """
 

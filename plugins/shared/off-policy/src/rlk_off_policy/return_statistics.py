@@ -1,10 +1,10 @@
-"""Statistics of returns: what the critic learns is normalised by them, with or without Pop-Art.
+"""Statistics of returns, which normalise the critic's targets, with or without Pop-Art.
 
-Pop-Art: van Hasselt et al. 2016, arXiv 1602.07714, proposition 1. Deviation: moments weigh
-everything that was ever learnt alike, as in Stable Baselines 2.10; the paper's forget (eq. 3).
+Pop-Art: van Hasselt et al. 2016, arXiv 1602.07714, proposition 1. Deviation: moments weigh all
+returns so far equally, as in Stable Baselines 2.10; the paper's forget old ones (eq. 3).
 
-Shapes: B transitions, F features. `moments` are float64 [3]: mean, variance and how many returns
-they are of. They are float64 because they count beyond what float32 can.
+Shapes: B transitions, F features. `moments` are float64 [3]: mean, variance and number of returns.
+They are float64 because float32 cannot count far enough.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-#: Mean 0 and variance 1, of a hundredth of a return; no standard deviation is below 0.1.
+#: Mean 0 and variance 1, with the weight of 0.01 returns; no standard deviation is below 0.1.
 PRIOR = (0.0, 1.0, 0.01)
 LEAST_VARIANCE = 0.01
 
@@ -22,7 +22,7 @@ LEAST_VARIANCE = 0.01
 def merged(moments: Tensor, returns: Tensor, mean: Callable[[Tensor], Tensor], size: int) -> Tensor:
     """The moments with the returns of one more batch, of all ranks.
 
-    They stay as they were where a return is not finite.
+    They do not change if a return is not finite.
 
     Args:
         moments: float64 [3].
@@ -60,7 +60,7 @@ def denormalised(q: Tensor, mean: Tensor, std: Tensor) -> Tensor:
 def rescaled(
     weight: Tensor, bias: Tensor, old: tuple[Tensor, Tensor], new: tuple[Tensor, Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """A linear output layer that gives the same denormalised value by the new mean and std.
+    """A linear output layer that gives the same denormalised value with the new mean and std.
 
     w' = w sigma / sigma',  b' = (sigma b + mu - mu') / sigma'
 

@@ -1,8 +1,8 @@
 """Settings that off-policy algorithms have in common: validators and help texts, written once.
 
-Those of every family are from `rlk_schedules.settings`, and to be had from here as well. Each
-constant is what `attrs.field` takes beside the default: `gamma: float = attrs.field(default=0.99,
-**GAMMA)`. Imports no torch.
+Those of every family are from `rlk_schedules.settings`, and can be imported from here as well. Each
+constant holds arguments of `attrs.field` besides the default: `gamma: float =
+attrs.field(default=0.99, **GAMMA)`. Imports no torch.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Heads whose first outputs are near 0: Lillicrap et al. 2016, arXiv 1509.02971, section 7."""
+"""Heads whose initial outputs are near 0: Lillicrap et al. 2016, arXiv 1509.02971, section 7."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 from torch import nn
 
-#: The weights and the bias of an output layer begin uniformly between minus and plus this.
+#: The initial weights and bias of an output layer are uniform between minus and plus this.
 SMALL = 3e-3
 
 
 def with_small_output(head: Any) -> nn.Module:
-    """A head, after its layer `out` got small weights."""
+    """A head whose layer `out` has small weights."""
     for parameter in (head.out.weight, head.out.bias):
         nn.init.uniform_(parameter.detach(), -SMALL, SMALL)
     made: nn.Module = head

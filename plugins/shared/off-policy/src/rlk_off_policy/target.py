@@ -9,14 +9,14 @@ from rlk.protocols import Parameters, State
 
 
 class Target:
-    """A copy of the policy with flat parameters of its own, outside autograd.
+    """A copy of the policy with its own flat parameters, outside autograd.
 
     Args:
         parameters: of the policy.
         prefixes: names of the submodules that follow, a contiguous range; None is all of them.
 
     Attributes:
-        module: the copy, to be called as the policy is.
+        module: the copy, called like the policy.
         flat: float [P], the parameters that follow.
     """
 
@@ -44,10 +44,10 @@ class Target:
         return {name: values[name] for name in self._names}
 
     def load_state_dict(self, state: State) -> None:
-        """Take values over, in place.
+        """Load values in place.
 
         Raises:
-            RlkError: for names or shapes that do not fit; nothing is changed then.
+            RlkError: for names or shapes that do not fit; then nothing changes.
         """
         others = {k: v for k, v in self._copy.state_dict().items() if k not in self._names}
         self._copy.load_state_dict({**others, **state})

@@ -31,13 +31,13 @@ class UpdateSettings(Protocol):
 class UpdateSchedule:
     """Every `train_freq`, `gradient_steps` updates, once there is enough to learn from.
 
-    Enough are `learning_starts` timesteps collected and `batch_size` transitions stored. Where
-    `gradient_steps` is -1, there are as many updates as timesteps were collected since updates were
-    last due; those before `learning_starts` do not count.
+    Updates begin when `learning_starts` timesteps are collected and `batch_size` transitions are
+    stored. If `gradient_steps` is -1, there is one update for each timestep collected since updates
+    were last due; those before `learning_starts` do not count.
 
     Args:
         settings: of the algorithm.
-        run: its clock and its number of environments count.
+        run: provides the clock and the number of environments.
     """
 
     def __init__(self, settings: UpdateSettings, run: Run) -> None:
@@ -45,14 +45,14 @@ class UpdateSchedule:
         self._steps, self._episodes = parse_train_freq(settings.train_freq)
         self._timesteps_collected = 0
         self._episodes_collected = 0
-        self._episodes_seen = 0  # what the clock had last
+        self._episodes_seen = 0  # the clock's count at the last check
 
     def steps_per_collect(self) -> int:
-        """Vector steps in one collection: one by one where episodes are counted."""
+        """Vector steps in one collection: 1 if episodes are counted."""
         return self._steps or 1
 
     def counts_anew(self) -> bool:
-        """Whether nothing was collected yet of what is collected between updates."""
+        """Whether nothing has been collected yet since the last updates."""
         return self._timesteps_collected == 0
 
     def updates_due(self, stored: int) -> int:
@@ -71,9 +71,9 @@ class UpdateSchedule:
         return settings.gradient_steps if settings.gradient_steps > 0 else collected
 
     def updates_ahead(self, timesteps: int) -> tuple[int, int] | None:
-        """How many updates follow from so many timesteps from now on, and the transitions of each.
+        """How many updates the coming timesteps bring, and the transitions of each.
 
-        None where it depends on how many episodes there are.
+        None if that depends on the number of episodes.
         """
         settings = self._settings
         if self._episodes and settings.gradient_steps > 0:
@@ -86,9 +86,9 @@ class UpdateSchedule:
         return collections * each, settings.batch_size
 
     def _episodes_are_over(self) -> bool:
-        """Whether as many episodes have ended as are to be collected between updates."""
+        """Whether enough episodes for the next updates have ended."""
         before, self._episodes_seen = self._episodes_seen, self._clock.episodes
-        # A second call of learn may have begun to count again.
+        # A second call of learn may have reset the count.
         new = self._episodes_seen - before if self._episodes_seen >= before else self._episodes_seen
         self._episodes_collected += new
         if self._episodes_collected < self._episodes:

@@ -1,4 +1,4 @@
-"""What the output of a critic stands for: a return, or one normalised by the statistics of returns.
+"""The meaning of a critic's output: a return, or one normalised by the statistics of returns.
 
 `return_statistics.py` has the formulas. Shapes: B transitions.
 """
@@ -24,14 +24,14 @@ class ValueScale:
     """Translates the outputs of critics into values and back.
 
     Args:
-        run: its ranks have the same statistics.
+        run: all of its ranks have the same statistics.
         bounds: outputs are clamped to these.
         normalises: whether outputs are normalised returns; if not, they are returns.
-        preserved: output layers of critics that are rescaled where the statistics change, so that
-            their values stay (Pop-Art).
+        preserved: output layers of critics that are rescaled when the statistics change, so that
+            their values stay the same (Pop-Art).
 
     Attributes:
-        moments: float64 [3], of the returns that were followed.
+        moments: float64 [3], of the returns so far.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class ValueScale:
         self._normalises, self._preserved = normalises, tuple(preserved)
 
     def value(self, output: Tensor) -> Tensor:
-        """The values, float [B], that outputs of a critic stand for."""
+        """The values of a critic's outputs, float [B]."""
         output = self._bounded(output)
         if not self._normalises:
             return output
         return statistics.denormalised(output, *statistics.mean_and_std(self.moments))
 
     def output(self, value: Tensor) -> Tensor:
-        """The outputs, float [B], that stand for values."""
+        """The outputs for these values, float [B]."""
         if self._normalises:
             value = statistics.normalised(value, *statistics.mean_and_std(self.moments))
         return self._bounded(value)
@@ -67,7 +67,7 @@ class ValueScale:
     def follow(self, returns: Tensor) -> dict[str, Tensor]:
         """Update the statistics with these returns, float [B], and rescale the preserved layers.
 
-        Nothing happens where returns are not normalised.
+        Nothing happens if returns are not normalised.
 
         Returns:
             The new mean and standard deviation, as metrics.
@@ -88,6 +88,6 @@ class ValueScale:
         return {"return_moments": self.moments.clone()} if self._normalises else {}
 
     def load_state_dict(self, state: State) -> None:
-        """Take up what an algorithm's state has of `state_dict`."""
+        """Restore the part of an algorithm's state that `state_dict` returned."""
         if self._normalises:
             self.moments.copy_(state["return_moments"])

@@ -29,12 +29,12 @@ def advantage_loss(
 ) -> Loss:
     """Policy, value and entropy in one loss, for a network that is one group.
 
-    The error of values has no half before it, as in Stable Baselines 2.10.
+    The squared error of values is not halved, as in Stable Baselines 2.10.
 
     Args:
         distribution: of the actions. parameters: float [B, P].
         value: float [B, 1].
-        batch: what was done, and the advantages and returns of it.
+        batch: the actions, with their advantages and returns.
         vf_coef, ent_coef: the weights of the value's loss and of the entropy.
     """
     value = value[:, 0]

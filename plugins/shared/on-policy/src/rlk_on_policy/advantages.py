@@ -1,4 +1,4 @@
-"""From a rollout to its advantages in one call: values of what follows, bootstraps, GAE."""
+"""From a rollout to its advantages in one call: following values, bootstraps, GAE."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def logged_advantages(run: Run, rollout: Rollout, gamma: float, lam: float) -> Array:
-    """`advantages` by the run's policy, which says in the next row how good its values were."""
+    """`advantages` by the run's policy; the next row of metrics has its explained variance."""
     advantage = advantages(rollout, run.policy, gamma, lam, run.device)
     value = rollout.extras["value"]
     run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
@@ -28,7 +28,7 @@ def advantages(
 ) -> Array:
     """Generalised advantages of T steps in N environments, float32 [T, N]; returns are + value.
 
-    A truncated episode bootstraps from the value of what it ended on, a terminated one from zero
+    A truncated episode bootstraps from the value of its final observation, a terminated one from 0
     (see `gae.py`). A recurrent policy values each observation with the state of its own episode.
 
     Args:

@@ -1,4 +1,4 @@
-"""Values of what follows a rollout: of the observation after its last step, and of what ended."""
+"""Values after a rollout: of the observation after its last step, and of final observations."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from rlk_rollout.rollout import Rollout
 
 @torch.no_grad()
 def following_values(policy: Policy, rollout: Rollout, device: Any = "cpu") -> tuple[Array, Array]:
-    """(V of the observation after the last step [N], V of what episodes ended on [F]), float32.
+    """(V of the observation after the last step [N], V of final observations [F]), float32.
 
-    Those are `last_value` and `final_value` of `rlk_on_policy.gae.next_values`. A recurrent
-    policy sees each with the state after the step before it: that of an episode which has ended is
-    forgotten only afterwards. Where an episode terminated nothing follows: that is 0, and the
-    policy is not asked.
+    They are `last_value` and `final_value` of `rlk_on_policy.gae.next_values`. A recurrent policy
+    sees each with the state after the step before it: the state of an ended episode is reset only
+    afterwards. Where an episode terminated, the value is 0 and the policy is not evaluated.
     """
     time, env = rollout.final_time, rollout.final_env
     asked = ~rollout.terminated[time, env]

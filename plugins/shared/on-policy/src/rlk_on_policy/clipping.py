@@ -21,7 +21,7 @@ def clipped_policy_loss(ratio: Tensor, advantage: Tensor, clip_range: Tensor) ->
 
 @torch.no_grad()
 def clip_fraction(ratio: Tensor, clip_range: Tensor) -> Tensor:
-    """The part of the batch whose ratio lies outside of the clipping range, 0-dim."""
+    """The fraction of the batch whose ratio is outside the clip range, 0-dim."""
     return ((ratio - 1.0).abs() > clip_range).to(torch.float32).mean()
 
 

@@ -1,4 +1,4 @@
-"""The components that every on-policy algorithm of this repository wants unless told otherwise.
+"""The default components of every on-policy algorithm of this repository.
 
 An algorithm's `Component.defaults` begins with this record. Imports no torch.
 """

@@ -1,8 +1,8 @@
 """Generalised advantage estimation: Schulman et al. 2016, arXiv 1506.02438, eq. 16.
 
-Shapes: T steps, N environments. Truncated episodes bootstrap from the value of what they ended on,
-terminated ones from zero (Pardo et al. 2018, arXiv 1712.00378); Stable Baselines 2.10 takes zero
-for both.
+Shapes: T steps, N environments. Truncated episodes bootstrap from the value of their final
+observation, terminated ones from zero (Pardo et al. 2018, arXiv 1712.00378); Stable Baselines 2.10
+takes zero for both.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def next_values(
 
     Args:
         value: float [T, N], V of each step's observation.
-        last_value: float [N], V of what follows the last step.
+        last_value: float [N], V of the observation after the last step.
         terminated, truncated: bool [T, N].
         final_time, final_env: int [F], where episodes ended.
-        final_value: float [F], V of what they ended on.
+        final_value: float [F], V of their final observations.
     """
     following = np.empty_like(value)
     following[:-1] = value[1:]

@@ -17,5 +17,5 @@ def value_head(trunk: Trunk) -> Head:
 
 
 def actor_critic(distribution: Distribution) -> Heads:
-    """Both, as an algorithm's `heads` returns them."""
+    """Both heads, in the form of an algorithm's `heads`."""
     return {"pi": lambda trunk: policy_head(trunk, distribution), "vf": value_head}

@@ -1,4 +1,4 @@
-"""How many minibatches there are, and in which advantages can be normalised. Imports no torch."""
+"""The number of minibatches, and whether advantages can be normalised. Imports no torch."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from rlk.errors import PlanError
 
 
 def minibatches_per_epoch(transitions: int, batch_size: int) -> int:
-    """The smallest number of minibatches of which none exceeds `batch_size`."""
+    """The smallest number of minibatches such that none exceeds `batch_size`."""
     return math.ceil(transitions / batch_size)
 
 
 def two_in_each(transitions: int, n_minibatches: int, title: str, told: str) -> None:
-    """Nothing, if every minibatch of a collection has an advantage to be compared with another.
+    """Check that every minibatch of a collection has at least two advantages to compare.
 
     Args:
         transitions: of a collection.
-        n_minibatches: 1 where advantages are normalised over the whole collection.
+        n_minibatches: 1 if advantages are normalised over the whole collection.
         title: of the algorithm, for the message. told: a sentence on what to type instead.
 
     Raises:

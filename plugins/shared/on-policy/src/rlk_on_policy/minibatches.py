@@ -22,7 +22,7 @@ from rlk_rollout.rollout import Rollout
 
 @dataclass(frozen=True)
 class Minibatch:
-    """Transitions of a rollout with what was known when they were collected.
+    """Transitions of a rollout with the values and log-probabilities of collection time.
 
     Attributes:
         observation: [B, ...], raw. action: [B, ...].
@@ -39,7 +39,7 @@ class Minibatch:
     key: str = ""
 
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
-        """What the named heads give for these observations, each [B, ...]."""
+        """The outputs of the named heads for these observations, each [B, ...]."""
         given: tuple[Any, ...] = policy(self.observation, *names)
         return given
 
@@ -68,7 +68,7 @@ def flat(rollout: Rollout, advantage: Array, device: Any = "cpu") -> Minibatch:
 def minibatches_ahead(
     timesteps: int, collected: int, n_epochs: int, n_minibatches: int
 ) -> tuple[int, int]:
-    """How many minibatches `epochs` yields in so many timesteps, and the transitions of each.
+    """How many minibatches `epochs` yields in these timesteps, and the transitions of each.
 
     Args:
         collected: timesteps of one collection.
@@ -80,9 +80,9 @@ def minibatches_ahead(
 def epochs(
     whole: Minibatch, n_epochs: int, n_minibatches: int, rng: np.random.Generator
 ) -> Iterator[Minibatch]:
-    """Every epoch shuffles anew and yields `n_minibatches` slices that hold each transition once.
+    """Every epoch shuffles again and yields `n_minibatches` slices that hold each transition once.
 
-    Fields are gathered once per epoch; a minibatch is a view. Where the transitions do not divide
+    Fields are gathered once per epoch; a minibatch is a view. If the transitions do not divide
     evenly, minibatches differ by one in size, so that none is a small remainder.
     """
     size = len(whole.action)
@@ -95,7 +95,7 @@ def epochs(
 
 
 def each(whole: Minibatch, function: Callable[[Any], Any]) -> Minibatch:
-    """The same minibatch with a function of every field, and of each part of the observation."""
+    """A minibatch with a function applied to every field, and to each part of the observation."""
     fields = {name: one for name, one in vars(whole).items() if name != "key"}
     mapped = {name: spaces.map_observation(function, one) for name, one in fields.items()}
     return replace(whole, **mapped)

@@ -1,4 +1,4 @@
-"""The parameter group of an actor-critic that one optimiser moves, whichever that is."""
+"""The parameter group of an actor-critic, for any one optimiser."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def policy_group(
 ) -> None:
     """Declares the group `policy`: policy and value together, for `optimise("policy", …)`.
 
-    First-order optimisers take of it what they know. Second-order ones find in its options the
+    First-order optimisers use the options that they know. Second-order ones find in the options the
     divergence `kl` and the likelihood `log_likelihood` (`SampledLikelihood`), and in every loss
-    what these are functions of: an algorithm returns `Loss(total, distribution=parameters,
+    the arguments of these: an algorithm returns `Loss(total, distribution=parameters,
     prediction=value)`.
 
     Args:
-        learning_rate: a number, `lin_0.001`, or a callable of what remains of the run, 1 to 0.
+        learning_rate: a number, `lin_0.001`, or a callable of the fraction that remains, 1 to 0.
         max_grad_norm: clip the gradient's norm to this; None does not.
         options: further ones for the optimiser (`eps=1e-5`).
     """

@@ -1,4 +1,4 @@
-"""What a recurrent policy is to an on-policy algorithm, and an actor that carries its state.
+"""Recurrent policies in on-policy algorithms, and an actor that carries their state.
 
 Shapes: T steps, N environments, F features, S numbers of state per environment.
 """
@@ -23,9 +23,9 @@ from rlk_networks.probabilities import TellsByDistribution
 class RecurrentEncoder(Protocol):
     """The encoder of a recurrent policy (`policy.shared`): state goes in and out, zeros at first.
 
-    Both calls count the state of an environment as zeros where its episode starts. The contract
-    suite of policies (`rlk_testing.PolicyContract`) holds each component that says
-    `recurrent=True` to it.
+    Both calls reset the state of an environment to zeros where its episode starts. The contract
+    suite of policies (`rlk_testing.PolicyContract`) checks this for each component that declares
+    `recurrent=True`.
     """
 
     features: int
@@ -41,22 +41,22 @@ class RecurrentEncoder(Protocol):
 
 
 def encoder_of(policy: Policy) -> RecurrentEncoder:
-    """The encoder of a policy that is recurrent."""
+    """The encoder of a recurrent policy."""
     encoder: Any = policy.shared
     found: RecurrentEncoder = encoder
     return found
 
 
 def is_recurrent(policy: Policy) -> bool:
-    """Whether what this policy gives depends on what went before."""
+    """Whether the outputs of this policy depend on earlier observations."""
     return hasattr(policy.shared, "state_size")
 
 
 def state_fields(policy: Policy) -> Mapping[str, Field]:
-    """What a recurrent policy stores with every step; nothing for any other.
+    """The fields that a recurrent policy stores with every step; none for any other policy.
 
-    `state` is the one before the step, still with what is left of an episode that has ended;
-    `episode_start` says where that is to be forgotten.
+    `state` is the one before the step, not yet reset after an episode that has ended;
+    `episode_start` says where it must be reset.
     """
     if not is_recurrent(policy):
         return {}
@@ -72,7 +72,7 @@ def make_actor(
     device: Any = "cpu",
     extras: tuple[str, ...] = ("value", "log_prob"),
 ) -> Actor:
-    """The actor for this policy and distribution, with what storage keeps (`DistributionActor`)."""
+    """The actor for this policy and distribution, with extras to store (`DistributionActor`)."""
     kind = RecurrentActor if is_recurrent(policy) else DistributionActor
     return holding_noise(kind(policy, distribution, rng, extras, device), distribution, rng)
 
@@ -89,7 +89,7 @@ def stepped(
 def unrolled(
     policy: Policy, observation: Any, state: Tensor, episode_start: Tensor, *names: str
 ) -> tuple[Any, ...]:
-    """What the named heads give of sequences, each [T * N, ...], unrolled in one call.
+    """The outputs of the named heads for sequences, each [T * N, ...], unrolled in one call.
 
     Args:
         observation: [T * N, ...], raw, time first.
@@ -151,7 +151,7 @@ class RecurrentActor(TellsByDistribution):
         deterministic: bool = False,
         noise: Array | None = None,
     ) -> Act:
-        """As every actor; extras are those asked for, and the state and mask that came in.
+        """As every actor; the extras are those asked for, and the incoming state and mask.
 
         Args:
             noise: of the sample, [N, ...]; None draws it.

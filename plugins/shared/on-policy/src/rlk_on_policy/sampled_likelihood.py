@@ -1,7 +1,7 @@
 """The likelihood whose gradients make the Fisher matrix of an actor-critic.
 
 Wu et al. 2017, arXiv 1708.05144, section 3.1: the Fisher matrix is E[g g^T] for gradients g of the
-log-likelihood of what the *model* says, so actions are drawn from the policy as it is now, and
+log-likelihood of samples from the *model*, so actions are drawn from the current policy, and
 values from a Gaussian around the critic's, which makes the critic's part its Gauss-Newton matrix.
 
 Shapes: B transitions, P a distribution's flat parameters.
@@ -23,8 +23,8 @@ class SampledLikelihood:
 
     Args:
         distribution: of the actions.
-        stream: gives what samples are drawn from; asked at the first call, so that a run whose
-            optimiser wants no likelihood has no such stream.
+        stream: returns the generator of samples; called at the first use, so that a run whose
+            optimiser needs no likelihood has no such stream.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class SampledLikelihood:
     def __call__(
         self, parameters: Tensor, value: Tensor | None = None, weight: float = 1.0
     ) -> Tensor:
-        """The likelihood with its graph; no gradient flows through what is drawn.
+        """The likelihood with its graph; no gradient flows through the samples.
 
         Args:
             parameters: float [B, P]. value: float [B], or None for a policy alone.

@@ -6,7 +6,7 @@ from rlk.errors import PlanError
 
 
 def whole_environments(n_minibatches: int, n_envs: int, title: str, setting: str) -> None:
-    """Nothing, if a rollout's environments can be dealt out evenly.
+    """Check that the minibatches divide a rollout's environments evenly.
 
     Args:
         title: of the algorithm, for the message. setting: its name for the number of minibatches.
@@ -28,7 +28,7 @@ def whole_environments(n_minibatches: int, n_envs: int, title: str, setting: str
 def sequence_length(batch_size: int, n_steps: int, n_envs: int, title: str) -> int:
     """How many steps a sequence has, so that `batch_size` transitions are whole sequences.
 
-    It is `batch_size` itself where that divides `n_steps`; a larger batch is several environments.
+    It is `batch_size` itself if that divides `n_steps`; a larger batch is several environments.
 
     Args:
         title: of the algorithm, for the message.

@@ -1,6 +1,6 @@
 """Minibatches of sequences, for recurrent policies.
 
-A rollout is [T, N, ...]. It is cut into M sequences of L steps, which are whole environments where
+A rollout is [T, N, ...]. It is cut into M sequences of L steps, which are whole environments if
 L is T; a minibatch holds n of them, B = L * n, time first.
 """
 
@@ -23,23 +23,23 @@ from rlk_rollout.rollout import Rollout
 
 @dataclass(frozen=True, kw_only=True)
 class Sequences(Minibatch):
-    """Sequences: fields [B, ...] as in any minibatch, and what unrolling them takes.
+    """Sequences: fields [B, ...] as in any minibatch, and the states to unroll them from.
 
     Attributes:
         state: float [n, S], before the first step.
-        episode_start: bool [L, n], where the state is forgotten.
+        episode_start: bool [L, n], where the state is reset.
     """
 
     state: Tensor
     episode_start: Tensor
 
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
-        """What the named heads give [B, ...], each sequence unrolled in one call."""
+        """The outputs of the named heads, [B, ...], each sequence unrolled in one call."""
         return unrolled(policy, self.observation, self.state, self.episode_start, *names)
 
 
 def whole(rollout: Rollout, advantage: Array, policy: Policy, device: Any = "cpu") -> Minibatch:
-    """The whole rollout as one minibatch, as sequences where the policy is recurrent.
+    """The whole rollout as one minibatch, as sequences if the policy is recurrent.
 
     Returns are advantage + value.
     """
@@ -62,7 +62,7 @@ def sequence_epochs(
 ) -> Iterator[Sequences]:
     """Every epoch shuffles the sequences and yields each of them once; steps stay in order.
 
-    A sequence begins with the state that was acted with.
+    A sequence begins with the state stored when it was collected.
 
     Args:
         rollout: with the extras `value`, `log_prob`, `state` and `episode_start`.

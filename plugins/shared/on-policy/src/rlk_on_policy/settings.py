@@ -1,8 +1,8 @@
 """Settings that on-policy algorithms have in common: validators and help texts, written once.
 
-Those of every family are from `rlk_schedules.settings`, and to be had from here as well. Each
-constant is what `attrs.field` takes beside the default: `gamma: float = attrs.field(default=0.99,
-**GAMMA)`. Imports no torch.
+Those of every family are from `rlk_schedules.settings`, and can be imported from here as well. Each
+constant holds arguments of `attrs.field` besides the default: `gamma: float =
+attrs.field(default=0.99, **GAMMA)`. Imports no torch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rlk_schedules.settings import described as described
 
 
 def is_clip_range(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-    """Raises ValueError for what is neither a schedule nor a number above 0."""
+    """Raises ValueError for anything but a schedule or a number above 0."""
     is_schedule(_, attribute, value)
     if as_schedule(value) == 0:
         raise ValueError(f"{attribute.name} must be above 0, got {value!r}")
@@ -35,7 +35,7 @@ def is_clip_range_or_off(_: object, attribute: attrs.Attribute[Any], value: Any)
 
 
 def curve_of(rate: str) -> dict[str, Any]:
-    """A setting that names the curve of another one, as `lr_schedule` does of `learning_rate`."""
+    """A setting that names the curve of another one, as `lr_schedule` does for `learning_rate`."""
     return described(
         f"what {rate} is multiplied by over the run: constant, linear, double_linear_con, "
         f"middle_drop or double_middle_drop; constant where {rate} is a schedule itself",
