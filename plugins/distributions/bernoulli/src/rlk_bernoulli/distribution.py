@@ -1,4 +1,4 @@
-"""K Bernoulli distributions beside each other; flat parameters are their logits, float [..., K].
+"""K independent Bernoulli distributions; flat parameters are their logits, float [..., K].
 
 Given the observation, switches are independent, so log-probabilities, entropies and divergences
 are sums over K. A switch is on where its logit plus standard logistic noise is above zero; that
@@ -23,7 +23,7 @@ from rlk_networks import FORBIDDEN, Distribution, Linear
 class Bernoulli(Distribution):
     """Functions on logits log(p / (1 - p)). Actions are int8 [..., K], 0 or 1.
 
-    A space of several axes is kept flat.
+    A space of several axes is flattened.
     """
 
     def __init__(self, action_space: Any) -> None:
@@ -65,9 +65,9 @@ class Bernoulli(Distribution):
         return (torch.sigmoid(parameters) * (parameters - other) + difference).sum(-1)
 
     def masked(self, parameters: Tensor, mask: Tensor) -> Tensor:
-        """The logits [..., K] for a mask [..., 2K], whether off and on of every switch are allowed.
+        """The logits [..., K] for a mask [..., 2K]: whether each switch may be off and may be on.
 
-        A switch that must be off has the logit `FORBIDDEN`, one that must be on its opposite.
+        A switch that must be off has the logit `FORBIDDEN`, one that must be on its negative.
         """
         off, on = mask[..., ::2], mask[..., 1::2]
         return parameters.masked_fill(on == 0, FORBIDDEN).masked_fill(off == 0, -FORBIDDEN)
@@ -77,9 +77,9 @@ class Bernoulli(Distribution):
         return action.reshape(-1, *self._shape)
 
     def probabilities(self, parameters: Tensor) -> Tensor:
-        """Of every switch being on, sigmoid(logits), [B, *shape]."""
+        """The probability of every switch being on, sigmoid(logits), [B, *shape]."""
         return torch.sigmoid(parameters).reshape(-1, *self._shape)
 
     def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
-        """As `log_prob`, of actions [B, *shape] as the space shapes them."""
+        """As `log_prob`, of actions [B, *shape] in the shape of the space."""
         return self.log_prob(parameters, action.flatten(1))

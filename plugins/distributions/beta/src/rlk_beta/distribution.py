@@ -5,7 +5,7 @@ the beta distribution, PMLR 70:834-843.) Flat parameters are [x, y], float [...,
 
     alpha = 1 + softplus(x),    beta = 1 + softplus(y),
 
-so that both are above 1 and the density has one peak, inside of the bounds. Actions are in 0 to 1,
+so that both are above 1 and the density has one peak, inside the bounds. Actions are in 0 to 1,
 and independent of each other given the observation.
 """
 
@@ -24,15 +24,15 @@ from rlk_action_scaling import middle_and_half, scaled
 from rlk_beta.gamma import gamma, gamma_noise
 from rlk_networks import Distribution, Linear
 
-#: How near an action comes to a bound, where the density may be 0 and its logarithm infinite.
+#: The least distance of an action from a bound, where the density may be 0 and its log infinite.
 NEAREST = 2.0**-24
 
 
 class Beta(Distribution):
-    """Functions on [x, y]. Actions are float32 [..., D], in 0 to 1, bounds left out.
+    """Functions on [x, y]. Actions are float32 [..., D], in 0 to 1, bounds excluded.
 
-    What the environment gets is scaled to the bounds of its space. Formulas with logarithms of the
-    gamma function are computed in float64: they subtract large numbers from each other, and where
+    The environment gets actions scaled to the bounds of its space. Formulas with logarithms of the
+    gamma function are computed in float64: they subtract large numbers from each other, and if
     the density is narrow (alpha = 10,000) float32 would leave an error of 0.005.
 
     Raises:
@@ -53,13 +53,13 @@ class Beta(Distribution):
         return Linear(features, self.parameter_size, gain=0.01)
 
     def noise(self, rng: np.random.Generator, batch: int) -> Array:
-        """For two gamma variates of each action, float32 [batch, 2, 8, 2D]; see `gamma.py`."""
+        """Noise for two gamma variates of each action, float32 [batch, 2, 8, 2D]: `gamma.py`."""
         return gamma_noise(rng, batch, self.parameter_size)
 
     def sample(self, parameters: Tensor, noise: Tensor) -> Tensor:
         """G(alpha) / (G(alpha) + G(beta)) of two gamma variates, float [..., D].
 
-        No gradient flows through it: which candidate is accepted is no smooth function.
+        No gradient flows through it, because the choice of the accepted candidate is not smooth.
         """
         variates = gamma(1.0 + F.softplus(parameters), noise)
         first, second = variates.chunk(2, -1)
@@ -108,7 +108,7 @@ class Beta(Distribution):
         return self._scaled(2.0 * action - 1.0)
 
     def own_action(self, action: Tensor) -> Tensor:
-        """Of the environment's, float [..., D]: from 0 at the lower bound to 1 at the upper."""
+        """The environment's action, from 0 at the lower bound to 1 at the upper, float [..., D]."""
         low, width = self._low.to(action.device), self._width.to(action.device)
         return (action - low.flatten()) / width.flatten()
 

@@ -5,8 +5,8 @@ is d (1 + c x)^3 with x standard normal, d = shape - 1/3 and c = 1 / sqrt(9 d); 
 
     log u < x^2 / 2 + d - d v + d log v,    v = (1 + c x)^3,  u uniform.
 
-For a shape of 1 and more, at least 95 % of candidates are. So a few of them are drawn beforehand,
-and the first that is accepted is the variate.
+For a shape of 1 and more, at least 95 % of candidates are accepted. So a few are drawn beforehand,
+and the first accepted one is the variate.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from torch import Tensor
 
 from rlk.records import Array
 
-#: Candidates for each variate. All are refused with a probability below 0.049^8 = 3e-11, far less
-#: than what float32 leaves out of a uniform number; then the first one is taken.
+#: Candidates for each variate. All are refused with a probability below 0.049^8 = 3e-11, far below
+#: the resolution of a uniform float32; then the first one is taken.
 CANDIDATES = 8
 
 
@@ -41,7 +41,7 @@ def gamma(shape: Tensor, noise: Tensor) -> Tensor:
     x, minus_log_u = noise.unbind(-3)
     d = shape.unsqueeze(-2) - 1.0 / 3.0
     v = (1.0 + x / (9.0 * d).sqrt()) ** 3
-    # The logarithm of a negative number is NaN, which is accepted by no comparison.
+    # The logarithm of a negative number is NaN, for which every comparison is false.
     accepted = -minus_log_u < 0.5 * x.square() + d * (1.0 - v + v.log())
     # Of several largest values, `argmax` gives the first.
     first = accepted.to(torch.uint8).argmax(-2, keepdim=True)

@@ -64,13 +64,13 @@ class Categorical(Distribution):
         return parameters.masked_fill(mask == 0, FORBIDDEN)
 
     def env_action(self, action: Array) -> Array:
-        """The action, numbered from the first of the space on."""
+        """The action, numbered from the space's start."""
         return action + self.start if self.start else action
 
     def probabilities(self, parameters: Tensor) -> Tensor:
-        """softmax(logits), of every action from the first of the space on, [..., A]."""
+        """softmax(logits), of every action in the order of the space, [..., A]."""
         return torch.softmax(parameters, -1)
 
     def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
-        """As `log_prob`, of actions numbered from the first of the space on."""
+        """As `log_prob`, of actions numbered from the space's start."""
         return self.log_prob(parameters, action - self.start)

@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen(kw_only=True)
 class DiagGaussianConfig:
-    """How wide it begins."""
+    """The initial standard deviation."""
 
     log_std_init: float = attrs.field(
         default=0.0, metadata={"help": "initial natural logarithm of the standard deviation"}

@@ -1,7 +1,7 @@
 """The Gaussian with a diagonal covariance over D actions.
 
-Flat parameters are [mean, log_std], float [..., 2D]. The standard deviation is a parameter of its
-own, the same in all states, as in Stable Baselines 2.10.
+Flat parameters are [mean, log_std], float [..., 2D]. The standard deviation is a separate
+parameter, the same in all states, as in Stable Baselines 2.10.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rlk_networks import Distribution, Linear
 class DiagGaussian(Distribution):
     """Functions on [mean, log_std]. Actions are float32 [..., D], without bounds.
 
-    What the environment gets is clipped to the bounds of its space.
+    The environment gets actions clipped to the bounds of its space.
     """
 
     def __init__(self, action_space: Any, config: DiagGaussianConfig | None = None) -> None:
@@ -72,7 +72,7 @@ class DiagGaussian(Distribution):
         return mean.reshape(-1, *self._shape), log_std.exp().reshape(-1, *self._shape)
 
     def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
-        """As `log_prob`, of actions [B, *shape]; at a bound it is not that of being clipped."""
+        """As `log_prob`, of actions [B, *shape]; at a bound, not the probability of clipping."""
         return self.log_prob(parameters, action.flatten(1))
 
 

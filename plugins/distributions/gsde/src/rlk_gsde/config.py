@@ -8,7 +8,7 @@ from attrs import validators as v
 
 @attrs.frozen(kw_only=True)
 class GSDEConfig:
-    """How wide the noise begins, what it depends on, and how long it is held."""
+    """The initial spread of the noise, what it depends on, and how long it is held."""
 
     log_std_init: float = attrs.field(
         default=0.0,

@@ -31,11 +31,11 @@ EPSILON = 1e-6
 class GSDE(Distribution):
     """Functions on [mean, x_f sigma_fd]. Actions are float32 [..., D].
 
-    With `squash_output` they are the tanh of the above, in -1 to 1, and what the environment gets
-    is scaled to its bounds; else it is clipped to them.
+    With `squash_output` they are the tanh of the above, in -1 to 1, and the environment gets them
+    scaled to its bounds; otherwise clipped to them.
 
     Attributes:
-        hold_steps: how many steps acting keeps one draw of noise; None, as long as a collection.
+        hold_steps: for how many steps the actor holds one draw of noise; None: for a collection.
 
     Raises:
         PlanError: if a bound of the action space is infinite and actions are to be squashed.
@@ -79,10 +79,10 @@ class GSDE(Distribution):
         return rng.standard_normal((batch, self.features, self.size), dtype=np.float32)
 
     def independent_noise(self, rng: np.random.Generator, batch: int) -> Array:
-        """Standard normal, float32 [batch, D]: what weights of its own would give every row.
+        """Standard normal, float32 [batch, D]: equivalent to separate weights for every row.
 
-        Over the draws an action is Gaussian, so D numbers do for F * D weights, and the gradient
-        varies less (Kingma et al. 2015, arXiv 1506.02557, section 2.2).
+        Over the draws an action is Gaussian, so D numbers replace F * D weights, and the gradient
+        has less variance (Kingma et al. 2015, arXiv 1506.02557, section 2.2).
         """
         return rng.standard_normal((batch, self.size), dtype=np.float32)
 
@@ -138,13 +138,13 @@ class GSDE(Distribution):
         return (self._squashed or self._plain).env_action(action)
 
     def own_action(self, action: Tensor) -> Tensor:
-        """Of the environment's, float [..., D]: from -1 to 1 where actions are squashed."""
+        """The environment's action, from -1 to 1 if actions are squashed, float [..., D]."""
         return action if self._squashed is None else self._squashed.own_action(action)
 
     def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of actions over all draws, each [B, *shape].
 
-        Where actions are clipped into the space, those before clipping.
+        If actions are clipped into the space, those before clipping.
         """
         if self._squashed is not None:
             return self._squashed.probabilities(*self._gaussian(parameters))

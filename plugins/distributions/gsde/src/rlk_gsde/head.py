@@ -1,4 +1,4 @@
-"""The head of gSDE: the mean, and what each feature adds to the noise."""
+"""The head of gSDE: the mean, and the contribution of each feature to the noise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def expln(x: Tensor) -> Tensor:
 
     Raffin et al. 2020, arXiv 2005.05719, after Ruckstiess et al. 2008.
     """
-    # Either branch is given what it is finite for: the gradient of `where` multiplies by zero.
+    # Each branch gets only inputs for which it is finite: the gradient of `where` multiplies by 0.
     return torch.where(x > 0, torch.log1p(x.clamp(min=0.0)) + 1.0, x.clamp(max=0.0).exp())
 
 
@@ -23,7 +23,7 @@ class NoiseHead(nn.Module):
 
     The mean may be clipped.
 
-    The features are those that the mean is linear in. Their product is flat, feature by feature:
+    The features are the inputs of the linear mean. The product is flat, feature by feature:
     x_1 sigma_11, x_1 sigma_12, …
     """
 

@@ -1,1 +1,1 @@
-"""Several categorical distributions beside each other, for rlk."""
+"""Several independent categorical distributions, for rlk."""

@@ -1,4 +1,4 @@
-"""K categorical distributions beside each other; flat parameters are their logits, joined.
+"""K independent categorical distributions; flat parameters are their concatenated logits.
 
 Shapes: K choices of n_k options each, S = sum n_k, M = max n_k. Given the observation, choices are
 independent, so log-probabilities, entropies and divergences are sums over K. Samples are drawn by
@@ -22,9 +22,9 @@ ABSENT = -1e9
 
 
 class MultiCategorical(Distribution):
-    """Functions on logits [..., S]. Actions are int64 [..., K], each numbered from 0 on.
+    """Functions on logits [..., S]. Actions are int64 [..., K], each numbered from 0.
 
-    A space of several axes is kept flat.
+    A space of several axes is flattened.
     """
 
     def __init__(self, action_space: Any) -> None:
@@ -85,7 +85,7 @@ class MultiCategorical(Distribution):
         return parameters.masked_fill(mask == 0, FORBIDDEN)
 
     def env_action(self, action: Array) -> Array:
-        """The action as the space numbers and shapes it, [N, *shape]."""
+        """The action with the numbers and the shape of the space, [N, *shape]."""
         shaped: Array = action.reshape(-1, *self._shape) + self._start
         return shaped.astype(self._dtype, copy=False)
 
@@ -95,6 +95,6 @@ class MultiCategorical(Distribution):
         return tuple([torch.softmax(each, -1) for each in logits])
 
     def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
-        """As `log_prob`, of actions [B, *shape] as the space numbers and shapes them."""
+        """As `log_prob`, of actions [B, *shape] with the numbers and the shape of the space."""
         start = torch.from_numpy(self._start).to(action.device)
         return self.log_prob(parameters, (action - start).flatten(1))

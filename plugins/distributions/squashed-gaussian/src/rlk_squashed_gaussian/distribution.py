@@ -23,7 +23,7 @@ LOG_STD_MIN, LOG_STD_MAX = -20.0, 2.0
 class SquashedGaussian(Distribution):
     """Functions on [mean, log_std]. Actions are float32 [..., D], in -1 to 1.
 
-    What the environment gets is scaled to the bounds of its space, which need not be symmetric.
+    The environment gets actions scaled to the bounds of its space, which need not be symmetric.
 
     Raises:
         PlanError: if a bound of the action space is infinite.
@@ -83,7 +83,7 @@ class SquashedGaussian(Distribution):
         return self._squashed.env_action(action)
 
     def own_action(self, action: Tensor) -> Tensor:
-        """Of the environment's, float [..., D]: from -1 at the lower bound to 1 at the upper."""
+        """The environment's action, -1 at the lower bound to 1 at the upper, float [..., D]."""
         return self._squashed.own_action(action)
 
     def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:

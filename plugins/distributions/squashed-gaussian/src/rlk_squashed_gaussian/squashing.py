@@ -1,6 +1,6 @@
-"""What tanh makes of a Gaussian over D actions: Haarnoja et al. 2018, arXiv 1801.01290, app. C.
+"""The tanh of a Gaussian over D actions: Haarnoja et al. 2018, arXiv 1801.01290, app. C.
 
-u is before squashing, and tanh(u) the action.
+u is the sample before squashing, and tanh(u) the action.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class SquashedActions:
     """Actions of a Box that are the tanh of a Gaussian, scaled to the bounds of the space.
 
     The Gaussian is given by its mean and log std before squashing, each float [..., D], which are
-    taken as they are.
+    used unchanged.
 
     Raises:
         PlanError: if a bound of the action space is infinite.
@@ -108,14 +108,14 @@ class SquashedActions:
         return self._scaled(action)
 
     def own_action(self, action: Tensor) -> Tensor:
-        """Of the environment's, float [..., D]: from -1 at the lower bound to 1 at the upper."""
+        """The environment's action, -1 at the lower bound to 1 at the upper, float [..., D]."""
         middle, half = self._middle.to(action.device), self._half.to(action.device)
         return (action - middle.flatten()) / half.flatten()
 
     def probabilities(self, mean: Tensor, log_std: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of the environment's action, each [B, *shape].
 
-        By quadrature of tanh(u) and its square, as there is no closed form.
+        By quadrature of tanh(u) and its square, because there is no closed form.
         """
         first = self._gaussian_mean(torch.tanh, mean, log_std)
         second = self._gaussian_mean(lambda before: before.tanh().square(), mean, log_std)

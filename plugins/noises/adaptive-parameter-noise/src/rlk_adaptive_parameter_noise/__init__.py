@@ -11,7 +11,7 @@ __all__ = ["AdaptiveParamNoiseSpec"]
 
 
 def __getattr__(name: str) -> Any:
-    """The object is imported when it is asked for: it needs numpy, and planning does not."""
+    """Import the object when it is first used: it needs numpy, and planning does not."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from rlk_adaptive_parameter_noise.spec import AdaptiveParamNoiseSpec

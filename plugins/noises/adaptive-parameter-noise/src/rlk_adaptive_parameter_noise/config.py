@@ -13,7 +13,7 @@ from rlk_schedules.settings import UNIT, described
 
 @attrs.frozen(kw_only=True)
 class AdaptiveParameterNoiseConfig:
-    """How strong the noise is at first, and the distance that it is to lead to."""
+    """The initial strength of the noise, and the distance that it should lead to."""
 
     initial_stddev: float = attrs.field(
         default=0.1,
@@ -66,13 +66,13 @@ class AdaptiveParameterNoiseConfig:
     )
 
 
-#: What counts for one kind of actions alone, with what counts for the other.
+#: Settings that apply to only one kind of actions, each with its counterpart for the other.
 _CONTINUOUS = ("desired_action_stddev", "batch_size")
 _DISCRETE = ("fraction", "initial_eps", "final_eps")
 
 
 def check(config: AdaptiveParameterNoiseConfig, plan: Any) -> None:
-    """Refuse settings that have no effect on these actions, and a batch of no size.
+    """Refuse settings that have no effect on these actions, and an empty batch.
 
     Raises:
         PlanError: for the first one that differs from its default.

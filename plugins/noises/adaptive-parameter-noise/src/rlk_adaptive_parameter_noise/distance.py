@@ -1,4 +1,4 @@
-"""How far a perturbed policy acts from the policy: Plappert et al. 2018, arXiv 1706.01905.
+"""The distance between a perturbed policy and the policy: Plappert et al. 2018, arXiv 1706.01905.
 
 Shapes: B observations, D numbers of a continuous action, A discrete actions.
 """
@@ -26,7 +26,7 @@ def policy_divergence(probabilities: Array, perturbed: Array) -> float:
 
     Args:
         probabilities, perturbed: float [B, A], softmax(Q) of either policy. A probability that is
-            too small for a float counts as the smallest that there is.
+            too small for a float counts as the smallest float.
     """
     tiny = np.finfo(probabilities.dtype).tiny
     p, q = np.maximum(probabilities, tiny), np.maximum(perturbed, tiny)
@@ -34,7 +34,7 @@ def policy_divergence(probabilities: Array, perturbed: Array) -> float:
 
 
 def greedy_divergence(epsilon: float, n_actions: int) -> float:
-    """-log(1 - epsilon + epsilon / A): how far epsilon-greedy acts from greedy; appendix C.1.
+    """-log(1 - epsilon + epsilon / A): the distance of epsilon-greedy from greedy; appendix C.1.
 
     Args:
         epsilon: 0 to 1. n_actions: A.
@@ -43,7 +43,7 @@ def greedy_divergence(epsilon: float, n_actions: int) -> float:
 
 
 def adapted(stddev: float, distance: float, desired: float, coefficient: float) -> float:
-    """sigma' = alpha sigma if the distance is at most the one aimed at, else sigma / alpha; eq. 8.
+    """sigma' = alpha sigma if the distance is at most the desired one, else sigma / alpha; eq. 8.
 
     Args:
         stddev: sigma, above 0. distance, desired: at least 0. coefficient: alpha, above 1.

@@ -23,10 +23,10 @@ STRENGTH = ("stddev", "distance", "counted")
 
 
 class AdaptiveParameterNoise:
-    """Lets every environment act by a perturbed copy of the policy, the same for a whole episode.
+    """Acts in every environment with a perturbed copy of the policy, fixed for a whole episode.
 
-    The run gives the algorithm, whose actors take another policy, and a random stream. A model
-    holds how strong the noise has become.
+    The run provides the algorithm, whose actors accept another policy, and a random stream. A model
+    holds the current strength of the noise.
     """
 
     actor: ParameterNoiseActor  #: the one that training acts with
@@ -42,12 +42,12 @@ class AdaptiveParameterNoise:
         return {key: self.actor.latest[key] for key in STRENGTH}
 
     def load_state_dict(self, state: State) -> None:
-        """For an actor that begins anew; the carry of one that goes on has it already."""
+        """Restore the strength for a new actor; the carry of a resumed one has it already."""
         self.actor.latest = {key: state[key] for key in STRENGTH}
 
 
 class ParameterNoiseActor:
-    """Acts by the copies, and adapts the strength of the noise; deterministically, by the policy.
+    """Acts with the copies, and adapts the noise; deterministic actions are the policy's own.
 
     The carry is {"parameters": float [N, P], those of the copies; "stddev": of the noise that is
     drawn now; "distance": as measured last; "counted": the clock, updates or for discrete
@@ -55,7 +55,7 @@ class ParameterNoiseActor:
 
     Args:
         actor: of the policy itself.
-        run: of which `n_envs` environments act together.
+        run: provides `n_envs`, the environments that act together.
         config: of the noise.
 
     Attributes:
@@ -76,7 +76,7 @@ class ParameterNoiseActor:
         self.latest = {"stddev": config.initial_stddev, "distance": 0.0, "counted": 0}
 
     def start(self, n_envs: int) -> dict[str, Any]:
-        """The carry before the first step; the strength stays what it has become."""
+        """The carry before the first step; the strength does not start again."""
         return {**self.latest, "parameters": self._run.parameters.flat.repeat(n_envs, 1)}
 
     def metrics(self) -> dict[str, float]:
@@ -89,7 +89,7 @@ class ParameterNoiseActor:
     def begin(self, carry: Any) -> Any:
         """Adapt to the replay, for every `adaption_interval` updates since the last collection.
 
-        A model that was loaded has made updates, but there is nothing yet to measure on.
+        A loaded model has made updates, but has no observations yet to measure on.
         """
         run, config = self._run, self._config
         if self._counts_steps:
@@ -131,7 +131,7 @@ class ParameterNoiseActor:
         return {**carry, "parameters": parameters}
 
     def _follow(self, carry: Any) -> None:
-        """Let the copies have the parameters of the carry."""
+        """Set the copies' parameters to those of the carry."""
         if carry["parameters"] is not self.latest.get("parameters"):
             for copy, parameters in zip(self._copies, carry["parameters"], strict=True):
                 copy.copy_(parameters)
@@ -142,7 +142,7 @@ class ParameterNoiseActor:
     ) -> dict[str, Any]:
         """The carry with a strength that was adapted once for each interval that has passed."""
         before, interval = carry["counted"], self._config.adaption_interval
-        since = before if now >= before else 0  # another call of learn may count anew
+        since = before if now >= before else 0  # another call of learn may have reset the count
         stddev, distance = carry["stddev"], carry["distance"]
         for _ in range(now // interval - since // interval):
             stddev, distance = self._spread.adapt(stddev, *observe())
@@ -150,7 +150,7 @@ class ParameterNoiseActor:
 
 
 def _side_by_side(actors: list[Actor], observation: Any, episode_start: Array) -> Act:
-    """What as many actors do in as many environments, each in its own."""
+    """The actions of several actors, each in its own environment."""
     acts = []
     for env, actor in enumerate(actors):
         row = slice(env, env + 1)

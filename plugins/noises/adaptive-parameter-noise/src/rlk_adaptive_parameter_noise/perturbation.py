@@ -13,12 +13,12 @@ _CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
 class Perturbation:
-    """Draws parameters theta~ = theta + sigma N(0, 1), but for those of layer norm.
+    """Draws parameters theta~ = theta + sigma N(0, 1), except those of layer norm.
 
     Args:
-        parameters: of the policy, theta; every draw begins with what they are now.
-        rng: where the noise comes from.
-        convolutions: whether those are perturbed too.
+        parameters: of the policy, theta; every draw uses their current values.
+        rng: the generator of the noise.
+        convolutions: whether convolutions are perturbed too.
     """
 
     def __init__(

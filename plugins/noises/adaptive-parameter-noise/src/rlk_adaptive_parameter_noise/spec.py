@@ -13,11 +13,11 @@ from rlk_adaptive_parameter_noise.distance import adapted
 class AdaptiveParamNoiseSpec:
     """Parameter noise that adapts: `DDPG(…, param_noise=AdaptiveParamNoiseSpec(0.1, 0.1))`.
 
-    A run takes its three settings; how strong its noise is now stands in the run's metrics.
+    A run takes its three settings; the run's metrics have the current strength of its noise.
 
     Args:
         initial_stddev: of the noise, above 0.
-        desired_action_stddev: the distance aimed at, above 0, where actions are -1 to 1.
+        desired_action_stddev: the desired distance, above 0, for actions in -1 to 1.
         adoption_coefficient: factor of a change, above 1.
 
     Attributes:
@@ -39,11 +39,11 @@ class AdaptiveParamNoiseSpec:
         )
 
     def get_stats(self) -> dict[str, float]:
-        """The standard deviation now, as `param_noise_stddev`."""
+        """The current standard deviation, as `param_noise_stddev`."""
         return {"param_noise_stddev": self.current_stddev}
 
     def as_setting(self) -> str:
-        """The plugin that it stands for, as `--plugin` takes it."""
+        """The text that stands for it in `--plugin`."""
         names = ("initial_stddev", "desired_action_stddev", "adoption_coefficient")
         values = {name: getattr(self, name) for name in names}
         return PluginText.of("adaptive-parameter-noise", **values)

@@ -1,7 +1,7 @@
-"""How strong the noise is: as strong as leads to the distance that is aimed at.
+"""Adapts the strength of the noise so that it leads to the desired distance.
 
-Noise of the strength that there is now is drawn for a separate copy of the policy, which is
-compared with the policy; then it becomes stronger or weaker (`distance.adapted`). Under `mpi`, the
+Noise of the current strength is drawn for a separate copy of the policy, which is compared with the
+policy; then the strength is increased or decreased (`distance.adapted`). Under `mpi`, the
 distance is the mean over ranks, so that all of them have the same strength.
 """
 
@@ -29,7 +29,7 @@ class Spread:
     """Adapts a standard deviation.
 
     Args:
-        run: whose algorithm has actors that take another policy.
+        run: its algorithm has actors that accept another policy.
         config: of the noise.
         perturbation: of the run's policy.
     """
@@ -71,7 +71,7 @@ def _of_probabilities(own: Any, trial: Any, observation: Any, start: Array) -> f
 
 
 def _falling(run: Any, config: AdaptiveParameterNoiseConfig) -> Callable[[], float]:
-    """The distance of epsilon-greedy, with the epsilon that is due now."""
+    """The distance of epsilon-greedy, with its current epsilon."""
     epsilon = Linear(config.initial_eps, config.final_eps, config.fraction)
     n_actions, progress = int(run.action_space.n), run.clock.progress
     return lambda: greedy_divergence(epsilon(1.0 - progress()), n_actions)

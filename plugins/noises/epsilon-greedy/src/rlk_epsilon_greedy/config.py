@@ -15,7 +15,7 @@ def _part(default: float, help_text: str) -> float:
 
 @attrs.frozen(kw_only=True)
 class EpsilonGreedyConfig:
-    """How often a random action is taken, and how that falls."""
+    """The probability of a random action, and how it decreases."""
 
     fraction: float = _part(0.1, "part of the run over which epsilon falls, 0 to 1")
     initial_eps: float = _part(1.0, "epsilon at the start, 0 to 1")

@@ -16,7 +16,7 @@ from rlk_schedules import Linear
 class EpsilonGreedy:
     """Makes an actor explore.
 
-    The run gives the action space, a random stream and its progress.
+    The run provides the action space, a random stream and its progress.
     """
 
     def __init__(self, run: Any, config: EpsilonGreedyConfig | None = None) -> None:

@@ -16,14 +16,14 @@ from rlk_action_scaling.validators import not_negative
 class NormalActionNoise:
     """Gaussian noise: `TD3(…, action_noise=NormalActionNoise(np.zeros(2), 0.1 * np.ones(2)))`.
 
-    A run takes its settings. Called, the object gives a sample of its own.
+    A run takes its settings. A call of the object returns a separate sample.
 
     Args:
         mean, sigma: numbers, one for all dimensions of an action or one for each; sigma at least 0.
-        rng: what calls draw from.
+        rng: the generator for calls.
 
     Raises:
-        ValueError: for a sigma below 0, or another number of them than of means.
+        ValueError: for a sigma below 0, or a different number of sigmas and means.
     """
 
     mean: Array = attrs.field(converter=as_numbers)
@@ -42,13 +42,13 @@ class NormalActionNoise:
         return np.asarray(rng.normal(self.mean, self.sigma))
 
     def reset(self) -> None:
-        """Nothing: a sample depends on no other; it is called where an episode starts."""
+        """Nothing, because samples are independent; called at the start of an episode."""
 
     def as_setting(self) -> str:
-        """The plugin that it stands for, as `--plugin` takes it.
+        """The text that stands for it in `--plugin`.
 
         Raises:
-            PlanError: for a class derived from this one, of whose methods a plugin knows nothing.
+            PlanError: for a class derived from this one, because a plugin cannot have its methods.
         """
         if type(self) is not NormalActionNoise:
             raise PlanError(

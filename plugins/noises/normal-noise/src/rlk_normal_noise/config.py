@@ -11,7 +11,7 @@ from rlk_action_scaling.validators import not_negative
 
 @attrs.frozen(kw_only=True)
 class NormalNoiseConfig:
-    """Mean and spread, where actions go from -1 to 1."""
+    """Mean and spread, for actions in -1 to 1."""
 
     mean: float | list[float] = attrs.field(
         default=0.0, metadata={"help": "mean of the noise; a number, or one per action dimension"}

@@ -17,14 +17,14 @@ from rlk_ornstein_uhlenbeck_noise.process import process_step
 class OrnsteinUhlenbeckActionNoise:
     """Correlated noise: `TD3(…, action_noise=OrnsteinUhlenbeckActionNoise(np.zeros(2), 0.1))`.
 
-    A run takes its settings, and has a process for each environment. Called, the object goes on
-    with a process of its own.
+    A run takes its settings, and has a process for each environment. A call of the object advances
+    the object's own process.
 
     Args:
         mean, sigma: numbers, one for all dimensions of an action or one for each; sigma at least 0.
         theta: rate of return to the mean. dt: the time of a step.
-        initial_noise: where the process begins, one number or one for each; None is 0.
-        rng: what calls draw from.
+        initial_noise: the initial value of the process, one number or one for each; None is 0.
+        rng: the generator for calls.
 
     Raises:
         ValueError: for a sigma below 0, or where two of mean, sigma and initial_noise are for
@@ -55,16 +55,16 @@ class OrnsteinUhlenbeckActionNoise:
         return self._x
 
     def reset(self) -> None:
-        """Let the process begin again, as where an episode starts."""
+        """Restart the process, as at the start of an episode."""
         begin = np.zeros(1) if self.initial_noise is None else self.initial_noise
         numbers = {"mean": self.mean, "sigma": self.sigma, "initial_noise": begin}
         self._x = np.resize(begin, common_size("OrnsteinUhlenbeckActionNoise", numbers))
 
     def as_setting(self) -> str:
-        """The plugin that it stands for, as `--plugin` takes it.
+        """The text that stands for it in `--plugin`.
 
         Raises:
-            PlanError: for a class derived from this one, of whose methods a plugin knows nothing.
+            PlanError: for a class derived from this one, because a plugin cannot have its methods.
         """
         if type(self) is not OrnsteinUhlenbeckActionNoise:
             raise PlanError(

@@ -1,4 +1,4 @@
-"""Ornstein-Uhlenbeck action noise: every environment has a process of its own."""
+"""Ornstein-Uhlenbeck action noise: every environment has its own process."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class OrnsteinUhlenbeckNoise:
 class OrnsteinUhlenbeckActor:
     """The inner actor's action with noise; its deterministic one without.
 
-    The carry is {"inner": the inner actor's, "noise": float32 [N, D]}; an episode that starts
-    finds the process at its initial value.
+    The carry is {"inner": the inner actor's, "noise": float32 [N, D]}; at the start of an episode
+    the process has its initial value.
     """
 
     def __init__(self, actor: Actor, noise: OrnsteinUhlenbeckNoise) -> None:

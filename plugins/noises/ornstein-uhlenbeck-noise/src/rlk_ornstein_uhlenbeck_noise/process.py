@@ -13,7 +13,7 @@ def process_step(
     """x' = x + theta (mean - x) dt + sigma sqrt(dt) N(0, 1), by Euler and Maruyama; [..., D].
 
     Args:
-        x: the process now, [..., D].
+        x: the current value of the process, [..., D].
         normal: standard normal numbers, [..., D].
         mean, sigma: of all dimensions, or of each, [D].
         theta: rate of return to the mean. dt: the time of a step.

@@ -1,4 +1,4 @@
-"""What hindsight needs of a run, checked while that is planned: goals, and a reward for each."""
+"""Checks, while a run is planned, what hindsight needs: goals, and a reward for each."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _OWN = "storage 'hindsight-replay' (rlk-hindsight-replay)"
 
 
 def check(config: HindsightReplayConfig, plan: Plan) -> None:
-    """Nothing, if the environment is one for hindsight.
+    """Check that the environment is suitable for hindsight.
 
-    It is made for that, asked, and closed again; one that was passed is asked as it is.
+    It is made for this, checked, and closed again; one that was passed is checked directly.
 
     Raises:
-        PlanError: observations have no goals, the environment no `compute_reward`, or goals are to
-            be drawn anew although another storage keeps a priority for each.
+        PlanError: observations have no goals, the environment no `compute_reward`, or new goals are
+            to be drawn every time although another storage keeps a priority for each.
     """
     from rlk.planning.environment import MakeEnv, vector_of
     from rlk_hindsight_replay.rewards import reward_of
 
     if not hasattr(plan.observation_space, "spaces"):
-        return  # refused already, by what this component says of observation spaces
+        return  # refused already, because of this component's observation spaces
     check_goals(plan.observation_space)
     env: Any = plan.env
     if env.is_finished:
@@ -48,7 +48,7 @@ def check(config: HindsightReplayConfig, plan: Plan) -> None:
 
 
 def check_goals(space: Any) -> None:
-    """Nothing, for a space of observations with goals.
+    """Check that a space of observations has goals.
 
     Raises:
         PlanError: a goal is missing, or they have two shapes.

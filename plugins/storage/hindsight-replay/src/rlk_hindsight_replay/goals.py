@@ -1,8 +1,8 @@
-"""Which steps may lend their goal to a transition, and a fair draw among them.
+"""Which steps may provide the goal of a transition, and a uniform draw among them.
 
-What a step *led to* is a goal: the achieved goal of its next observation, at the end of an episode
-that of the final one. Eligible for the transition at step t of an episode whose steps first..last
-are stored (an episode that still runs has its newest step for a last one):
+The goal of a step is what it *led to*: the achieved goal of its next observation, or at the end of
+an episode that of the final one. Eligible for the transition at step t of an episode whose steps
+first..last are stored (in a running episode, last is the newest step):
 
     future    t..last: what was reached after it, by itself too
     final     last, once the episode has ended
@@ -25,9 +25,9 @@ from rlk_hindsight_replay.config import Strategy
 def draw(
     strategy: Strategy, base: Any, slot: Array, rng: np.random.Generator
 ) -> tuple[Array, Array | None]:
-    """The slots of steps whose goal is taken, int64 [B]; which of them count, bool [B].
+    """The slots of steps that provide the goals, int64 [B]; which of them count, bool [B].
 
-    The second is None where all do. Only `final` has none to offer, while an episode runs.
+    The second is None if all do. Only `final` has no goal to offer, while an episode runs.
 
     Args:
         base: the replay storage, which knows where episodes begin and end.

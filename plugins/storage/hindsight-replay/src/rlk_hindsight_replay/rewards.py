@@ -1,10 +1,10 @@
 """The environment's reward under another goal, and whether the episode ends there.
 
 An environment for hindsight has `compute_reward(achieved_goal, desired_goal, info)`, and may have
-`compute_terminated` with the same arguments, as in Gymnasium-Robotics. Many such functions accept a
-batch as well, but they do not say so. So each is tried on goals that were reached and goals that
-were not, and is used for batches only if a batch gives the same results as its rows one by one.
-(While all results are equal the trial proves nothing and is repeated.)
+`compute_terminated` with the same arguments, as in Gymnasium-Robotics. Many such functions also
+accept a batch, but they do not declare it. So each is tried on goals that were reached and goals
+that were not, and is used for batches only if a batch gives the same results as its rows one by
+one. (While all results are equal the trial proves nothing and is repeated.)
 
 Dimensions: B transitions.
 """
@@ -48,7 +48,7 @@ class Judge:
             info: key -> [B]; a method that takes no batches gets one number for every key.
 
         Raises:
-            RlkError: the method fails, or gives something else than a number.
+            RlkError: the method fails, or returns something other than a number.
         """
         if self.vectorised is None:
             self._try(achieved, desired, info)
@@ -63,7 +63,7 @@ class Judge:
         return found
 
     def _try(self, achieved: Array, desired: Array, info: Infos) -> None:
-        """Whether a batch gives what its rows give one by one; a third of them were reached."""
+        """Try whether a batch gives the results of its rows one by one; a third were reached."""
         rows = _TRIAL + (_TRIAL in achieved.shape[1:])
         achieved = np.resize(achieved, (rows, *achieved.shape[1:]))
         desired = np.resize(desired, achieved.shape)

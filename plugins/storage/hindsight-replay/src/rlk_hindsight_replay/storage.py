@@ -1,7 +1,7 @@
 """Hindsight experience replay: Andrychowicz et al. 2017, arXiv 1707.01495.
 
-A transition is sampled with its own goal, or as if a goal that was reached had been the desired
-one: with k = `n_sampled_goal`, k times out of k + 1. The environment computes that goal's reward.
+A transition is sampled with its own goal or, with k = `n_sampled_goal`, k times out of k + 1 as if
+a goal that was reached had been the desired one. The environment computes that goal's reward.
 
 Dimensions: B batch, L steps of a window, K of the batch with a new goal, k goals per transition.
 """
@@ -30,12 +30,12 @@ class HindsightReplay:
     every time.
 
     Without `online_sampling`, each variant gets its goal when the episode has ended, and keeps it
-    until its slot is overwritten. If the step that the goal was taken from is overwritten before
+    until its slot is overwritten. If the step that provided the goal is overwritten earlier
     (possible with `episode` and `random`), another goal is drawn when the variant is sampled. A
-    variant that has none yet keeps the transition's own goal.
+    variant without a goal yet keeps the transition's own goal.
 
     Prioritized replay keeps a priority for every index, which must belong to a slot *and* its goal.
-    So with priorities goals stay, and a variant is offered when it has got its goal.
+    So with priorities goals stay, and a variant is offered when it has its goal.
 
     Attributes:
         variants: 1 + k.
@@ -59,7 +59,7 @@ class HindsightReplay:
         self._chosen: Array | None = None
 
     def environment_changed(self) -> None:
-        """Asks the environment that there is now from here on.
+        """Use the new environment from now on.
 
         Raises:
             PlanError: if it has no `compute_reward`.
@@ -69,7 +69,7 @@ class HindsightReplay:
     # ---- sampling --------------------------------------------------------------------------------
 
     def relabel(self, window: Window) -> Window:
-        """Windows of variant 0 unchanged, the others with another goal, its rewards and ends."""
+        """Windows of variant 0 unchanged; the others with another goal, its rewards and ends."""
         slots = self._base.slots
         (rows,) = np.nonzero(window.index >= slots)
         if not len(rows):
@@ -137,10 +137,10 @@ class HindsightReplay:
                 self._base.offer(slot + variant * self._base.slots)
 
     def _remembered(self, slot: Array, variant: Array) -> tuple[Array, Array]:
-        """The steps whose goals these variants have; another step for one that was overwritten.
+        """The steps that provide the goals of these variants, or others if they are overwritten.
 
         Returns:
-            int64 [K], slots; bool [K], which of them count: others have got no goal yet.
+            int64 [K], slots; bool [K], which of them count: the others have no goal yet.
         """
         base, chosen = self._base, self._table()
         number = chosen[variant - 1, slot]
@@ -164,11 +164,11 @@ class HindsightReplay:
         """Nothing is learnt from updates."""
 
     def state_dict(self) -> State:
-        """The goals that stay, as a view; empty where goals are drawn anew."""
+        """The goals that stay, as a view; empty if new goals are drawn every time."""
         return {} if self._chosen is None else {"chosen": self._chosen[:, : len(self._base)]}
 
     def load_state_dict(self, state: State) -> None:
-        """Take over what `state_dict` gave.
+        """Load the result of `state_dict`.
 
         Raises:
             RlkError: it was saved with another `n_sampled_goal`.

@@ -2,9 +2,9 @@
 
     R = sum_{k < m} gamma^k r_k          discount = gamma^m * (1 - terminated_{m-1})
 
-m is n, or less: a return stops with its episode, and at the newest step stored. Where the episode
-terminated nothing follows; where it was truncated, and at the newest step, the value of the next
-observation stands for the rest.
+m is n, or less: a return stops at the end of its episode, and at the newest step stored. After a
+terminated episode nothing follows; after a truncated one, and at the newest step, the value of the
+next observation stands for the rest.
 
 Dimensions: B batch, L steps of a window.
 """
@@ -38,12 +38,12 @@ class NStep:
         """Windows are cut out when they are sampled."""
 
     def window(self, index: Array, length: int) -> Window:
-        """n steps from each index on, where there are so many."""
+        """n steps from each index on, or fewer if there are not so many."""
         window: Window = self._base.window(index, self._n)
         return window
 
     def fold(self, window: Window) -> Batch:
-        """The first step of each window, with its return, and what follows it m steps on."""
+        """The first step of each window, with its return, and the observation m steps later."""
         steps = steps_that_count(window.terminated, window.length)
         reward = n_step_return(window.reward, steps, self._powers)
         last = steps - 1, np.arange(len(steps))

@@ -4,7 +4,7 @@
     w_i  = (n P(i))^-beta / max_j w_j = (p_min / p_i)^(alpha beta)              (section 3.4)
 
 The number of transitions n and the sum cancel in the normalised weight. As in Stable Baselines, the
-maximum is over the whole memory (p_min is its least priority), where the paper takes it over the
+maximum is over the whole memory (p_min is its smallest priority); the paper takes it over the
 batch. A batch is stratified: one transition from each of B equal parts of the sum (appendix B.2.1).
 """
 
@@ -24,7 +24,7 @@ from rlk_prioritized_replay.tree import SumTree
 
 
 class Tree(Protocol):
-    """What keeps the priorities; `SumTree` says what these do."""
+    """The memory of priorities; `SumTree` documents the methods."""
 
     leaves: Array
 
@@ -38,12 +38,12 @@ class PrioritizedReplay:
     """Takes the stage `choose` of a replay storage.
 
     A priority belongs to an index of the base storage: a slot and, where a decorator relabels, the
-    variant of it. A slot that is overwritten gets the priority of a new transition, which is the
-    highest of all so far, so that each transition is soon sampled once.
+    variant of it. A slot that is overwritten gets the priority of a new transition, the highest so
+    far, so that each transition is soon sampled once.
 
     Args:
         config: its settings.
-        make_tree: makes what keeps so many priorities, all zero.
+        make_tree: makes the memory of so many priorities, all zero.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class PrioritizedReplay:
         self._tree = self._make_tree(base.slots * self._variants)
 
     def added(self, index: Array) -> None:
-        """New transitions, or variants of them that can be chosen from now on.
+        """Add new transitions, or variants of them that can be chosen from now on.
 
-        New transitions overwrite old ones, so their variants are withdrawn until they are offered.
+        New transitions overwrite old ones, so their variants cannot be chosen until offered again.
         """
         if self._variants != self._base.variants:
             self._resize()
@@ -95,8 +95,8 @@ class PrioritizedReplay:
     def feedback(self, batch: Batch, update: Update) -> None:
         """Sets the priorities of this batch; for a transition that occurs twice, the last counts.
 
-        Non-finite errors change nothing: the run stops because of them at the border of the
-        iteration, and until then they must not enter the sums.
+        Non-finite errors change nothing: they stop the run at the end of the iteration, and until
+        then they must not enter the sums.
 
         Raises:
             RlkError: the update reports no TD error.
@@ -122,7 +122,7 @@ class PrioritizedReplay:
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Bit for bit what was saved: the sums follow from the priorities alone.
+        """Restore the saved state bit for bit: the sums depend only on the priorities.
 
         Raises:
             RlkError: there are more than this memory has transitions and variants of them.

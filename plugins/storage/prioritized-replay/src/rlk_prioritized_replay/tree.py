@@ -1,13 +1,13 @@
 """Sums and minima of many numbers, a few of which change at a time: the tree of prioritized replay.
 
-The leaves are in blocks of 32 or more, the blocks in rows of 32. What a batch costs is calls of
-numpy, not arithmetic: so whole rows of running sums are computed outright, and a target is looked
-for twice, among the running sums of all blocks and among those of the leaves of one.
+The leaves are in blocks of 32 or more, the blocks in rows of 32. A batch spends its time in calls
+of numpy, not in arithmetic: so whole rows of running sums are computed at once, and a target is
+searched twice, among the running sums of all blocks and among those of the leaves of one.
 
 Every sum is taken from left to right, so that any implementation (`rlk-cpp-priorities`) has the
 same bits: a running sum is that of the rows before, plus that within the row. A block is always
-summed anew from its leaves, never corrected by a difference: rounding errors cannot pile up, and
-the sums depend on the leaves alone, not on their history.
+summed again from its leaves, never corrected by a difference: rounding errors cannot accumulate,
+and the sums depend only on the leaves, not on their history.
 
 Running sums are torch's, which takes a third of numpy's time for them.
 
@@ -24,7 +24,7 @@ from rlk.records import Array
 #: Blocks in a row.
 ROW = 32
 _LEAST_BLOCK, _MOST_BLOCKS = 32, 1 << 15
-#: Calls of `set` after which the sums are brought up to date unasked: what waits is bounded.
+#: Calls of `set` after which the sums are updated, so that pending changes are bounded.
 _MOST_CHANGES = 1024
 
 
@@ -37,19 +37,19 @@ def shape_of(n: int) -> tuple[int, int]:
 
 
 class SumTree:
-    """Non-negative float64 leaves: their sum, least non-zero value, and search by running sum."""
+    """Non-negative float64 leaves: their sum, smallest non-zero value, search by running sum."""
 
     def __init__(self, n: int) -> None:
         rows, self._size = shape_of(n)
         self._blocks = np.zeros((rows * ROW, self._size))
         self.leaves: Array = self._blocks.reshape(-1)[:n]
         self._sums = np.zeros(rows * ROW)
-        #: The least leaf of each block, infinite where all are zero.
+        #: The smallest leaf of each block, infinite where all are zero.
         self._minima = np.full(rows * ROW, np.inf)
         #: The sum of all blocks before each, and of all.
         self._before = np.zeros(rows * ROW + 1)
         self._changed: list[Array] = []
-        # Tensors of the same memory: what sums up all rows.
+        # Tensors of the same memory, which sum up all rows.
         before_row = torch.zeros(rows + 1, dtype=torch.float64)
         self._before_row, self._through_row = before_row[:-1, None], before_row[1:]
         self._rows = torch.from_numpy(self._sums).reshape(rows, ROW)
@@ -58,7 +58,7 @@ class SumTree:
         self._through = torch.from_numpy(self._before)[1:].reshape(rows, ROW)
 
     def set(self, index: Array, value: Array | float) -> None:
-        """Set leaves. If an index is there twice, the last value counts."""
+        """Set leaves. If an index occurs twice, the last value counts."""
         self.leaves[index] = value
         self._changed.append(index)
         if len(self._changed) == _MOST_CHANGES:
@@ -70,7 +70,7 @@ class SumTree:
         return float(self._before[-1])
 
     def minimum(self) -> float:
-        """The least leaf that is not zero; infinite if all are zero."""
+        """The smallest leaf that is not zero; infinite if all are zero."""
         self._refresh()
         return float(np.minimum.reduce(self._minima))
 
@@ -78,8 +78,8 @@ class SumTree:
         """Where the running sum of the leaves first exceeds each target, int64 [B]; no zero leaf.
 
         Args:
-            target: float64 [B], 0 up to the total; a rounding error more is taken for the last
-                leaf.
+            target: float64 [B], 0 up to the total; one that exceeds it by a rounding error gives
+                the last leaf.
         """
         self._refresh()
         target = np.minimum(target, np.nextafter(self._before[-1], 0))
@@ -92,7 +92,7 @@ class SumTree:
         return found
 
     def _refresh(self) -> None:
-        """Sum the blocks anew whose leaves changed, once for all changes since the last search."""
+        """Sum the blocks with changed leaves again, once for all changes since the last search."""
         if not self._changed:
             return
         block = np.concatenate(self._changed) // self._size

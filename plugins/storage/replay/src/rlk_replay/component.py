@@ -10,7 +10,7 @@ from rlk_replay.config import ReplayConfig
 
 
 def check(config: ReplayConfig, plan: Any) -> None:
-    """That there will be a batch to sample.
+    """Check that the memory can hold a batch.
 
     Raises:
         PlanError: if the memory holds fewer transitions than the algorithm's `batch_size`.

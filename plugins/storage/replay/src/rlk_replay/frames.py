@@ -1,4 +1,4 @@
-"""What stands in the ring for observations that are stacks of frames: numbers of frames.
+"""The ring's form of observations that are stacks of frames: numbers of frames.
 
 `pool.py` keeps the frames. Dimensions: k frames of a stack, N environments.
 """
@@ -22,7 +22,7 @@ class Frames:
     """The pools of all arrays of an observation that are stacks; false if none is.
 
     Attributes:
-        kept: the arrays that the ring keeps: as they are, or int64 [k] for a stack.
+        kept: the arrays that the ring keeps: unchanged, or int64 [k] for a stack.
     """
 
     def __init__(self, leaves: tuple[Leaf, ...], k: int, n_envs: int, zeros: Zeros) -> None:
@@ -70,12 +70,12 @@ class Frames:
         )
 
     def release(self, oldest: Sequence[Array]) -> None:
-        """Let go of all frames before the oldest step that is kept: its arrays, one per leaf."""
+        """Release all frames before the oldest step that is kept: its arrays, one per leaf."""
         for place, pool in self._pools.items():
             pool.release(oldest[place])
 
     def decoded(self, place: int, values: Array) -> Array:
-        """What the ring kept of the array at this place of an observation, as it was."""
+        """The original of the ring's array at this place of an observation."""
         return self._pools[place].stacks(values) if place in self._pools else values
 
     def layout(self) -> dict[str, str]:

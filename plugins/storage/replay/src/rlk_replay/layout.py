@@ -1,9 +1,9 @@
-"""What one transition looks like in memory: a packed record, and arrays for larger observations.
+"""The layout of one transition in memory: a packed record, and arrays for larger observations.
 
-One gather of packed rows beats one gather per field. But observations are handed out contiguously,
-so they are copied out of the record once more: above some 128 bytes an array of their own is
-faster (17 floats, 32 transitions: 3.2 against 3.4 µs; 64 floats, 256 transitions: 32 against 25
-µs).
+One gather of packed rows is faster than one gather per field. But observations are returned
+contiguously, so they are copied out of the record once more: above about 128 bytes a separate
+array is faster (17 floats, 32 transitions: 3.2 against 3.4 µs; 64 floats, 256 transitions: 32
+against 25 µs).
 """
 
 from __future__ import annotations

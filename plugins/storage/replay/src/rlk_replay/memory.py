@@ -25,7 +25,7 @@ def in_memory(shape: tuple[int, ...], dtype: Any) -> Array:
     """An array in memory.
 
     Raises:
-        RlkError: if there is not so much.
+        RlkError: if there is not enough.
     """
     try:
         return np.zeros(shape, dtype)
@@ -38,14 +38,14 @@ def in_memory(shape: tuple[int, ...], dtype: Any) -> Array:
 
 
 class Mapped:
-    """Arrays in files of a folder, of which the system keeps in memory what is in use.
+    """Arrays in files of a folder; the system keeps the parts in use in memory.
 
-    The files have no names. They are gone when the process ends, however it ends, and any number of
-    runs may use a folder at the same time. Their whole size is reserved on the disk when they are
-    made, because a mapped file that finds the disk full later ends the process.
+    The files have no names. They disappear when the process ends, however it ends, and any number
+    of runs may use a folder at the same time. Their whole size is reserved on the disk from the
+    start, because a mapped file that finds the disk full later would end the process.
 
     Args:
-        folder: made if it is missing.
+        folder: created if it is missing.
     """
 
     def __init__(self, folder: str) -> None:
@@ -76,7 +76,7 @@ class Mapped:
 
 
 def _reserve(file: int, size: int) -> None:
-    """Give a file its size on the disk; where the system cannot, its size alone."""
+    """Reserve a file's size on the disk; if the system cannot, only set the size."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file, 0, size)
     else:

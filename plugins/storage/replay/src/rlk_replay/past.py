@@ -1,4 +1,4 @@
-"""The steps that a saved replay holds, once more, for a replay of another form.
+"""The steps of a saved replay, to be added to a replay of another form.
 
 Dimensions: N environments of the replay that they are for, T steps of each.
 """
@@ -22,11 +22,11 @@ _AT_A_TIME, _BYTES_AT_A_TIME = 1024, 4 << 20
 
 
 def steps_of(state: State, schema: Schema, capacity: int, zeros: Zeros) -> Iterator[Step]:
-    """What was collected, as steps of N environments, the oldest first.
+    """The saved steps, as steps of N environments, the oldest first.
 
-    What each of the saved environments did is put one after the other and cut into N equal parts.
-    So N environments that were saved are the same ones again. Where a part goes on with another
-    episode, its observation is not the next observation of the step before, by which a replay sees
+    The steps of the saved environments are concatenated and cut into N equal parts. So if N
+    environments were saved, they are the same ones again. Where a part continues with another
+    episode, its observation is not the next observation of the step before, which shows a replay
     that an episode ended there. The remainder of the division is left out.
 
     Args:

@@ -1,16 +1,16 @@
 """The frames of stacked observations, each kept once.
 
 An observation that is a stack of the latest k frames shares all but one of them with the stack
-before. So the ring keeps k numbers for every observation, and the frames stand in a pool. A frame
-that was in the stack before keeps its number; where a stack is not the one before moved on by a
-frame (after a reset), all its frames are new, but for those that repeat. So whatever an
-environment gives comes out again bit for bit, and only what is stacked takes less memory.
+before. So the ring keeps k numbers for every observation, and a pool keeps the frames. A frame
+that was in the stack before keeps its number; if a stack is not the previous one shifted by a
+frame (after a reset), all its frames are new, except those that repeat. So every observation is
+restored bit for bit, and only stacks take less memory.
 
-Numbers are given in the order in which frames come. A step needs no number below those of the step
-before it in its environment, so the frames needed are those from the least number of the oldest
-step on: the pool is a ring of its own. What it needs besides one frame for each transition depends
-on how often episodes end (a first frame and a final one each). It has room for some, and grows
-where that is too little.
+Numbers are assigned in the order in which frames come. A step needs no number below those of the
+step before it in its environment, so the frames needed are those from the lowest number of the
+oldest step on: the pool is also a ring. Besides one frame for each transition it needs room that
+depends on how often episodes end (a first frame and a final one each). It has some room for these,
+and grows if that is too little.
 
 Dimensions: k frames of a stack, N environments.
 """
@@ -30,14 +30,14 @@ from rlk_replay.stack import Stack
 from rlk_stored_steps.leaves import Leaf
 from rlk_stored_steps.same_bits import comparison
 
-#: A pool has room for this part more frames than there are transitions, and grows by this part.
+#: A pool has this fraction more frames than there are transitions, and grows by this fraction.
 _ROOM, _GROWTH = 1 / 16, 1 / 4
 #: Frames that are copied at a time when a pool grows.
 _AT_A_TIME = 1024
 
 
 class Pool:
-    """The frames of one array of the observations, and what the latest stacks are made of."""
+    """The frames of one array of the observations, and the frames of the latest stacks."""
 
     def __init__(self, leaf: Leaf, stack: Stack, n_envs: int, zeros: Zeros) -> None:
         self._stack, self._dtype, self._zeros = stack, leaf.dtype, zeros
@@ -61,7 +61,7 @@ class Pool:
 
         Args:
             step: observation and next observation, [N, *shape].
-            finals: what episodes ended on, [*shape], by environment.
+            finals: final observations, [*shape], by environment.
 
         Returns:
             int64 [N, k], of the observation; the same of the next one; int64 [k] by environment.
@@ -95,7 +95,7 @@ class Pool:
         return found
 
     def _add(self, frame: Array) -> int:
-        """Keep a frame; its number."""
+        """Store a frame and return its number."""
         number = self._next
         if number - self._first == len(self._frames):
             self._grow()
@@ -112,7 +112,7 @@ class Pool:
             self._frames[number % len(self._frames)] = old[number % len(old)]
 
     def release(self, oldest: Array) -> None:
-        """Let go of the frames before those of the oldest step that is kept, int64 [N, k]."""
+        """Release the frames before those of the oldest step that is kept, int64 [N, k]."""
         self._first = int(oldest.min())
 
     def stacks(self, numbers: Array) -> Array:
@@ -130,7 +130,7 @@ class Pool:
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Take over what `state_dict` gave."""
+        """Load the result of `state_dict`."""
         if state["rows"] != len(self._frames):
             self._frames = self._zeros((state["rows"], *self._stack.frame), self._dtype)
         self._first, self._next = state["first"], state["next"]

@@ -1,4 +1,4 @@
-"""What off-policy algorithms need of a replay storage, and what the kernel needs to decorate it."""
+"""The interface of a replay storage for off-policy algorithms, and for decorators."""
 
 from __future__ import annotations
 

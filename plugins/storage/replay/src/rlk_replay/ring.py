@@ -27,13 +27,13 @@ from rlk_stored_steps.same_bits import comparison
 
 
 class Ring:
-    """The last C vector steps. Their memory is taken at the first step, all at once.
+    """The last C vector steps. Their memory is allocated at the first step, all at once.
 
     Args:
         capacity: C.
         schema: of what is kept.
-        frame_stack: the frames that an observation is a stack of, 1 for none.
-        zeros: where arrays come from.
+        frame_stack: the number of frames stacked in an observation, 1 for none.
+        zeros: makes the arrays.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Ring:
         self._bind()
 
     def _bind(self) -> None:
-        """What a step loops over: key, memory, latest next observation and comparison of a leaf."""
+        """Prepare the loop of a step: key, memory, latest next observation, comparison by leaf."""
         self._observed = [
             (leaf.key, store, latest, comparison(leaf.size * self.n_envs))
             for leaf, store, latest in zip(
@@ -140,7 +140,7 @@ class Ring:
             self._cut(list(range(self.n_envs)))
 
     def _continues(self, row: int, env: int) -> bool:
-        """Whether the observation written there is, bit for bit, what the last step ended on."""
+        """Whether the observation written there equals, bit for bit, the last next observation."""
         return all(equal(store[row, env], last[env]) for _, store, last, equal in self._observed)
 
     def _end_episodes(self, step: Step, row: int, envs: list[int]) -> None:
@@ -152,7 +152,7 @@ class Ring:
         self._bind()  # the side table may have moved
 
     def _cut(self, envs: list[int]) -> None:
-        """End these episodes, if they run, with the newest step and on what it led to."""
+        """End these episodes, if they run, with the newest step and its next observation."""
         self._settled = self._settled.copy()
         for env in envs:
             if self._settled[env] < 0:
@@ -197,7 +197,7 @@ class Ring:
         return records, observations, steps
 
     def observation_after(self, slot: Array, key: str | None) -> Array:
-        """What these steps ended on, [B, ...]: one leaf of the observation."""
+        """The observations that these steps led to, [B, ...]: one leaf."""
         number = [leaf.key for leaf in self.leaves].index(key)
         store, after = self._observations[number], (slot + self.n_envs) % self.slots
         found: Array = store.reshape(self.slots, *store.shape[2:])[after]
@@ -219,7 +219,7 @@ class Ring:
         return found
 
     def time_of(self, slot: Array) -> Array:
-        """Which vector step since `open` these slots hold, int64 [B]."""
+        """The vector steps since `open` in these slots, int64 [B]."""
         newest = self._time - 1
         time: Array = newest - (newest - slot // self.n_envs) % self.capacity
         return time
@@ -231,7 +231,7 @@ class Ring:
 
     def _bound(self, slot: Array, which: int) -> Array:
         """First (0) or last (1) time of their episodes, int64 [B]."""
-        # Indexed, not taken: `take` copies the whole of what is not contiguous.
+        # Indexed, not taken: `take` copies the whole of an array that is not contiguous.
         found: Array = self._episodes.bounds.reshape(-1, 2)[slot, which]
         return found
 

@@ -1,4 +1,4 @@
-"""How frames stand in an observation that is a stack of them.
+"""The layout of frames in an observation that is a stack of them.
 
 Dimensions: k frames of a stack.
 """
@@ -17,7 +17,7 @@ from rlk_stored_steps.leaves import Leaf
 
 @dataclass(frozen=True)
 class Stack:
-    """How the frames of one array of an observation stand in it, the oldest first.
+    """The layout of the frames in one array of an observation, the oldest first.
 
     Attributes:
         k: frames.
@@ -54,10 +54,10 @@ class Stack:
 
 
 def stack_of(leaf: Leaf, k: int) -> Stack | None:
-    """The stack that an array of an observation is, where observations are stacks of k frames.
+    """The stack layout of an array, if observations are stacks of k frames.
 
     Frames are stacked on the first axis if that is k long, as Gymnasium stacks them; else along the
-    axis of the channels. Small arrays are no stacks: they take less memory as they are.
+    axis of the channels. Small arrays are not treated as stacks: they take less memory unchanged.
     """
     if k < 2 or not leaf.shape or leaf.size <= PACKED_BYTES:
         return None

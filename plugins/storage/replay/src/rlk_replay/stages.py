@@ -1,4 +1,4 @@
-"""Who takes the stages of sampling: the replay itself, or a storage that decorates it."""
+"""Which storage takes each sampling stage: the replay itself, or one that decorates it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Stages:
     """A replay's decorators and what they have taken over.
 
     Attributes:
-        base: the replay, which takes whatever nobody else does.
-        owner: who has the method of a stage, by its name.
-        decorators: in the order in which they came.
+        base: the replay, which takes the stages that no decorator takes.
+        owner: the storage that has the method of a stage, by the stage's name.
+        decorators: in the order in which they were added.
     """
 
     def __init__(self, base: Any) -> None:
@@ -27,7 +27,7 @@ class Stages:
         self.decorators: list[Any] = []
 
     def hand_over(self, decorator: Decorator) -> list[str]:
-        """Let it take the stages that it has methods for; their names.
+        """Let a decorator take the stages that it has methods for; return their names.
 
         Raises:
             RlkError: it has none, or one that another decorator took.
@@ -44,12 +44,12 @@ class Stages:
         return stages
 
     def added(self, slots: Array) -> None:
-        """Tell them of the slots of new transitions."""
+        """Pass the slots of new transitions to the decorators."""
         for decorator in self.decorators:
             decorator.added(slots)
 
     def feedback(self, batch: Batch, update: Update) -> None:
-        """Tell them of an update."""
+        """Pass an update to the decorators."""
         for decorator in self.decorators:
             decorator.feedback(batch, update)
 
@@ -58,7 +58,7 @@ class Stages:
         return {"+".join(_stages(each)): each.state_dict() for each in self.decorators}
 
     def load_state_dict(self, state: State) -> None:
-        """Take over what `state_dict` gave; to one that was not there, everything is new."""
+        """Load the result of `state_dict`; for a decorator without a state, everything is new."""
         for decorator in self.decorators:
             saved = state.get("+".join(_stages(decorator)))
             if saved is None:

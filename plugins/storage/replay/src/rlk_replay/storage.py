@@ -2,8 +2,8 @@
 
     choose(n) -> (index, weight)   window(index, length)   relabel(window)   fold(window) -> Batch
 
-Dimensions: C vector steps kept, N environments, B batch, L steps of a window. `ring.py` says what a
-slot is; the README explains how to write a decorating storage.
+Dimensions: C vector steps kept, N environments, B batch, L steps of a window. `ring.py` defines a
+slot; the README explains how to write a decorating storage.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Replay:
     """Keeps the last `buffer_size` transitions and samples them uniformly, with replacement.
 
     Attributes, all there after `open`:
-        schema: what it was opened with.
+        schema: the schema that it was opened with.
         slots: C * N; the transitions stored are at slots 0 to len - 1.
         variants: in how many versions a transition can be chosen: 1, or the attribute `variants` of
             a decorator that relabels. An index is `slot + variant * slots`, so that a priority can
@@ -48,7 +48,7 @@ class Replay:
         self._unit = functools.lru_cache(lambda n: self._tensor(_ones(n)))
 
     def open(self, schema: Schema) -> None:
-        """Become empty. The first step takes memory, all that there will be but for two exceptions.
+        """Become empty. The first step allocates all memory, with two exceptions.
 
         They are in `rlk_stored_steps.aside` and `rlk_replay.pool`.
         """
@@ -73,7 +73,7 @@ class Replay:
     def add(self, step: Step) -> None:
         """Store one vector step; everything is copied.
 
-        Where an observation differs from the next observation of the last step, the environment
+        If an observation differs from the next observation of the last step, the environment
         was reset in between: the episode ends there, and its last transition keeps its own next
         observation.
 
@@ -85,10 +85,10 @@ class Replay:
             self._stages.added(np.arange(row * self._n_envs, (row + 1) * self._n_envs))
 
     def interrupt(self) -> None:
-        """Say that the environments were reset without a step.
+        """Note that the environments were reset without a step.
 
-        `add` notices by itself, unless they start with the very observation that the last step led
-        to.
+        `add` notices by itself, unless they start with exactly the observation that the last step
+        led to.
         """
         self._ring.interrupt()
 
@@ -121,7 +121,7 @@ class Replay:
     def _one_step(self, index: Array, weight: Array) -> Batch:
         """The last three stages for single steps, where no decorator takes one of them.
 
-        It gives the same in half the calls, because no window is put together and taken apart.
+        It gives the same result with half the calls, because no window is built and taken apart.
         """
         records, observations, _ = self._ring.gather(index, 1)
         rows, seen = records[0], observations[0]
@@ -164,7 +164,7 @@ class Replay:
         )
 
     def relabel(self, window: Window) -> Window:
-        """The window as it is."""
+        """The window unchanged."""
         return window
 
     def fold(self, window: Window) -> Batch:
@@ -176,8 +176,8 @@ class Replay:
     def decorate(self, decorator: Decorator) -> None:
         """Hand over the stages that the decorator has methods for; call it after both were opened.
 
-        What is stored already is announced to it. From here on this storage calls its `added` and
-        `feedback`, and saves its state with its own.
+        Transitions that are already stored are announced to it. From then on this storage calls its
+        `added` and `feedback`, and saves its state with its own.
 
         Raises:
             RlkError: it has no stage, or one that another decorator took.
@@ -195,10 +195,10 @@ class Replay:
         """Tensors from the first step of each window, with this reward and discount, float32 [B].
 
         Args:
-            window: what the stages made of the sample.
+            window: the sample after the stages.
             reward, discount: float32 [B].
-            steps: how many steps on the next observation is, int64 [B], at most `window.length`;
-                None is one.
+            steps: how many steps later the next observation is, int64 [B], at most `window.length`;
+                None means one.
         """
         after = (1,) if steps is None else (steps, np.arange(len(steps)))
         seen = window.observation
@@ -226,7 +226,7 @@ class Replay:
         return self._discounts.take(terminated.view(np.uint8))
 
     def following(self, slot: Array, steps: Array | int) -> Array:
-        """The slot that many steps on, in the same environment; negative goes back."""
+        """The slot so many steps later in the same environment; negative numbers go back."""
         found: Array = (slot + steps * np.int64(self._n_envs)) % self.slots
         return found
 
@@ -247,7 +247,7 @@ class Replay:
         return self._ring.is_over(slot)
 
     def number(self, slot: Array) -> Array:
-        """Which transition since `open` it holds, int64 [B], counting from 0.
+        """The number of the transition in a slot since `open`, int64 [B], counting from 0.
 
         `number % slots` is the slot again: so a number tells whether a slot was overwritten since.
         """
@@ -255,14 +255,14 @@ class Replay:
         return found
 
     def observation_after(self, slot: Array, key: str | None = None) -> Array:
-        """What these steps led to, copied, [B, ...]; of a Dict observation, this key."""
+        """The observations that these steps led to, copied, [B, ...]; for a Dict, this key."""
         return self._ring.observation_after(slot, key)
 
     @property
     def prioritized(self) -> bool:
         """Whether a decorator chooses, by priorities that it keeps for every index.
 
-        An index must then mean the same until its slot is overwritten, and variants must be
+        Then an index must keep its meaning until its slot is overwritten, and variants must be
         offered.
         """
         return self._owner["choose"] is not self
@@ -286,9 +286,9 @@ class Replay:
         return {**self._ring.state_dict(), "decorators": self._stages.state_dict()}
 
     def load_state_dict(self, state: State) -> None:
-        """Bit for bit what was saved; for a storage that is open and empty.
+        """Restore the saved state bit for bit, in a storage that is open and empty.
 
-        To a decorator that was not there then, everything stored is announced as new.
+        To a decorator that has no saved state, everything stored is announced as new.
 
         Raises:
             RlkError: it was saved with another size, number of environments or space.
@@ -297,7 +297,7 @@ class Replay:
         self._stages.load_state_dict(state["decorators"])
 
     def adopt(self, state: State) -> None:
-        """Forget everything, and begin with what another replay has saved.
+        """Forget everything, and begin with the saved contents of another replay.
 
         From a memory of the same size and number of environments it is bit for bit the same, with
         the priorities. From any other the transitions are added as if they had just been

@@ -1,4 +1,4 @@
-"""The window: what the stages of sampling hand to each other."""
+"""The window, which the sampling stages pass to each other."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class Window:
     """L consecutive steps from each of B slots, copied out: a stage may write to them.
 
     Time comes first, so that step k of the whole batch is contiguous. Step k of window b counts
-    where `k < length[b]`: a window ends with its episode, or with the newest step stored, and what
-    stands behind belongs to something else.
+    if `k < length[b]`: a window ends with its episode, or with the newest step stored, and later
+    rows are unrelated.
 
     `observation` has one row more than there are steps: step k went from `observation[k]` to
-    `observation[k + 1]`, which is the final observation where the episode ended. As each
-    observation is there once, a goal is set for the whole window by one assignment.
+    `observation[k + 1]`, which is the final observation where the episode ended. Because each
+    observation occurs once, one assignment sets a goal for the whole window.
 
     Attributes:
-        index: int64 [B], what was chosen: slot + variant * slots (see `Replay.variants`).
+        index: int64 [B], the chosen index: slot + variant * slots (see `Replay.variants`).
         slot: int64 [B], where the first step is stored.
         length: int64 [B], steps that count, 1 to L. Not to be written to.
         observation: [L+1, B, ...], or a dict of such arrays.

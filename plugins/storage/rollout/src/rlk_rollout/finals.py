@@ -1,4 +1,4 @@
-"""The final observations of a collection: a compact list, since most steps end no episode."""
+"""The final observations of a collection: a compact list, because few steps end an episode."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rlk_stored_steps.leaves import Leaf, observation_of
 class Finals:
     """Final observations of one collection, in the order in which they came.
 
-    The arrays double when they are full, for how many episodes end in a collection is not known.
-    They keep their size for the collections that follow.
+    The arrays double when they are full, because the number of episodes that end is not known.
+    They keep their size for later collections.
 
     Attributes:
-        count: F, how many there are.
+        count: F, the number of final observations.
     """
 
     def __init__(self, leaves: tuple[Leaf, ...]) -> None:
@@ -59,7 +59,7 @@ class Finals:
         )
 
     def state_dict(self) -> State:
-        """Those that there are, as views."""
+        """All of them, as views."""
         observations = [store[: self.count] for store in self._observations.values()]
         return {
             "time": self._time[: self.count],
@@ -68,7 +68,7 @@ class Finals:
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Take over what `state_dict` gave."""
+        """Load the result of `state_dict`."""
         self.count = len(state["time"])
         if self.count > len(self._time):
             self._reserve(2 * self.count)

@@ -1,4 +1,4 @@
-"""What on-policy algorithms learn from: the last collection as a whole.
+"""The rollout that on-policy algorithms learn from: the last collection as a whole.
 
 Dimensions: T time, N environments, F episodes that ended.
 """
@@ -22,11 +22,11 @@ class Rollout:
     reward: Array  #: float32 [T, N]
     terminated: Array  #: bool [T, N]
     truncated: Array  #: bool [T, N]
-    next_observation: Any  #: [N, ...], what follows the last step
-    final_time: Array  #: int [F], when in the rollout an episode ended
-    final_env: Array  #: int [F], in which environment
-    final_observation: Any  #: [F, ...], what it ended on
-    extras: Mapping[str, Array]  #: each [T, N, ...], or [1, N, ...] of a field `first_only`
+    next_observation: Any  #: [N, ...], the observation after the last step
+    final_time: Array  #: int [F], the steps in the rollout at which episodes ended
+    final_env: Array  #: int [F], their environments
+    final_observation: Any  #: [F, ...], their final observations
+    extras: Mapping[str, Array]  #: each [T, N, ...], or [1, N, ...] for a field `first_only`
 
 
 @runtime_checkable

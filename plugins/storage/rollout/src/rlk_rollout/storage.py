@@ -26,7 +26,7 @@ class RolloutStorage:
     """
 
     def open(self, schema: Schema) -> None:
-        """Allocate all memory but that of final observations, which grows to what is needed."""
+        """Allocate all memory except that of final observations, which grows as needed."""
         self._schema = schema
         self._leaves = observation_leaves(schema.observation_space, "rollout")
         lead = (schema.n_steps, schema.n_envs)
@@ -143,7 +143,7 @@ class RolloutStorage:
         self._finals.load_state_dict(state["finals"])
 
     def _arrays(self) -> dict[str, Array]:
-        """Everything [T, N, ...] by the name it has in a checkpoint."""
+        """All arrays [T, N, ...] by their names in a checkpoint."""
         observations = {
             "observation" if key is None else f"observation.{key}": store
             for key, store in self._observation.items()
@@ -163,5 +163,5 @@ def _arrays(lead: tuple[int, ...], leaves: tuple[Leaf, ...]) -> dict[str | None,
 
 
 def _layout(arrays: Mapping[str, Array]) -> dict[str, str]:
-    """What is kept of one vector step, by name."""
+    """The layout of one stored vector step, by name."""
     return {name: f"{array.dtype}{list(array.shape[1:])}" for name, array in arrays.items()}

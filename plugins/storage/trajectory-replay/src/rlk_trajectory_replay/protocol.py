@@ -1,4 +1,4 @@
-"""What an algorithm that learns on-policy and from sequences of the past asks of its storage."""
+"""The interface of a storage for algorithms that learn on-policy and from earlier sequences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlk_rollout.rollout import OnPolicyStorage, Rollout
 
 @runtime_checkable
 class TrajectoryStorage(OnPolicyStorage, Protocol):
-    """Keeps the newest collection and others from before it."""
+    """Keeps the newest collection and earlier ones."""
 
     def sequences(self) -> Rollout:
         """Sequences as long as a collection, one of every environment, drawn from all kept."""

@@ -24,8 +24,8 @@ NAME = "trajectory-replay"
 class TrajectoryReplay:
     """Keeps the last `buffer_size // T` collections of T = `schema.n_steps` steps.
 
-    A sequence is what one environment did in one collection. float64 observations are kept as
-    float32.
+    A sequence is the steps of one environment in one collection. float64 observations are stored
+    as float32.
     """
 
     def __init__(self, config: TrajectoryReplayConfig) -> None:
@@ -36,7 +36,7 @@ class TrajectoryReplay:
         self._schema, steps, n_envs = schema, schema.n_steps, schema.n_envs
         self.capacity = max(1, self._buffer_size // steps)
         self._leaves = observation_leaves(schema.observation_space, NAME)
-        # One row more than there are steps: what follows the last one.
+        # One row more than there are steps: the observation after the last one.
         self._observations = [
             np.zeros((self.capacity, steps + 1, n_envs, *leaf.shape), leaf.dtype)
             for leaf in self._leaves
@@ -125,9 +125,9 @@ class TrajectoryReplay:
         return self._gathered(np.full(self._schema.n_envs, newest))
 
     def sequences(self) -> Rollout:
-        """A sequence of every environment, each from a collection of its own, copied.
+        """A sequence of every environment, each from its own random collection, copied.
 
-        All collections that are kept are equally likely, the newest among them.
+        All collections that are kept are equally likely, including the newest.
 
         Raises:
             RlkError: no collection is complete yet.
@@ -170,7 +170,7 @@ class TrajectoryReplay:
     def state_dict(self) -> State:
         """All complete collections, as views: write them before the next `add`.
 
-        An unfinished collection is left out, because whoever goes on from here begins a new one.
+        An unfinished collection is left out, because a restored run begins a new one.
         """
         kept = self._kept()
         return {
@@ -194,7 +194,7 @@ class TrajectoryReplay:
         self._aside.load_state_dict(state["aside"])
 
     def _arrays(self) -> dict[str, Array]:
-        """Everything [C, ...] by the name it has in a checkpoint."""
+        """All arrays [C, ...] by their names in a checkpoint."""
         pairs = zip(self._leaves, self._observations, strict=True)
         return {**{leaf.name: store for leaf, store in pairs}, **self._fields}
 
