@@ -23,7 +23,7 @@ def test_what_no_hook_takes_is_refused_with_what_it_is_to_be(hook):
     with pytest.raises(BrokenPlugin) as caught:
         check_answer(hook, object(), ["mine"])
     assert str(caught.value).startswith(f"plugin 'mine' answered {hook} with <object object at")
-    assert str(caught.value).endswith(f"It is to return {TAKEN[hook].words}, or None.")
+    assert str(caught.value).endswith(f"It must return {TAKEN[hook].words}, or None.")
 
 
 @pytest.mark.parametrize("method", GIVEN)
@@ -31,7 +31,7 @@ def test_what_a_run_cannot_be_built_of_is_refused_with_whose_method_gave_it(meth
     with pytest.raises(BrokenPlugin) as caught:
         check_given("algorithm 'mine' (acme 1.0)", method, None)
     assert str(caught.value) == (
-        f"algorithm 'mine' (acme 1.0): {method}() returned None. It is to return "
+        f"algorithm 'mine' (acme 1.0): {method}() returned None. It must return "
         f"{GIVEN[method].words}."
     )
 

@@ -229,7 +229,7 @@ def test_what_an_algorithm_explores_with_is_around_the_noise_and_for_training_al
 @pytest.mark.parametrize("method", ["heads", "actor", "extras", "explore", "steps_per_collect"])
 def test_a_method_of_an_algorithm_that_returns_nothing_is_named(make, method):
     broken = type("Broken", (StandIn,), {method: lambda *arguments: None})
-    wanted = rf"algorithm 'stand-in' .*: {method}\(\) returned None\. It is to return"
+    wanted = rf"algorithm 'stand-in' .*: {method}\(\) returned None\. It must return"
     with pytest.raises(BrokenPlugin, match=wanted):
         make(algorithm=broken)
 
@@ -289,9 +289,9 @@ def test_a_wrapper_that_returns_no_function_is_the_plugins_fault(make):
 @pytest.mark.parametrize(
     ("hook", "wraps", "said"),
     [
-        ("rlk_wrap_update", lambda update, run: update, "is to take one argument"),
-        ("rlk_wrap_collector", lambda: None, "is to take one argument"),
-        ("rlk_wrap_loss", lambda loss, run: loss, "is to take one argument"),
+        ("rlk_wrap_update", lambda update, run: update, "must take one argument"),
+        ("rlk_wrap_collector", lambda: None, "must take one argument"),
+        ("rlk_wrap_loss", lambda loss, run: loss, "must take one argument"),
         ("rlk_wrap_update", lambda update: lambda batch: 0, r"returned .* called with \(2\)"),
         ("rlk_wrap_collector", lambda collect: lambda run: 0, r"returned .* called with \(0\)"),
         ("rlk_wrap_loss", lambda loss: lambda: 0, r"returned .* called with \(1\)"),

@@ -67,13 +67,13 @@ def test_a_component_refuses_a_plan_by_its_own_check_before_anything_is_built(
 ):
     def check(config, plan):
         if plan.n_envs % 2:
-            raise PlanError(f"'pairs' wants an even n_envs, found {plan.n_envs}. Say --n-envs 2.")
+            raise PlanError(f"'pairs' wants an even n_envs, found {plan.n_envs}. Use --n-envs 2.")
 
     registries = planning_kernel.registries
     other = registries.algorithms.get("other").component()
     pairs = attrs.evolve(other, name="pairs", factory="no.such.module:Pairs", check=check)
     registries.algorithms.register("pairs", pairs)
-    with pytest.raises(PlanError, match=r"^'pairs' wants an even n_envs, found 3\. Say"):
+    with pytest.raises(PlanError, match=r"^'pairs' wants an even n_envs, found 3\. Use"):
         plan("pairs", n_envs=3)
     assert plan("pairs", n_envs=4).n_envs == 4
 
@@ -164,7 +164,7 @@ def test_a_vector_that_was_passed_has_its_own_number(plan):
     assert plan(env=DiscreteMatch()).n_envs == 1
     with pytest.raises(PlanError, match=r"n_envs=2 \(user\).* has 1.*pass what makes one"):
         plan(env=DiscreteMatch(), n_envs=2)
-    with pytest.raises(PlanError, match=r"n_envs=4 \(user\).* has 3.*Say n_envs=3"):
+    with pytest.raises(PlanError, match=r"n_envs=4 \(user\).* has 3.*Use n_envs=3"):
         plan(env=vector, n_envs=4)
 
 

@@ -118,7 +118,7 @@ def test_a_factory_wraps_the_innermost_first_and_passes_configs():
 @pytest.mark.parametrize(
     ("factory", "said"),
     [
-        (lambda env: None, r"wrapper 'wraps' .* returned None\. It is to return the wrapped"),
+        (lambda env: None, r"wrapper 'wraps' .* returned None\. It must return the wrapped"),
         (lambda env: env.height, "wrapper 'wraps' .* cannot wrap environment 'Walk': Attribute"),
     ],
 )

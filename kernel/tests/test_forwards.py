@@ -18,7 +18,7 @@ def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
 def test_a_setting_that_no_component_of_the_run_takes_is_refused(plan):
     """`store_size` is for `keeps` alone."""
     assert plan(storage="hoards").storages[0].config.size == 1
-    instead = "Say --storage keeps instead of 'hoards'"
+    instead = "Use --storage keeps instead of 'hoards'"
     with pytest.raises(PlanError, match=rf"store_size=7 is for 'keeps'.*{instead}"):
         plan(store_size=7, storage="hoards")
 

@@ -96,7 +96,7 @@ def test_an_answer_that_is_no_patch_is_the_plugins_fault(plan):
         def rlk_configure(self, spec):
             return {"gamma": 0.1}
 
-    with pytest.raises(BrokenPlugin, match=r"Answers-0.*to return a Patch"):
+    with pytest.raises(BrokenPlugin, match=r"Answers-0.*must return a Patch"):
         plan(plugins=[Answers()])
 
 

@@ -52,7 +52,7 @@ def test_decorators_are_stacked_by_their_first_stage_and_wrappers_as_written(pla
         ({"plugins": ["sharpens", "chooses"]}, "both take the sampling stage 'choose'"),
         (
             {"storage": "sharpens"},
-            "decorates a storage and cannot be one by itself. Say --plugin sharpens",
+            "decorates a storage and cannot be one by itself. Use --plugin sharpens",
         ),
         ({"plugins": ["other"]}, "choose it with --algo other"),
         ({"plugins": ["does"]}, "no part of a run"),
@@ -201,7 +201,7 @@ def test_an_algorithm_that_names_no_environment_wants_one(planning_kernel, plan)
     planning_kernel.registries.algorithms.register(
         "homeless", attrs.evolve(COMPONENTS["algorithms"], name="homeless", defaults=defaults)
     )
-    with pytest.raises(PlanError, match=r"'homeless' names no default. Say --env NAME"):
+    with pytest.raises(PlanError, match=r"'homeless' names no default. Use --env NAME"):
         plan("homeless")
     assert plan("homeless", env="CartPole-v1").sources["env"] == "user"
     assert plan("stand-in").sources["env"] == "algorithm stand-in"

@@ -72,8 +72,8 @@ def test_a_wrapper_of_the_collector_that_forgets_its_answer_is_an_error(make):
     ("wrong", "said"),
     [
         (lambda loss: None, r"rlk_wrap_loss put around it, returned NoneType"),
-        (lambda loss: Loss(loss.value.repeat(3)), r"is of shape \(3,\)\. It is to be one number"),
-        (lambda loss: Loss(loss.value.item()), r"is float\. It is .*, and no item\(\) of it"),
+        (lambda loss: Loss(loss.value.repeat(3)), r"is of shape \(3,\)\. It must be a tensor with"),
+        (lambda loss: Loss(loss.value.item()), r"is float\. It must be .*, and do not call item\(\)"),
     ],
 )
 def test_a_loss_that_is_no_number_is_an_error(make, wrong, said):

@@ -114,7 +114,7 @@ def test_what_need_not_be_installed_is_no_fault(rlk_empty_kernel):
         ("run --algo dqn --tensorboard-log logs", "Type: --plugin tensorboard"),
         ("run --algo dqn --eval-freq 500", "Type: --plugin evaluation:every=500"),
         ("run --algo dqn --wrapper ./mine.py:Wrap", "Type: --plugin ./mine.py:Wrap"),
-        ("run --algo dqn --device gpu", "no device 'gpu'. Say auto, cpu, cuda, cuda:1 or"),
+        ("run --algo dqn --device gpu", "no device 'gpu'. Use auto, cpu, cuda, cuda:1 or"),
         ("run --algo dqn -n 500", "Type: --timesteps 500"),
         ("run --algo dqn --optimize --n-trials 9", "Type: rlk tune --algo NAME --env ENV\n"),
         ("run --algo dqn -optimize", "Type: rlk tune --algo NAME --env ENV\n"),

@@ -89,8 +89,8 @@ class Objective:
             shape = getattr(loss.value, "shape", None)
             found = type(loss.value).__name__ if shape is None else f"of shape {tuple(shape)}"
             raise RlkError(
-                f"the loss of group {self.group.name!r} is {found}. It is to be one number, as a "
-                "tensor with its graph: take its mean(), and no item() of it."
+                f"the loss of group {self.group.name!r} is {found}. It must be a tensor "
+                "with a graph and without dimensions: take its mean(), and do not call item()."
             )
         self.logged = loss.metrics.keys()
         return loss
@@ -157,11 +157,11 @@ def wrapped(
             f"the wrapper {wrapper.__module__}.{getattr(wrapper, '__qualname__', type(wrapper))}"
         )
         if not _takes(wrapper, 1):
-            raise BrokenPlugin(f"{whose} is to take one argument, the function that is inside it.")
+            raise BrokenPlugin(f"{whose} must take one argument: the function that it wraps.")
         function = wrapper(function)
         if not callable(function):
             raise RlkError(
-                f"{whose} returned {type(function).__name__}. It is to return a "
+                f"{whose} returned {type(function).__name__}. It must return a "
                 "function, to be called in place of the one that it is given."
             )
         if not _takes(function, arguments):

@@ -193,5 +193,5 @@ def _number_of_environments(plan: Plan) -> Iterator[str]:
         by = plan.sources.get("n_envs", "default")
         yield (
             f"n_envs={plan.n_envs} ({by}), but {plan.env.name!r} was passed as an object and "
-            f"has {plan.env.size}. Say n_envs={plan.env.size}, or pass what makes one."
+            f"has {plan.env.size}. Use n_envs={plan.env.size}, or pass what makes one."
         )

@@ -106,7 +106,7 @@ def _instead_of_list(asked: Any) -> str:
     if not isinstance(asked, (list, tuple)) or not all(map(callable, asked)):
         return ""
     return (
-        f" Say n_envs={len(asked)} and pass one of these functions; if they differ, pass "
+        f" Use n_envs={len(asked)} and pass one of these functions; if they differ, pass "
         "gymnasium.vector.SyncVectorEnv(that list, autoreset_mode='SameStep')."
     )
 
@@ -159,7 +159,7 @@ def _wrapped(env: gym.Env[Any, Any], wrapper: Choice, name: str) -> gym.Env[Any,
         cause = f"{type(error).__name__}: {error}"
         raise PlanError(f"{wrapper.title} cannot wrap environment {name!r}: {cause}.") from error
     if made is None:
-        raise PlanError(f"{wrapper.title} returned None. It is to return the wrapped environment.")
+        raise PlanError(f"{wrapper.title} returned None. It must return the wrapped environment.")
     return made
 
 

@@ -23,7 +23,7 @@ def refuse_foreign_interface(name: str, env: Any, wrappers: Iterable[Entry]) -> 
         if adapts is not None and adapts(env):
             raise PlanError(
                 f"environment {name!r} has another interface than Gymnasium's, and {entry.title} "
-                f"adapts it ({entry.component().summary}). Say --plugin {entry.name}, in Python "
+                f"adapts it ({entry.component().summary}). Use --plugin {entry.name}, in Python "
                 f"plugins=[{entry.name!r}]."
             )
 

@@ -78,7 +78,7 @@ def _no_algorithm(kernel: Kernel) -> PlanError:
     names = kernel.registries.algorithms.names()
     more = ", … (rlk plugins list --kind algorithms)" if len(names) > SHOWN else ""
     shown = ", ".join(names[:SHOWN]) or "none"
-    return PlanError(f"no algorithm. Say --algo NAME; installed: {shown}{more}.")
+    return PlanError(f"no algorithm. Use --algo NAME; installed: {shown}{more}.")
 
 
 def _moments(spec: RunSpec, terminal: bool, autostart: bool) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ def _environment(draft: Draft) -> EnvChoice:
     asked = draft.layers.find("env").value
     if asked is None:
         name = draft.algorithm.name
-        raise PlanError(f"no environment: algorithm {name!r} names no default. Say --env NAME.")
+        raise PlanError(f"no environment: algorithm {name!r} names no default. Use --env NAME.")
     kwargs: dict[str, Any] = {}
     demands = []
     for key, setting in draft.layers:
@@ -156,7 +156,7 @@ def _check_filled(parts: Parts, algo: str) -> None:
     for slot in REQUIRED:
         if not parts[slot] or parts[slot][0].component.stages:
             lacks = f"nothing fills the slot {slot!r}: {algo} names no default for it"
-            raise PlanError(f"{lacks}. Say --{slot.replace('_', '-')} NAME.")
+            raise PlanError(f"{lacks}. Use --{slot.replace('_', '-')} NAME.")
 
 
 def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:

@@ -64,14 +64,14 @@ def _is_left_out(draft: Draft, asked: Any) -> bool:
 def _in_slot(draft: Draft, slot: str, asked: Any, by: str) -> Choice:
     if isinstance(asked, str) and parse_plugin(asked)[1]:
         raise PlanError(
-            f"{slot}={asked!r} has settings after the name. Say --plugin {asked}, in Python "
+            f"{slot}={asked!r} has settings after the name. Use --plugin {asked}, in Python "
             f"plugins=[{asked!r}]."
         )
     entry = find_entry(asked, draft.layers.slots[slot], draft.registries)
     choice = Choice.of(entry, by, slot)
     if choice.component.stages:
         wrong = f"{choice.title} decorates a storage and cannot be one by itself"
-        raise PlanError(f"{wrong}. Say --plugin {choice.name}.")
+        raise PlanError(f"{wrong}. Use --plugin {choice.name}.")
     return choice
 
 

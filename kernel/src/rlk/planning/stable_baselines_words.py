@@ -15,7 +15,7 @@ POLICY = "policy_kwargs"
 _NOTHING = "it has nothing to do here. Leave it out."
 #: The message for all others.
 INSTEAD: Mapping[str, str] = {
-    "tensorboard_log": "loggers write into the run's folder. Say out='FOLDER', and put one in: "
+    "tensorboard_log": "loggers write into the run's folder. Use out='FOLDER', and put one in: "
     "plugins=[…] with one of: rlk plugins list --kind loggers",
     "full_tensorboard_log": _NOTHING,
     "_init_setup_model": _NOTHING,
@@ -60,7 +60,7 @@ def refuse_stable_baselines_words(
             raise PlanError(f"{word}: {INSTEAD[word]}")
         if (plugin := key.replace("_", "-")) in registries.wrappers:
             raise PlanError(
-                f"{key}: {plugin!r} is a wrapper. Say plugins=[{plugin!r}] (--plugin {plugin}); "
+                f"{key}: {plugin!r} is a wrapper. Use plugins=[{plugin!r}] (--plugin {plugin}); "
                 f"its settings: rlk plugins show {plugin}"
             )
 

@@ -43,7 +43,7 @@ def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
         if setting.rank == Rank.USER and setting.value != default:
             yield (
                 f"{plan.algorithm.title}: {key}={setting.value!r} is for {takers[0]!r}, which is "
-                "not in this run, and would have no effect. Say "
+                "not in this run, and would have no effect. Use "
                 f"{_put_in(takers[0], plan, draft)}, or leave {key} out."
             )
 

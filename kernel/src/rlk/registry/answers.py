@@ -32,7 +32,7 @@ def check_answer(hook: str, answer: Any, plugins: Sequence[str]) -> None:
     taken = TAKEN.get(hook)
     if taken is not None and not taken.fits(answer):
         raise BrokenPlugin(
-            f"plugin {either(plugins)} answered {hook} with {answer!r:.80}. It is to return "
+            f"plugin {either(plugins)} answered {hook} with {answer!r:.80}. It must return "
             f"{taken.words}, or None.{_make_one(answer)}"
         )
 
@@ -50,7 +50,7 @@ def check_given(title: str, method: str, given: Any) -> None:
     """
     if not GIVEN[method].fits(given):
         raise BrokenPlugin(
-            f"{title}: {method}() returned {given!r:.80}. It is to return "
+            f"{title}: {method}() returned {given!r:.80}. It must return "
             f"{GIVEN[method].words}.{_make_one(given)}"
         )
 

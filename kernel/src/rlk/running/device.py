@@ -32,7 +32,7 @@ def choose_device(plan: Plan) -> str:
         torch.device(plan.device)
     except RuntimeError:
         raise PlanError(
-            f"there is no device {plan.device!r}. Say auto, cpu, cuda, cuda:1 or another one by "
+            f"there is no device {plan.device!r}. Use auto, cpu, cuda, cuda:1 or another one by "
             "torch's name."
         ) from None
     try:

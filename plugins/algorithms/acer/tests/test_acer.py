@@ -96,7 +96,7 @@ def test_a_replay_that_cannot_be_is_refused(rlk_make, wrong, message):
 
 @pytest.mark.parametrize("unused", [{"alpha": 0.5}, {"delta": 2.0}])
 def test_what_belongs_to_the_trust_region_is_refused_without_one(rlk_make, unused):
-    with pytest.raises(PlanError, match=r"has no effect without trust_region. Say --set trust_reg"):
+    with pytest.raises(PlanError, match=r"has no effect without trust_region. Use --set trust_reg"):
         rlk_make("acer", env=MATCH, trust_region=False, **unused)
     rlk_make("acer", env=MATCH, **unused)
     rlk_make("acer", env=MATCH, trust_region=False, alpha=0.99, delta=1.0)

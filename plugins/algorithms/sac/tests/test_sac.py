@@ -139,9 +139,9 @@ def test_another_distribution_is_refused_with_what_it_lacks(rlk_make):
     ("settings", "message"),
     [
         ({"use_sde": True, "gsde.squash_output": False}, "squash_output=false leaves them"),
-        ({"use_sde_at_warmup": True}, "no effect without use_sde. Say --set use_sde=true, or"),
-        ({"sde_sample_freq": 4}, "sde_sample_freq=4 is for 'gsde', .* Say --set use_sde=true, or"),
-        ({"ent_coef": 0.1, "target_entropy": -1.0}, "ent_coef=0.1 is fixed. Say .*ent_coef=auto"),
+        ({"use_sde_at_warmup": True}, "no effect without use_sde. Use --set use_sde=true, or"),
+        ({"sde_sample_freq": 4}, "sde_sample_freq=4 is for 'gsde', .* Use --set use_sde=true, or"),
+        ({"ent_coef": 0.1, "target_entropy": -1.0}, "ent_coef=0.1 is fixed. Use .*ent_coef=auto"),
     ],
 )
 def test_settings_that_would_have_no_effect_are_refused(rlk_make, settings, message):

@@ -127,7 +127,7 @@ def test_evaluations_may_have_another_environment(form: str) -> None:
         ({"evaluation.env": "Pendulum-v1"}, "observation_space of environment 'Pendulum-v1' is"),
         ({"evaluation.env": "Nowhere-v0"}, "Nowhere-v0"),
         ({"evaluation.env": 7}, "env must be an id, a class"),
-        ({"evaluation.env": Elsewhere(), "evaluation.n_envs": 2}, "Say n_envs=1"),
+        ({"evaluation.env": Elsewhere(), "evaluation.n_envs": 2}, "Use n_envs=1"),
         ({"env": Windowed()}, r"no second one to evaluate in.*\(evaluation.env\)"),
     ],
 )

@@ -98,7 +98,7 @@ def test_it_stops_the_training_by_returning_false() -> None:
 
 def test_what_would_never_act_is_refused() -> None:
     for plugin in ("stop-on-reward:reward_threshold=1", "stop-on-no-improvement"):
-        with pytest.raises(PlanError, match="Say --plugin evaluation too"):
+        with pytest.raises(PlanError, match="Use --plugin evaluation too"):
             made(plugin)
     with pytest.raises(PlanError, match="has nothing to call"):
         made("every-n")

@@ -64,7 +64,7 @@ def test_the_actor_that_returns_no_act_is_named(make, rlk_stand_in_kernel, found
         agent.learn(40)
     assert str(caught.value).startswith(f"actor {__name__}.Answers: act() returned ")
     assert str(caught.value).endswith(
-        "It is to return an Act (rlk.records), of action, env_action, carry and extras."
+        "It must return an Act (rlk.records), of action, env_action, carry and extras."
     )
 
 

@@ -134,7 +134,7 @@ def test_a_file_that_may_be_of_several_classes_asks_for_algo(
     with pytest.raises(PlanError, match=r"a model of 'PPO2', not of a2c. Drop --algo"):
         origin_of(path, "a2c")
     monkeypatch.setattr("rlk_import.origin.classes_of", lambda _: ("A2C", "PPO2"))
-    with pytest.raises(PlanError, match=r"Say one of: --algo a2c, --algo ppo2\."):
+    with pytest.raises(PlanError, match=r"Use one of: --algo a2c, --algo ppo2\."):
         origin_of(path)
     assert origin_of(path, "ppo2").kind is PPO2
 

@@ -75,7 +75,7 @@ def test_a_package_brings_ranges_for_its_own_algorithm(of_mine: Registry) -> Non
 
 
 def test_of_two_that_have_ranges_one_is_named(of_mine: Registry) -> None:
-    with pytest.raises(PlanError, match="Say --space of-mine or --space usual-ranges"):
+    with pytest.raises(PlanError, match="Use --space of-mine or --space usual-ranges"):
         known_ranges("dqn", "auto")
     assert known_ranges("dqn", "of-mine").keys() == {"speed"}
     assert known_ranges("dqn", "none") == {}

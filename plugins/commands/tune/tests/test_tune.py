@@ -260,7 +260,7 @@ def test_no_process_outlives_a_search_that_is_killed(tmp_path: Path, typed: list
             "gamma is searched, and fixed at 1 as well.",
         ),
         (["--algo", "ppo2", "--space", "none"], "has no ranges here. Say which settings: --search"),
-        (["--algo", "ppo2", "--timesteps", "0"], "Say --timesteps N."),
+        (["--algo", "ppo2", "--timesteps", "0"], "Use --timesteps N."),
         (["--algo", "ppo2", "--plugin", "no:evaluation"], "'evaluation.every' (rlk tune)"),
         (["--algo", "ppo2", "--out", "full"], "--out full exists and is not empty"),
     ],

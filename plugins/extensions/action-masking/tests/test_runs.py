@@ -171,7 +171,7 @@ class Wrong(Deaf):
             {"env": Wrong, "plugins": ["action-masking", "no:action-masks"]},
             r"masks of Discrete.2. must be MultiBinary.2., but .* is MultiBinary.3.",
         ),
-        ({"plugins": ["action-masking", "no:action-masks"]}, "Say --plugin action-masks"),
+        ({"plugins": ["action-masking", "no:action-masks"]}, "Use --plugin action-masks"),
     ],
 )
 def test_what_cannot_be_masked_is_refused_while_planning(settings, message):

@@ -264,7 +264,7 @@ def test_an_expert_may_be_passed_as_an_object(expert: str) -> None:
 
 
 def test_what_cannot_work_is_refused_while_planning(expert: str, tmp_path: Path) -> None:
-    with pytest.raises(PlanError, match=r"imitates an expert. Say --set gail-reward.expert_path"):
+    with pytest.raises(PlanError, match=r"imitates an expert. Use --set gail-reward.expert_path"):
         rlk.make("a2c", env=MATCH, plugins=["gail-reward"])
     with pytest.raises(PlanError, match="another form"):
         imitator("a2c", "gail-reward", expert, env=BOX)

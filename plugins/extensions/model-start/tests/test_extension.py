@@ -164,7 +164,7 @@ def test_it_has_no_part_in_a_run_that_goes_on(tmp_path: Path) -> None:
 
 
 def test_without_a_model_it_says_what_to_type() -> None:
-    with pytest.raises(PlanError, match=r"needs a model to begin with. Say --plugin model-st"):
+    with pytest.raises(PlanError, match=r"needs a model to begin with. Use --plugin model-st"):
         made("a2c", "model-start")
 
 
@@ -206,12 +206,12 @@ def test_another_environment_of_the_same_spaces_is_taken_and_others_are_refused(
 
 def test_another_architecture_is_refused_with_what_to_type(tmp_path: Path) -> None:
     saved(tmp_path, "a2c", policy={"layers": [8], "act_fun": "relu"})
-    told = r"layers=\[8\], not \[4\].*Say --set 'policy.layers=\[8\]' --set policy.act_fun=relu"
+    told = r"layers=\[8\], not \[4\].*Use --set 'policy.layers=\[8\]' --set policy.act_fun=relu"
     with pytest.raises(PlanError, match=told):
         begun(tmp_path, policy={"layers": [4]})
-    with pytest.raises(PlanError, match=r"has the policy 'mlp', not 'lstm'. Say --policy mlp\."):
+    with pytest.raises(PlanError, match=r"has the policy 'mlp', not 'lstm'. Use --policy mlp\."):
         begun(tmp_path, policy="lstm")
-    with pytest.raises(PlanError, match=r"Say --set .*\. It was trained with --algo a2c\."):
+    with pytest.raises(PlanError, match=r"Use --set .*\. It was trained with --algo a2c\."):
         begun(tmp_path, "dqn")
 
 

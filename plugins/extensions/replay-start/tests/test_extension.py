@@ -73,7 +73,7 @@ def test_it_says_with_how_many_transitions_a_run_begins(
 @pytest.mark.parametrize(
     ("plugin", "algo", "told"),
     [
-        ("replay-start", "dqn", "needs a run whose replay to begin with. Say --plugin replay-sta"),
+        ("replay-start", "dqn", "needs a run whose replay to begin with. Use --plugin replay-sta"),
         ("replay-start:run=there", "a2c", "learns from none. Leave it out, or use one of"),
     ],
 )

@@ -311,8 +311,8 @@ def test_environments_that_can_be_dealt_out_are_accepted(n_minibatches, n_envs):
 @pytest.mark.parametrize(
     ("n_envs", "told"),
     [
-        (6, r"'x'.*n_envs=6.*parts=4\. Say --set parts=1 \(or 2, 3, 6\), or --n-envs 4 or"),
-        (1, r"'x'.*n_envs=1.*parts=4\. Say --set parts=1, or --n-envs 4 or"),
+        (6, r"'x'.*n_envs=6.*parts=4\. Use --set parts=1 \(or 2, 3, 6\), or --n-envs 4 or"),
+        (1, r"'x'.*n_envs=1.*parts=4\. Use --set parts=1, or --n-envs 4 or"),
     ],
 )
 def test_environments_that_cannot_be_dealt_out_are_refused_with_what_to_type(n_envs, told):

@@ -33,7 +33,7 @@ def check(config: ACERConfig, plan: Plan) -> None:
         value = getattr(config, name)
         if value != fields[name].default:
             raise PlanError(
-                f"{plan.algorithm.title}: {name}={value!r} has no effect without trust_region. Say "
+                f"{plan.algorithm.title}: {name}={value!r} has no effect without trust_region. Use "
                 "--set trust_region=true, or leave it out."
             )
     chosen = plan.optimiser

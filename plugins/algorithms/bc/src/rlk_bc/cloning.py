@@ -55,7 +55,7 @@ def pretrain(
     """
     if not isinstance(dataset, ExpertDataset):
         raise PlanError(
-            f"dataset must be an ExpertDataset, got {type(dataset).__name__}. Say "
+            f"dataset must be an ExpertDataset, got {type(dataset).__name__}. Use "
             "rlk_expert_data.ExpertDataset('expert.npz')"
         )
     run = agent.run

@@ -20,6 +20,6 @@ def check(config: DDPGConfig, plan: Plan) -> None:
     if config.param_noise and not any(one.component.scope == "policy" for one in plan.noises):
         raise PlanError(
             f"{plan.algorithm.title}: param_noise={config.param_noise!r} changes actions, not "
-            "parameters. Say --set param_noise=adaptive-parameter-noise, and --set action_noise=… "
+            "parameters. Use --set param_noise=adaptive-parameter-noise, and --set action_noise=… "
             "for noise on actions."
         )

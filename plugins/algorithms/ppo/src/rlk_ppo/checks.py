@@ -26,11 +26,11 @@ def check(config: PPOConfig, plan: Plan) -> None:
     if config.batch_size > transitions:
         raise PlanError(
             f"{title}: a collection of n_steps={config.n_steps} of {n_envs} environments has "
-            f"{transitions} transitions, and batch_size={config.batch_size} asks for more. Say "
+            f"{transitions} transitions, and batch_size={config.batch_size} needs more. Use "
             f"--set batch_size={transitions} or less, or a larger n_steps."
         )
     if config.normalize_advantage:
-        told = "Say a larger batch_size, or --set normalize_advantage=false."
+        told = "Use a larger batch_size, or --set normalize_advantage=false."
         two_in_each(transitions, minibatches_per_epoch(transitions, config.batch_size), title, told)
     if plan.policy.component.recurrent:
         sequence_length(config.batch_size, config.n_steps, n_envs, title)

@@ -25,8 +25,8 @@ def check(config: PPO1Config, plan: Plan) -> None:
         raise PlanError(
             f"{plan.algorithm.title}: a collection of timesteps_per_actorbatch={steps} with "
             f"n_envs={plan.n_envs} has {transitions} transitions, fewer than a minibatch of "
-            f"optim_batchsize={batch_size}. Say --set optim_batchsize={transitions} or less, or "
+            f"optim_batchsize={batch_size}. Use --set optim_batchsize={transitions} or less, or "
             f"--set timesteps_per_actorbatch={math.ceil(batch_size / plan.n_envs)} or more."
         )
-    told = "Say --set timesteps_per_actorbatch=2 or more."
+    told = "Use --set timesteps_per_actorbatch=2 or more."
     two_in_each(transitions, 1, plan.algorithm.title, told)

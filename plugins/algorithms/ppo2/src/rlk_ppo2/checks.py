@@ -25,7 +25,7 @@ def check(config: PPO2Config, plan: Plan) -> None:
         config.n_steps * plan.n_envs,
         config.nminibatches,
         plan.algorithm.title,
-        f"Say --set n_steps={enough} or more, or a smaller nminibatches.",
+        f"Use --set n_steps={enough} or more, or a smaller nminibatches.",
     )
     if plan.policy.component.recurrent:
         whole_environments(config.nminibatches, plan.n_envs, plan.algorithm.title, "nminibatches")

@@ -17,17 +17,17 @@ def check(config: SACConfig, plan: Plan) -> None:
     if getattr(plan.distribution and plan.distribution.config, "squash_output", True) is False:
         raise PlanError(
             f"{title} learns values of actions in -1 to 1, and squash_output=false leaves them "
-            "unbounded. Say --set gsde.squash_output=true, or leave it out."
+            "unbounded. Use --set gsde.squash_output=true, or leave it out."
         )
     if config.use_sde_at_warmup and not config.use_sde:
         raise PlanError(
-            f"{title}: use_sde_at_warmup=true has no effect without use_sde. Say --set "
+            f"{title}: use_sde_at_warmup=true has no effect without use_sde. Use --set "
             "use_sde=true, or leave it out."
         )
     learnt, _ = entropy_coefficient(config.ent_coef)
     if config.target_entropy != "auto" and not learnt:
         raise PlanError(
             f"{title}: target_entropy={config.target_entropy!r} is what ent_coef is learnt for, "
-            f"and ent_coef={config.ent_coef!r} is fixed. Say --set ent_coef=auto, or leave one of "
+            f"and ent_coef={config.ent_coef!r} is fixed. Use --set ent_coef=auto, or leave one of "
             "them out."
         )

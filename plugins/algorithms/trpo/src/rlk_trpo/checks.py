@@ -27,4 +27,4 @@ def check(config: TRPOConfig, plan: Plan) -> None:
             f"--set vf_optimiser={chosen.name} moves the value by it."
         )
     transitions = math.ceil(config.timesteps_per_batch / plan.n_envs) * plan.n_envs
-    two_in_each(transitions, 1, plan.algorithm.title, "Say --set timesteps_per_batch=2 or more.")
+    two_in_each(transitions, 1, plan.algorithm.title, "Use --set timesteps_per_batch=2 or more.")

@@ -90,7 +90,7 @@ class EvaluationCallback:
         if elsewhere is plan and (problem := no_second_environment(plan.env)):
             return f"{problem[:-1]}, or another environment (evaluation.env)."
         if elsewhere.env.size not in (None, config.n_envs):
-            return f"its environment is {elsewhere.env.size}. Say n_envs={elsewhere.env.size}."
+            return f"its environment is {elsewhere.env.size}. Use n_envs={elsewhere.env.size}."
         return window_problem(elsewhere.env) if config.render else None
 
     def _where(self, plan: Plan) -> Plan:

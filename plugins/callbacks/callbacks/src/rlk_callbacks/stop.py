@@ -142,5 +142,5 @@ def without_evaluations(plan: Plan, name: str) -> str | None:
         return None
     return (
         f"callback {name!r} (rlk-callbacks) stops after an evaluation, and there is none in this "
-        "run. Say --plugin evaluation too."
+        "run. Use --plugin evaluation too."
     )

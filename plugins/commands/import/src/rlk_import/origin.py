@@ -66,5 +66,5 @@ def _one_of(path: Path, names: tuple[str, ...], algo: str | None) -> str:
         raise PlanError(f"{path} holds a model of {either(names)}, not of {algo}. Drop --algo.")
     if len(asked) > 1:
         typed = ", ".join(f"--algo {name.lower()}" for name in asked)
-        raise PlanError(f"{path} does not show which class its model is of. Say one of: {typed}.")
+        raise PlanError(f"{path} does not show which class its model is of. Use one of: {typed}.")
     return asked[0]

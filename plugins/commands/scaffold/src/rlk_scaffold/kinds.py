@@ -55,7 +55,7 @@ def example(kind: str, variant: str = "") -> Example:
     if variant and VARIANTS[variant] != kind:
         raise PlanError(
             f"--{variant} is for {VARIANTS[variant]}; there is no such {singular(kind)}. "
-            f"Say --kind {singular(VARIANTS[variant])}, or leave --{variant} out."
+            f"Use --kind {singular(VARIANTS[variant])}, or leave --{variant} out."
         )
     folder = f"{singular(kind)}-{variant}" if variant else singular(kind)
     data: dict[str, Any] = tomllib.loads(

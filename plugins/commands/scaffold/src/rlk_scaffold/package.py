@@ -166,7 +166,7 @@ def write_package(folder: Path, files: Mapping[str, str]) -> None:
         PlanError: if the folder holds something already, or cannot be written to.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise PlanError(f"{folder} exists and is not an empty folder. Say another with --out DIR.")
+        raise PlanError(f"{folder} exists and is not an empty folder. Use another with --out DIR.")
     try:
         for path, text in files.items():
             target = folder / path

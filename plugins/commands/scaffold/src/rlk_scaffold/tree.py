@@ -30,7 +30,7 @@ def find_root(start: Path) -> Path:
         if (folder / "kernel" / "pyproject.toml").is_file() and (folder / "plugins").is_dir():
             return folder
     raise FileNotFoundError(
-        f"{start} is in no rlk repository (a folder with kernel/ and plugins/). Say --root DIR."
+        f"{start} is in no rlk repository (a folder with kernel/ and plugins/). Use --root DIR."
     )
 
 

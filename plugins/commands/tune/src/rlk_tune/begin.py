@@ -50,7 +50,7 @@ def new_search(
     )
     plan = resolve(kernel, search.spec({}, search.seed))
     if plan.total_timesteps < 1:
-        raise PlanError("an agent learns nothing in 0 timesteps. Say --timesteps N.")
+        raise PlanError("an agent learns nothing in 0 timesteps. Use --timesteps N.")
     search = attrs.evolve(search, timesteps=plan.total_timesteps)
     resolve(kernel, search.evaluated(search.spec({}, search.seed)))
 

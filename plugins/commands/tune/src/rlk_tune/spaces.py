@@ -42,7 +42,7 @@ def known_ranges(algo: str, wanted: str) -> Ranges:
     having = {name: texts for name, texts in found.items() if texts}
     if len(having) > 1:
         several = " or ".join(f"--space {name}" for name in having)
-        raise PlanError(f"several search spaces have ranges for {algo!r}. Say {several}.")
+        raise PlanError(f"several search spaces have ranges for {algo!r}. Use {several}.")
     if not having and wanted != "auto":
         raise PlanError(
             f"the search space {wanted!r} has nothing for {algo!r}. Leave --space out, or say what "

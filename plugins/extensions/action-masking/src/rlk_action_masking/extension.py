@@ -39,7 +39,7 @@ class ActionMasking:
         if without_mask(space) is None:
             return (
                 f"{TITLE} takes the mask from the key {KEY!r} of the observation, but the "
-                f"environment's observations are {describe(space)}. Say --plugin action-masks, "
+                f"environment's observations are {describe(space)}. Use --plugin action-masks, "
                 "after every wrapper that changes observations."
             )
         expected = spaces.MultiBinary(sum(options(plan.action_space)))

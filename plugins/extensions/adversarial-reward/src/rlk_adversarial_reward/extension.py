@@ -57,7 +57,7 @@ class LearntReward:
 
     def _wanted(self) -> str:
         return (
-            f"plugin {self.name!r} (rlk-adversarial-reward) imitates an expert. Say "
+            f"plugin {self.name!r} (rlk-adversarial-reward) imitates an expert. Use "
             f"--set {self.name}.expert_path=FILE, a file of rlk_expert_data.generate_expert_traj "
             "or minari:ID."
         )

@@ -65,7 +65,7 @@ class ModelStart:
 
 
 _NO_PATH = (
-    f"needs a model to begin with. Say --plugin {NAME}:path=MODEL, with a model, a checkpoint or a "
+    f"needs a model to begin with. Use --plugin {NAME}:path=MODEL, with a model, a checkpoint or a "
     "run folder."
 )
 _GOES_ON = (

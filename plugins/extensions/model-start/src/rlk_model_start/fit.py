@@ -36,7 +36,7 @@ def other_policy(saved: Mapping[str, Any], plan: Plan) -> str | None:
     there = next(one for one in saved["components"] if one["slot"] == "policy")
     if there["name"] != plan.policy.name:
         return (
-            f"has the policy {there['name']!r}, not {plan.policy.name!r}. Say "
+            f"has the policy {there['name']!r}, not {plan.policy.name!r}. Use "
             f"--policy {shlex.quote(there['name'])}."
         )
     here = unstructure(plan.policy.config)
@@ -46,7 +46,7 @@ def other_policy(saved: Mapping[str, Any], plan: Plan) -> str | None:
     found = ", ".join(f"{key}={there['settings'][key]!r}, not {here.get(key)!r}" for key in differ)
     typed = " ".join(_typed(f"policy.{key}", there["settings"][key]) for key in differ)
     is_other = _algorithm(saved)["name"] != plan.algorithm.name
-    return f"has a policy with {found}. Say {typed}.{other_parts(saved, plan) if is_other else ''}"
+    return f"has a policy with {found}. Use {typed}.{other_parts(saved, plan) if is_other else ''}"
 
 
 def other_parts(saved: Mapping[str, Any], plan: Plan) -> str:

@@ -34,7 +34,7 @@ class ReplayStart:
         if self._config.run is None:
             return (
                 "plugin 'replay-start' (rlk-replay-start) needs a run whose replay to begin with. "
-                f"Say {_TYPE}, with a run folder, a checkpoint or a file of save_replay_buffer."
+                f"Use {_TYPE}, with a run folder, a checkpoint or a file of save_replay_buffer."
             )
         if plan.algorithm.component.collects != "off-policy":
             return (

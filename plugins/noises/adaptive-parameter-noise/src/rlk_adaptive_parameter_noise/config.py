@@ -81,7 +81,7 @@ def check(config: AdaptiveParameterNoiseConfig, plan: Any) -> None:
     theirs = getattr(plan.algorithm.config, "batch_size", None)
     if not is_discrete and config.batch_size is None and theirs is None:
         raise PlanError(
-            f"noise 'adaptive-parameter-noise': {plan.algorithm.title} has no batch_size. Say "
+            f"noise 'adaptive-parameter-noise': {plan.algorithm.title} has no batch_size. Use "
             "--set adaptive-parameter-noise.batch_size=128."
         )
     unused, instead = (_CONTINUOUS, _DISCRETE) if is_discrete else (_DISCRETE, _CONTINUOUS)

@@ -58,7 +58,7 @@ def _first(config: LstmConfig, space: Any) -> tuple[list[nn.Module], int]:
         raise PlanError(
             f"policy 'lstm' (rlk-lstm): feature_extraction={extraction} takes observations that "
             f"are {taken}, but the environment's are {spaces.describe(space)}. "
-            "Say --set policy.feature_extraction=mlp."
+            "Use --set policy.feature_extraction=mlp."
         )
     if extraction == "cnn":
         made: Any = Cnn(config.cnn()).cnn(space)

@@ -20,7 +20,7 @@ def whole_environments(n_minibatches: int, n_envs: int, title: str, setting: str
     more = f" (or {', '.join(others)})" if others else ""
     raise PlanError(
         f"{title} trains a recurrent policy on whole environments' sequences, and n_envs={n_envs} "
-        f"cannot be dealt out evenly to {setting}={n_minibatches}. Say --set {setting}=1{more}, or "
+        f"cannot be dealt out evenly to {setting}={n_minibatches}. Use --set {setting}=1{more}, or "
         f"--n-envs {n_minibatches} or a multiple of it."
     )
 
@@ -46,6 +46,6 @@ def sequence_length(batch_size: int, n_steps: int, n_envs: int, title: str) -> i
     raise PlanError(
         f"{title} trains a recurrent policy on sequences, and n_steps={n_steps} of n_envs={n_envs} "
         f"cannot be cut into batches of batch_size={batch_size}: it must divide n_steps, or be so "
-        "many times n_steps that n_envs divides by it. Say --set batch_size="
+        "many times n_steps that n_envs divides by it. Use --set batch_size="
         f"{' or '.join([*less, *more])}."
     )

@@ -20,7 +20,7 @@ class Task:
     def __call__(self, **keywords: Any) -> Any:
         """Raises PlanError: there is no single environment."""
         raise PlanError(
-            f"environment '{PREFIX}{self.id}' is made by EnvPool, many at a time. Say --vec-env "
+            f"environment '{PREFIX}{self.id}' is made by EnvPool, many at a time. Use --vec-env "
             "envpool."
         )
 

@@ -123,6 +123,6 @@ def _check_skip(env: gym.Env[Any, Any]) -> None:
     given, usual = (one.kwargs.get("frameskip", 1) for one in (spec, gym.registry[spec.id]))
     if given not in (1, usual):
         raise PlanError(
-            f"env.frameskip={given} would have no effect: wrapper 'atari' skips frames itself. Say "
+            f"env.frameskip={given} would have no effect: wrapper 'atari' skips frames itself. Use "
             f"--set atari.skip={given} instead."
         )

@@ -24,7 +24,7 @@ def can_normalize(config: NormalizeConfig, plan: Plan) -> None:
         if offers(choice.load(), ChangesSpaces):
             raise PlanError(
                 "wrapper 'normalize' (rlk-wrappers) normalises what the policy sees, but "
-                f"{choice.title} around it changes that. Say --plugin normalize after "
+                f"{choice.title} around it changes that. Use --plugin normalize after "
                 f"--plugin {choice.name}."
             )
     chosen(plan.observation_space, config.norm_obs_keys)

@@ -82,7 +82,7 @@ class GAIL(ActorCriticRLModel):
         dataset = given.pop("expert_dataset")
         if not isinstance(dataset, ExpertDataset | None):
             raise PlanError(
-                f"expert_dataset must be an ExpertDataset, got {type(dataset).__name__}. Say "
+                f"expert_dataset must be an ExpertDataset, got {type(dataset).__name__}. Use "
                 "ExpertDataset(expert_path='expert.npz')."
             )
         expert = None if dataset is None else dataset.trajectories

@@ -149,7 +149,7 @@ def refuse_tensorflow(policy: type) -> None:
     else:
         return
     raise PlanError(
-        f"policy {policy.__name__!r} {what}, and here networks are torch's. Say the sizes of its "
+        f"policy {policy.__name__!r} {what}, and here networks are torch's. Give the sizes of its "
         "layers instead (class derived from rlk_baselines.common.policies.FeedForwardPolicy, with "
         "net_arch=[dict(pi=[…], vf=[…])]), or write its modules in torch (derived from "
         "ActorCriticPolicy, with encoder and trunk: docs/custom-policies.md)."
