@@ -73,6 +73,7 @@ def test_of_code_that_was_generated_for_a_class_the_line_that_called_it_is_named
     class Numbers:
         __module__ = "my_learner"
         values: np.ndarray
+        unit: str = "m"  # one field alone is compared without asking whether it is true
 
     (place,) = raised(lambda: Numbers(np.ones(2)) == Numbers(np.ones(2)))
     assert place.owner == "test_fault_place.py"
