@@ -205,6 +205,11 @@ def wait_for_evaluations(study: Path, count: int) -> None:
         time.sleep(0.1)
 
 
+def as_on_a_terminal() -> None:
+    """Before a program starts: a suite in the background has this signal ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_a_signal_ends_a_search_that_goes_on_later(
@@ -212,7 +217,8 @@ def test_a_signal_ends_a_search_that_goes_on_later(
 ) -> None:
     words = [*typed, "--timesteps", 10_000_000, "--evaluations", 100_000, "--out", "mine"]
     command = [sys.executable, "-m", "rlk", *map(str, words), "--jobs", str(jobs)]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=tmp_path, preexec_fn=as_on_a_terminal, **streams) as process:
         try:
             wait_for_evaluations(tmp_path / "mine" / "study.log", jobs)
             os.kill(process.pid, getattr(signal, name))

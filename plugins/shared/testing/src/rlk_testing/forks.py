@@ -201,9 +201,10 @@ def _take_place(folder: str, output: int, path: str | None) -> None:
     os.dup2(output, 2)
     os.close(output)
     os.chdir(folder)
-    # A shell starts what runs in the background with these two ignored.
+    # A program in the background has the first two ignored, one of `nohup` the last.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if path is not None:
         known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         os.environ["PYTHONPATH"] = os.pathsep.join([path, *filter(None, known)])
