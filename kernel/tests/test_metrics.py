@@ -127,7 +127,7 @@ def test_an_algorithm_may_average_over_another_number_of_episodes():
     assert [length for _, length in other.recent_episodes] == [8, 9]
 
 
-# ---- what is no number ---------------------------------------------------------------------------
+# ---- not a number ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [0.5, None, "low", torch.ones(2), np.ones(2)])

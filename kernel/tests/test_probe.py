@@ -74,7 +74,7 @@ class Stuck(Walk):
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda: object(), "is no Gymnasium environment: its observation_space is NoneType"),
+        (lambda: object(), "is not a Gymnasium environment: its observation_space is NoneType"),
         (Plain, r"has no metadata, .*close. Let it inherit them: class Plain\(gymnasium.Env\)"),
         (lambda: 1 / 0, "cannot be made: ZeroDivisionError"),
         (Stuck, r"cannot be closed: AttributeError: viewer. Let its close\(\) do nothing where"),

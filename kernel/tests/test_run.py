@@ -50,7 +50,7 @@ def test_a_metric_that_is_not_finite_is_named(make):
         make(algorithm=spoils(2, metric="strange")).learn(100)
 
 
-# ---- what is no number --------------------------------------------------------------------------
+# ---- not a number ------------------------------------------------------------------------------
 
 
 def test_a_plugin_that_logs_what_is_no_number_is_named_before_a_logger_meets_it(make):

@@ -125,9 +125,9 @@ def test_it_is_said_that_settings_come_from_the_file(kernel, saved):
 
 
 def test_a_plan_knows_whether_it_goes_on_with_what_was_saved(kernel, saved):
-    assert not resolve(kernel, make_spec("stand-in", {})).goes_on
+    assert not resolve(kernel, make_spec("stand-in", {})).restores_state
     changes = {"seed": 5, "total_timesteps": 9, "n_envs": 2}
-    assert again(kernel, saved(), env=Walk, changes=changes).goes_on
+    assert again(kernel, saved(), env=Walk, changes=changes).restores_state
 
 
 @pytest.mark.parametrize("env", [DiscreteMatch, "rlk_testing.environments:DiscreteMatch"])

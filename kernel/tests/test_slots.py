@@ -238,7 +238,7 @@ def test_what_a_preset_sets_of_a_component_that_is_left_out_goes_with_it(plannin
 
 def test_a_preset_is_not_looked_for_where_the_environment_is_an_object(plan):
     assert plan(env=Walk, preset="auto").preset == ""
-    with pytest.raises(PlanError, match=r"'tuned' for algo on <class .*Walk'>, which is no id"):
+    with pytest.raises(PlanError, match=r"'tuned' for algo on <class .*Walk'>, which is not an id"):
         plan(env=Walk, preset="tuned")
 
 

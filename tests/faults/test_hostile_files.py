@@ -17,9 +17,9 @@ from faults.watch import watching
 import rlk
 from rlk import documents
 from rlk.errors import BadFile, PlanError
-from rlk.planning.given_again import given_again
 from rlk.planning.parse import parse_value
 from rlk.planning.saved_plan import spec_of
+from rlk.planning.to_pass_again import to_pass_again
 from rlk.registry.kernel import default_kernel
 from rlk.running import saved_files
 from rlk_testing.forged import members, packed
@@ -124,7 +124,7 @@ def test_a_file_does_not_choose_the_files_that_are_written_to(downloads: Path) -
     with rlk.make("dqn", env="CartPole-v1", plugins=["monitor"], **settings) as agent:
         agent.learn(40)
         path = agent.save_checkpoint("m.zip")
-        again = given_again(agent.plan, observers=True).options
+        again = to_pass_again(agent.plan, observers=True).options
     assert again == ["--set", "monitor.filename=mine"], "of the command that a stopped run prints"
     for file in Path().glob("mine*"):
         file.unlink()
@@ -233,7 +233,7 @@ def test_an_environment_keeps_its_methods_and_is_whole_when_a_state_is_refused(
     made: bytes, downloads: Path
 ) -> None:
     layer = ("environments", 0, "layers", -1, "attributes")
-    with pytest.raises(BadFile, match=r"CartPoleEnv\.step, which is no state"):
+    with pytest.raises(BadFile, match=r"CartPoleEnv\.step, which is not a state"):
         rlk.load(forged(made, downloads / "m.zip", put(*layer, "step")(5), 1))
     with pytest.raises(BadFile, match="a saved environment state is damaged"):
         rlk.load(forged(made, downloads / "m.zip", put(*layer, "new")({"kind": "tuple"}), 1))

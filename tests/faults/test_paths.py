@@ -84,9 +84,9 @@ def test_a_run_folder_cannot_be_where_something_else_is(downloads: Path, command
         for name in ("pipe", "file", "socket"):
             assert command(*RUN, "--out", name) == (
                 2,
-                f"Error: --out {name} exists and is no folder. Name another one.\n",
+                f"Error: --out {name} exists and is not a folder. Name another one.\n",
             )
-            with pytest.raises(PlanError, match=f"out='{name}' exists and is no folder"):
+            with pytest.raises(PlanError, match=f"out='{name}' exists and is not a folder"):
                 rlk.make("a2c", env="CartPole-v1", out=name)
 
 

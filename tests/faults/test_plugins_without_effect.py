@@ -66,7 +66,7 @@ def planned(rlk_stand_in_kernel):
         (Unmarked(), r"Unmarked\.rlk_step is not marked.*@rlk\.hookimpl"),
         (Unmarked, r"Unmarked\.rlk_step is not marked.*@rlk\.hookimpl"),
         (PartlyUnmarked(), r"PartlyUnmarked\.rlk_step is not marked"),
-        (NearlyNamed(), "'on_step' is no hook.*nearest is rlk_step"),
+        (NearlyNamed(), "'on_step' is not a hook.*nearest is rlk_step"),
         (types.SimpleNamespace(rlk_updat_end=print), "'rlk_updat_end'.*nearest is rlk_update_end"),
         (types.ModuleType("mine"), "implements no hook"),
     ],

@@ -126,7 +126,7 @@ def read_npz(path: Path) -> dict[str, Any]:
             found = dict(file)
         strange = [name for name, value in found.items() if not isinstance(value, np.ndarray)]
         if strange:
-            raise ValueError(f"its member {strange[0]!r} is no array")
+            raise ValueError(f"its member {strange[0]!r} is not an array")
         return found
     except _NPZ_DAMAGES as error:
         raise BadFile(f"{path} is damaged: {error or type(error).__name__}.") from None
@@ -141,7 +141,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _is_deeper(level: Iterable[Any], limit: int) -> bool:

@@ -83,11 +83,11 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     Two names are similar if few letters differ, or if one is among the words of the other. Case,
     hyphens, underscores and dots do not count. A name that is not similar is never suggested.
     """
-    scores = {one: score for one in known if (score := _unlikeness(name, one)) is not None}
+    scores = {one: score for one in known if (score := _distance(name, one)) is not None}
     return sorted(scores, key=lambda one: (scores[one], abs(len(one) - len(name)), one))[:SHOWN]
 
 
-def _unlikeness(name: str, other: str) -> float | None:
+def _distance(name: str, other: str) -> float | None:
     """How much two names differ, or None if they are not similar."""
     words = _words(name), _words(other)
     one, two = map("".join, words)

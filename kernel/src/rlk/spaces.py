@@ -153,9 +153,10 @@ def batched(space: Space, observation: Any) -> tuple[Any, bool]:
     if array.shape[1:] == shape and array.ndim > 0:
         return array, True
     batch = ", ".join(["B", *map(str, shape)])
-    expected = f"{shape}, or [{batch}] of a batch,"
-    found = f"{expected} and this one {array.shape}"
-    raise ValueError(f"an observation of this agent has shape {found}")
+    raise ValueError(
+        f"this agent takes observations of shape {shape}, or a batch of them of shape ({batch}), "
+        f"got {array.shape}"
+    )
 
 
 def _refuse_info(observation: Any) -> None:

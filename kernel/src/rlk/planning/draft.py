@@ -118,7 +118,7 @@ class Draft:
             return self.with_settings({slot: asked}, by, rank)
         is_algo = entry.kind in ("algorithms", "recipes")
         hint = f"; choose it with --algo {asked}" if is_algo else ""
-        raise PlanError(f"{entry.title} is no part of a run that --plugin puts in{hint}.")
+        raise PlanError(f"{entry.title} is not part of a run that --plugin puts in{hint}.")
 
     def _with_choice(self, choice: Choice) -> Draft:
         """With a member of a list, or a decorator, unless it was put in already."""

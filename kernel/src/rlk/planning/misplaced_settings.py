@@ -10,8 +10,8 @@ from rlk.errors import PlanError, UnknownName
 from rlk.planning.choice import Choice
 from rlk.planning.configure import SHARED
 from rlk.planning.draft import Draft
+from rlk.planning.how_to_add import how_to_add
 from rlk.planning.layers import Rank, Setting, SettingLayers
-from rlk.planning.put_in import how_to_put_in
 from rlk.registry.kinds import SLOTS, STACKED
 
 
@@ -40,9 +40,9 @@ def refuse_misplaced_settings(draft: Draft, parts: Mapping[str, Sequence[Choice]
 
 def _may_be_absent(owner: str, setting: Setting, draft: Draft) -> bool:
     """Whether the component of a setting may be missing from the run."""
-    for_what_may_be_put_in = setting.rank == Rank.ALGORITHM
-    for_what_was_taken_out = owner in draft.left_out and not setting.is_demand
-    return for_what_may_be_put_in or for_what_was_taken_out or _is_replaced(owner, setting, draft)
+    of_the_algorithm = setting.rank == Rank.ALGORITHM
+    of_one_left_out = owner in draft.left_out and not setting.is_demand
+    return of_the_algorithm or of_one_left_out or _is_replaced(owner, setting, draft)
 
 
 def _is_replaced(owner: str, setting: Setting, draft: Draft) -> bool:
@@ -59,7 +59,7 @@ def _absent(
     if owner in draft.left_out:
         return PlanError(f"{owner!r} was left out by no:{owner}. {about} Leave out one of them.")
     if any(owner in registry for registry in draft.registries):
-        typed = how_to_put_in(owner, draft.layers, draft.registries)
+        typed = how_to_add(owner, draft.layers, draft.registries)
         return PlanError(f"{owner!r} is not in this run. {about} Add {typed}")
     return UnknownName("component in this run", owner, in_run, about)
 

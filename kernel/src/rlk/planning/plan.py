@@ -68,7 +68,7 @@ class Plan(RunSettings):
         return f"{self.algorithm.name} on {self.env.name}{several}, policy {self.policy.name}"
 
     @property
-    def goes_on(self) -> bool:
+    def restores_state(self) -> bool:
         """Whether it was made from a saved plan, so that its run restores the saved state."""
         return SAVED in self.sources.values()
 

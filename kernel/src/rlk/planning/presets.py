@@ -44,7 +44,7 @@ def with_preset(draft: Draft, wanted: Any) -> Draft:
             reasons.append(f"preset {name} left out: {why}")
     if wanted != "auto":
         why = "; ".join(reasons) or "it has nothing for them"
-        on = env_id or f"{env!r:.80}, which is no id"
+        on = env_id or f"{env!r:.80}, which is not an id"
         raise PlanError(f"preset {wanted!r} for {algo} on {on}: {why}.")
     return draft.with_notes(*reasons)
 

@@ -82,13 +82,13 @@ def _spaces_of_one(name: str, made: Any) -> tuple[Any, Any]:
     for key, space in spaces.items():
         if not isinstance(space, gym.Space):
             raise PlanError(
-                f"environment {name!r} is no Gymnasium environment: its {key} is "
+                f"environment {name!r} is not a Gymnasium environment: its {key} is "
                 f"{type(space).__name__}."
             )
     if missing := [part for part in PARTS if not hasattr(made, part)]:
         kind = type(made).__name__
         raise PlanError(
-            f"environment {name!r} is no Gymnasium environment: {kind} has no "
+            f"environment {name!r} is not a Gymnasium environment: {kind} has no "
             f"{', '.join(missing)}. Let it inherit them: class {kind}(gymnasium.Env)."
         )
     return spaces["observation_space"], spaces["action_space"]

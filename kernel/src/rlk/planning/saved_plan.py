@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk import settings
-from rlk.planning.components_again import algorithm_again, refuse_missing_components
-from rlk.planning.environment_again import environment_again
 from rlk.planning.lost_settings import LostSettings, lost_settings
 from rlk.planning.plan import SAVED, Plan
 from rlk.planning.present_components import present_components
+from rlk.planning.restored_components import refuse_missing_components, restore_algorithm
+from rlk.planning.restored_environment import restore_environment
 from rlk.planning.saved_records import SavedComponent, SavedPlan
 from rlk.planning.select import JOINED
 from rlk.planning.spec import RunSpec, make_spec, plugin_key
@@ -104,7 +104,7 @@ def spec_of(
     # The components: those that no file may supply must be passed; one error names all missing.
     wanted = [one for one in saved.components if observers or not one.only_watches]
     present = present_components(wanted, plugins, changes, registries)
-    algo, plugins = algorithm_again(saved.algorithm, present.plugins, registries)
+    algo, plugins = restore_algorithm(saved.algorithm, present.plugins, registries)
     saved_env = saved.env if env is None else None
     refuse_missing_components(present.components, plugins, changes, registries, saved_env)
 
@@ -116,7 +116,7 @@ def spec_of(
         lost.refuse_missing(now.given)
     given = {
         **lost.kept,
-        **environment_again(saved.env, env, changes, registries),
+        **restore_environment(saved.env, env, changes, registries),
         "preset": "none",  # its values are among the settings
         "plugins": [*_left_out(saved, registries), *_named(present.components), *plugins],
     }

@@ -16,13 +16,13 @@ _SLOTS = ("algorithm", "decorator", *SLOTS, *map(singular, KINDS))
 
 def _is_slot(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
     if value not in _SLOTS and not (is_group_slot(value) and value.isidentifier()):
-        raise ValueError(f"{attribute.name} {value!r} is no place in a run")
+        raise ValueError(f"{attribute.name} {value!r} is not a place in a run")
 
 
 def _is_name(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
     NAME(None, attribute, value)
     if is_place(value) or value.partition(".")[0] == "env":
-        raise ValueError(f"{attribute.name} {value!r} is no name of a component")
+        raise ValueError(f"{attribute.name} {value!r} is not the name of a component")
 
 
 def _fit_together(_: object, attribute: attrs.Attribute[Any], value: list[SavedComponent]) -> None:

@@ -12,7 +12,7 @@ from rlk.planning.layers import SettingLayers
 from rlk.registry.registries import Registries
 
 POLICY = "policy_kwargs"
-_NOTHING = "it has nothing to do here. Leave it out."
+_NOTHING = "rlk has no such setting and needs none. Leave it out."
 #: The message for all others.
 INSTEAD: Mapping[str, str] = {
     "tensorboard_log": "loggers write into the run's folder. Use out='FOLDER', and put one in: "

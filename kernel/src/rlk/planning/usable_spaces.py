@@ -81,5 +81,5 @@ def _array(where: str, space: Space, wrapper: str) -> str | None:
     if 0 in space.shape:
         return f"{where} {describe(space)} has no numbers in it. Leave it out, or give it some."
     if np.dtype(space.dtype).kind not in "biuf":
-        return f"{where} is of {space.dtype}, which is no number. Make it one of float32."
+        return f"{where} is of {space.dtype}, which is not a number. Make it one of float32."
     return None

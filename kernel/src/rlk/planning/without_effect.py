@@ -8,9 +8,9 @@ from typing import Any
 import attrs
 
 from rlk.planning.draft import Draft
+from rlk.planning.how_to_add import how_to_add
 from rlk.planning.layers import Rank
 from rlk.planning.plan import Plan
-from rlk.planning.put_in import how_to_put_in
 
 
 def without_effect(plan: Plan, draft: Draft) -> Iterator[str]:
@@ -44,13 +44,13 @@ def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
             yield (
                 f"{plan.algorithm.title}: {key}={setting.value!r} is for {takers[0]!r}, which is "
                 "not in this run, and would have no effect. Use "
-                f"{_put_in(takers[0], plan, draft)}, or leave {key} out."
+                f"{_how_to_add(takers[0], plan, draft)}, or leave {key} out."
             )
 
 
-def _put_in(plugin: str, plan: Plan, draft: Draft) -> str:
+def _how_to_add(plugin: str, plan: Plan, draft: Draft) -> str:
     """What to type for a plugin: the algorithm's switch for it, if there is one."""
     switches = {plugin: key for key, plugin in plan.algorithm.component.activates.items()}
     if plugin in switches:
         return f"--set {switches[plugin]}=true"
-    return how_to_put_in(plugin, draft.layers, draft.registries)
+    return how_to_add(plugin, draft.layers, draft.registries)

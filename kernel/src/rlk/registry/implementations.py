@@ -36,7 +36,7 @@ def why_not_called(plugin: object) -> str | None:
     for own in found:
         meant = _meant(own)
         if meant:
-            near = f"{own!r} is no hook, the nearest is {meant}"
+            near = f"{own!r} is not a hook, the nearest is {meant}"
             return f"it implements no hook. {near}: call it that, and mark it with @rlk.hookimpl"
     return f"it implements no hook (a method such as rlk_step, marked with @rlk.hookimpl). {SEE}"
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 
-class Asked(NamedTuple):
+class ActorInput(NamedTuple):
     """The observations of one call, in the form that actors take."""
 
     observation: Any  #: [B, ...]
@@ -46,10 +46,10 @@ class Acting:
         """As `Agent.predict`."""
         if self._actor is None:
             self._actor = self.run.make_actor(self.run.streams.numpy("predict"))
-        asked = self._asked(self._actor, observation, state, mask)
-        act = self._actor.act(asked.observation, asked.carry, asked.episode_start, deterministic)
+        inputs = self._actor_input(self._actor, observation, state, mask)
+        act = self._actor.act(inputs.observation, inputs.carry, inputs.episode_start, deterministic)
         check_act(self._actor, act)
-        return (act.env_action if asked.was_batched else act.env_action[0]), act.carry
+        return (act.env_action if inputs.was_batched else act.env_action[0]), act.carry
 
     def action_probability(
         self, observation: Any, state: Any, mask: Array | None, actions: Any, logp: bool
@@ -62,24 +62,26 @@ class Acting:
                 f"{self.run.plan.algorithm.title} acts by a deterministic policy, whose actions "
                 "have no probabilities. Ask for the action itself: agent.predict(observation)"
             )
-        asked = self._asked(actor, observation, state, mask)
-        of_actor = asked.observation, asked.carry, asked.episode_start
+        inputs = self._actor_input(actor, observation, state, mask)
+        of_actor = inputs.observation, inputs.carry, inputs.episode_start
         if actions is None:
             found = actor.probabilities(*of_actor)
-            if asked.was_batched:
+            if inputs.was_batched:
                 return found
             return [part[0] for part in found] if isinstance(found, list) else found[0]
-        size = len(asked.episode_start)
+        size = len(inputs.episode_start)
         log_prob = actor.log_prob(*of_actor, self._actions(actions, size)).reshape(size, 1)
         probability = log_prob if logp else np.exp(log_prob)
-        return probability if asked.was_batched else probability[0]
+        return probability if inputs.was_batched else probability[0]
 
-    def _asked(self, actor: Actor, observation: Any, state: Any, mask: Array | None) -> Asked:
+    def _actor_input(
+        self, actor: Actor, observation: Any, state: Any, mask: Array | None
+    ) -> ActorInput:
         batch, was_batched = spaces.batched(self.run.plan.observation_space, observation)
         size = len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
         start = np.full(size, state is None) if mask is None else np.asarray(mask, dtype=bool)
         carry = actor.start(size) if state is None else state
-        return Asked(batch, carry, start.reshape(size), was_batched)
+        return ActorInput(batch, carry, start.reshape(size), was_batched)
 
     def _actions(self, actions: Any, size: int) -> Array:
         """Actions [B, *shape] of the environment, for so many observations.
@@ -101,5 +103,5 @@ class Acting:
         whole = array.astype(space.dtype)
         for given, one in zip(array, whole, strict=True):
             if not (np.array_equal(given, one) and space.contains(one)):
-                raise ValueError(f"{given} is no action of {space}")
+                raise ValueError(f"{given} is not an action of {space}")
         return whole

@@ -14,8 +14,8 @@ from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, offers
 from rlk.errors import BadFile, RlkError
 from rlk.planning.saved_plan import as_json
 from rlk.protocols import State
-from rlk.running.likeness import check_like
 from rlk.running.manifest import STATE_VERSION, Part
+from rlk.running.state_check import check_state
 from rlk.running.untrained import take_up_untrained, untrained
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _restore_experience(run: Run, state: State) -> list[str]:
 def _take_up(part: Any, state: State, key: str, title: str) -> None:
     """Let a part of the run load its saved state, if that has the form of its own."""
     saved = part_of(state, key)
-    check_like(saved, part.state_dict(), f"the saved state of {title}: {key}")
+    check_state(saved, part.state_dict(), f"the saved state of {title}: {key}")
     with _taking_up(title):
         part.load_state_dict(saved)
 

@@ -31,7 +31,7 @@ def check_manifest(path: Path, manifest: Any) -> None:
     """BadFile unless it is a manifest that this version of rlk can read."""
     version = manifest.get("state_version") if isinstance(manifest, dict) else None
     if type(version) is not int or "plan" not in manifest:
-        raise BadFile(f"{path} is no rlk model: its manifest has no plan.")
+        raise BadFile(f"{path} is not an rlk model: its manifest has no plan.")
     if version > STATE_VERSION:
         known = f"(state {version}, this one reads up to {STATE_VERSION})"
         raise BadFile(f"{path} was written by a newer rlk {known}. Upgrade rlk-kernel.")

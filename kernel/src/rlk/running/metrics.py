@@ -81,7 +81,7 @@ class Metrics:
         self._row_means = Means()
         self._all_means = [self._row_means]
         self._extra: dict[str, float] = {}
-        self.mark()
+        self.start_row()
 
     def average_over(self, episodes: int) -> None:
         """Let rows average over this many of the latest episodes, at least 1."""
@@ -170,8 +170,8 @@ class Metrics:
         """Whether there is anything new since the last row."""
         return self._clock.timesteps != self._timesteps_at_row or bool(self._extra)
 
-    def mark(self) -> None:
-        """Remember that everything so far needs no row."""
+    def start_row(self) -> None:
+        """Let the next row start here: nothing that came before needs one of its own."""
         self._timesteps_at_row = self._clock.timesteps
 
     def row(self) -> dict[str, float]:
@@ -180,7 +180,7 @@ class Metrics:
         The next row starts from here.
         """
         self.read()
-        self.mark()
+        self.start_row()
         row = {f"train/{name}": mean for name, mean in self._row_means.take().items()}
         if row:
             row["train/n_updates"] = self._clock.updates

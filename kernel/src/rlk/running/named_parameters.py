@@ -68,7 +68,7 @@ def _tensor(name: str, value: Any) -> Tensor:
     try:
         return torch.as_tensor(value)
     except (TypeError, ValueError, RuntimeError):
-        raise RlkError(f"parameter {name!r} is no tensor but {value!r:.80}") from None
+        raise RlkError(f"parameter {name!r} is not a tensor but {value!r:.80}") from None
 
 
 def _of_policy(name: str) -> str:

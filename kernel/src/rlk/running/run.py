@@ -203,7 +203,7 @@ class Run:
         self.clock.total_timesteps = total_timesteps
         self._stop = None
         self.failed_writes.clear()
-        self.metrics.mark()
+        self.metrics.start_row()
 
     def notify(self, hook: str, **arguments: Any) -> None:
         """Call all listeners of a lifecycle hook."""

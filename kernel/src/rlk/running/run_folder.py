@@ -51,7 +51,7 @@ def _refuse_used(path: Path, what: str, instead: str) -> None:
     if problem := in_use(path):
         raise PlanError(problem)
     if path.exists() and not path.is_dir():
-        raise PlanError(f"{what} exists and is no folder. Name another one.")
+        raise PlanError(f"{what} exists and is not a folder. Name another one.")
     if path.is_dir() and any(path.iterdir()):
         raise PlanError(
             f"{what} exists and is not empty. Name another folder, or to go on with the run in it: "

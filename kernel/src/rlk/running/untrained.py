@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.errors import SHOWN, BadFile
 from rlk.protocols import State
-from rlk.running.likeness import check_like
+from rlk.running.state_check import check_state
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -28,6 +28,6 @@ def take_up_untrained(policy: Any, saved: State) -> None:
     if saved.keys() != own.keys():
         differ = sorted(saved.keys() ^ own.keys())[:SHOWN]
         raise BadFile(f"the saved buffers and frozen parameters do not fit: {differ}.")
-    check_like(saved, own, "the saved state of the policy: buffers")
+    check_state(saved, own, "the saved state of the policy: buffers")
     for name, value in saved.items():
         own[name].detach().copy_(value)

@@ -207,7 +207,7 @@ def test_the_exit_code_and_the_lines_tell_what_is_broken(monkeypatch: pytest.Mon
     result = CliRunner().invoke(doctor)
     assert result.exit_code == 1
     line = next(one for one in result.output.splitlines() if one.startswith("c++ compiler"))
-    assert "broken: CXX=no-such-compiler is no program" in line
+    assert "broken: CXX=no-such-compiler is not a program" in line
     assert line.endswith("Type: unset CXX, or export CXX=g++")
     assert result.output.splitlines()[-1].startswith("1 broken, ")
     printed = CliRunner().invoke(doctor, ["--json"])

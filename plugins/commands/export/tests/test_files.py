@@ -164,7 +164,7 @@ def test_a_missing_package_is_named_with_what_to_type(monkeypatch):
 
 def test_a_folder_is_no_file(tmp_path):
     (tmp_path / "policy.pt2").mkdir()
-    with pytest.raises(RlkError, match="it is no regular file"):
+    with pytest.raises(RlkError, match="it is not a regular file"):
         check_out(tmp_path / "policy.pt2")
 
 

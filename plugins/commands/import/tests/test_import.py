@@ -140,7 +140,7 @@ def test_a_file_that_may_be_of_several_classes_asks_for_algo(
 
 
 def test_what_is_no_model_of_theirs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match="is no file"):
+    with pytest.raises(BadFile, match="is not a file"):
         origin_of(tmp_path / "missing.zip")
     (tmp_path / "text.zip").write_text("no zip")
     with pytest.raises(BadFile, match=r"no model that Stable.*rlk evaluate MODEL"):

@@ -60,7 +60,10 @@ def test_a_name_stands_before_the_first_equals_sign() -> None:
         ("gamma=", r"got 'gamma='"),
         ("=1:2", r"got '=1:2'"),
         ("gamma=0.9", r"--search gamma=0.9: a single value .* type --set gamma=0.9; else NAME"),
-        ("gamma=low:high", r"--search gamma=low:high: 'low:high' is no range. Type NAME=LOW:HIGH"),
+        (
+            "gamma=low:high",
+            r"--search gamma=low:high: 'low:high' is not a range. Type NAME=LOW:HIGH",
+        ),
         ("gamma=1:2:3", r"no range"),
         ("gamma=log:1", r"no range"),
         ("gamma=0:inf", r"no range"),

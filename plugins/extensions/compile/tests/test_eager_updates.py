@@ -240,4 +240,4 @@ def test_an_update_whose_metrics_are_no_dict_is_the_algorithms_fault() -> None:
     with made(algorithm=Forgets) as agent:
         with pytest.raises(BrokenPlugin, match=r"update 1 returned Update\(metrics=None\)"):
             agent.learn(20)
-        assert agent.run.update.reasons == {"": "its metrics are no dict"}
+        assert agent.run.update.reasons == {"": "its metrics are not a dict"}

@@ -70,7 +70,7 @@ def test_what_does_not_fit_a_file_is_refused(tmp_path: Path) -> None:
     small_ppo(policy_kwargs={"net_arch": [8]}).save(path)
     with pytest.raises(ValueError, match=r"PPO2 has no learning_rat to replace"):
         PPO2.load(path, learning_rat=1)
-    with pytest.warns(UserWarning, match="custom_objects that are no arg.* no effect: learning_r"):
+    with pytest.warns(UserWarning, match="custom_objects that are not arg.* no effect: learning_r"):
         PPO2.load(path, custom_objects={"learning_rat": 1})
     with pytest.raises(ValueError, match=r"policy_kwargs=.* are not those of the saved model"):
         PPO2.load(path, policy_kwargs={"net_arch": [9]})

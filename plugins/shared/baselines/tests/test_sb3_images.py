@@ -92,7 +92,7 @@ def test_images_that_a_network_saw_as_they_are_are_refused_unless_they_are_the_s
     n, name = actor_critic(3, 1) | {"log_std": torch.zeros(1)}, "common.policies.ActorCriticPolicy"
     model = PPO.load(saved(tmp_path, name, OF_PPO, n, **SWING, policy_kwargs=kwargs))
     mean = n["action_net"](n["mlp_extractor.policy_net"](PENDULUM))
-    close(model.action_probability(PENDULUM.numpy())[0], mean)  # these are no images
+    close(model.action_probability(PENDULUM.numpy())[0], mean)  # these are not images
     with pytest.raises(ValueError, match="normalize_images=False, but images"):
         PPO("CnnPolicy", Pictures(), policy_kwargs={"normalize_images": False})
 

@@ -216,7 +216,7 @@ def test_datasets_of_minari_are_found_by_their_ids(monkeypatch: pytest.MonkeyPat
         ({"rewards": np.zeros(5)}, "lengths"),
         ({"obs": np.zeros(())}, r"its obs are float64 \(\)"),
         ({"actions": np.array(["a"] * 12)}, "its actions are <U1"),
-        ({"actions": [[1], [1, 2]]}, "its actions are no array"),
+        ({"actions": [[1], [1, 2]]}, "its actions are not an array"),
         ({"episode_returns": np.zeros(3)}, "4 episodes and 3 returns"),
         ({"episode_starts": np.zeros(12, bool)}, "does not begin with"),
     ],

@@ -23,13 +23,13 @@ class Json(FileSerializer):
         try:
             found: dict[str, Any] = json.load(file)
         except ValueError:
-            raise BadFile("this is no JSON.") from None
+            raise BadFile("this is not JSON.") from None
         return found
 
 
 class NamesTheFile(Json):
     def read_from(self, file: IO[bytes]) -> dict[str, Any]:
-        raise BadFile(f"{file.name} is no JSON.")
+        raise BadFile(f"{file.name} is not JSON.")
 
 
 class BreaksHalfway(Json):
@@ -99,7 +99,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_a_bad_file_is_refused_by_its_name(tmp_path: Path, read: Any) -> None:
     path = tmp_path / "model.json"
     path.write_bytes(b"hello")
-    with pytest.raises(BadFile, match=r"model\.json: this is no JSON"):
+    with pytest.raises(BadFile, match=r"model\.json: this is not JSON"):
         read(path)
 
 
@@ -108,4 +108,4 @@ def test_a_message_names_the_file_once(tmp_path: Path) -> None:
     path.write_text("not json")
     with pytest.raises(BadFile) as told:
         NamesTheFile().read(path)
-    assert str(told.value) == f"{path} is no JSON."
+    assert str(told.value) == f"{path} is not JSON."

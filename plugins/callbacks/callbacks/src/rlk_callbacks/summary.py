@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
-from rlk.planning.given_again import given_again
+from rlk.planning.to_pass_again import to_pass_again
 from rlk_callbacks.checkpoint import ERROR
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def ending(run: Run, *, stopped: bool) -> Iterator[str]:
 
 def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
     """What works as it is printed: commands, or for what no command can be given, Python."""
-    again = given_again(run.plan, observers=stopped)
+    again = to_pass_again(run.plan, observers=stopped)
     if again.objects:
         same = f", out={str(out)!r}" if stopped else ""
         yield f"next, in Python: rlk.load({str(out)!r}, {', '.join(again.objects)}{same})"

@@ -81,7 +81,7 @@ def compiler() -> Finding:
     if found is not None:
         return Finding("c++ compiler", str(shutil.which(found)))
     if os.environ.get("CXX"):
-        cause = f"CXX={os.environ['CXX']} is no program that can be found."
+        cause = f"CXX={os.environ['CXX']} is not a program that can be found."
         return Finding("c++ compiler", cause, "broken", "unset CXX, or export CXX=g++")
     none = f"none of {', '.join(COMPILERS)} is found, which --plugin compile needs on a CPU."
     return Finding("c++ compiler", none, "missing", "apt install g++, or export CXX=COMPILER")

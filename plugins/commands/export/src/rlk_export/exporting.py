@@ -88,7 +88,7 @@ def check_out(path: Path) -> Format:
     kind = format_of(path)
     with looking_at(path, f"{path} cannot be written", RlkError):
         if path.exists() and not path.is_file():
-            raise RlkError(f"{path} cannot be written: it is no regular file. Name another one.")
+            raise RlkError(f"{path} cannot be written: it is not a regular file. Name another one.")
     return kind
 
 

@@ -40,7 +40,9 @@ def read_normalize(path: Path) -> SavedNormalize:
     """
     with looking_at(path, f"cannot read {path}"):
         if not path.is_file():
-            raise BadFile(f"{path} is no file. --normalize takes what VecNormalize.save has left.")
+            raise BadFile(
+                f"{path} is not a file. --normalize takes what VecNormalize.save has left."
+            )
         held = saved_normalize(path)
     settings = {f"{NORMALIZE}.{name}": held[name] for name in _SETTINGS}
     observation = held.get("obs_rms") if held["norm_obs"] else None

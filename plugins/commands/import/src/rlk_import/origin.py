@@ -46,7 +46,7 @@ def origin_of(path: Path, algo: str | None = None) -> Origin:
     """
     with looking_at(path, f"cannot read {path}"):
         if not path.is_file():
-            raise BadFile(f"{path} is no file. MODEL is what model.save(…) has left.")
+            raise BadFile(f"{path} is not a file. MODEL is what model.save(…) has left.")
         if sb3_files.is_from_there(path):
             name, _ = sb3_files.read(path)
             return Origin(path, "Stable-Baselines3", getattr(sb3, _one_of(path, (name,), algo)))
@@ -54,8 +54,8 @@ def origin_of(path: Path, algo: str | None = None) -> Origin:
             name = _one_of(path, classes_of(tensorflow_files.read(path)), algo)
             return Origin(path, "Stable Baselines 2.10", getattr(rlk_baselines, name))
     raise BadFile(
-        f"{path} is no model that Stable Baselines 2.10 or Stable-Baselines3 has saved. A model of "
-        "rlk's own needs no import: rlk evaluate MODEL."
+        f"{path} is not a model that Stable Baselines 2.10 or Stable-Baselines3 has saved. A model "
+        "of rlk's own needs no import: rlk evaluate MODEL."
     )
 
 

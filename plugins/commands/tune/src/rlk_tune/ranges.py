@@ -94,11 +94,11 @@ def parse_range(name: str, text: str) -> Range:
     numbers = [parse_value(part.strip()) for part in low_high]
     if len(numbers) == 1 and not is_log:
         raise PlanError(
-            f"--search {name}={text}: a single value is no range. To fix it, type --set "
+            f"--search {name}={text}: a single value is not a range. To fix it, type --set "
             f"{name}={text}; else {FORMS}."
         )
     if len(numbers) != 2 or not all(_is_finite(number) for number in numbers):
-        raise PlanError(f"--search {name}={text}: {text!r} is no range. Type {FORMS}.")
+        raise PlanError(f"--search {name}={text}: {text!r} is not a range. Type {FORMS}.")
     low, high = numbers
     return _interval(name, text, low, high, is_log=is_log)
 

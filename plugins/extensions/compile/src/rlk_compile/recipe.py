@@ -123,7 +123,7 @@ def written(trace: Trace, flat: FlatInputs, scope: Scope, batch: Any, result: An
     fixed = [number for number in range(len(recorder.inputs)) if number not in numbers]
     deep = [place for n in fixed if (place := recorder.places[n]).startswith(_BATCH)]
     if deep:
-        raise Untraceable(f"it reads {deep[0]}, which is no field of the batch nor in a mapping")
+        raise Untraceable(f"it reads {deep[0]}, which is not a field of the batch nor in a mapping")
     metrics, td_error, stays = _outputs(recorder, fixed, result)
     places = [(recorder.places[number], whole) for number, whole in flat.taken]
     try:
@@ -149,7 +149,7 @@ def _outputs(
     if type(result) is not Update:
         raise Untraceable(f"it returns a {type(result).__name__}, not an Update")
     if not isinstance(result.metrics, Mapping):
-        raise Untraceable("its metrics are no dict")
+        raise Untraceable("its metrics are not a dict")
     outputs = {id(value): number for number, value in enumerate(recorder.outputs)}
     inputs = {id(recorder.inputs[number]): recorder.places[number] for number in fixed}
     stays: list[str] = []

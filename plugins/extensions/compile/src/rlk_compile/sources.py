@@ -65,7 +65,7 @@ def hashed(file: str) -> str:
             raise Unwritten(f"{file} has changed since this process started")
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()
     except OSError as error:
-        raise Unwritten(f"{file} is no file: {error}") from error
+        raise Unwritten(f"{file} is not a file: {error}") from error
 
 
 def _known(file: str) -> bool:

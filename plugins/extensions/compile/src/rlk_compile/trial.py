@@ -72,7 +72,7 @@ def tried(
     eager_seconds = _time(eager, fixed)
     changed = state.put_back()
     if changed:
-        raise Untraceable(f"it changes {changed}, which is no tensor: a graph would not")
+        raise Untraceable(f"it changes {changed}, which is not a tensor: a graph would not")
     try:
         found, compiled_after = _outcome(compiled, fixed)
     except Exception as error:

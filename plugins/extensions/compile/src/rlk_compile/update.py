@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 Made = TypeVar("Made")
-CHANGED = "what it does depends on something that is no tensor and no batch.key, and that changed"
+CHANGED = (
+    "what it does depends on something that is neither a tensor nor batch.key, and that changed"
+)
 
 
 class CompiledUpdate:

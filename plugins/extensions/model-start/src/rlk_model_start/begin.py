@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from rlk.errors import BadFile, RlkError
 from rlk.registry.kinds import is_group_slot
 from rlk.running import checkpoint, saved_files
-from rlk.running.likeness import check_like
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
+from rlk.running.state_check import check_state
 from rlk.running.untrained import take_up_untrained
 from rlk_model_start.fit import other_parts
 
@@ -87,7 +87,7 @@ def _take_optimiser(run: Run, state: State) -> bool:
     if _optimisers(state["manifest"]["plan"]) != _own_optimisers(run.plan):
         return False
     saved = checkpoint.part_of(state, "optimise")
-    check_like(saved, run.optimise.state_dict(), "the state of its optimiser")
+    check_state(saved, run.optimise.state_dict(), "the state of its optimiser")
     run.optimise.load_state_dict(saved)
     return True
 

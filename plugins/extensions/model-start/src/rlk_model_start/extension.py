@@ -34,7 +34,7 @@ class ModelStart:
         from rlk.running import saved_files  # this module is loaded with every plan
         from rlk_model_start.fit import other_policy, other_spaces
 
-        if plan.goes_on:
+        if plan.restores_state:
             return None if _was_saved(plan) else f"{_OWNER} {_GOES_ON}"
         if self._config.path is None:
             return f"{_OWNER} {_NO_PATH}"
@@ -56,7 +56,7 @@ class ModelStart:
         """
         from rlk_model_start.begin import begin
 
-        if not run.plan.goes_on and self._config.path is not None:
+        if not run.plan.restores_state and self._config.path is not None:
             begin(run, self._path(self._config.path))
 
     @staticmethod

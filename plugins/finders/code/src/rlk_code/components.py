@@ -43,7 +43,7 @@ def component_at(place: str, kind: str | None = None) -> Component:
     if kind not in KINDS:
         raise PlanError(
             f"cannot tell what kind of plugin {component.name!r} is: it implements no hook "
-            "(a method such as rlk_step, marked with @rlk.hookimpl). If it is no extension: "
+            "(a method such as rlk_step, marked with @rlk.hookimpl). If it is not an extension: "
             f"rlk.Component(kind=…), one of {', '.join(KINDS)}."
         )
     return attrs.evolve(component, kind=kind)

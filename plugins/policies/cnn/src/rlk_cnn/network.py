@@ -19,7 +19,7 @@ from rlk.spaces import channels_first, is_image, kinds
 from rlk_cnn.config import CnnConfig
 from rlk_mlp.layers import with_shared_layers
 from rlk_mlp.network import hidden_layers
-from rlk_networks import Architecture, own_encoder
+from rlk_networks import Architecture, custom_encoder
 
 #: Pixels that the convolutions need each way.
 SMALLEST = 36
@@ -37,7 +37,7 @@ class Cnn(Architecture):
     def cnn(self, observation_space: Any) -> nn.Module:
         """The Nature CNN, or the user's own network, for images in 0 to 1."""
         if self.config.cnn_extractor is not None:
-            made: Any = own_encoder(self.config.cnn_extractor, observation_space)
+            made: Any = custom_encoder(self.config.cnn_extractor, observation_space)
         else:
             shape = observation_space.shape
             made = NatureCnn(shape, self._channels_first(shape), self.config.features)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rlk_lstm.side_by_side import side_by_side
+from rlk_lstm.packed_parts import pack
 
 EPS = 1e-5
 
@@ -48,7 +48,7 @@ class NormalisedLstmLayer(nn.Module):
     def forward(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
         """Hidden values [T * N, H] for x [T * N, I], the state [N, 2H] before, bool [T, N]."""
         state = state.masked_fill(episode_start[0][:, None], 0.0)
-        plan = side_by_side(episode_start)
+        plan = pack(episode_start)
         state, found = plan.states(state), []
         for from_inputs in plan.split(self.from_inputs(x)):
             hidden, state = self.cell(from_inputs, state[: len(from_inputs)])

@@ -9,7 +9,7 @@ from torch import nn
 from rlk_mlp.batched_layers import BatchedLayers
 from rlk_mlp.config import LayersConfig, MlpConfig
 from rlk_mlp.layers import Layers, with_shared_layers
-from rlk_networks import Architecture, flat_size, own_encoder
+from rlk_networks import Architecture, custom_encoder, flat_size
 
 
 class Mlp(Architecture):
@@ -24,7 +24,7 @@ class Mlp(Architecture):
     def encoder(self, observation_space: Any) -> nn.Module:
         config = self.config
         if config.encoder is not None:
-            return with_shared_layers(own_encoder(config.encoder, observation_space), config)
+            return with_shared_layers(custom_encoder(config.encoder, observation_space), config)
         return Layers(flat_size(observation_space), config.shared(), config)
 
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:

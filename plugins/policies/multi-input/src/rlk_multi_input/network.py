@@ -21,7 +21,7 @@ from rlk_cnn.network import Cnn
 from rlk_mlp.layers import Layers, with_shared_layers
 from rlk_mlp.network import hidden_layers
 from rlk_multi_input.config import MultiInputConfig
-from rlk_networks import Architecture, flat_size, own_encoder
+from rlk_networks import Architecture, custom_encoder, flat_size
 
 #: Spaces that become a row of numbers.
 _FLAT = (
@@ -40,7 +40,7 @@ class MultiInput(Architecture):
 
     def encoder(self, observation_space: Any) -> nn.Module:
         if self.config.encoder is not None:
-            encoder = own_encoder(self.config.encoder, observation_space)
+            encoder = custom_encoder(self.config.encoder, observation_space)
             return with_shared_layers(encoder, self.config)
         return ConcatenatedKeys(observation_space, self.config)
 

@@ -57,7 +57,7 @@ class Archive:
         self._refuse_unusual_compression()
         self._refuse_pickles()
         if len(self._infos) != len(infos):
-            raise BadFile(f"{name} has two members of one name: it is no file of rlk's.")
+            raise BadFile(f"{name} has two members of one name: it is not a file of rlk's.")
 
     def json(self, member: str) -> Any:
         """A member as JSON."""

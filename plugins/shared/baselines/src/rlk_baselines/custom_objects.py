@@ -22,7 +22,7 @@ def with_use(model: str, custom_objects: Mapping[str, Any], known: Iterable[str]
     """
     if unknown := sorted(custom_objects.keys() - {*known}):
         warnings.warn(
-            f"{model}.load: custom_objects that are no arguments of the constructor have no "
+            f"{model}.load: custom_objects that are not arguments of the constructor have no "
             f"effect: {', '.join(unknown)}.",
             stacklevel=4,
         )

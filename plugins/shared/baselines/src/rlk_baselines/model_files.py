@@ -203,7 +203,7 @@ def load(
     about = state.get(KEY)
     if not isinstance(about, dict):
         raise Refused(
-            f"{path} is no model that {cls.__name__}.save has written. rlk.load({str(path)!r}) "
+            f"{path} is not a model that {cls.__name__}.save has written. rlk.load({str(path)!r}) "
             "loads what rlk itself has saved."
         )
     if not any(base.__name__ == about["class"] for base in cls.__mro__):

@@ -89,7 +89,7 @@ def of_episodes(episodes: Any, whose: str) -> Trajectories:
         length = len(episode.rewards)
         for name, values in (("observations", episode.observations), ("actions", episode.actions)):
             if not isinstance(values, np.ndarray):
-                raise PlanError(f"{whose}: its {name} are no arrays; only Box and Discrete fit.")
+                raise PlanError(f"{whose}: its {name} are not arrays; only Box and Discrete fit.")
         observations.append(episode.observations[:length])
         actions.append(episode.actions.reshape(length, -1))
         rewards.append(episode.rewards)

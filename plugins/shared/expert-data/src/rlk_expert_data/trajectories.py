@@ -136,7 +136,7 @@ def _array(key: str, value: Any, whose: str) -> Array:
     try:
         found: Array = np.asarray(value)
     except ValueError as error:
-        raise BadFile(f"{whose}: its {key} are no array ({error}).") from None
+        raise BadFile(f"{whose}: its {key} are not an array ({error}).") from None
     if not found.ndim or found.dtype.kind not in ("biufUS" if key == "obs" else "biuf"):
         raise BadFile(f"{whose} is damaged: its {key} are {found.dtype} {found.shape}.")
     return found

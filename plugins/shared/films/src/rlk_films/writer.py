@@ -52,7 +52,7 @@ def check_film(path: Path) -> None:
         if not path.absolute().parent.is_dir():
             raise RlkError(f"the folder {path.absolute().parent} does not exist.")
         if path.exists() and not path.is_file():
-            raise RlkError(f"{path} cannot be written: it is no regular file. Name another one.")
+            raise RlkError(f"{path} cannot be written: it is not a regular file. Name another one.")
         # What may not be written to its folder, and what is as long as names may be, is tried.
         with tempfile.NamedTemporaryFile(prefix=f".{path.stem}.", dir=path.absolute().parent):
             pass

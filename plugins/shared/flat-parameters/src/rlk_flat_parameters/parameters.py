@@ -61,7 +61,9 @@ class FlatParameters:
         if missing:
             raise RlkError(f"no trainable parameters under {missing}; there are {self.names}")
         if found != list(range(found[0], found[-1] + 1)):
-            raise RlkError(f"{sorted(wanted)} is no contiguous range of parameters: {self.names}")
+            raise RlkError(
+                f"{sorted(wanted)} is not a contiguous range of parameters: {self.names}"
+            )
         start, end = self._bounds[found[0]], self._bounds[found[-1] + 1]
         # `.data`: a slice is a view to autograd, and a compiler refuses to write to one.
         return [self.parameters[i] for i in found], self.flat[start:end].data

@@ -1,6 +1,7 @@
 """Networks of policies: what policy components, distributions and the heads of algorithms share."""
 
 from rlk_networks.architecture import Architecture, Heads, Trunk
+from rlk_networks.custom_encoder import custom_encoder
 from rlk_networks.distribution import (
     FORBIDDEN,
     Distribution,
@@ -12,7 +13,6 @@ from rlk_networks.distribution import (
 from rlk_networks.heads import policy_head
 from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import as_tensor, flat_size, preprocess
-from rlk_networks.own_encoder import own_encoder
 from rlk_networks.policy import Policy
 from rlk_networks.probabilities import HasProbabilities, env_log_prob, env_probabilities
 
@@ -30,11 +30,11 @@ __all__ = [
     "Reparameterised",
     "Trunk",
     "as_tensor",
+    "custom_encoder",
     "env_log_prob",
     "env_probabilities",
     "flat_size",
     "own_action",
-    "own_encoder",
     "policy_head",
     "preprocess",
 ]

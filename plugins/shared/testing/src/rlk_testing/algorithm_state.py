@@ -85,7 +85,7 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
                 for deterministic in (False, True):
                     action, _ = agent.predict(observation, deterministic=deterministic)
                     assert agent.plan.action_space.contains(as_sample(action)), (
-                        f"{action!r} is no action"
+                        f"{action!r} is not an action"
                     )
 
     def test_it_predicts_for_a_batch_what_it_predicts_for_each(self) -> None:

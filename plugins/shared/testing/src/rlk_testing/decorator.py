@@ -106,7 +106,7 @@ class DecoratorContract(Contract):
             found = any(
                 equal(one, seen.observation) and equal(action, seen.action) for seen in kept
             )
-            assert found, f"row {row} is no transition that is stored: {one}, {action}"
+            assert found, f"row {row} is not a transition that is stored: {one}, {action}"
 
     def test_the_index_of_a_batch_is_one_that_the_base_knows(self) -> None:
         base, _, _ = self.stack(7)

@@ -260,7 +260,7 @@ class StandInSerializer:
         try:
             state: State = _unpack(json.loads(zlib.decompress(path.read_bytes())))
         except (OSError, zlib.error, ValueError, KeyError, TypeError) as error:
-            raise BadFile(f"{path} is no stand-in file: {error}") from None
+            raise BadFile(f"{path} is not a stand-in file: {error}") from None
         return state
 
     def manifest(self, path: Path) -> State:

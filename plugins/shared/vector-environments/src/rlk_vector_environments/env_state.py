@@ -110,7 +110,7 @@ def _refuse_foreign(layer: object, attributes: dict[str, Any]) -> None:
     for key in attributes:
         if key in _SKIPPED or callable(getattr(type(layer), key, None)):
             name = type(layer).__name__
-            raise Unsupported(f"a saved environment state has {name}.{key}, which is no state")
+            raise Unsupported(f"a saved environment state has {name}.{key}, which is not a state")
 
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:

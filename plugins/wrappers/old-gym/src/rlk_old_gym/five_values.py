@@ -45,8 +45,8 @@ class FiveValues(gymnasium.Env[Any, Any]):
         for name in ("reset", "step", "observation_space", "action_space"):
             if not hasattr(env, name):
                 raise PlanError(
-                    f"{type(env).__name__} is no environment: it has no {name}. An environment has "
-                    "reset, step, observation_space and action_space."
+                    f"{type(env).__name__} is not an environment: it has no {name}. An environment "
+                    "has reset, step, observation_space and action_space."
                 )
         self.env, limit = without_makers_wrappers(env)
         name = type(self.env).__name__

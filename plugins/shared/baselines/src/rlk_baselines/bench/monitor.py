@@ -101,7 +101,7 @@ class Monitor(Wrapper):
         self.total_steps += 1
         if done:
             self.needs_reset = True
-            if not info.get("goes_on"):  # a life of an Atari game is no episode
+            if not info.get("goes_on"):  # a life of an Atari game is not an episode
                 info = {**info, "episode": self._finish(info)}
         return observation, reward, done, info
 

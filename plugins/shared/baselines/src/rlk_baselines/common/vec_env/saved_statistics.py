@@ -73,7 +73,7 @@ def _loaded(path: Path) -> Any:
     try:
         return inert_load(data)
     except ValueError as error:
-        raise BadFile(f"{path} is no pickle: {error}.") from None
+        raise BadFile(f"{path} is not a pickle: {error}.") from None
 
 
 def _held(path: Path, classes: set[str]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from rlk.spaces import Space, describe
 from rlk_networks.observations import as_tensor, preprocess
 
 
-def own_encoder(asked: Callable[[Any], Any], space: Space) -> nn.Module:
+def custom_encoder(asked: Callable[[Any], Any], space: Space) -> nn.Module:
     """The module that a user asks for, after a trial call; its `features` is F.
 
     Args:

@@ -12,14 +12,14 @@ from typing import Any
 from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.draft import leaves_out
-from rlk.planning.environment_again import place_of_saved, typed
 from rlk.planning.parse import parse_plugin
+from rlk.planning.restored_environment import place_of_saved, typed
 from rlk.planning.saved_records import SavedComponent, SavedEnvironment
 from rlk.registry.external import PASSED, find_entry, is_place
 from rlk.registry.registries import Registries
 
 
-def algorithm_again(
+def restore_algorithm(
     saved: SavedComponent, plugins: tuple[Any, ...], registries: Registries
 ) -> tuple[Any, tuple[Any, ...]]:
     """The algorithm by its name, or the one that is passed now; and the plugins without it.

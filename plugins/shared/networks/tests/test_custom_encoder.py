@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from rlk.errors import PlanError
-from rlk_networks import own_encoder
+from rlk_networks import custom_encoder
 
 BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
 DICT = gym.spaces.Dict({"a": BOX, "b": gym.spaces.Discrete(2, start=5)})
@@ -38,18 +38,18 @@ class Says(nn.Module):
     ],
 )
 def test_the_size_of_its_output_is_found_by_trying_it(asked, space, features):
-    assert own_encoder(asked, space).features == features
+    assert custom_encoder(asked, space).features == features
 
 
 def test_a_module_is_copied_and_a_class_is_made_for_the_space():
     module = nn.Linear(3, 5)
-    assert own_encoder(module, BOX) is not module
-    assert torch.equal(own_encoder(module, BOX).weight, module.weight)
+    assert custom_encoder(module, BOX) is not module
+    assert torch.equal(custom_encoder(module, BOX).weight, module.weight)
 
 
 def test_trying_it_draws_nothing_from_the_space():
     space = gym.spaces.Box(-1.0, 1.0, (3,), np.float32, seed=4)
-    own_encoder(nn.Linear(3, 5), space)
+    custom_encoder(nn.Linear(3, 5), space)
     assert np.array_equal(space.sample(), gym.spaces.Box(-1.0, 1.0, (3,), np.float32, 4).sample())
 
 
@@ -64,9 +64,9 @@ def test_trying_it_draws_nothing_from_the_space():
 )
 def test_what_is_no_encoder_of_these_observations_is_refused(asked, message):
     with pytest.raises(PlanError, match=message):
-        own_encoder(asked, BOX)
+        custom_encoder(asked, BOX)
 
 
 def test_the_trial_teaches_batch_normalisation_nothing():
-    made = own_encoder(nn.BatchNorm1d(3), BOX)
+    made = custom_encoder(nn.BatchNorm1d(3), BOX)
     assert made.num_batches_tracked == 0 and made.training

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from rlk_lstm.side_by_side import side_by_side
+from rlk_lstm.packed_parts import pack
 
 
 def starts(steps, *at):
@@ -15,26 +15,26 @@ def starts(steps, *at):
     return found
 
 
-def test_parts_begin_side_by_side_the_longest_first():
-    plan = side_by_side(starts(8, (3, 6)))  # a a a b b b c c
+def test_parts_begin_together_the_longest_first():
+    plan = pack(starts(8, (3, 6)))  # a a a b b b c c
     assert plan.widths == [3, 3, 2]
     assert plan.order.tolist() == [0, 3, 6, 1, 4, 7, 2, 5]
     assert plan.leading.tolist() == [0]
-    plan = side_by_side(starts(6, (2,), ()))  # steps 0 to 11: a b a b c b c b c b c b
+    plan = pack(starts(6, (2,), ()))  # steps 0 to 11: a b a b c b c b c b c b
     assert plan.widths == [3, 3, 2, 2, 1, 1]
     assert plan.order.tolist() == [1, 4, 0, 3, 6, 2, 5, 8, 7, 10, 9, 11]
     assert plan.leading.tolist() == [2, 0]
 
 
 def test_sequences_that_nothing_interrupts_stay_as_they_are():
-    plan = side_by_side(starts(5, (0,), ()))
+    plan = pack(starts(5, (0,), ()))
     assert plan.widths == [2] * 5 and plan.order.tolist() == list(range(10))
     state = torch.arange(6.0).view(2, 3)
     assert torch.equal(plan.states(state), state)
 
 
 def test_parts_that_an_episode_starts_begin_with_zeros():
-    plan = side_by_side(starts(6, (2,), ()))
+    plan = pack(starts(6, (2,), ()))
     states = plan.states(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     assert states.tolist() == [[3.0, 4.0], [0.0, 0.0], [1.0, 2.0]]
 
@@ -45,7 +45,7 @@ def test_every_step_follows_the_one_before_it_in_the_same_row(chance, n_envs):
     rng = np.random.default_rng(0)
     for _ in range(20):
         start = torch.from_numpy(rng.random((40, n_envs)) < chance)
-        plan = side_by_side(start)
+        plan = pack(start)
         assert sorted(plan.order.tolist()) == list(range(40 * n_envs))
         assert plan.widths == sorted(plan.widths, reverse=True)
         place = {}

@@ -22,7 +22,7 @@ _DOTTED = re.compile(r"([^\W\d]\w*)(\.[^\W\d]\w*)+(:[^\W\d][\w.]*)?")
 _MODULE_AND_OBJECT = re.compile(r"([^\W\d]\w*):[^\W\d][\w.]*")
 
 
-def environment_again(
+def restore_environment(
     saved: SavedEnvironment, env: Any, changes: Mapping[str, Any], registries: Registries
 ) -> dict[str, Any]:
     """The environment with its keywords: the saved one, or the one that is passed now.

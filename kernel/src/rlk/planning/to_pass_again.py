@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import settings
-from rlk.planning.environment_again import code_in
 from rlk.planning.lost_settings import COMPUTING, marked_fields, was_callable
+from rlk.planning.restored_environment import code_in
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import SLOTS, singular
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 
-class GivenAgain(NamedTuple):
+class ToPassAgain(NamedTuple):
     """What a command that uses a run needs besides the run's folder."""
 
     options: list[str]  #: to type, as words of a command line
     objects: list[str]  #: what only a program can pass, as it is written there: `env=…`
 
 
-def given_again(plan: Plan, *, observers: bool) -> GivenAgain:
+def to_pass_again(plan: Plan, *, observers: bool) -> ToPassAgain:
     """What must be passed so that the environment and the plugins of a plan are found again.
 
     Args:
@@ -42,10 +42,10 @@ def given_again(plan: Plan, *, observers: bool) -> GivenAgain:
             found.append(_of_component(slot, choice))
     options = [word for one in found for word in one.options]
     objects = [text for one in found for text in one.objects]
-    return GivenAgain(options, list(dict.fromkeys(objects)))
+    return ToPassAgain(options, list(dict.fromkeys(objects)))
 
 
-def _of_environment(env: EnvChoice) -> GivenAgain:
+def _of_environment(env: EnvChoice) -> ToPassAgain:
     """The environment itself, and keywords that name code."""
     options, objects = [], []
     if env.again is None:
@@ -56,10 +56,10 @@ def _of_environment(env: EnvChoice) -> GivenAgain:
     for key, value in env.kwargs.items():
         if code_in(settings.plain(value)) is not None:
             options += ["--set", f"env.{key}={value}"]
-    return GivenAgain(options, objects)
+    return ToPassAgain(options, objects)
 
 
-def _of_marked_settings(choice: Choice) -> GivenAgain:
+def _of_marked_settings(choice: Choice) -> ToPassAgain:
     """Settings that name a file to write to, or an environment of their own."""
     options, objects, config = [], [], choice.component.config
     for name in marked_fields(config, "written"):
@@ -71,10 +71,10 @@ def _of_marked_settings(choice: Choice) -> GivenAgain:
             options += ["--set", f"{choice.name}.{name}={value}"]
         elif was_callable(settings.plain(value)):
             objects.append(f"**{{'{choice.name}.{name}': …}}")
-    return GivenAgain(options, objects)
+    return ToPassAgain(options, objects)
 
 
-def _of_component(slot: str, choice: Choice) -> GivenAgain:
+def _of_component(slot: str, choice: Choice) -> ToPassAgain:
     """A component from a place or an object, and the functions that a network is made with."""
     options, objects = [], []
     if is_place(choice.dist):
@@ -83,7 +83,7 @@ def _of_component(slot: str, choice: Choice) -> GivenAgain:
         objects.append(f"{slot}={choice.name if choice.name.isidentifier() else '…'}")
     elif choice.dist == PASSED and slot != singular("extensions"):
         objects.append("plugins=[…]")
-    return GivenAgain(options, [*objects, *_functions(slot, choice.config)])
+    return ToPassAgain(options, [*objects, *_functions(slot, choice.config)])
 
 
 def _functions(slot: str, config: Any) -> list[str]:

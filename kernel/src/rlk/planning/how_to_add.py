@@ -1,4 +1,4 @@
-"""What to type to put a missing component in a run."""
+"""What to type to add a missing component to a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rlk.registry.kinds import SLOTS, STACKED
 from rlk.registry.registries import Registries
 
 
-def how_to_put_in(name: str, layers: SettingLayers, registries: Registries) -> str:
+def how_to_add(name: str, layers: SettingLayers, registries: Registries) -> str:
     """`--plugin NAME`, or `--slot NAME` if the user has given its slot to another one.
 
     Args:

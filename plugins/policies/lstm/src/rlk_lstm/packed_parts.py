@@ -1,8 +1,8 @@
-"""Unrolls sequences with episode starts by a loop over steps.
+"""Unrolls sequences with episode starts by a loop over steps, packed as PyTorch's PackedSequence.
 
-All parts between two episode starts begin side by side, the longest first: each step of the loop
-has the parts that have not ended, which are the first rows of the step before. So the loop is as
-long as the longest part, and every row is a step of an environment.
+Every part between two episode starts begins at the first step of the loop, the longest part in the
+first row. Each step of the loop has the parts that have not ended, which are the first rows of the
+step before. So the loop is as long as the longest part, and no row is padding.
 
     T = 8, N = 1:   a a a b b b c c        rows of the steps: a b c, a b c, a b
 """
@@ -19,7 +19,7 @@ from rlk_lstm.layout import parts
 
 
 @dataclass(frozen=True)
-class SideBySide:
+class PackedParts:
     """The order of T * N steps, and how many of them are computed at once.
 
     Attributes:
@@ -47,7 +47,7 @@ class SideBySide:
         return zeros.index_copy(0, self.leading, state)
 
 
-def side_by_side(episode_start: Tensor) -> SideBySide:
+def pack(episode_start: Tensor) -> PackedParts:
     """The order for these sequences.
 
     Args:
@@ -63,6 +63,6 @@ def side_by_side(episode_start: Tensor) -> SideBySide:
     widths = np.bincount(within.reshape(-1)).tolist()
     leading = row[np.flatnonzero(time == 0)]
     device = episode_start.device
-    return SideBySide(
+    return PackedParts(
         torch.from_numpy(order).to(device), widths, torch.from_numpy(leading).to(device)
     )

@@ -15,7 +15,7 @@ import numpy as np
 from rlk.errors import BadFile
 
 
-def check_like(saved: Any, own: Any, what: str) -> None:
+def check_state(saved: Any, own: Any, what: str) -> None:
     """BadFile, naming the place, unless a saved state has the form of the part's own.
 
     Args:
@@ -28,7 +28,7 @@ def check_like(saved: Any, own: Any, what: str) -> None:
     if isinstance(own, dict):
         _check(isinstance(saved, dict), saved, own, what)
         for key in own.keys() & saved.keys():
-            check_like(saved[key], own[key], f"{what}.{key}")
+            check_state(saved[key], own[key], f"{what}.{key}")
     elif isinstance(own, list | tuple):
         _check(isinstance(saved, list | tuple), saved, own, what)
         _check_items(saved, own, what)
@@ -48,7 +48,7 @@ def _check_items(saved: Any, own: Any, what: str) -> None:
     else:
         return
     for number, (item, model) in enumerate(zip(saved, models, strict=True)):
-        check_like(item, model, f"{what}[{number}]")
+        check_state(item, model, f"{what}[{number}]")
 
 
 def _check_array(saved: Any, own: Any, what: str) -> None:

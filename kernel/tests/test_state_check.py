@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rlk.errors import BadFile
-from rlk.running.likeness import check_like
+from rlk.running.state_check import check_state
 
 OWN = {
     "count": 3,
@@ -35,7 +35,7 @@ OWN = {
     ],
 )
 def test_a_state_of_another_time_is_like_it(key, value):
-    check_like({**OWN, key: value}, OWN, "state")
+    check_state({**OWN, key: value}, OWN, "state")
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_a_state_of_another_time_is_like_it(key, value):
 )
 def test_another_type_is_named_with_its_place(key, value):
     with pytest.raises(BadFile, match=rf"^state\.{key}"):
-        check_like({**OWN, key: value}, OWN, "state")
+        check_state({**OWN, key: value}, OWN, "state")
