@@ -55,8 +55,8 @@ def test_decorators_are_stacked_by_their_first_stage_and_wrappers_as_written(pla
             "decorates a storage and cannot be one by itself. Use --plugin sharpens",
         ),
         ({"plugins": ["other"]}, "choose it with --algo other"),
-        ({"plugins": ["does"]}, "no part of a run"),
-        ({"plugins": ["tuned"]}, "no part of a run"),
+        ({"plugins": ["does"]}, "not part of a run"),
+        ({"plugins": ["tuned"]}, "not part of a run"),
     ],
 )
 def test_two_for_one_slot_or_what_is_in_none_is_refused(plan, given, message):

@@ -93,7 +93,7 @@ def test_a_dict_is_batched_as_a_whole():
 
 @pytest.mark.parametrize("shape", [(4,), (2, 4), (1, 2, 3), ()])
 def test_another_shape_is_refused_with_the_right_one(shape):
-    with pytest.raises(ValueError, match=r"has shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"of shape \(3,\)"):
         spaces.batched(s.Box(-1, 1, (3,)), np.zeros(shape))
 
 

@@ -102,7 +102,7 @@ def test_a_film_that_cannot_be_written_is_refused_before_anything_is_played(
     downloads: Path, command: Run
 ) -> None:
     assert command(*RUN, "--out", "there", "--quiet") == (0, "")
-    for place, why in ((f"{LONG}.gif", "too long"), ("there/pipe.gif", "no regular file")):
+    for place, why in ((f"{LONG}.gif", "too long"), ("there/pipe.gif", "not a regular file")):
         Path("there/pipe.gif").exists() or os.mkfifo("there/pipe.gif")
         code, printed = command("enjoy", "there", "--record", place)
         assert code == 1 and why in printed and "return" not in printed

@@ -143,7 +143,7 @@ def test_what_is_no_model_of_theirs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="is not a file"):
         origin_of(tmp_path / "missing.zip")
     (tmp_path / "text.zip").write_text("no zip")
-    with pytest.raises(BadFile, match=r"no model that Stable.*rlk evaluate MODEL"):
+    with pytest.raises(BadFile, match=r"not a model that Stable.*rlk evaluate MODEL"):
         origin_of(tmp_path / "text.zip")
     own = of_stable_baselines3(
         tmp_path / "own.zip", policy_class=object_there("sb3_contrib.tqc.policies.TQCPolicy")

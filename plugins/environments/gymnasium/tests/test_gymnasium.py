@@ -73,13 +73,13 @@ def test_a_module_of_the_working_folder_is_found(choose, tmp_path, monkeypatch):
 
 
 def test_a_package_says_which_module_registers_which_ids(choose, module):
-    module("registers_more", "rlk-test/More-v0")
-    source = ids("rlk-test/*", registered_by="registers_more")
+    module("registers_more", "rlk-more/More-v0")
+    source = ids("rlk-more/*", registered_by="registers_more")
     choose.environments.register("more", source, summary="more")
-    assert isinstance(choose("rlk-test/More-v0").make().unwrapped, DiscreteMatch)
+    assert isinstance(choose("rlk-more/More-v0").make().unwrapped, DiscreteMatch)
     assert source("CartPole-v1") is None
-    with pytest.raises(UnknownName, match=r"Did you mean 'rlk-test/More-v0'\? Asked .*more"):
-        choose("rlk-tst/More-v0")
+    with pytest.raises(UnknownName, match=r"Did you mean 'rlk-more/More-v0'\? Asked .*more"):
+        choose("rlk-mre/More-v0")
 
 
 @pytest.mark.parametrize("asked", ["module:Class", "module:Outer.Inner", "./file.py:Id-v0", "a b"])

@@ -149,7 +149,7 @@ class Nested(StandIn):
 def test_a_tensor_that_is_not_found_in_the_batch_is_never_mistaken_for_one_that_stays() -> None:
     with made(algorithm=Nested) as agent:
         agent.learn(STEPS)
-        assert "no field of the batch nor in a mapping" in agent.run.update.reasons[""]
+        assert "not a field of the batch nor in a mapping" in agent.run.update.reasons[""]
         assert torch.allclose(agent.run.parameters.flat, eagerly(Nested), atol=1e-6)
 
 

@@ -137,5 +137,5 @@ def test_what_is_something_else_is_refused(there, tmp_path) -> None:
         with pytest.raises(BadFile, match=problem):
             VecNormalize.load(written(tmp_path / "it.pkl", value), vector)
     (tmp_path / "it.pkl").write_bytes(b"nothing")
-    with pytest.raises(BadFile, match="no pickle"):
+    with pytest.raises(BadFile, match="is not a pickle"):
         VecNormalize.load(tmp_path / "it.pkl", vector)

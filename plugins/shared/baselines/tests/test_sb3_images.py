@@ -113,7 +113,7 @@ def test_a_model_of_images_with_channels_first_acts_on_channels_last(tmp_path: P
     assert model.predict(last, deterministic=True)[0].tolist() == expected.tolist()
     assert model.predict(last[0], deterministic=True)[0] == expected[0]
     assert evaluate_policy(model, Pictures(), n_eval_episodes=2) == (3.0, 0.0)
-    with pytest.raises(ValueError, match=r"has shape \(2, 44, 44\)"):
+    with pytest.raises(ValueError, match=r"of shape \(2, 44, 44\)"):
         model.predict(last[:, :40])
 
 

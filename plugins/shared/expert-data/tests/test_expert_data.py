@@ -180,7 +180,7 @@ def test_episodes_of_minari_hold_one_observation_more_than_actions() -> None:
     )
     found = of_episodes([episode, episode], "minari:x")
     assert found.observation[:, 0].tolist() == [0, 1, 0, 1] and found.returns.tolist() == [3, 3]
-    with pytest.raises(PlanError, match="no arrays"):
+    with pytest.raises(PlanError, match="are not arrays"):
         of_episodes([SimpleNamespace(**{**vars(episode), "observations": {}})], "minari:x")
 
 

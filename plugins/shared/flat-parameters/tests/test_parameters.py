@@ -78,7 +78,7 @@ def test_everything_is_selected_if_nothing_is_named(flat):
 
 
 def test_a_selection_with_a_gap_is_refused(flat):
-    with pytest.raises(RlkError, match="no contiguous range"):
+    with pytest.raises(RlkError, match="not a contiguous range"):
         flat.select(("shared", "vf"))
 
 
