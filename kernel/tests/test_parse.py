@@ -25,6 +25,11 @@ from rlk.planning.parse import parse_plugin, parse_setting, parse_value
         ("", ""),
         ("1.2.3", "1.2.3"),
         ("50_000", 50_000),
+        ("[image, achieved_goal,x-1.5]", ["image", "achieved_goal", "x-1.5"]),
+        ("[image]", ["image"]),
+        ("[image", "[image"),
+        ("[image, 3]", "[image, 3]"),
+        ("[]", []),
     ],
 )
 def test_a_value_is_toml_where_it_parses_and_text_else(text, value):

@@ -240,7 +240,10 @@ REFUSED_OBSERVATIONS = {
     "no keys": (spaces.Dict({}), "Dict without keys"),
     "no numbers in a key": (spaces.Dict({"a": OBSERVED, "b": BOX0}), "key 'b'.*no numbers"),
     "no axis in a key": (spaces.Dict({"a": SCALAR}), "key 'a'.*no axis"),
-    "text in a key": (spaces.Dict({"a": OBSERVED, "b": TEXT}), "key 'b'.*Text.*FilterObservation"),
+    "text in a key": (
+        spaces.Dict({"a": OBSERVED, "b": TEXT}),
+        "key 'b'.*Text.*:FilterObservation:filter_keys=\\[a\\]",
+    ),
     "a sequence in a dict in a key": (
         spaces.Dict({"a": spaces.Dict({"b": spaces.Sequence(OBSERVED)})}),
         "key 'a.b'.*Sequence.*FilterObservation",

@@ -190,6 +190,12 @@ class ListsNames(Protocol):
     def known(self) -> Iterable[str]: ...
 
 
+class AdvisesOnNames(Protocol):
+    """A NameSource that says what to type for a name that no source resolved."""
+
+    def advice(self, name: str) -> str: ...  #: a sentence, or "" if it has none for that name
+
+
 class NamedAgain(Protocol):
     """A maker of environments that a new process may not find by the environment's name alone."""
 

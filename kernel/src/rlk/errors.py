@@ -68,6 +68,24 @@ class BadFile(RlkError):
     """A model or checkpoint that is damaged, too new, or not one of rlk's."""
 
 
+# ---- errors of others ----------------------------------------------------------------------------
+
+
+def described(error: BaseException) -> str:
+    """Its type, message and notes; without a message (`assert x > 0`), where it was raised."""
+    import traceback  # not at the top: only an error needs it
+
+    frames = traceback.extract_tb(error.__traceback__)
+    name, message = type(error).__name__, str(error)
+    if message:
+        found = f"{name}: {message}"
+    elif frames:
+        found = f"{name} at {frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}"
+    else:
+        found = name
+    return ". ".join([found, *getattr(error, "__notes__", [])])
+
+
 # ---- similar names -------------------------------------------------------------------------------
 
 

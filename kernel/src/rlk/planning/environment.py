@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.abilities import NamedAgain, WrapsVectors, offers
-from rlk.errors import PlanError, RlkError
+from rlk.errors import PlanError, RlkError, described
 from rlk.planning.passed_environment import place_of, registered_as
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _wrapped(env: gym.Env[Any, Any], wrapper: Choice, name: str) -> gym.Env[Any,
     except RlkError:
         raise
     except Exception as error:
-        cause = f"{type(error).__name__}: {error}"
+        cause = described(error)
         raise PlanError(f"{wrapper.title} cannot wrap environment {name!r}: {cause}.") from error
     if made is None:
         raise PlanError(f"{wrapper.title} returned None. It must return the wrapped environment.")

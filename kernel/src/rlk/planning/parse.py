@@ -8,18 +8,21 @@ from typing import Any
 from rlk.documents import parse_toml
 from rlk.errors import PlanError
 
+_WORDS = re.compile(r"\[\s*[A-Za-z_][\w./-]*\s*(,\s*[A-Za-z_][\w./-]*\s*)*\]")
+
 
 def parse_value(text: str) -> Any:
     """A TOML value if the text parses as one (`1e-3`, `[64, 64]`, `true`), else the text itself.
 
-    TOML has no null: `none` is None.
+    TOML has no null: `none` is None. A list of words needs no quotes (`[image, goal]`): a shell
+    would have removed them.
     """
     if text in ("none", "None", "null"):
         return None
     try:
         return parse_toml(f"value = {text}")["value"]
     except ValueError:
-        return text
+        return [word.strip() for word in text[1:-1].split(",")] if _WORDS.fullmatch(text) else text
 
 
 def parse_setting(pair: str) -> tuple[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import ChangesSpaces, offers
-from rlk.errors import PlanError
+from rlk.errors import PlanError, described
 from rlk.planning.environment import EnvChoice, MakeEnv, vector_form, vector_of
 from rlk.planning.foreign_interface import refuse_foreign_interface
 
@@ -67,7 +67,7 @@ def _close(name: str, made: Any) -> None:
     try:
         made.close()
     except Exception as error:
-        cause = f"{type(error).__name__}: {error}"
+        cause = described(error)
         raise PlanError(
             f"environment {name!r} cannot be closed: {cause}. Let its close() do nothing where "
             "there is nothing to close: it is called of one that was only made, too."
@@ -101,7 +101,7 @@ def _made(env: EnvChoice, make: Callable[[], Any]) -> Any:
     except PlanError:
         raise
     except Exception as error:
-        cause = f"{type(error).__name__}: {error}"
+        cause = described(error)
         raise PlanError(f"environment {env.name!r} cannot be made: {cause}.") from error
 
 

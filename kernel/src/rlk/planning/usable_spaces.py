@@ -48,14 +48,21 @@ def _observation(space: Space) -> str | None:
         if not isinstance(part, _ARRAYS):
             return (
                 f"{where} is {describe(part)}. What stands in a Dict or a Tuple may be a Box, "
-                "Discrete, MultiDiscrete or MultiBinary: leave it out "
-                "(gymnasium.wrappers.FilterObservation), or make a Box of it "
-                "(gymnasium.wrappers.TransformObservation)."
+                f"Discrete, MultiDiscrete or MultiBinary: leave it out ({_leave_out(space)}), or "
+                "make a Box of it (gymnasium.wrappers.TransformObservation)."
             )
         found = _array(where, part, "TransformObservation")
         if found:
             return found
     return None
+
+
+def _leave_out(space: spaces.Dict) -> str:
+    """What to type to keep only the keys that are arrays; for nested keys, the wrapper's name."""
+    keys = [key for key, part in space.spaces.items() if isinstance(part, _ARRAYS)]
+    if not keys or not all(key.isidentifier() for key in space.spaces):
+        return "gymnasium.wrappers.FilterObservation"
+    return f"--plugin 'gymnasium.wrappers:FilterObservation:filter_keys=[{','.join(keys)}]'"
 
 
 def _action(space: Space) -> str | None:

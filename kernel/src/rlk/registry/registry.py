@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from rlk.component import Component
-from rlk.errors import SHOWN, BrokenPlugin, PlanError, UnknownName
+from rlk.errors import SHOWN, BrokenPlugin, PlanError, UnknownName, nearest
 from rlk.registry.entry import Entry
 from rlk.registry.kinds import singular
 
@@ -107,6 +107,9 @@ class Registry:
             asked = [*names, f"{len(asked) - SHOWN} more (rlk plugins list --kind {self.kind})"]
         hint = f"Asked {self.kind}: {', '.join(asked) or 'none; a plugin of that kind is missing'}."
         known = [one for _, source in sources for one in _known(source)]
+        if not nearest(name, known):
+            advice = (_advice(source, name) for _, source in sources)
+            hint = " ".join([*filter(None, advice), hint])
         if known:
             return UnknownName(what, name, known, hint)
         return PlanError(f"unknown {what} {name!r}. {hint}")
@@ -172,3 +175,10 @@ def _known(source: Any) -> list[str]:
     from rlk.abilities import ListsNames, offers  # not at the top: only an error needs it
 
     return list(source.known()) if offers(source, ListsNames) else []
+
+
+def _advice(source: Any, name: str) -> str:
+    """What a source says about a name that nobody resolved, if it says anything."""
+    from rlk.abilities import AdvisesOnNames, offers  # as above
+
+    return source.advice(name) if offers(source, AdvisesOnNames) else ""

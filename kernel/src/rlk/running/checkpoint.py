@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, offers
-from rlk.errors import BadFile, RlkError
+from rlk.errors import BadFile, RlkError, described
 from rlk.planning.saved_plan import as_json
 from rlk.protocols import State
 from rlk.running.manifest import STATE_VERSION, Part
@@ -183,7 +183,7 @@ def bad_if_it_fails(what: str) -> Iterator[None]:
     except RlkError:
         raise
     except Exception as error:
-        raise BadFile(f"{what}: {type(error).__name__}: {error}.") from error
+        raise BadFile(f"{what}: {described(error)}.") from error
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import warnings
 import gymnasium as gym
 import pytest
 
-from rlk.errors import PlanError, UnknownName
+from rlk.errors import PlanError, UnknownName, described
 from rlk.planning.environment import choose_environment
 from rlk_gymnasium.ids import ids
 from rlk_gymnasium.known import known_ids
@@ -109,6 +109,28 @@ def test_an_id_that_a_package_does_not_register_is_said_to_be_missing_there(modu
         answer()
     with pytest.raises(PlanError, match=r"'registers_one' registers none of that name"):
         answer.registration()
+
+
+@pytest.mark.parametrize(
+    ("asked", "has_advice"), [("MiniGrid-Empty-v0", True), ("CartPol-v1", False), ("maze", False)]
+)
+def test_an_id_unlike_all_others_may_be_a_packages_own(choose, asked, has_advice):
+    with pytest.raises(UnknownName) as caught:
+        choose(asked)
+    assert (f"use 'PACKAGE:{asked}'." in str(caught.value)) is has_advice
+
+
+def test_an_error_of_what_an_extra_installs_says_where_versions_are_told(monkeypatch):
+    def broken(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(gym, "make", broken)
+    with pytest.raises(AssertionError) as caught:
+        ById("CartPole-v1")()
+    assert "rlk doctor" not in described(caught.value)
+    with pytest.raises(AssertionError) as caught:
+        ById("CartPole-v1", install="pip install it")()
+    assert "rlk doctor" in described(caught.value)
 
 
 def test_variants_do_not_crowd_the_message(choose):

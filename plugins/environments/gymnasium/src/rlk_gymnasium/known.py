@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, parse_env_id
 
@@ -9,6 +11,7 @@ from rlk_gymnasium.made import ById
 
 #: Variants of other ids, which would crowd a message.
 _CROWD = ("phys2d", "tabular")
+_VERSIONED = re.compile(r"-v\d+$")
 
 
 class KnownIds:
@@ -34,6 +37,12 @@ class KnownIds:
     def known(self) -> list[str]:
         """The ids to choose from."""
         return [name for name in gym.registry if not name.startswith(_CROWD)]
+
+    def advice(self, name: str) -> str:
+        """How to name the package that registers an id; for what has the form of an id only."""
+        if ":" in name or _VERSIONED.search(name) is None:
+            return ""
+        return f"If a package registers it when it is imported, use 'PACKAGE:{name}'."
 
 
 def _again(asked: str, spec: EnvSpec | None) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, described
 
 if TYPE_CHECKING:
     import gymnasium as gym
@@ -54,6 +54,10 @@ class ById:
             made = f"made with {given}" if given else "made"
             cause = self._cause(error)
             raise PlanError(f"environment {self.id!r} cannot be {made}: {cause}") from error
+        except Exception as error:
+            if self.install:
+                error.add_note("If a package is too old or too new for it, rlk doctor says so")
+            raise
 
     def registration(self) -> EnvSpec:
         """How Gymnasium knows it.
@@ -121,7 +125,7 @@ def _import(module: str, install: str) -> None:
     try:
         importlib.import_module(module)
     except Exception as error:
-        cause = f"{type(error).__name__}: {error}"
+        cause = described(error)
         what = f"{module!r}, which registers the environment"
         missing = install and isinstance(error, ModuleNotFoundError)
         hint = f" Type: {install}" if missing else ""

@@ -12,6 +12,7 @@ from rlk.errors import SHOWN, PlanError
 from rlk.registry.external import as_component
 from rlk.registry.kinds import KINDS
 from rlk_code.place import FILE_PREFIX, classes_of, object_at
+from rlk_code.wrapper_settings import WithSettings, settings_of
 
 #: What a class can do, and what kind it is then; the first that fits.
 _METHODS = (
@@ -46,7 +47,17 @@ def component_at(place: str, kind: str | None = None) -> Component:
             "(a method such as rlk_step, marked with @rlk.hookimpl). If it is not an extension: "
             f"rlk.Component(kind=…), one of {', '.join(KINDS)}."
         )
+    if kind == "wrappers" and component.factory is found and component.config is None:
+        component = _with_settings(component, found)
     return attrs.evolve(component, kind=kind)
+
+
+def _with_settings(component: Component, wrapper: Any) -> Component:
+    """The component of a wrapper, whose further arguments are settings."""
+    config = settings_of(wrapper)
+    if config is None:
+        return component
+    return attrs.evolve(component, config=config, factory=WithSettings(wrapper))
 
 
 def guessed(found: Any) -> str | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rlk.errors import PlanError, UnknownName
+from rlk.errors import PlanError, UnknownName, described
 from rlk.files import looking_at
 
 #: Begins the name of the module of a file, which no other module is called.
@@ -58,7 +58,7 @@ def _imported(name: str, what: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        cause = f"{type(error).__name__}: {error}"
+        cause = described(error)
         raise PlanError(f"cannot import {what} module {name!r}: {cause}.") from error
     finally:
         sys.path.remove("")
@@ -81,5 +81,5 @@ def _from_file(place: str, what: str) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise PlanError(f"{what} file {place!r} fails: {type(error).__name__}: {error}.") from error
+        raise PlanError(f"{what} file {place!r} fails: {described(error)}.") from error
     return module

@@ -104,9 +104,9 @@ class NatureCnn(nn.Module):
         if min(size) < SMALLEST:
             raise PlanError(
                 f"policy 'cnn' needs images of at least {SMALLEST}x{SMALLEST} pixels, got "
-                f"{size[0]}x{size[1]} ({channels} channels, {'first' if first else 'last'}). Use "
-                "--policy mlp, or resize the images; if that axis is not the channels': "
-                "--set policy.channels=first or last."
+                f"{size[0]}x{size[1]} ({channels} channels, {'first' if first else 'last'}). "
+                "Resize them, or use --policy mlp; if that axis is not the channels': --set "
+                "policy.channels=first or last."
             )
         self.conv1 = nn.Conv2d(channels, 32, 8, stride=4)
         self.conv2 = nn.Conv2d(32, 64, 4, stride=2)

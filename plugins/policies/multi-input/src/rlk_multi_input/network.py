@@ -99,4 +99,7 @@ def _cnn(images: Cnn, key: str, space: Any) -> Any:
     try:
         return images.cnn(space)
     except PlanError as error:
-        raise PlanError(f"key {key!r} of the observation space: {error}") from None
+        raise PlanError(
+            f"key {key!r} of the observation space: {error} Or flatten all keys: --policy mlp "
+            "--plugin gymnasium.wrappers:FlattenObservation"
+        ) from None

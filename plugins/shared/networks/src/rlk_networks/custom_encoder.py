@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, described
 from rlk.records import Array
 from rlk.spaces import Space, describe
 from rlk_networks.observations import as_tensor, preprocess
@@ -45,7 +45,7 @@ def custom_encoder(asked: Callable[[Any], Any], space: Space) -> nn.Module:
         except Exception as error:
             raise PlanError(
                 f"the encoder {name} does not take observations {describe(space)}, which come as "
-                f"float32 [B, ...]: {type(error).__name__}: {error}"
+                f"float32 [B, ...]: {described(error)}"
             ) from error
     made.train(mode)
     said = getattr(made, "features", None)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk.errors import PlanError, RlkError
+from rlk.errors import PlanError, RlkError, described
 from rlk.records import Array, Schema
 
 #: Infos of B transitions: key -> [B].
@@ -88,7 +88,7 @@ class Judge:
             except Exception as error:
                 raise RlkError(
                     f"the environment's {self._name} fails for one pair of goals and the info "
-                    f"{its}: {type(error).__name__}: {error}. {_GIVE}. If it reads infos, name "
+                    f"{its}: {described(error)}. {_GIVE}. If it reads infos, name "
                     "them by the setting info_keys=['KEY'] of hindsight-replay, or of HER."
                 ) from error
             if value.size != 1:
