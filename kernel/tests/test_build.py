@@ -10,10 +10,11 @@ from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, RlkError
 from rlk.optimise import OneProcess
+from rlk.running.device import Threads
 from rlk.running.vec_env import stack_size
 from rlk_testing.environments import BY_ACTION_SPACE, DiscreteMatch
 from rlk_testing.stand_in_parameters import StandInParameters
-from rlk_testing.stand_ins import StandIn
+from rlk_testing.stand_ins import StandIn, StandInPolicy
 
 MATCH = BY_ACTION_SPACE["Discrete"]
 
@@ -154,7 +155,7 @@ def test_a_storage_knows_of_how_many_frames_the_environments_stack_their_observa
 
 def test_a_policy_or_an_actor_of_a_plugin_is_used(make):
 
-    from rlk_testing.stand_ins import RandomActor, StandInPolicy
+    from rlk_testing.stand_ins import RandomActor
 
     class Makes:
         @hookimpl
@@ -329,6 +330,40 @@ def test_threads_are_as_told_and_else_one_for_a_small_network(make):
         assert torch.get_num_threads() == 2
         make(n_threads=None)
         assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_large_network_has_the_programs_threads_whatever_an_earlier_run_had(monkeypatch):
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        threads = Threads()
+        for asked, had in ((None, 3), (1, 1), (None, 3), (2, 2), (2, 2), (None, 3)):
+            threads.set(asked)
+            assert torch.get_num_threads() == had
+        threads.set(1)
+        torch.set_num_threads(4)  # by the program, between two runs
+        threads.set(None)
+        assert torch.get_num_threads() == 4
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_weights_begin_alike_whatever_the_number_of_threads(make):
+    before, begun = torch.get_num_threads(), []
+
+    class Orthogonal(StandInPolicy):
+        def build(self, observation_space, heads):
+            policy = super().build(observation_space, heads)
+            begun.append(torch.nn.init.orthogonal_(torch.empty(256, 256)))
+            return policy
+
+    try:
+        for n_threads in (1, 4):
+            torch.set_num_threads(n_threads)
+            make(policy=Orthogonal, seed=1)
+            assert torch.equal(begun[0], begun[-1])
     finally:
         torch.set_num_threads(before)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import torch
@@ -17,6 +19,35 @@ if TYPE_CHECKING:
 ONE_THREAD_MAX_PARAMETERS = 1_000_000
 #: Freeing a block of this size once makes glibc keep up to twice as much for the process.
 _KEPT_BYTES = 31 << 20
+
+
+class Threads:
+    """Torch's threads, a number of the whole process that every run sets for itself."""
+
+    def __init__(self) -> None:
+        self._of_program = self._of_run = torch.get_num_threads()
+
+    def set(self, n_threads: int | None) -> None:
+        """Set their number; None is the program's own, whatever an earlier run has set."""
+        now = torch.get_num_threads()
+        if now != self._of_run:  # the program has set it since
+            self._of_program = now
+        self._of_run = n_threads or self._of_program
+        torch.set_num_threads(self._of_run)
+
+
+_threads = Threads()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute on one thread, so that the last bit does not depend on how many there are."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def choose_device(plan: Plan) -> str:
@@ -44,12 +75,11 @@ def choose_device(plan: Plan) -> str:
 
 
 def prepare_torch(run: Run) -> None:
-    """Set torch's threads: those of the plan, else one for a small network that sees no images."""
-    n_threads = run.plan.n_threads
+    """Set torch's threads: those of the plan; else one for a small network that sees no images,
+    and for others as many as the program has.
+    """
     is_small = run.parameters.flat.numel() <= ONE_THREAD_MAX_PARAMETERS
-    if n_threads is not None:
-        torch.set_num_threads(n_threads)
-    elif is_small and not spaces.is_image(run.plan.policy_space):
-        torch.set_num_threads(1)
+    is_fastest_on_one = is_small and not spaces.is_image(run.plan.policy_space)
+    _threads.set(run.plan.n_threads or (1 if is_fastest_on_one else None))
     # Memory that glibc keeps need not be mapped again: this saves SAC 200 page faults per step.
     torch.empty(_KEPT_BYTES, dtype=torch.uint8)
