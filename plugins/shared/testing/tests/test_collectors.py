@@ -119,6 +119,12 @@ class GoesOnInTheMiddle(StandInCollector):
         return super().collect()
 
 
+class GoesOnOnceLoaded(StandInCollector):
+    def load_state_dict(self, state):
+        super().load_state_dict(state)
+        self.cut_short = False
+
+
 class GoesOnAfterAnError(StandInCollector):
     def forget(self):
         if sys.exception() is None:
@@ -201,6 +207,10 @@ class DrawsGlobally(StandInCollector):
         (GoesOnAfterAnError, "test_after_an_error_it_starts_over_with_a_reset"),
         (ResetsAlike, "test_environments_are_reset_once_with_seeds_of_their_own"),
         (GoesOnInTheMiddle, "test_a_listener_stops_at_once_and_the_next_collection_starts_over"),
+        (
+            GoesOnOnceLoaded,
+            "test_a_collection_that_a_listener_stopped_is_not_continued_in_another_run",
+        ),
         (HearsNobody, "test_a_listener_stops_at_once_and_the_next_collection_starts_over"),
         (StoresAnything, "test_a_number_that_is_none_stops_the_run_and_is_not_stored"),
         (SavesNothing, "test_a_run_goes_on_bit_for_bit_in_the_middle_of_episodes"),

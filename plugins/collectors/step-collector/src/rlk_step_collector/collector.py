@@ -43,11 +43,11 @@ class StepCollector:
         self._n_envs, self._keeps_infos = run.n_envs, bool(run.plan.info_keys)
         self._returns = np.zeros(run.n_envs)  # of the episodes that go on
         self._lengths = np.zeros(run.n_envs, dtype=np.int64)
-        self._cut_short = False
         self._begin = beginning(run.actor)
         told = offers(run.storage, ToldOfResets)
         self._tell_storage: Callable[[], None] | None = run.storage.interrupt if told else None
         self.forget()
+        self._cut_short = False
         run.hooks.activate(RolloutMetrics(run), "steps", "rlk-step-collector")
 
     def forget(self) -> None:
@@ -56,6 +56,7 @@ class StepCollector:
         That is needed for another environment, where an environment's state is lost, and where
         somebody else has stepped it.
         """
+        self._cut_short = True  # an unfinished collection cannot be continued after a reset
         self._observation: Any = None
         self._is_checked = False  # whether a step of these environments was looked at whole
         self._carry = self.run.actor.start(self._n_envs)
@@ -82,7 +83,6 @@ class StepCollector:
             return self._collect()
         except BaseException as error:
             self._look_at_actors(error)
-            self._cut_short = True
             self.forget()
             raise
 
@@ -193,6 +193,7 @@ class StepCollector:
             check_observation(self.run, observation)
         if (carry is None) != (self._carry is None):
             raise RlkError("the saved carry is not one of this actor's.")
+        self._cut_short = True  # the storage may hold a collection that a listener stopped
         self._observation, self._carry = observation, carry
         self._start = np.asarray(state["start"], dtype=bool)
         self._returns[:], self._lengths[:] = state["returns"], state["lengths"]

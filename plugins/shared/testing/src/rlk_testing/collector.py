@@ -211,6 +211,21 @@ class CollectorContract(RunContract):
             agent.learn(40, reset_num_timesteps=False)
             assert agent.num_timesteps == 50 and watch.restarts == 1
 
+    @pytest.mark.parametrize("kept", [True, False], ids=["state", "no state"])
+    def test_a_collection_that_a_listener_stopped_is_not_continued_in_another_run(
+        self, kept: bool
+    ) -> None:
+        name, watch = self.entry().name, Watch()
+        with self.agent(plugins=(name, Watch(stops_at=10)), n_steps=4) as agent:
+            agent.learn(100)
+            state = copy.deepcopy(checkpoint.run_state(agent.run))
+        if not kept:  # of environments that cannot tell it
+            state["manifest"]["contents"].remove("environments")
+        with self.agent(plugins=(name, watch), n_steps=4) as other:
+            checkpoint.restore(other.run, state)
+            other.learn(40, reset_num_timesteps=False)
+            assert watch.restarts == 1, "the storage is told that the collection was cut short"
+
     # ---- what is not finite ----------------------------------------------------------------------
 
     @pytest.mark.parametrize("field", ["reward", "observation"])

@@ -21,11 +21,13 @@ class StandInCollector:
     Its metrics are none: rows have no `rollout/…` and no `time/…`."""
 
     def __init__(self, run: Run) -> None:
-        self.run, self.cut_short = run, False
+        self.run = run
         self.forget()
+        self.cut_short = False
 
     def forget(self) -> None:
         n_envs = self.run.n_envs
+        self.cut_short = True
         self.observation: Any = None
         self.carry = self.run.actor.start(n_envs)
         self.start = np.ones(n_envs, dtype=bool)
@@ -43,7 +45,6 @@ class StandInCollector:
             going = all(self._step() for _ in range(run.algorithm.steps_per_collect()))
         except BaseException:
             self.forget()
-            self.cut_short = True
             raise
         self.cut_short = not going
         return going
@@ -88,5 +89,6 @@ class StandInCollector:
         return {**now, "figures": self.figures.copy()}
 
     def load_state_dict(self, state: State) -> None:
+        self.cut_short = True  # perhaps: checkpoints are also made after a listener stopped
         self.observation, self.carry = state["observation"], state["carry"]
         self.start, self.figures = np.array(state["start"]), np.array(state["figures"])
