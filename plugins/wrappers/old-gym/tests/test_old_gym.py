@@ -101,6 +101,36 @@ def test_an_environment_of_gymnasiums_interface_passes_as_it_is() -> None:
     assert rlk.make("ppo2", env="CartPole-v1", plugins=["old-gym"]).learn(8)
 
 
+class FiveButNoSeed(gymnasium.Env[Any, Any]):
+    """Between both interfaces: five values of `step`, and a `reset` that takes no seed."""
+
+    observation_space, action_space = spaces.Discrete(2), spaces.Discrete(2)
+
+    def reset(self) -> Any:  # type: ignore[override]
+        return 0, {}
+
+    def step(self, action: Any) -> Any:
+        return 1, 1.0, False, False, {}
+
+
+class FourValues(FiveButNoSeed):
+    def step(self, action: Any) -> Any:
+        return 1, 1.0, False, {}
+
+
+@pytest.mark.parametrize("old", [FourValues, FiveButNoSeed])
+def test_the_time_limit_that_an_id_was_registered_with_is_kept(
+    old: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gymnasium.envs.registration, "registry", {})
+    gymnasium.register("rlk_tests/Limited-v0", old, max_episode_steps=3)
+    env = FiveValues(gymnasium.make("rlk_tests/Limited-v0", disable_env_checker=True))
+    for _ in range(2):
+        env.reset(seed=1)
+        ends = [env.step(0)[2:4] for _ in range(3)]
+        assert ends == [(False, False), (False, False), (False, True)]
+
+
 def test_three_values_are_refused() -> None:
     class Three(Old):
         def step(self, action: Any) -> Any:

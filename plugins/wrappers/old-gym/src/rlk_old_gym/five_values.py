@@ -85,19 +85,24 @@ class FiveValues(gymnasium.Env[Any, Any]):
             )
         if len(result) == 5:
             observation, reward, terminated, truncated, info = result
-            return observation, _number(reward), bool(terminated), bool(truncated), info
+            truncated = bool(truncated) or self._is_at_limit()
+            return observation, _number(reward), bool(terminated), truncated, info
         observation, reward, done, info = result
         truncated = self._is_truncated(bool(done), info)
         terminated = bool(done) and not truncated
         return observation, _number(reward), terminated, truncated, info
 
     def _is_truncated(self, done: bool, info: Any) -> bool:
-        if self._own_limit is not None and self._length >= self._own_limit and not done:
+        if self._is_at_limit() and not done:
             return True
         said = info.get(TRUNCATED) if isinstance(info, dict) else None
         if said is not None:
             return done and bool(said)
         return done and self._length == self._said_limit
+
+    def _is_at_limit(self) -> bool:
+        """Whether the time limit that was taken off would end the episode now."""
+        return self._own_limit is not None and self._length >= self._own_limit
 
     def render(self) -> Any:
         """A frame, or what the environment's `render` gives."""
