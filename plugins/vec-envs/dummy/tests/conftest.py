@@ -1,4 +1,4 @@
-"""Environments with everything that a space, an info or an episode can be."""
+"""Environments with all kinds of spaces, infos and episode ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step by step the same as Gymnasium's SyncVectorEnv with same-step autoreset."""
+"""The same results, step by step, as Gymnasium's SyncVectorEnv with same-step restarts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_cartpole_tells_the_same_for_400_steps(zoo):
 
 
 def test_a_wrapper_that_reports_episodes_is_gathered_the_same(zoo, monkeypatch):
-    monkeypatch.setattr("time.perf_counter", lambda: 0.0)  # it reports how long an episode took
+    monkeypatch.setattr("time.perf_counter", lambda: 0.0)  # it reports the duration of episodes
 
     def make():
         return gym.wrappers.RecordEpisodeStatistics(gym.make("CartPole-v1"))

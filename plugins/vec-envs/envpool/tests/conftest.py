@@ -1,4 +1,4 @@
-"""A stand-in for EnvPool with the interface that was recorded from EnvPool 1.2.5."""
+"""A stand-in for EnvPool, with the interface recorded from EnvPool 1.2.5."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rlk_toy_environments.bit_flipping import BitFlippingEnv
 class Pool:
     """As `envpool.make_gymnasium` makes it; seeds are fixed when it is made.
 
-    A row that has ended is reset in the next step, whatever its action; `reset(env_id)` resets
-    those rows alone, and gives their rows alone.
+    An environment whose episode ended is reset in the next step, whatever its action is.
+    `reset(env_id)` resets only those environments, and returns only their rows.
     """
 
     metadata = {"render_modes": ["rgb_array"]}
@@ -73,7 +73,7 @@ class Pool:
         return concatenate(space, observations, create_empty_array(space, len(observations)))
 
     def _infos(self, ids, found):
-        """EnvPool's infos are arrays of all rows that are given, without masks."""
+        """EnvPool's infos are arrays with a row for each returned environment, without masks."""
         own = {"env_id": ids, "players": {"env_id": ids}}
         if not found[0]:
             return own

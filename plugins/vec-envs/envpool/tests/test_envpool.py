@@ -1,4 +1,4 @@
-"""What is special about EnvPool: its seeds, its infos, and what is refused."""
+"""What is special about EnvPool: its seeds, its infos, and the refused combinations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EnvPool itself, where it is installed: what the stand-in was recorded from still holds."""
+"""EnvPool itself, if it is installed: the interface of the stand-in is still right."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def test_rows_that_end_restart_in_the_same_step_and_the_others_go_on(real):
         if over[0] or cut[0]:
             ended += 1
             assert np.array_equal(infos["final_obs"][1], expected[0])
-            expected, *_ = one.step(np.array([0]))  # which EnvPool spends on the restart
+            expected, *_ = one.step(np.array([0]))  # the step that EnvPool uses for the restart
     assert ended >= 1

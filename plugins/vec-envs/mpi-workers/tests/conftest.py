@@ -1,4 +1,4 @@
-"""Programs under mpirun, with a time limit; nothing may be left of them, however they end."""
+"""Programs under mpirun, with a time limit; no process may remain, however they end."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import pytest
 
 from rlk_testing.launched import HAS_MPI, MPIRUN, Launched
 
-#: For a machine of two slow threads that others use too; a hang is what it finds.
+#: Enough for a machine of two slow threads that others use too; a hang takes all of it.
 LIMIT_SECONDS = 150
-#: Every rank imports the environments of the job's tests from there.
+#: The folder from which every rank imports the environments of the job's tests.
 JOB = Path(__file__).parent / "job"
 collect_ignore = [] if HAS_MPI else ["test_job.py", "test_ends.py"]
 
 
 def of_session(session):
-    """The processes of a session that run; mpirun starts one here, and its ranks stay in it."""
+    """The running processes of a session; mpirun starts one here, and its ranks stay in it."""
     found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -33,7 +33,7 @@ def of_session(session):
 
 @pytest.fixture
 def start(tmp_path):
-    """start(SIZE, *ARGUMENTS): a job, of which no process may be left."""
+    """start(SIZE, *ARGUMENTS): starts a job, no process of which may remain."""
     jobs = []
 
     def begin(size, *arguments):

@@ -1,4 +1,4 @@
-"""A rank that ends or hangs ends the job in seconds, with its number; nothing is left of it."""
+"""A rank that ends or hangs ends the job in seconds; the error names it; no process remains."""
 
 from __future__ import annotations
 

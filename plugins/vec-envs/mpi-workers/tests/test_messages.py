@@ -1,4 +1,4 @@
-"""What MPI is given to keep for a vector is given back when the vector is closed."""
+"""MPI datatypes of a vector environment are freed when it is closed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlk_mpi_workers.hosting import Share
 
 
 class StandInMpi:
-    """The few functions of `mpi4py.MPI` that describe memory; counts the datatypes it keeps."""
+    """The few functions of `mpi4py.MPI` that describe memory; counts the datatypes in use."""
 
     BOTTOM = None
 

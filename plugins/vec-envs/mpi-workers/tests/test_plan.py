@@ -1,4 +1,4 @@
-"""What is decided before anything is built, and what the backend is on one rank alone."""
+"""Decisions before anything is built, and the backend on a single rank."""
 
 from __future__ import annotations
 

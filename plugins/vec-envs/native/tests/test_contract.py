@@ -1,4 +1,4 @@
-"""The kernel's own checks, on walks that are vectors by themselves, in every mode of restarts."""
+"""The kernel's own checks, on vectorised walks in every restart mode."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rlk_testing.environments import Walk
 
 
 class Walks(SyncVectorEnv):
-    """Walks in the mode that it is told."""
+    """Walks in the given restart mode."""
 
     def __init__(self, num_envs, autoreset_mode=AutoresetMode.NEXT_STEP, **keywords):
         super().__init__([lambda: Walk(**keywords)] * num_envs, autoreset_mode=autoreset_mode)
 
 
 class NextStepWalks(Walks):
-    """Walks that restart in the next step whatever they are told, and know no mask."""
+    """Walks that restart in the next step whatever mode they are given, and take no mask."""
 
     def __init__(self, num_envs, **keywords):
         super().__init__(num_envs, **keywords)
@@ -31,7 +31,7 @@ class NextStepWalks(Walks):
 
 
 class LeftAlone(Walks):
-    """Walks that leave restarts to their user."""
+    """Walks that the user must restart."""
 
     def __init__(self, num_envs, **keywords):
         super().__init__(num_envs, autoreset_mode=AutoresetMode.DISABLED, **keywords)

@@ -1,4 +1,4 @@
-"""Gymnasium's own vectorised environments, and what is refused."""
+"""Gymnasium's own vectorised environments, and the refused ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def cart_poles(n=3, **keywords):
 
 
 def test_gymnasiums_cart_pole_restarts_in_the_same_step_and_nothing_else_moves():
-    """The same rows, stepped by Gymnasium with its extra step, which has no transition."""
+    """Compared with Gymnasium's own steps, of which the extra one is not a transition."""
     ours, theirs = cart_poles(), gym.make_vec("CartPole-v1", 3)
     assert ours.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
     observation, expected = ours.reset(seed=[5, 6, 7])[0], theirs.reset(seed=5)[0]
@@ -43,7 +43,7 @@ def test_gymnasiums_cart_pole_restarts_in_the_same_step_and_nothing_else_moves()
                 infos["final_obs"][row], stepped[0][row]
             )
             assert (np.abs(observation[row]) <= 0.05).all()
-        if over.any():  # go on from the same states: Gymnasium would throw the next action away
+        if over.any():  # continue from the same states: Gymnasium would ignore the next action
             assert not np.array_equal(before, theirs.state)
             theirs.state, theirs.prev_done[:] = ours.unwrapped.state.copy(), False
             theirs.steps[:] = ours.unwrapped.steps
@@ -66,7 +66,7 @@ def test_a_restart_draws_what_gymnasiums_extra_step_would_have_drawn():
 
 
 class Final(VectorEnv):
-    """As ale-py's: final observations of all rows in one array, and no masks or final infos."""
+    """As in ale-py: final observations of all rows in one array, and no masks or final infos."""
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
 

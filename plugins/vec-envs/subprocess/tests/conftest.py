@@ -1,4 +1,4 @@
-"""Environments with all that a space, an info or an episode can be, and a watch on leftovers."""
+"""Environments with all kinds of spaces, infos and ends, and a check for leftovers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def zoo():
 
 
 def running(pid):
-    """Whether the process runs; a zombie, which nobody can have waited for yet, does not."""
+    """Whether the process runs; a zombie, for which no process has waited yet, does not."""
     try:
         with open(f"/proc/{pid}/stat") as stat:
             return stat.read().rpartition(")")[2].split()[0] != "Z"
@@ -36,7 +36,7 @@ def running(pid):
 
 
 def gone(pids, seconds=5.0):
-    """Whether all those processes end in time."""
+    """Whether all of those processes end in time."""
     pids, deadline = list(pids), time.monotonic() + seconds
     while any(map(running, pids)) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -44,7 +44,7 @@ def gone(pids, seconds=5.0):
 
 
 def descendants(pid):
-    """The processes below one."""
+    """All descendants of a process."""
     children = {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -54,13 +54,13 @@ def descendants(pid):
             continue
         children.setdefault(parent, []).append(int(entry))
     below = list(children.get(pid, ()))
-    for found in below:  # which grows meanwhile
+    for found in below:  # the list grows meanwhile
         below += children.get(found, ())
     return below
 
 
 def shared_files():
-    """Shared memory that has a name; an MPI job of somebody else's comes and goes meanwhile."""
+    """Shared memory that has a name; jobs of other users may add and remove some."""
     found = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
     return {name for name in found if not name.startswith(("mpich", "ucx"))}
 
@@ -69,7 +69,7 @@ def shared_files():
 def make(nothing_is_left_behind):
     """Makes vector environments that are closed at the end, whatever happens.
 
-    Their workers are forked, which is cheap: how workers are started has tests of its own.
+    Their workers are forked, which is cheap; other tests cover how workers are started.
     """
     made = []
 
@@ -88,21 +88,21 @@ def make(nothing_is_left_behind):
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind():
-    """Every test, whatever it breaks, ends without processes, shared memory or open descriptors."""
+    """Every test must end without leaving processes, shared memory or open descriptors behind."""
     files, descriptors = shared_files(), len(os.listdir("/proc/self/fd"))
     before = set(descendants(os.getpid()))  # a fork server of other tests
     yield
 
     def left():
         return (
-            set(descendants(os.getpid())) - before,  # if only as zombies
+            set(descendants(os.getpid())) - before,  # including zombies
             shared_files() - files,
             len(os.listdir("/proc/self/fd")) > descriptors,
         )
 
     found = left()
     if any(found):
-        gc.collect()  # cycles hold what nobody uses: rarely, and a collection takes long
+        gc.collect()  # cycles keep unused objects alive: rarely, and a collection takes long
         found = left()
     deadline = time.monotonic() + 5.0
     while any(found) and time.monotonic() < deadline:

@@ -27,7 +27,7 @@ def test_bytes_and_frames_that_arrive_together_are_received_one_by_one(ends):
 
 
 def test_what_comes_behind_a_frame_is_left_in_the_socket(ends):
-    """A worker takes the descriptor of the memory from the socket itself."""
+    """A worker reads the descriptor of the memory from the socket itself."""
     ours, theirs = ends
     ours.send_frame(pickle.dumps("make"))
     ours.send(CLOSE)
@@ -38,7 +38,7 @@ def test_what_comes_behind_a_frame_is_left_in_the_socket(ends):
 def test_a_frame_may_arrive_in_pieces(ends):
     ours, theirs = ends
     large = bytes(range(256)) * 500
-    theirs.socket.setblocking(False)  # as if the patience were over
+    theirs.socket.setblocking(False)  # as if the patience had run out
     ours.socket.send(b"#")
     with pytest.raises(BlockingIOError):
         theirs.receive()

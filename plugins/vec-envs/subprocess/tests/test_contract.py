@@ -7,4 +7,4 @@ from rlk_testing import VecEnvContract
 
 class TestSubprocess(VecEnvContract):
     component = "subprocess"
-    settings = {"start_method": "fork"}  # the others are compared with dummy in test_vec_env.py
+    settings = {"start_method": "fork"}  # test_vec_env.py compares the others with dummy

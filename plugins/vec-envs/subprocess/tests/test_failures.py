@@ -1,4 +1,4 @@
-"""Workers that raise, die, hang or lose their learner: it is said, and nothing is left behind.
+"""Workers that raise, die, hang or lose their learner: errors say so, and nothing remains.
 
 After every test the fixture `nothing_is_left_behind` looks for processes, memory and descriptors.
 """
@@ -181,7 +181,7 @@ def test_ctrl_c_is_the_learners_alone_and_an_interrupted_step_can_be_taken_up():
 
 
 def script(tmp_path, body):
-    """Writes a script of a user's and returns its path."""
+    """Write a user's script; returns its path."""
     path = tmp_path / "users_script.py"
     path.write_text(textwrap.dedent(body))
     return path
@@ -225,8 +225,8 @@ def test_a_script_without_a_main_guard_runs_once_and_its_classes_arrive(tmp_path
 
 
 KILLED = ("vector.step_async([0, 0]); os.kill(os.getpid(), signal.SIGKILL)", -9)
-#: Whether the learner can say goodbye depends on how it ends, whether its workers hear of it on how
-#: they were started.
+#: How the learner ends decides whether it can tell its workers; how the workers were started
+#: decides whether they notice the end.
 ENDS = [
     ("forkserver", "", 0),
     ("forkserver", "raise ValueError", 1),

@@ -16,14 +16,14 @@ from rlk_testing.environments import Walk
 
 
 def steps(fate, at=1, n=3):
-    """Actions of n environments, one of which meets a fate."""
+    """Actions for n environments, one of which causes a failure at a step."""
     chosen = np.zeros(n, np.int64)
     chosen[at] = fate
     return chosen
 
 
 def three(make):
-    """Three environments: 0 and 1 with the first worker, 2 with the second."""
+    """Three environments: 0 and 1 in the first worker, 2 in the second."""
     vector = make([Doomed] * 3, restart_workers=True, timeout_seconds=1.0)
     vector.reset(seed=[10, 20, 30])
     return vector
@@ -152,7 +152,7 @@ def test_numbers_that_are_kept_are_zero_in_a_lost_step_and_whole_infos_are_those
 
 
 class Fragile(Walk):
-    """A walk whose process dies at its twelfth step, if it is the first of its file to do so."""
+    """A walk whose process dies at its twelfth step, if it is the first with this file to do so."""
 
     def __init__(self, note):
         super().__init__()
@@ -165,7 +165,7 @@ class Fragile(Walk):
         return super().step(action)
 
     def _is_first(self):
-        """Whether no other has made the file: both may come here at the same time."""
+        """Whether no other process has created the file; two may try at the same time."""
         try:
             os.close(os.open(self.note, os.O_CREAT | os.O_EXCL))
         except FileExistsError:

@@ -1,4 +1,4 @@
-"""How workers are started, what they inherit, and what is refused before there are any."""
+"""How workers are started, what they inherit, and what is refused before any is started."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cartpole():
 
 
 class Counter(gym.Env):
-    """Never ends, and tells what it finds in its process."""
+    """Never ends, and reports what it finds in its process."""
 
     observation_space = gym.spaces.Box(0.0, 100.0, (1,), np.float32)
     action_space = gym.spaces.Discrete(2)
@@ -113,7 +113,7 @@ def test_workers_know_the_learners_path_but_neither_torch_nor_plugins_nor_descri
         }
     argv, path = vector.call("argv")[0]
     assert argv == ["-c"] and path == sys.path
-    for inheritable, environment in vector.call("surroundings"):  # of what an environment starts
+    for inheritable, environment in vector.call("surroundings"):  # those of started programs
         assert inheritable == []
         assert "MINE" in environment and "PMI_RANK" not in environment
 

@@ -1,4 +1,4 @@
-"""What SubprocVecEnv promises; what it has in common with dummy is compared with dummy."""
+"""The guarantees of SubprocVecEnv; what it shares with dummy is compared with dummy."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Counter(gym.Env):
 
 @attrs.define
 class Mine:
-    """A class that only this module knows."""
+    """A class that only this module has."""
 
     number: int
 
@@ -256,7 +256,7 @@ def test_methods_and_attributes_are_reached_in_the_order_of_the_indices(zoo, mak
 
 
 def test_large_and_unusual_values_travel_both_ways(make):
-    vector = make([Counter, Counter], start_method="forkserver")  # a fork would know `Mine`
+    vector = make([Counter, Counter], start_method="forkserver")  # a fork would have `Mine`
     vector.reset()
     big = np.arange(300_000.0)
     assert np.array_equal(vector.call("told", big)[1], big)

@@ -12,7 +12,7 @@ pytest.importorskip("cv2", reason="OpenCV is an extra")
 
 class TestAle(EnvironmentContract):
     component = "ale"
-    # What an id makes can only be tried where ale-py, an extra, is installed.
+    # What an id makes can only be tested if ale-py, an extra, is installed.
     ids = ("ALE/Pong-v5", "PongNoFrameskip-v4") if find_spec("ale_py") else ()
 
 

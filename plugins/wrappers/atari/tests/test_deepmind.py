@@ -1,4 +1,4 @@
-"""`atari` on a game whose frames are counted: an odd frame is bright on the left, as its number."""
+"""`atari` on a game whose frames count up: an odd frame is bright on the left."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlk_vector_environments.env_state import Unsupported, capture, restore
 pytest.importorskip("cv2", reason="OpenCV is an extra")
 
 NOOP, FIRE, RIGHT, LEFT, DOWN = range(5)
-#: A game from its first frame on, in images of two pixels: left and right.
+#: The frames of a game, from its first one on, as images of two pixels: left and right.
 PLAIN = {"noop_max": 0, "width": 2, "height": 1}
 
 
@@ -76,7 +76,7 @@ def test_an_episode_ends_with_a_life_and_the_game_goes_on():
     assert ale.frames == 12, "one action without effect"
     end = env.step(DOWN)
     assert end[2:4] == (True, False)
-    # Frames are worth 3 in two actions, nothing in the one between the lives, and -2 in one.
+    # Frames are worth 3 in two actions, nothing in the action between the lives, and -2 in one.
     assert end[4] == {"lives": 0, "episode": {"r": 16.0, "l": 4}}
     env.reset()
     assert ale.frames == 0, "a new game"
@@ -142,7 +142,7 @@ def test_scaled_observations_are_0_to_1(frame_stack):
 
 
 def games_put_back(settle, settings):
-    """A game, and another one put where it is; both are played on and compared."""
+    """A game, and another one with its restored state; both are played on and compared."""
     game = {"lives": 3, "life": 14}
     (env, ale), (other, copy) = played(game, **settings), played(game, **settings)
     settle(env)

@@ -1,4 +1,4 @@
-"""Real games, where ale-py is installed: against a plain composition, from ids, and restored."""
+"""Real games, if ale-py is installed: compared with a plain composition, made by id, restored."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def game(id=BREAKOUT, **keywords):
 
 
 class Plain:
-    """The preprocessing as the documents describe it, one step of the environment per frame."""
+    """The preprocessing as the papers describe it, with one step of the environment per frame."""
 
     def __init__(self):
         self.env = game(obs_type="grayscale")

@@ -1,4 +1,4 @@
-"""What is reported of a run are games with their own rewards, not lives with clipped ones."""
+"""Reports of a run count whole games with their own rewards, not lives with clipped ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlk_testing.stand_in_game import StandInGame
 
 pytest.importorskip("cv2", reason="OpenCV is an extra")
 
-# Two lives of two actions, with one without effect between them; no action is worth more than 12.
+# Two lives of two actions, and one action without effect between; no action is worth over 12.
 GAME = {"env": StandInGame, "env.life": 8, "env.fires": False, "plugins": ["atari"]}
 ATARI = {"atari.noop_max": 0, "atari.width": 2, "atari.height": 1, "atari.scale": True}
 SMALL = {"policy.layers": [4], "n_envs": 2, "n_steps": 8, "nminibatches": 1, "noptepochs": 1}

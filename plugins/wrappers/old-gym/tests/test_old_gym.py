@@ -1,4 +1,4 @@
-"""Environments of gym's interface of old, in runs."""
+"""Environments with the interface of the old package gym, in runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rlk_testing import WrapperContract
 
 
 class Old:
-    """Shows how many steps the episode has, which ends after three. No class of gym's is needed."""
+    """Observes the number of steps of the episode, three at most; needs no class of gym."""
 
     def __init__(self) -> None:
         self.observation_space = spaces.Box(-np.inf, np.inf, (2,), np.float32)
@@ -38,7 +38,7 @@ class Old:
 
 
 class Foreign:
-    """Stands for a class of the package gym."""
+    """Stands in for a class of the package gym."""
 
     class Discrete:
         __module__ = "gym.spaces.discrete"

@@ -1,4 +1,4 @@
-"""A vector of environments whose numbers can be followed by hand."""
+"""A vector environment whose numbers can be computed by hand."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rlk_testing.stand_in_vec_env import StandInVecEnv
 
 
 class Counts(gym.Env[Any, Any]):
-    """Shows 10 * episode + step, in an array of any shape; an episode has `length` steps.
+    """Observes 10 * episode + step, in an array of any shape; an episode has `length` steps.
 
     Args:
         shape: of observations. length: steps of an episode. reward: of every step.
-        key: observations are a Dict with that key and a goal, unless it is empty.
+        key: if not empty, observations are a Dict with that key and a goal.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Several wrappers at once: the same on every backend, and a resumed run goes on bit for bit."""
+"""Several wrappers at once: equal on every backend, and a resumed run continues bit for bit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def agent(**settings: Any) -> rlk.Agent:
 
 
 def trained(made: rlk.Agent, timesteps: int) -> tuple[Any, Any]:
-    """What it has learnt after so many more timesteps, and the latest observations."""
+    """The parameters after so many more timesteps, and the latest observations."""
     with made:
         made.learn(timesteps, reset_num_timesteps=False)
         steps = [made.run.env.step(np.full((2, 2), 0.1, np.float32))[0].copy() for _ in range(9)]
@@ -55,7 +55,7 @@ def test_a_resumed_run_goes_on_where_it_was(tmp_path: Path) -> None:
         assert again.differs == []
         one, two = trained(made, 24), trained(again, 24)
     assert one[0].equal(two[0]) and np.array_equal(one[1], two[1])
-    # 5 features and a time, twice with two actions, and that twice again.
+    # 5 features and a time, twice with two actions, and all of that twice.
     assert one[1].shape[-1] == (2 * (BoxMatch().observation_space.shape[0] + 1) + 2 * 2) * 2
 
 

@@ -1,4 +1,4 @@
-"""`frame-stack`: which frames an observation has, at an episode's begin, in it and at its end."""
+"""`frame-stack`: the frames of an observation at an episode's start, in its middle, at its end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_frames_by_hand(counting: Any) -> None:
     for _ in range(4):
         results.append(env.step(ACTIONS))
         shown.append(results[-1][0][0].tolist())
-    # An episode has three steps; the vector shows the first frame of the next one then.
+    # An episode has three steps; then the vector returns the first frame of the next one.
     assert shown == [[0, 0, 10], [0, 10, 11], [10, 11, 12], [0, 0, 20], [0, 20, 21]]
     assert results[2][4]["final_obs"][0].tolist() == [11, 12, 13]
     assert "final_obs" not in results[3][4]
@@ -54,7 +54,7 @@ def test_a_reset_of_one_environment_leaves_the_other_alone(counting: Any) -> Non
 
 
 class Twin:
-    """The frames of one environment in a deque, the plain way."""
+    """The frames of one environment in a deque, as a simple reference."""
 
     def __init__(self, k: int, axis: int) -> None:
         self.k, self.axis = k, axis
@@ -196,8 +196,8 @@ def test_a_replay_keeps_every_frame_once_and_gives_the_stacks_back(plugins: list
         storage = agent.run.storage
         assert agent.run.env.stack_size == 4
         rows = storage.sample(50).observation.numpy()
-        assert sum(row.tobytes() in seen for row in rows) > 40  # all but the reset's
+        assert sum(row.tobytes() in seen for row in rows) > 40  # all but those of the reset
         kept = storage.state_dict()["frames"]
         (pool,) = kept.values()
-        # 60 steps; in each of 6 episodes a first and a last frame more, and one of zeros.
+        # 60 steps; each of 6 episodes adds a first and a last frame, and one of zeros.
         assert len(pool["frames"]) <= 60 + 7 * 2 and pool["frames"].shape[1:].count(36) == 2

@@ -1,4 +1,4 @@
-"""`normalize`: the policy's input, the rewards, and who shares the statistics."""
+"""`normalize`: the policy's input, the scaled rewards, and which objects share the statistics."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BOX = gym.spaces.Box(-np.inf, np.inf, (2,), np.float32)
 
 
 class Script(VectorEnv[Any, Any, Any]):
-    """Two environments that play given observations [T, 2, 2], rewards and ends [T, 2]."""
+    """Two environments that return given observations [T, 2, 2], rewards and ends [T, 2]."""
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
     num_envs = N
@@ -104,7 +104,7 @@ def test_a_scaled_reward_by_hand() -> None:
     env, _, _ = scripted([[0, 0], [1, 3], [2, 1]], gamma=0.5, clip_reward=100.0)
     env.reset()
     first = env.step(np.zeros(N, int))[1]
-    # Returns 1 and 3: variance 1, but for the prior's 1e-4 rows.
+    # Returns 1 and 3: variance 1, apart from the prior's 1e-4 rows.
     assert first.tolist() == pytest.approx([1.0, 3.0], rel=1e-3)
     second = env.step(np.zeros(N, int))[1]
     # Then 0.5 * 1 + 2 = 2.5 and 0.5 * 3 + 1 = 2.5: of 1, 3, 2.5, 2.5 the variance is 0.5625.
@@ -112,14 +112,14 @@ def test_a_scaled_reward_by_hand() -> None:
 
 
 def deviation(values: Any) -> Any:
-    """Standard deviation of numbers and the prior of 1e-4 of mean 0 and variance 1."""
+    """Standard deviation of numbers and of the prior, 1e-4 numbers of mean 0 and variance 1."""
     values = np.ravel(values)
     count = len(values) + 1e-4
     return np.sqrt((np.square(values).sum() + 1e-4) / count - (values.sum() / count) ** 2)
 
 
 def by_hand(rewards: Any, ends: Any, gamma: float, clip: float) -> Any:
-    """Stable Baselines' order of things, with every return that there was kept."""
+    """Stable Baselines' order of computation, with all returns kept."""
     returns, seen, scaled = np.zeros(N), [], []
     for reward, ended in zip(rewards, ends, strict=True):
         returns = returns * gamma + reward
@@ -137,7 +137,7 @@ def test_rewards_are_scaled_as_by_the_variance_of_all_returns_so_far() -> None:
     found = []
     for t in range(1, 60):
         found.append(env.step(np.zeros(N, int))[1])
-        if t % 7 == 0:  # moments are merged in between, and nothing changes
+        if t % 7 == 0:  # moments are merged in between, which must not change anything
             normalizer.rlk_rollout_end(Run())
     expected = by_hand(rewards[1:], ends[1:], 0.9, 2.0)
     assert np.abs(expected).max() == 2.0
@@ -305,7 +305,7 @@ def test_an_off_policy_algorithm_keeps_rewards_raw_and_learns_from_scaled_ones()
 
         def batches(self, storage: Any) -> Any:
             for batch in super().batches(storage):
-                # A Walk's reward is the first number of what follows.
+                # The reward of a Walk is the first number of its next observation.
                 assert torch.equal(batch.reward, batch.next_observation[:, 0])
                 kept.append((batch.reward, self.run.policy.filter1.return_var.item()))
                 yield batch

@@ -1,4 +1,4 @@
-"""`time-feature`, `history` and `transpose-image`: numbers by hand."""
+"""`time-feature`, `history` and `transpose-image`: numbers worked out by hand."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pytest
 
 from rlk_wrappers import LoadMonitorResultsError, get_monitor_files, load_results
 
-#: The environment of a Python that takes text to be ASCII unless it is told otherwise.
+#: Environment variables with which Python reads text as ASCII unless told otherwise.
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 FIRST = '#{"t_start": 100.0, "env_id": "A-v0"}\nr,l,t,goal\n1.5,10,2.0,north\n2.5,20,9.0,south\n'
 SECOND = '#{"t_start": 103.0, "env_id": "A-v0"}\nr,l,t\n7.0,30,1.0\n'
@@ -29,7 +29,7 @@ def test_episodes_of_several_files_come_in_the_order_they_ended(tmp_path: Path) 
     (tmp_path / "0.monitor.csv").write_text(FIRST)
     (tmp_path / "1.monitor.csv").write_text(SECOND)
     found = load_results(tmp_path)
-    # The second file began three seconds later.
+    # The second file was begun three seconds later.
     assert found["t"].tolist() == [2.0, 4.0, 9.0]
     assert found["r"].tolist() == [1.5, 7.0, 2.5]
     assert found["l"].tolist() == [10, 30, 20]

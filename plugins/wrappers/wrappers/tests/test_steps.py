@@ -30,7 +30,7 @@ def test_an_action_is_repeated_and_rewards_are_added_until_an_episode_ends() -> 
     each = [twin.step(action) for action in (1, 1, 1, 2, 2)]
     assert one[1] == pytest.approx(sum(step[1] for step in each[:3]))
     assert np.array_equal(one[0], each[2][0]) and not one[3]
-    assert two[1] == pytest.approx(each[3][1] + each[4][1])  # cut off after five steps
+    assert two[1] == pytest.approx(each[3][1] + each[4][1])  # truncated after five steps
     assert np.array_equal(two[0], each[4][0]) and two[3]
 
 
@@ -73,7 +73,7 @@ def test_an_evaluation_has_the_environments_own_rewards() -> None:
 
 
 class Spoils(gym.Env[Any, Any]):
-    """Shows `found` or gives it as a reward in its second step, which may end the episode."""
+    """Returns `found` as observation or reward in its second step, which may end the episode."""
 
     action_space = spaces.Box(-1.0, 1.0, (1,), np.float64)
 

@@ -19,7 +19,7 @@ from rlk_wrappers.config import MonitorConfig
 
 
 class Script(VectorEnv[Any, Any, Any]):
-    """Two environments that play a list of (rewards, ended, final info)."""
+    """Two environments that return a list of (rewards, ended, final info)."""
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
     num_envs = 2
@@ -154,7 +154,7 @@ def test_an_early_reset_can_be_forbidden() -> None:
     strict = MonitorConfig(allow_early_resets=False)
     env = VectorMonitor(Script(*steps), strict)
     env.reset()
-    env.reset()  # nothing was played
+    env.reset()  # no step was taken
     play(env, 1)
     with pytest.raises(RlkError, match="environment 1"):
         env.reset()
@@ -205,7 +205,7 @@ def test_rows_reach_the_file_within_the_interval_and_not_one_by_one(
     path = tmp_path / "monitor.csv"
     assert not path.exists()
     now[0] += vector_monitor.FLUSH_SECONDS
-    play(env, 1)  # no episode ends, and the rows come all the same
+    play(env, 1)  # no episode ends, but the rows are written anyway
     assert len(rows(path)) == 2
     env.close()
 
@@ -217,7 +217,7 @@ def test_state_goes_on_in_the_middle_of_episodes() -> None:
     play(env, 2)
     state = env.get_state()
     assert state is not None
-    # It goes into a checkpoint, beside the environments' own.
+    # The checkpoint has it in addition to the states of the environments.
     assert json.loads(json.dumps(state)) == state
     assert [part["env"] for part in state] == [{"at": 2}, {"at": 2}]
     again = VectorMonitor(Script(*steps))

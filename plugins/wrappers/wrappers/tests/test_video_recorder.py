@@ -1,4 +1,4 @@
-"""`video-recorder`: which steps are filmed, what the files are called, and what may go wrong."""
+"""`video-recorder`: which steps are filmed, what the files are called, and what can go wrong."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KERNEL = stand_in_kernel(discover=True)
 
 
 class Frames:
-    """A film that keeps its frames; `films` has those that were ended, by name."""
+    """A film that keeps its frames; `films` has the finished ones, by name."""
 
     films: dict[str, list[Any]]
 
@@ -38,12 +38,12 @@ class Frames:
         self.films[self.path.name] = self.frames
 
     def drop(self) -> None:
-        """Nothing is kept."""
+        """Drop the film: nothing is kept."""
 
 
 @pytest.fixture
 def films(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
-    """Films by name, which are not written to files."""
+    """Films by name, kept in memory instead of files."""
     Frames.films = {}
     monkeypatch.setattr(videos_module, "film", Frames)
     monkeypatch.setattr("importlib.util.find_spec", lambda name, *_: name)
@@ -51,7 +51,7 @@ def films(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
 
 
 def recorder(out: Path, n: int = 2, training: bool = True, length: int = 5, **settings: Any) -> Any:
-    """Around walks that show their step number and end after `length` steps, or before."""
+    """A recorder of walks that show their step number and end after `length` steps, or before."""
     mode = {"render_mode": "rgb_array", "length": length}
     vector = StandInVecEnv([lambda: Walk(**mode)] * n)
     config = VideoRecorderConfig(**settings)
@@ -74,7 +74,7 @@ def test_a_video_begins_every_so_many_steps_and_has_so_many(films: Any, tmp_path
         "rl-video-step-20-to-step-24",
     ]
     assert list(films) == [f"{name}.mp4" for name in names]
-    # A picture before the first step and one after each; two environments side by side.
+    # A frame before the first step and one after each; two environments side by side.
     assert [len(frames) for frames in films.values()] == [5, 5, 5]
     assert films["rl-video-step-0-to-step-4.mp4"][0].shape == (8, 4, 3)
 

@@ -1,4 +1,4 @@
-"""What the entry point `dummy` names."""
+"""The component `dummy`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All environments in this process, one after the other: the fastest backend where a step is cheap.
+"""All environments in this process, one after the other: the fastest backend for cheap steps.
 
 N is the number of environments.
 """
@@ -21,27 +21,28 @@ Result = tuple[Any, Array, Array, Array, dict[str, Any]]
 
 
 class DummyVecEnv(VectorEnv[Any, Any, Array]):
-    """A Gymnasium vector environment with same-step autoreset: a loop over its environments.
+    """A Gymnasium vector environment with same-step restarts: a loop over its environments.
 
-    What `step` returns is overwritten by the step after the next: an observation stays valid while
-    the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated and
-    truncated bool [N]. Where an episode ended, the observation is the first of the next episode,
-    and `infos["final_obs"]` and `infos["final_info"]` hold what it ended with.
+    The results of `step` are overwritten by the step after the next one: an observation stays valid
+    while the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated
+    and truncated bool [N]. If an episode ended, the observation is the first of the next episode,
+    and `infos["final_obs"]` and `infos["final_info"]` hold the last ones of the episode.
 
     Args:
-        env_fns: functions without arguments, each returning an environment of its own.
-        config: nothing can be set; the kernel passes None.
-        info_keys: numbers of every info to keep: `infos["kept"]` has them after every step, as
-            `info.KEY` -> float32 [N], where an episode ended those of its last step. None gathers
-            all infos instead, as Gymnasium does: those of the reset where an episode ended.
+        env_fns: functions without arguments, each of which returns a new environment.
+        config: there are no settings; the kernel passes None.
+        info_keys: keys of numbers in infos that are kept: `infos["kept"]` has them after every
+            step, as `info.KEY` -> float32 [N]; where an episode ended, those of its last step. With
+            None, all infos are gathered instead, as Gymnasium does; where an episode ended, those
+            of the reset.
 
     Raises:
-        EnvironmentFailed: if an environment cannot be made, or they differ in their spaces; in a
-            step, if one raises, or lacks an info that is kept.
-        rlk.errors.PlanError: for a space that does not fit into arrays.
+        EnvironmentFailed: if an environment cannot be made, or their spaces differ; in a step, if
+            an environment raises an exception, or an info lacks a kept key.
+        rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 
-    #: Brings a vector environment that was passed into the form of this one.
+    #: Converts a vector environment that a program passes to same-step restarts.
     adopt = staticmethod(adopt)
 
     def __init__(
@@ -85,15 +86,16 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Starts new episodes: observations [N, ...] and infos.
+        """Start new episodes: observations [N, ...] and infos.
 
         Args:
-            seed: an int gives environment i `seed + i`; a list has one entry for each; None leaves
-                the generators as they are, as later automatic resets do.
-            options: for every environment's reset. `reset_mask`, bool [N], resets only those.
+            seed: an int seeds environment i with `seed + i`; a list has one seed for each; None
+                leaves the random generators unchanged, as later automatic resets do.
+            options: for the reset of every environment. `reset_mask`, bool [N], resets only those.
 
         Raises:
-            EnvironmentFailed: if one raises, or its observation has another shape than its space.
+            EnvironmentFailed: if one raises an exception, or its observation does not fit its
+                space.
         """
         if self.closed:
             raise _closed()
@@ -110,16 +112,16 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         """One step of every environment: observation, reward, terminated, truncated, infos.
 
         Args:
-            actions: [N, ...], of the action space's structure; cast to its dtype.
+            actions: [N, ...], with the structure of the action space; cast to its dtype.
 
         Raises:
-            EnvironmentFailed: naming the environment that raised.
+            EnvironmentFailed: if an environment raises an exception; the error names it.
         """
         self.step_async(actions)
         return self.step_wait()
 
     def step_async(self, actions: Any) -> None:
-        """Takes the actions; `step_wait` does the work."""
+        """Store the actions; `step_wait` takes the step."""
         if self._pending:
             raise gym.error.AlreadyPendingCallError("step_async was called twice", "step")
         if self.closed:
@@ -147,7 +149,7 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
     # ---- reaching into the environments --------------------------------------------------------
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Calls that method of every environment (or reads the attribute), through its wrappers."""
+        """Call that method of every environment (or read the attribute), through its wrappers."""
         return self.call_at(range(self.num_envs), name, *args, **kwargs)
 
     def call_at(
@@ -158,11 +160,11 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         return tuple(self._group.call(name, chosen, args, kwargs))
 
     def get_attr(self, name: str, *, indices: Iterable[int] | None = None) -> tuple[Any, ...]:
-        """That attribute of every environment, or of those with these indices; never a call."""
+        """That attribute of every environment, or of those with these indices; never calls it."""
         return tuple(self._group.get_attr(name, arguments.resolve_indices(self.num_envs, indices)))
 
     def set_attr(self, name: str, values: Any, *, indices: Iterable[int] | None = None) -> None:
-        """Sets an attribute: a list or tuple has one value for each, anything else is for all."""
+        """Set an attribute: a list or tuple has one value for each; any other value is for all."""
         chosen = arguments.resolve_indices(self.num_envs, indices)
         given = arguments.spread(values, len(chosen))
         self._group.set_attr(name, dict(zip(chosen, given, strict=True)))
@@ -170,24 +172,24 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
     def env_method(
         self, method_name: str, *args: Any, indices: Iterable[int] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """`call_at` under the name that Stable Baselines has for it; None is all environments."""
+        """`call_at` under its name in Stable Baselines; None is all environments."""
         chosen = range(self.num_envs) if indices is None else indices
         return list(self.call_at(chosen, method_name, *args, **kwargs))
 
     def render(self) -> tuple[Any, ...]:
-        """Every environment's frame; `rlk_vector_environments.tiling.tile` makes one of them."""
+        """The frame of every environment; `rlk_vector_environments.tiling.tile` joins them."""
         return tuple(self._group.render())
 
     def get_images(self) -> list[Any]:
-        """The same as a list, as Stable Baselines has it."""
+        """The frames as a list, as in Stable Baselines."""
         return list(self.render())
 
     def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, or None where it cannot be captured."""
+        """The state of every environment, or None if one of them cannot be captured."""
         return self._group.get_state()
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
-        """Puts every environment where `get_state` found it; the last observation is not kept.
+        """Restore the states that `get_state` returned; the latest observation is not restored.
 
         Raises:
             Unsupported: (of rlk_vector_environments.env_state) for the state of another kind of
@@ -196,8 +198,8 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         self._group.set_state(arguments.spread(list(states), self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Closes every environment, then raises the first error that one of them raised."""
-        self.closed = True  # even if this is interrupted: nothing closes them once more
+        """Close every environment, then raise the first error that one of them raised."""
+        self.closed = True  # even if this is interrupted: nothing may close them again
         if errors := close_all(self.envs):
             raise errors[0]
 

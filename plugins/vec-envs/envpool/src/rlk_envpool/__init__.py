@@ -1,4 +1,4 @@
-"""The vector environment backend `envpool`: environments in threads of EnvPool's, in C++."""
+"""The vector environment backend `envpool`: environments in the C++ threads of EnvPool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this distribution offers: the backend `envpool`, and EnvPool's tasks as `envpool/NAME`."""
+"""The components: the backend `envpool`, and EnvPool's tasks as `envpool/NAME`."""
 
 from __future__ import annotations
 

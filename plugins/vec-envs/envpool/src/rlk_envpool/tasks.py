@@ -1,4 +1,4 @@
-"""Environments by EnvPool's names: `envpool/Pong-v5`. Nothing of EnvPool is imported here."""
+"""Environments by EnvPool's names: `envpool/Pong-v5`. This module does not import EnvPool."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PREFIX = "envpool/"
 
 @attrs.frozen
 class Task:
-    """A task of EnvPool's, which only its backend makes."""
+    """A task of EnvPool, which only the backend `envpool` can make."""
 
     id: str
 
     def __call__(self, **keywords: Any) -> Any:
-        """Raises PlanError: there is no single environment."""
+        """Raises PlanError: a task has no single environment."""
         raise PlanError(
             f"environment '{PREFIX}{self.id}' is made by EnvPool, many at a time. Use --vec-env "
             "envpool."
@@ -26,6 +26,6 @@ class Task:
 
 
 def task_named(asked: str) -> Task | None:
-    """The task of a name that begins with `envpool/`, whether EnvPool has it or not."""
+    """The task of a name that begins with `envpool/`, whether or not EnvPool has it."""
     task = asked.removeprefix(PREFIX)
     return Task(task) if asked.startswith(PREFIX) and task else None

@@ -1,9 +1,10 @@
 """EnvPool's environments as rlk's loop takes them.
 
 EnvPool (Weng et al. 2022, arXiv 2206.10558) steps environments in C++ threads. It restarts an
-episode in the step after its end, and takes no action in it. Here rows that have ended are reset by
-their numbers in the step that ends them, after which the next step is an ordinary one for them. So
-no transition is made up or lost, and the other rows are left alone. N environments.
+episode in the step after its end, and ignores the action of that step. Here the environments whose
+episode ended are reset, by their index, within the step that ends it; the next step is then an
+ordinary one for them. So no transition is invented or lost, and the other environments are not
+touched. N environments.
 """
 
 from __future__ import annotations
@@ -26,27 +27,27 @@ from rlk_vector_environments.adoption import adopt
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Result = tuple[Any, Array, Array, Array, dict[str, Any]]
-#: Numbers of EnvPool's own in its infos: which row each is of.
+#: Keys that EnvPool adds to its infos: the indices of the environments in the rows.
 _OWN = ("env_id", "players")
 _SEEDS = 2**31
 
 
 class EnvPoolVecEnv(VectorEnv[Any, Any, Array]):
-    """A Gymnasium vector environment with same-step autoreset, around a pool of EnvPool's.
+    """A Gymnasium vector environment with same-step restarts, around a pool of EnvPool.
 
-    A pool is seeded when it is made, so a reset with seeds makes another one.
+    A pool is seeded when it is made, so a reset with seeds makes a new one.
 
     Args:
-        env_fns: as a run makes them; the first names the task, and there are as many.
-        config: its settings.
-        info_keys: numbers of every info to keep in `infos["kept"]`; None gives all infos.
+        env_fns: as a run makes them; the first names the task, and their number is N.
+        config: the settings.
+        info_keys: keys of numbers in infos that `infos["kept"]` has; None returns all infos.
 
     Raises:
-        PlanError: if EnvPool is not installed, has no such task, or refuses its keywords.
-        EnvironmentFailed: in a step, if an info that is kept is missing.
+        PlanError: if EnvPool is not installed, has no such task, or refuses its keyword arguments.
+        EnvironmentFailed: in a step, if a kept info is missing.
     """
 
-    #: Brings a vector environment that was passed into the form of this one.
+    #: Converts a vector environment that a program passes to same-step restarts.
     adopt = staticmethod(adopt)
 
     def __init__(
@@ -81,12 +82,12 @@ class EnvPoolVecEnv(VectorEnv[Any, Any, Array]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Starts new episodes: observations [N, ...] and infos.
+        """Start new episodes: observations [N, ...] and infos.
 
         Args:
-            seed: an int gives environment i `seed + i`; a list has one entry for each. EnvPool's
-                seeds have 31 bits.
-            options: `reset_mask`, bool [N], resets only those, and then without seeds.
+            seed: an int seeds environment i with `seed + i`; a list has one seed for each.
+                EnvPool's seeds have 31 bits.
+            options: `reset_mask`, bool [N], resets only those environments, and takes no seeds.
         """
         seeds, chosen, _ = arguments.resolve_reset(self.num_envs, seed, options)
         if None not in seeds:
@@ -111,7 +112,7 @@ class EnvPoolVecEnv(VectorEnv[Any, Any, Array]):
         return rows.view(self._observation), reward, terminated, truncated, told
 
     def _infos(self, found: dict[str, Any], ended: list[int]) -> dict[str, Any]:
-        """The infos of a step that are asked for; rows that have ended are restarted in it."""
+        """The infos of a step that are asked for; restarts the episodes that have ended."""
         ends = [(i, rows.read(self._observation, i), infos.of_row(found, i)) for i in ended]
         of_step = {i: infos.of_row(found, i) for i in range(self.num_envs)}
         restarted = _clean(self._restart(ended)) if ended else {}
@@ -122,23 +123,23 @@ class EnvPoolVecEnv(VectorEnv[Any, Any, Array]):
         return infos.of_step(self.num_envs, kept, ends, entries)
 
     def _restart(self, ended: list[int]) -> dict[str, Any]:
-        """Resets those rows, and no others; their infos, in their order."""
+        """Reset those environments only; their infos, in their order."""
         observation, found = self._pool.reset(np.array(ended, np.int32))
         self._observation = rows.replaced(self._observation, ended, _tree(observation))
         return found  # type: ignore[no-any-return]
 
     def render(self) -> tuple[Any, ...]:
-        """Every environment's frame."""
+        """The frame of every environment."""
         frames = self._pool.render()
         return (None,) * self.num_envs if frames is None else tuple(frames)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Ends EnvPool's threads."""
+        """End EnvPool's threads."""
         self._pool.close()
 
 
 def _pool(task: str, keywords: dict[str, Any]) -> Any:
-    """EnvPool's own vector of environments."""
+    """The vector environment of EnvPool itself."""
     try:
         envpool = importlib.import_module("envpool")
     except ImportError as error:
@@ -156,7 +157,7 @@ def _pool(task: str, keywords: dict[str, Any]) -> Any:
 
 
 def _as_space(space: Any) -> gym.Space[Any]:
-    """A space of Gymnasium's; EnvPool gives a plain dict of spaces for structured observations."""
+    """A space of Gymnasium; for structured observations, EnvPool has a plain dict of spaces."""
     if isinstance(space, dict):
         return gym.spaces.Dict({key: _as_space(part) for key, part in space.items()})
     found: gym.Space[Any] = space
@@ -171,5 +172,5 @@ def _tree(observation: Any) -> Any:
 
 
 def _clean(found: dict[str, Any]) -> dict[str, Any]:
-    """EnvPool's infos without the numbers of rows."""
+    """EnvPool's infos without the indices of environments."""
     return {key: value for key, value in found.items() if key not in _OWN}

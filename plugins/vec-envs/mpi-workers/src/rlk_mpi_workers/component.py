@@ -1,4 +1,4 @@
-"""What the entry point `mpi-workers` names."""
+"""The component `mpi-workers`."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from rlk_vector_environments.timeout import above_zero
 
 @attrs.frozen(kw_only=True)
 class MpiWorkersConfig:
-    """How long the learner waits; how many workers there are is `mpirun`'s affair."""
+    """How long the learner waits; the number of workers is set by `mpirun`."""
 
     timeout_seconds: float | None = attrs.field(
         default=600.0,

@@ -1,4 +1,4 @@
-"""The hooks of a run whose environments are on other ranks: which rank learns, and which host."""
+"""The hooks of a run whose environments are on other ranks: one rank learns, the others host."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class MpiWorkersHooks:
-    """Rank 0 trains, all others host environments. One rank alone steps them itself."""
+    """Rank 0 trains, all other ranks host environments. A single rank steps them by itself."""
 
     def __init__(self, config: MpiWorkersConfig) -> None:
         self._config = config
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
-        """Refuses several learners: a rank trains, or it hosts environments."""
+        """Refuses several learners: a rank either trains or hosts environments."""
         together = [name for name, _ in plan.hooks().listeners("rlk_make_communicator")]
         if together:
             return (
@@ -30,12 +30,12 @@ class MpiWorkersHooks:
                 f"plugin {together[0]!r} every rank is one. Leave out one of them: ranks that all "
                 "train have environments of their own, by --vec-env dummy or subprocess."
             )
-        LAUNCH.enter()  # the ranks meet: one that is refused from here on ends the others as well
+        LAUNCH.enter()  # the ranks meet: if a later step refuses one rank, all ranks end
         return None
 
     @hookimpl(trylast=True)
     def rlk_settle_plan(self, plan: Plan) -> Plan:
-        """Notes how the environments are spread over ranks."""
+        """Adds a note on how the environments are distributed over ranks."""
         of_process = LAUNCH.enter()
         if of_process is None:
             note = (
@@ -54,14 +54,14 @@ class MpiWorkersHooks:
 
     @hookimpl
     def rlk_take_over(self) -> int | None:
-        """A rank other than 0 hosts environments until rank 0 ends."""
+        """On a rank other than 0: host environments until rank 0 ends."""
         of_process = LAUNCH.enter()
         if of_process is None:
             return None
         if of_process.ranks.rank == 0:
             from rlk_mpi_workers.learner import learner
 
-            learner()  # from now on, whatever ends this process lets the others go
+            learner()  # from now on, the other ranks are released however this process ends
             return None
         from rlk_mpi_workers.hosting import host
 

@@ -1,4 +1,4 @@
-"""A rank that hosts environments: it does what rank 0 says, until rank 0 ends."""
+"""A rank that hosts environments: it executes rank 0's commands until rank 0 ends."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _LEARNER = 0
 
 
 def host() -> int:
-    """Hosts environments for rank 0 until that ends, or calls `release`.
+    """Host environments for rank 0 until rank 0 ends or calls `release`.
 
     Returns:
-        The exit code of a rank that has done its work, 0.
+        0, the exit code of a rank that ended without an error.
 
     Raises:
-        RuntimeError: where there is no other rank.
+        RuntimeError: if there is no other rank.
     """
     of_process = LAUNCH.enter()
     if of_process is None:
@@ -52,7 +52,7 @@ def host() -> int:
     before = leave_signals_to_learner()
     try:
         Hosting(ranks.mpi, ranks.comm).serve()
-    except BaseException as error:  # also an environment that calls sys.exit
+    except BaseException as error:  # including SystemExit of an environment
         of_process.failed(error)
     finally:
         for number, handler in before.items():
@@ -61,12 +61,12 @@ def host() -> int:
 
 
 def leave_signals_to_learner() -> dict[int, Any]:
-    """Ignores what a launcher passes on to all ranks; the handlers of before.
+    """Ignore the signals that a launcher sends to all ranks; returns the previous handlers.
 
-    Rank 0 decides what Ctrl-C, SIGTERM and the end of a terminal mean.
+    Rank 0 decides how to react to Ctrl-C, SIGTERM and SIGHUP.
     """
     numbers = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
-    # Programs that an environment starts get the default back from a handler, not from SIG_IGN.
+    # Programs that an environment starts get the default back, which they would not with SIG_IGN.
     return {
         number: signal.signal(number, lambda number, frame: None)
         for number in numbers
@@ -84,7 +84,7 @@ class Share:
         self._at_end = contextlib.ExitStack()
 
     def share(self, mpi: Any, observation_space: Any, action_space: Any) -> None:
-        """Makes the memory that steps are received into and sent from."""
+        """Allocate the memory that steps are received into and sent from."""
         self.arrays = allocate(observation_space, action_space, len(self._envs), self._info_keys)
         self.messages = StepMessages(mpi, self.arrays)
         self._at_end.callback(self.messages.free)
@@ -93,18 +93,18 @@ class Share:
         )
 
     def before_reset(self, turn: int, seeds: dict[int, Any]) -> None:
-        """Environments that are not reset keep the observation that they had."""
+        """Environments that are not reset keep their latest observation."""
         if len(seeds) < len(self._envs):
             slots = self.arrays.slots
             rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
 
     def any_ended(self, turn: int) -> bool:
-        """Whether an episode ended in the step into that slot."""
+        """Whether an episode ended in the step of that slot."""
         slot = self.arrays.slots[turn]
         return bool(slot.terminated.any() or slot.truncated.any())
 
     def close(self) -> None:
-        """Closes the environments, whose errors are printed, and gives MPI its datatypes back."""
+        """Close the environments, printing their errors, and free the MPI datatypes."""
         for error in close_all(self._envs, self._start):
             print(error, file=sys.stderr, flush=True)
         self._at_end.close()
@@ -121,7 +121,7 @@ class Hosting:
         self._whereabouts = Whereabouts(mpi, comm, _LEARNER)
 
     def serve(self) -> None:
-        """Answers every message, until one says to leave."""
+        """Answer all messages until one tells the rank to leave."""
         while True:
             wait_until(lambda: self._mailbox.look(_LEARNER, self._mpi.ANY_TAG))
             vector = vector_of(self._mailbox.tag)
@@ -165,7 +165,7 @@ class Hosting:
     # ---- commands ------------------------------------------------------------------------------
 
     def _obey(self, command: tuple[Any, ...]) -> bool:
-        """Does what a command says and replies; False for the one to leave."""
+        """Execute a command and reply; False for the command to leave."""
         what, *more = command
         if what == "leave":
             return False
@@ -202,9 +202,9 @@ class Hosting:
         return [data, self._mpi.BYTE]
 
     def _send(self, tag: int, message: Any) -> None:
-        """Sends without waiting: rank 0 may first want something of another vector.
+        """Send without waiting, because rank 0 may first wait for another vector.
 
-        It takes a result before it asks for another, so that no memory changes on the way.
+        Rank 0 takes a result before it asks for another, so the memory does not change meanwhile.
         """
         self._sending = [one for one in self._sending if not one[0].Test()]
         self._sending.append((self._comm.Isend(message, _LEARNER, tag), message))

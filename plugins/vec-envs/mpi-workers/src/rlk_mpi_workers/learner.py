@@ -17,14 +17,14 @@ from rlk_ranks.guard import ALONE, Guard
 from rlk_vector_environments import sent_code
 
 Patience = Callable[[float], None] | None
-#: How long a rank may take to say where it is.
+#: Seconds within which a rank must say where it hangs.
 _ANSWER_SECONDS = 1.0
-#: How long the other ranks get to end what they are doing when the learner ends.
+#: Seconds that the other ranks get to finish when the learner ends.
 _LEAVE_SECONDS = 2.0
 
 
 class Learner:
-    """What rank 0 says to the others, apart from steps.
+    """Rank 0's communication with the other ranks, apart from steps.
 
     Attributes:
         mpi: the module `mpi4py.MPI`. comm: the communicator of all ranks.
@@ -42,17 +42,17 @@ class Learner:
         self._sending: list[tuple[Any, bytes]] = []
 
     def new_vector(self) -> int:
-        """A number for a vector environment, which nothing else has now."""
+        """An unused number for a vector environment."""
         number = next(n for n in itertools.count() if n not in self._vectors)
         self._vectors.add(number)
         return number
 
     def forget_vector(self, number: int) -> None:
-        """That vector environment is closed on all ranks."""
+        """Forget a vector environment that is closed on all ranks."""
         self._vectors.discard(number)
 
     def tell(self, rank: int, what: Any) -> None:
-        """Sends a command; does not wait, because a rank that hangs takes none."""
+        """Send a command without waiting, because a rank that hangs does not receive it."""
         self._send(rank, COMMAND, sent_code.dumps(what))
 
     def _send(self, rank: int, tag: int, data: bytes) -> None:
@@ -61,19 +61,19 @@ class Learner:
         self._sending.append((request, data))
 
     def wait_for(self, rank: int, tag: int, still_waiting: Patience = None) -> None:
-        """Waits for a message; `still_waiting` is as of `wait_until`."""
+        """Wait for a message; `still_waiting` is that of `wait_until`."""
         wait_until(lambda: self._mailbox.look(rank, tag), still_waiting)
 
     def take(self) -> Any:
-        """What was pickled in the message that `wait_for` found."""
+        """The unpickled content of the message that `wait_for` found."""
         return pickle.loads(self._mailbox.take())
 
     def take_into(self, memory: Any) -> None:
-        """That message, into the memory that a `StepMessages` describes."""
+        """Receive that message into the memory that a `StepMessages` describes."""
         self._mailbox.take_into(memory)
 
     def where(self, rank: int) -> str | None:
-        """Where that rank is, which does not answer; None if it cannot say."""
+        """Where in its code a rank that does not answer is; None if it cannot say."""
         self._send(rank, WHERE, b"")
         try:
             self.wait_for(rank, PLACE, _give_up_after(_ANSWER_SECONDS))
@@ -82,7 +82,7 @@ class Learner:
         return str(self.take())
 
     def release(self) -> None:
-        """Lets the other ranks go; ends them if one does not answer."""
+        """Release the other ranks; end them if one does not answer."""
         for rank in self.hosts:
             self.tell(rank, ("leave",))
         until = time.monotonic() + _LEAVE_SECONDS
@@ -99,7 +99,7 @@ class Learner:
 
 @cache
 def learner() -> Learner | None:
-    """Rank 0's side, for one that has others; None where it is the only one.
+    """Rank 0's side, if there are other ranks; None if there are not.
 
     Raises:
         RuntimeError: on another rank.
@@ -117,9 +117,9 @@ def learner() -> Learner | None:
 
 
 def release() -> None:
-    """Lets the other ranks go: `host` returns there. It happens at the end of the process anyway.
+    """Release the other ranks: `host` returns there. This also happens when the process ends.
 
-    Vector environments that are not closed cannot be used any more.
+    Vector environments that are still open cannot be used afterwards.
     """
     if learner.cache_info().currsize and (mine := learner()) is not None:
         learner.cache_clear()

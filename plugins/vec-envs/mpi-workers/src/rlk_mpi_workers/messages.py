@@ -1,7 +1,7 @@
 """The messages between the learner (rank 0) and the ranks that host environments.
 
-What travels at every step are the rows of the step arrays as they lie in memory, described to MPI
-as a datatype: nothing is pickled, and nothing is copied in Python. Everything else is pickled
+The messages of a step are the rows of the step arrays, in place: an MPI datatype describes where
+they are in memory, so nothing is pickled or copied in Python. Everything else is sent as pickled
 bytes.
 """
 
@@ -15,10 +15,10 @@ import numpy as np
 from rlk_vector_environments import rows
 from rlk_vector_environments.step_arrays import StepArrays
 
-#: Tags of commands, of the question where a rank is, and of the answer to that.
+#: Tags of commands, of the question where a rank hangs, and of the answer to it.
 COMMAND, WHERE, PLACE = 1001, 1002, 1003
 _STEPS = 2000
-#: What follows the result of a step, in this order; RESET says that it is the one of a reset.
+#: Codes of what follows the result of a step, in this order; RESET marks the result of a reset.
 FINALS, PICKLED, RESET = 1, 2, 4
 
 
@@ -28,32 +28,32 @@ def step_tag(vector: int) -> int:
 
 
 def reply_tag(vector: int) -> int:
-    """The tag of pickled replies to its commands."""
+    """The tag of pickled replies to the commands of a vector environment."""
     return step_tag(vector) + 1
 
 
 def vector_of(tag: int) -> int | None:
-    """The vector environment that is to take a step; None where the tag is another one's."""
+    """The vector environment that a step message is for; None if the tag is not one of steps."""
     return (tag - _STEPS) // 2 if tag >= _STEPS else None
 
 
 class StepMessages:
-    """The messages of a step of one rank's share of a vector environment.
+    """The messages of one step, for one rank's share of a vector environment.
 
-    Both sides make one from their own memory of that share; the messages fit each other because the
-    arrays of a space are always made in the same order.
+    Both sides make such an object from their own memory of the share. The messages fit each other
+    because the arrays of a space are always made in the same order.
 
     Args:
         mpi: the module `mpi4py.MPI`.
         arrays: the rows of the share.
 
     Attributes:
-        head: int64 [1]; the slot with the actions, what follows with a result.
-        actions, results, finals: what MPI is given to send or to receive; a result for each slot.
+        head: int64 [1]; with actions, their slot; with a result, what follows it.
+        actions, results, finals: buffers for MPI to send or receive; a result for each slot.
     """
 
     def __init__(self, mpi: Any, arrays: StepArrays) -> None:
-        self._mpi, self._kept = mpi, arrays  # their addresses are in the datatypes
+        self._mpi, self._kept = mpi, arrays  # datatypes hold their addresses
         self.head = np.zeros(1, np.int64)
         self.actions = self._message(self.head, arrays.actions)
         self.results = [self._message(self.head, *slot) for slot in arrays.slots]
@@ -66,7 +66,7 @@ class StepMessages:
         return [self._mpi.BOTTOM, 1, datatype.Commit()]
 
     def free(self) -> None:
-        """Gives the datatypes back to MPI; messages on their way still arrive."""
+        """Free the MPI datatypes; messages on their way still arrive."""
         for _, _, datatype in (self.actions, *self.results, self.finals):
             datatype.Free()
 
@@ -83,7 +83,7 @@ def leaves(tree: rows.Tree) -> Iterator[Any]:
 
 
 class Mailbox:
-    """Takes messages of pickled bytes that have arrived.
+    """Receives messages of pickled bytes that have arrived.
 
     Args:
         mpi: the module `mpi4py.MPI`. comm: a communicator.
@@ -95,7 +95,7 @@ class Mailbox:
         self._message: Any = None
 
     def look(self, source: int, tag: int) -> bool:
-        """Whether a message of that rank and tag is there; it is kept for the other methods."""
+        """Whether a message of that rank and tag has arrived; it is kept for the other methods."""
         self._message = self._comm.Improbe(source, tag, self._status)
         return self._message is not None
 

@@ -1,6 +1,6 @@
-"""Waiting for a message without taking the processor away from those who are to send it.
+"""Waiting for a message without taking processor time from the processes that send it.
 
-MPI's own waiting calls look without a pause, take no Ctrl-C, and know no time limit.
+MPI's own waiting calls poll without a pause, do not react to Ctrl-C, and have no time limit.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import os
 import time
 from collections.abc import Callable
 
-#: So long it looks again at once; whoever shares the core may go first.
+#: For so many seconds it polls without sleeping, but yields to other processes on the core.
 EAGER_SECONDS = 1e-3
-#: Later it sleeps for this share of what it has waited: that much later a message is seen at most.
+#: Later it sleeps for this share of the time waited, by which a message may be noticed late.
 SHARE = 0.05
-#: And never longer than this.
+#: But it never sleeps longer than this.
 LONGEST_SECONDS = 5e-3
 
 _yield = getattr(os, "sched_yield", lambda: time.sleep(0))
@@ -22,12 +22,12 @@ _yield = getattr(os, "sched_yield", lambda: time.sleep(0))
 def wait_until(
     is_there: Callable[[], bool], still_waiting: Callable[[float], None] | None = None
 ) -> None:
-    """Returns when `is_there` does not say False any more.
+    """Return as soon as `is_there` does not return False.
 
     Args:
-        is_there: asked again and again.
-        still_waiting: called with the seconds that it has waited, every few milliseconds once they
-            are more than some; it may raise.
+        is_there: called repeatedly.
+        still_waiting: called with the seconds waited so far, every few milliseconds after the first
+            ones; it may raise an exception.
     """
     if is_there():
         return

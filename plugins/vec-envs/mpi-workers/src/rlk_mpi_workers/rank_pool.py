@@ -1,4 +1,4 @@
-"""The learner's side of one vector environment: what is asked of the ranks that host it."""
+"""The learner's side of one vector environment: its requests to the ranks that host it."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from rlk_vector_environments.making import Description
 from rlk_vector_environments.sent_failures import Failure, raise_failures
 from rlk_vector_environments.step_arrays import StepArrays, allocate
 
-#: How long ranks get to close their environments when one has failed.
+#: Seconds that ranks get to close their environments after one of them has failed.
 _CLOSE_SECONDS = 0.5
-#: What may be due from a rank: a pickled reply, the result of a step, final observations.
+#: What a rank may owe: a pickled reply, the result of a step, final observations.
 _REPLY, _RESULT, _FINALS = "reply", "result", "finals"
 
 
 class Host:
-    """A rank, and the environments start to stop - 1 that it hosts."""
+    """A rank, and the environments that it hosts: start to stop - 1."""
 
     messages: StepMessages  #: of its steps, in the learner's memory
 
     def __init__(self, rank: int, start: int, stop: int) -> None:
         self.rank, self.start, self.stop = rank, start, stop
-        self.due: list[str] = []  #: the messages that it was asked for and has not given
-        self.turn = 0  #: the slot of the result that is due
-        self.answer: Any = None  #: what it has given of an answer
+        self.due: list[str] = []  #: the messages that it still owes
+        self.turn = 0  #: the slot of the result that it owes
+        self.answer: Any = None  #: the part of an answer that has arrived
 
 
 class RankPool:
@@ -41,9 +41,10 @@ class RankPool:
 
     Args:
         job: rank 0's side of the job.
-        env_fns: one for each environment; ranks get contiguous shares that differ by one at most.
-        info_keys: for the environments.
-        timeout_seconds: how long an answer may take; None waits for ever.
+        env_fns: one for each environment; ranks get contiguous shares whose sizes differ by at most
+            one.
+        info_keys: see `HostedVecEnv`.
+        timeout_seconds: how long an answer may take; None is no limit.
 
     Raises:
         EnvironmentFailed: if an environment cannot be made, or a rank hangs.
@@ -57,7 +58,7 @@ class RankPool:
         timeout_seconds: float | None,
     ) -> None:
         self._job, self._info_keys, self._timeout_seconds = job, info_keys, timeout_seconds
-        self._until: float | None = None  # when waiting ends, while all of it is closed
+        self._until: float | None = None  # when waiting ends while everything is closed
         self._over = False
         self._at_end = contextlib.ExitStack()
         self.lost: str | None = None
@@ -80,7 +81,7 @@ class RankPool:
     def share_memory(
         self, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
     ) -> StepArrays:
-        """Tells all ranks what a step is; the learner's arrays of it."""
+        """Tell all ranks the layout of a step; returns the learner's arrays for it."""
         arrays = allocate(observation_space, action_space, n, self._info_keys)
         for worker in self.workers:
             self._tell(worker, "share", observation_space, action_space)
@@ -93,14 +94,14 @@ class RankPool:
     # ---- commands and answers ------------------------------------------------------------------
 
     def ask(self, worker: Host, command: Any) -> None:
-        """Sends the name of a method of `EnvironmentGroup` and its arguments."""
+        """Send the name of a method of `EnvironmentGroup` and its arguments."""
         self._tell(worker, "do", *command)
         if command[0] == "reset":
             worker.turn = command[1]
             worker.due.append(_RESULT)
 
     def ask_to_step(self, turn: int) -> list[Host]:
-        """Starts a step of every rank into that slot; those to wait for, the last first."""
+        """Start a step into that slot on every rank; the ranks to wait for, the last first."""
         for worker in self.workers:
             if worker.due:
                 self.answer(worker)
@@ -109,7 +110,7 @@ class RankPool:
         return self.workers[::-1]
 
     def wait(self, waiting: list[Host], answers: list[tuple[Host, Any]], turn: int) -> None:
-        """Takes all answers of a step; it may be called again after Ctrl-C."""
+        """Take all answers of a step; it may be called again after Ctrl-C."""
         while waiting:
             answer = self.answer(waiting[-1])
             worker = waiting.pop()
@@ -117,7 +118,7 @@ class RankPool:
                 answers.append((worker, answer))
 
     def answer(self, worker: Host) -> Any:
-        """The answer, as soon as all of it is there; after Ctrl-C it may be asked for again.
+        """The answer, as soon as it is complete; after Ctrl-C it may be asked for again.
 
         Raises:
             EnvironmentFailed: if the rank takes too long.
@@ -132,13 +133,13 @@ class RankPool:
         return answers
 
     def _tell(self, worker: Host, what: str, *more: Any) -> None:
-        if worker.due:  # Ctrl-C came before all of its last answer was there
+        if worker.due:  # Ctrl-C came before its last answer was complete
             self.answer(worker)
         worker.due = [_REPLY]
         self._job.tell(worker.rank, (what, self._number, *more))
 
     def _take(self, worker: Host, what: str) -> None:
-        """Waits for the message that is due first, and notes what is due then."""
+        """Wait for the first message that is due, and note which messages are due after it."""
         tag = self._reply if what == _REPLY else self._step
         try:
             self._job.wait_for(worker.rank, tag, lambda waited: self._look_after(worker, waited))
@@ -157,7 +158,7 @@ class RankPool:
             self._note_result(worker, int(worker.messages.head[0]))
 
     def _note_result(self, worker: Host, follows: int) -> None:
-        """What a result says: of a step, what follows it; of a reset, nothing."""
+        """Note what follows the result of a step (nothing follows that of a reset)."""
         if follows == RESET:
             worker.due = worker.due[1:]
             return
@@ -183,15 +184,16 @@ class RankPool:
         raise EnvironmentFailed(self.lost)
 
     def _whereabouts(self, worker: Host) -> str:
-        """Which environment of a rank is where, as the rank says itself if it can."""
+        """Where each environment of a rank hangs, as the rank itself says if it can."""
         place = self._job.where(worker.rank)
         return f"rank {worker.rank}: {place or f'{environments_are(worker)} in compiled code'}"
 
     def shutdown(self, grace_seconds: float = _CLOSE_SECONDS) -> None:
-        """Closes the environments; may be called again.
+        """Close the environments; may be called again.
 
-        A rank that does not answer in time is left to the end of the job. The number of the vector
-        environment stays taken then, so that nothing that the rank still sends is mistaken.
+        A rank that does not answer in time is left until the job ends. Then the number of the
+        vector environment is not used again, so that a late message of the rank is not mistaken for
+        another.
         """
         if self._over:
             return
@@ -211,7 +213,7 @@ class RankPool:
 
 
 def _with_rank(answer: Any, rank: int) -> Any:
-    """The answer; a failure says which rank it is from."""
+    """The answer; a failure also names its rank."""
     if not isinstance(answer, Failure):
         return answer
     return answer._replace(message=f"rank {rank}: {answer.message}")

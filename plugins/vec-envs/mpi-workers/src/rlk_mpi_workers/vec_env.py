@@ -1,4 +1,4 @@
-"""Environments on the other ranks of an MPI job: for steps that take time, on many machines.
+"""Environments on the other ranks of an MPI job, for slow steps, on one or many machines.
 
 N is the number of environments.
 """
@@ -20,22 +20,23 @@ from rlk_vector_environments.hosted import HostedVecEnv
 
 
 class MpiWorkersVecEnv(HostedVecEnv):
-    """A Gymnasium vector environment with same-step autoreset whose environments are on ranks.
+    """A Gymnasium vector environment with same-step restarts whose environments are on ranks.
 
-    It is made on rank 0; all other ranks call `rlk_mpi_workers.host()` and get equal shares. What
-    `step` returns is overwritten by the step after the next: see `HostedVecEnv`.
+    It is made on rank 0; all other ranks call `rlk_mpi_workers.host()` and get equal shares. The
+    results of `step` are overwritten by the step after the next one: see `HostedVecEnv`.
 
     Args:
-        env_fns: functions without arguments, each returning an environment of its own. They are
+        env_fns: functions without arguments, each of which returns a new environment. They are
             called on the other ranks, and may be closures, lambdas and functions of the script.
         timeout_seconds: see `MpiWorkersConfig`.
-        info_keys: as of `HostedVecEnv`.
+        info_keys: see `HostedVecEnv`.
 
     Raises:
-        EnvironmentFailed: if an environment cannot be made, or they differ in their spaces; in a
-            step, if one raises, or its rank hangs. A rank that dies ends the whole job.
-        rlk.errors.PlanError: for a space that does not fit into arrays.
-        RuntimeError: on another rank than 0, and where there is no other rank.
+        EnvironmentFailed: if an environment cannot be made, or their spaces differ; in a step, if
+            an environment raises an exception, or its rank hangs. A rank that dies ends the whole
+            job.
+        rlk.errors.PlanError: for a space that cannot be stored in arrays.
+        RuntimeError: on a rank other than 0, and if there is no other rank.
     """
 
     def __init__(
@@ -68,20 +69,20 @@ class MpiWorkersVecEnv(HostedVecEnv):
         return tuple(worker.rank for worker in self._pool.workers)
 
     def close_extras(self, timeout: float = 5.0, terminate: bool = False, **kwargs: Any) -> None:
-        """Closes the environments; the ranks stay for others.
+        """Close the environments; the ranks remain available for other vector environments.
 
         Args:
-            timeout: seconds they get for it.
-            terminate: give them none.
+            timeout: seconds that they get to close.
+            terminate: do not give them any time.
         """
         if hasattr(self, "_pool"):
             self._pool.shutdown(0.0 if terminate else timeout)
 
 
 class Backend:
-    """The backend `mpi-workers`: on one rank alone, environments are stepped by that rank."""
+    """The backend `mpi-workers`; a single rank steps the environments by itself."""
 
-    #: Brings a vector environment that was passed into the form of this one.
+    #: Converts a vector environment that a program passes to same-step restarts.
     adopt = staticmethod(adopt)
 
     def __call__(

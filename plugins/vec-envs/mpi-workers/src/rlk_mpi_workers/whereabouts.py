@@ -1,7 +1,7 @@
-"""What a rank that does not answer is doing: rank 0 asks, and a thread of that rank answers.
+"""Where a rank that does not answer hangs: rank 0 asks, and a thread of that rank answers.
 
-The thread looks for the question a few times a second. A rank whose compiled code keeps Python's
-lock cannot answer, nor one whose MPI does not let two threads in.
+The thread checks for the question a few times a second. A rank whose compiled code holds the GIL
+cannot answer, and neither can one whose MPI library does not support threads.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 from rlk_mpi_workers.messages import PLACE, WHERE, Mailbox
 from rlk_vector_environments.places import place_of
 
-#: How often the thread looks for the question.
+#: Seconds between two checks for the question.
 _EVERY_SECONDS = 0.2
-#: As many calls of the program are shown, from the innermost outwards.
+#: How many calls of the stack are shown, beginning with the innermost.
 _CALLS = 6
 
 
 class Whereabouts:
-    """Answers for a rank that is busy.
+    """Answers rank 0 while this rank is busy.
 
     Args:
         mpi: the module `mpi4py.MPI`. comm: the communicator of all ranks.
@@ -40,7 +40,7 @@ class Whereabouts:
 
     @contextlib.contextmanager
     def busy(self) -> Iterator[None]:
-        """While it is entered, the thread looks for the question; else `Hosting` sees it itself."""
+        """While it is entered, the thread checks for the question; else `Hosting` receives it."""
         self._is_busy = True
         try:
             yield
@@ -48,7 +48,7 @@ class Whereabouts:
             self._is_busy = False
 
     def answer(self, place: str) -> None:
-        """Says where this rank is."""
+        """Say where this rank is."""
         self._comm.Send([pickle.dumps(place), self._mpi.BYTE], self._learner, PLACE)
 
     def _watch(self) -> None:

@@ -1,4 +1,4 @@
-"""A job of which something ends or hangs; the argument says what. It imports no torch."""
+"""A job in which something ends or hangs, as the argument says. It imports no torch."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 
-#: Where rank 0 of the argument `kill` puts what it writes to stderr.
+#: The file for rank 0's stderr with the argument `kill`.
 SAID = Path("said.txt")
-#: Lets the launcher go on when rank 0 has said of which rank died, or after 30 s.
+#: Lets the launcher continue when rank 0 has said which rank died, or after 30 s.
 LETS_GO = f"for i in $(seq 600); do grep -q died {SAID} && break; sleep 0.05; done; kill -CONT $0"
 
 
 class Raises(gym.Env):
-    """Raises in its tenth step."""
+    """Raises an exception in its tenth step."""
 
     observation_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
     action_space = gym.spaces.Discrete(2)
@@ -40,20 +40,20 @@ class Raises(gym.Env):
 
 
 class Fine(Raises):
-    """No trouble at all."""
+    """Has no fault."""
 
     def trouble(self):
         pass
 
 
 class Troubled(Raises):
-    """Makes the trouble that the job is told to make."""
+    """Has the fault that the argument of the job names."""
 
     def trouble(self):
         if sys.argv[1] == "kill":
             launcher = os.getppid()
             subprocess.Popen(["sh", "-c", LETS_GO, str(launcher)])
-            # A launcher that sees the death first would kill rank 0 before that can say a word.
+            # A launcher that notices the death first would kill rank 0 before rank 0 can report it.
             os.kill(launcher, signal.SIGSTOP)
             os.kill(os.getpid(), signal.SIGKILL)
         elif sys.argv[1] == "hang":

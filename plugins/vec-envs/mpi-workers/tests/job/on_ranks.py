@@ -1,4 +1,4 @@
-"""What rank 0 of a job tries, while the other ranks host its environments; see `test_job.py`."""
+"""Tests that rank 0 runs while the other ranks host its environments; see `test_job.py`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Everything = unusual_spaces.Everything
 
 
 class TestOnRanks(VecEnvContract):
-    """A step that hangs ends the job: see `test_ends.py`."""
+    """A step that hangs ends the job; `test_ends.py` tests this."""
 
     component = "mpi-workers"
     n_scripts = 3
@@ -102,7 +102,7 @@ def test_a_state_goes_from_one_backend_to_the_other_and_on_the_same(make):
         assert unusual_spaces.equal(vector.step(action), twin.step(action))
 
 
-#: Some wrap an environment on its rank, others the vector on rank 0.
+#: Some of them wrap an environment on its rank, others the vector on rank 0.
 WRAPPERS = (
     *("action-repeat:repeat=2", "time-feature:max_steps=8", "history:horizon=2"),
     *("frame-stack:n_stack=2", "reward-clip:max_reward=0.9", "check-nan:raise_exception=true"),

@@ -1,4 +1,4 @@
-"""A plugin: when the training of rank 0 has ended, it runs `on_ranks.py`, while the ranks wait."""
+"""A plugin: after the training of rank 0, it runs `on_ranks.py`, while the ranks still wait."""
 
 from __future__ import annotations
 

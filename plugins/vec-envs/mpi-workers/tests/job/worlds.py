@@ -13,7 +13,7 @@ def cartpole():
 
 
 class Huge(gym.Env):
-    """A megabyte to observe, which no library of MPI sends before somebody wants it."""
+    """Observations of a megabyte, which no MPI library sends before the receiver asks for it."""
 
     observation_space = gym.spaces.Box(0, 255, (1000, 1000), np.uint8)
     action_space = gym.spaces.Discrete(2)
@@ -27,7 +27,7 @@ class Huge(gym.Env):
 
 
 class Trouble(gym.Env):
-    """Raises in its constructor, or in the method that the action names."""
+    """Raises an exception in its constructor, or in the method that the action names."""
 
     observation_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
     action_space = gym.spaces.Discrete(3)

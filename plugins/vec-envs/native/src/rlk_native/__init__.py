@@ -1,4 +1,4 @@
-"""The vector environment backend `native`: environments that are vectorised by themselves."""
+"""The vector environment backend `native`: environments with a vectorised implementation."""
 
 from __future__ import annotations
 

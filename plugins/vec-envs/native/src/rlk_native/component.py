@@ -1,4 +1,4 @@
-"""What the entry point `native` names."""
+"""The component `native`."""
 
 from __future__ import annotations
 

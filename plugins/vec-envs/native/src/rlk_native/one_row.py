@@ -1,4 +1,4 @@
-"""A vector of one environment that restarts episodes in the next step, as a single environment."""
+"""A vector of one environment with next-step restarts, as a single environment."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rlk_vector_environments.infos import of_row
 
 
 class OneRow(gym.Env[Any, Any]):
-    """Takes the step that the vector spends on a restart when it is reset after an episode's end.
+    """A single environment whose `reset` takes the extra step that restarts the vector's episode.
 
     Args:
-        vector: of one environment, whose episodes restart in the next step.
+        vector: of one environment, which restarts an episode in the step after its end.
     """
 
     def __init__(self, vector: VectorEnv[Any, Any, Any]) -> None:
@@ -32,7 +32,7 @@ class OneRow(gym.Env[Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         restarts, self._has_ended = self._has_ended and seed is None and options is None, False
-        if restarts:  # whatever the action is, it is thrown away
+        if restarts:  # whatever the action is, it is ignored
             observation, *_, infos = self.vector.step(rows.view(self._actions))
         else:
             observation, infos = self.vector.reset(seed=seed, options=options)

@@ -1,11 +1,11 @@
-"""Vector environments that restart episodes in the step that ends them, whatever they did before.
+"""Makes vector environments of any restart mode restart episodes in the step that ends them.
 
-Gymnasium knows three modes. SAME_STEP is what rlk's loop takes. DISABLED leaves restarts to a reset
-with a mask. NEXT_STEP throws the next action of an ended row away and gives the first observation
-instead, so that this step has no transition: such an environment is restarted by a mask where it
-takes one, or by what is known of its class (`RESTARTS`). Any other one becomes N vectors of one
-environment each, which can take that extra step by themselves: this is exact for all of them, and
-gives up the speed of a vector.
+Gymnasium has three modes. rlk's loop needs SAME_STEP. With DISABLED, the user restarts episodes by
+a reset with a mask. With NEXT_STEP, the environment ignores the next action after an episode's end
+and returns the first observation instead, so this step is not a transition. Such an environment is
+restarted by a reset with a mask if it takes one, or by a function for its class (`RESTARTS`). Any
+other one is replaced by N vectors of one environment each, which can take the extra step by
+themselves: this is exact for every class, but loses the speed of vectorisation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rlk_vector_environments.adoption import KeepInfos, ResetWhereEnded, autores
 
 Vector = VectorEnv[Any, Any, Any]
 Restart = Callable[[Any, np.ndarray[Any, Any]], tuple[Any, dict[str, Any]]]
-#: Of Gymnasium's own, those that drop the restart of the next step at a reset with a mask.
+#: Gymnasium's own classes that skip the restart of the next step after a reset with a mask.
 _TAKE_MASKS = (SyncVectorEnv, AsyncVectorEnv)
 
 
@@ -33,8 +33,8 @@ def restarting_in_the_same_step(
     """A vector of n environments.
 
     Args:
-        make: makes a vector of so many.
-        info_keys: numbers of every info that go into `infos["kept"]`.
+        make: makes a vector of so many environments.
+        info_keys: keys of numbers in infos that `infos["kept"]` has.
     """
     vector = make(n)
     mode, kind = autoreset_mode(vector), type(vector.unwrapped)
@@ -49,7 +49,7 @@ def restarting_in_the_same_step(
 
 
 def _restart_cart_pole(vector: Any, ended: np.ndarray[Any, Any]) -> tuple[Any, dict[str, Any]]:
-    """What its next step would do to rows that have ended, and nothing else."""
+    """Restart the ended episodes as the vector's next step would, and change nothing else."""
     start = vector.np_random.uniform(vector.low, vector.high, (4, int(ended.sum())))
     vector.state[:, ended] = start
     vector.steps[ended] = 0

@@ -1,4 +1,4 @@
-"""Environments that are vectorised by themselves: one step of all is one call of theirs.
+"""Environments with a vectorised implementation: one call steps all of them.
 
 N is the number of environments.
 """
@@ -27,24 +27,24 @@ Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
 class NativeVecEnv(TransparentVector):
-    """What `gymnasium.make_vec` makes of an id's `vector_entry_point`, as rlk's loop takes it.
+    """The vector that `gymnasium.make_vec` makes from an id's `vector_entry_point`, for rlk's loop.
 
     Episodes restart in the step that ends them, whichever of Gymnasium's three modes the
-    environment has (`same_step`). Rewards and flags are what the environment gives.
+    environment has (`same_step`). Rewards and flags are those that the environment returns.
 
     Args:
-        env_fns: as a run makes them; the first says which environment it is, and there are as many.
-        config: nothing can be set; the kernel passes None.
-        info_keys: numbers of every info to keep in `infos["kept"]`. None and () change nothing:
+        env_fns: as a run makes them; the first says which environment it is, and their number is N.
+        config: there are no settings; the kernel passes None.
+        info_keys: keys of numbers in infos that `infos["kept"]` has. None and () change nothing:
             infos are those of the environment.
 
     Raises:
-        PlanError: if the environment has no vectorised form, or cannot be made with its keywords.
-        EnvironmentFailed: in a step, if an info that is kept is missing.
+        PlanError: if it has no vectorised implementation, or cannot be made with its keywords.
+        EnvironmentFailed: in a step, if a kept info is missing.
     """
 
     withheld = ("step_async", "step_wait")
-    #: Brings a vector environment that was passed into the form of this one.
+    #: Converts a vector environment that a program passes to same-step restarts.
     adopt = staticmethod(adopt)
 
     def __init__(
@@ -68,11 +68,11 @@ class NativeVecEnv(TransparentVector):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Starts new episodes.
+        """Start new episodes.
 
         Args:
-            seed: one for all, or one for each. An environment that draws for all of its rows from
-                one generator is given the first.
+            seed: one for all, or one for each. A vector with one random generator for all of its
+                environments gets the first one.
             options: as the environment takes them.
         """
         if isinstance(seed, Sequence) and not _takes_seeds(self.unwrapped):
@@ -89,7 +89,7 @@ class NativeVecEnv(TransparentVector):
 
 
 def _registration(choice: EnvChoice) -> EnvSpec:
-    """How Gymnasium knows an environment; PlanError if it cannot make it as a vector."""
+    """Gymnasium's registration of an environment; PlanError if it cannot be made as a vector."""
     instead = "Use --vec-env dummy, or subprocess where a step takes long."
     find = getattr(choice.made, "registration", None)
     if find is None:
@@ -107,7 +107,7 @@ def _registration(choice: EnvChoice) -> EnvSpec:
 
 
 def _make(spec: EnvSpec, n: int, keywords: dict[str, Any]) -> VectorEnv[Any, Any, Any]:
-    """A vector of n, which restarts episodes in the same step if it can be told to."""
+    """A vector of n, with same-step restarts if it has such an option."""
     entry = spec.vector_entry_point
     creator = entry if callable(entry) else load_env_creator(str(entry))
     if "autoreset_mode" in inspect.signature(creator).parameters:
@@ -123,12 +123,12 @@ def _make(spec: EnvSpec, n: int, keywords: dict[str, Any]) -> VectorEnv[Any, Any
 
 
 def _takes_seeds(vector: VectorEnv[Any, Any, Any]) -> bool:
-    """Whether there is a generator for each environment."""
+    """Whether there is a random generator for each environment."""
     return isinstance(vector, SyncVectorEnv | AsyncVectorEnv | DummyVecEnv)
 
 
 def _with_final_form(infos: dict[str, Any], n: int, ended: list[int]) -> dict[str, Any]:
-    """Infos in Gymnasium's format, of an environment that gives `final_obs` as one array."""
+    """Infos in Gymnasium's format, from an environment whose `final_obs` is one array."""
     final = np.full(n, None, object)
     for index in ended:
         final[index] = rows.read(infos["final_obs"], index)

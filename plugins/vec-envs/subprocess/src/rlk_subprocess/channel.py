@@ -1,7 +1,8 @@
 """One end of the socket pair between the learner and a worker.
 
-What is sent at every step is a single byte; everything else is a pickle with its length in front.
-Sockets are used because reading one tells at once when the other side is gone, however it ended.
+A step sends a single byte; everything else is sent as a pickle after its length. Sockets are used
+because reading from one shows at once that the process at the other end has ended, however it
+ended.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ class Channel:
 
     Args:
         end: this side's socket, blocking.
-        patience_seconds: after so many seconds without anything to read, `receive` raises
-            BlockingIOError. It may be called again: what has arrived of a frame is kept.
+        patience_seconds: if there is nothing to read for so many seconds, `receive` raises
+            BlockingIOError. It may be called again: the part of a frame that has arrived is kept.
     """
 
     def __init__(self, end: socket.socket, patience_seconds: int) -> None:
@@ -45,11 +46,11 @@ class Channel:
         self.socket.sendall(pickled)
 
     def receive(self) -> Any:
-        """A single byte as bytes, or what was pickled in a frame; the next is left in the socket.
+        """A single byte as bytes, or the unpickled content of a frame; reads only one of them.
 
         Raises:
-            EOFError: if the other side is gone (or a ConnectionError, if it left something unread).
-            BlockingIOError: if nothing came in time.
+            EOFError: if the other side has ended (or a ConnectionError, if it left data unread).
+            BlockingIOError: if nothing arrived in time.
         """
         arrived = self._arrived
         while missing := self._missing():
@@ -63,7 +64,7 @@ class Channel:
         return pickle.loads(memoryview(arrived)[_HEADER.size :])
 
     def _missing(self) -> int:
-        """How many bytes are known to be missing; what lies behind them is not read."""
+        """How many bytes are known to be missing; nothing behind them is read."""
         arrived = self._arrived
         if not arrived:
             return 1

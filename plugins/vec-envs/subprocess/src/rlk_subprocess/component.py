@@ -1,4 +1,4 @@
-"""What the entry point `subprocess` names."""
+"""The component `subprocess`."""
 
 from __future__ import annotations
 

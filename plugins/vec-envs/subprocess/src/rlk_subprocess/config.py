@@ -14,7 +14,7 @@ StartMethod = Literal["fork", "spawn", "forkserver"]
 
 @attrs.frozen(kw_only=True)
 class SubprocessConfig:
-    """How many workers there are, and how they come to be."""
+    """How many workers there are, and how they are started."""
 
     n_workers: int | None = attrs.field(
         default=None,

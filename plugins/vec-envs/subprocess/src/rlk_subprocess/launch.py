@@ -1,10 +1,10 @@
 """Starts worker processes: by fork, by spawn, or by a fork server of our own.
 
 The standard library's spawn and forkserver import the user's main script again in every worker,
-which runs a script that has no `if __name__ == "__main__"`, and leave a server and a resource
-tracker running. Here a worker is a plain new interpreter that runs this package and knows the
-learner's `sys.path`; classes and functions of the main script are sent by value (`sent_code`).
-All file descriptors but the worker's own socket are closed in it.
+which runs it if it has no `if __name__ == "__main__"`, and they leave a server and a resource
+tracker running. Here a worker is a plain new interpreter that runs this package and has the
+learner's `sys.path`; classes and functions of the main script are sent by value (`sent_code`). A
+worker closes all inherited file descriptors except its own socket.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from rlk.errors import EnvironmentFailed, PlanError
 from rlk_subprocess import worker
 
 _RUN = "import sys; n = int(sys.argv[1]); sys.path[:] = sys.argv[2:]; del sys.argv[1:]; "
-#: Set by mpirun for its own processes; a child that finds them and imports MPI hangs.
+#: Environment variables of mpirun; a child process that has them and imports MPI hangs.
 _MPI = ("OMPI_", "PMI_", "PMIX_", "MPI_LOCAL", "HYDI_")
 
 
 class Process(Protocol):
-    """A worker process; `subprocess.Popen` has this interface."""
+    """A worker process; it has the interface of `subprocess.Popen`."""
 
     pid: int
 
     def poll(self) -> int | None:
-        """The exit code, negative for a signal; None while it runs."""
+        """The exit code, negative for a signal; None while the process runs."""
         ...
 
     def send_signal(self, number: int) -> None: ...
 
 
 def usable_cores() -> int:
-    """The cores this process may run on."""
+    """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -63,7 +63,7 @@ class Launcher:
         self._learners: list[socket.socket] = []
 
     def start(self, env_fns: list[Callable[[], Any]]) -> tuple[socket.socket, Process]:
-        """One more worker: the learner's end of its channel, and the process."""
+        """Start a worker; returns the learner's end of its channel, and the process."""
         ours, theirs = socket.socketpair()
         self._learners.append(ours)
         with theirs:
@@ -74,7 +74,7 @@ class Launcher:
             return ours, _interpreter("rlk_subprocess.worker", theirs)
 
     def close(self) -> None:
-        """Closes what is open on this side; call it when all workers have ended."""
+        """Close what is open on this side; call it when all workers have ended."""
         for end in self._learners:
             end.close()
         if self._server is not None:
@@ -82,7 +82,7 @@ class Launcher:
 
 
 def _interpreter(module: str, end: socket.socket) -> subprocess.Popen[bytes]:
-    """A new interpreter that runs the module's main on a socket."""
+    """Start an interpreter that runs the module's main on a socket."""
     if not sys.executable:
         raise PlanError("this Python does not know its own executable. Use start_method=fork.")
     flags = ["-O"] * sys.flags.optimize + [f"-W{option}" for option in sys.warnoptions]
@@ -110,7 +110,7 @@ class _Forked:
         self.returncode: int | None = None
         self.pid = os.fork()
         if self.pid == 0:
-            for number in (signal.SIGTERM, signal.SIGCHLD):  # the learner's handlers are not ours
+            for number in (signal.SIGTERM, signal.SIGCHLD):  # the learner's handlers must not run
                 signal.signal(number, signal.SIG_DFL)
             signal.set_wakeup_fd(-1)
             for end in learners:
@@ -184,12 +184,12 @@ class _Server:
         try:
             self._ours.sendall(f"signal {pid} {int(number)}\n".encode())
         except OSError:
-            # The server is gone and nobody reaps its workers: the number is still this worker's.
+            # The server has ended, so nobody reaps its workers: the PID is still this worker's.
             if _exists(pid):
                 os.kill(pid, number)
 
     def _listen(self, seconds: float) -> bool:
-        """Reads the messages of the server; False if nothing came."""
+        """Read the messages of the server; False if nothing came."""
         try:
             self._ours.settimeout(seconds)
             data = self._ours.recv(4096)
@@ -205,7 +205,7 @@ class _Server:
         return bool(data)
 
     def close(self) -> None:
-        """Lets the server go; it ends any worker that is left."""
+        """Let the server end; it ends all remaining workers."""
         self._ours.close()
         try:
             self._process.wait(3.0)

@@ -1,6 +1,6 @@
-"""The memory that the learner and its workers share: one anonymous file, laid out alike by both.
+"""The memory that the learner and its workers share: one anonymous file with a fixed layout.
 
-The file has no name in any file system, so nothing is left of it however the processes end. N is
+The file has no name in any file system, so nothing remains of it, however the processes end. N is
 the number of environments.
 """
 
@@ -17,36 +17,37 @@ import numpy as np
 from rlk.errors import EnvironmentFailed
 from rlk_vector_environments.step_arrays import Array, StepArrays, allocate
 
-#: Room for what a worker says of itself when it is asked by a signal.
+#: Room for a worker's answer, when a signal asks where it hangs.
 NOTE_BYTES = 512
 _ALIGNMENT = 64  # bytes: a cache line, so that no two arrays share one
 
 
 class Layout(NamedTuple):
-    """What decides where each array is."""
+    """The settings that determine where each array is."""
 
     n: int  #: environments
     observation_space: gym.Space[Any]
     action_space: gym.Space[Any]
-    info_keys: tuple[str, ...] | None  #: numbers that are kept of every info
+    info_keys: tuple[str, ...] | None  #: keys of numbers in infos that are kept
 
     def steps(self, arena: _Arena) -> StepArrays:
-        """The arrays of steps, cut off that memory."""
+        """The arrays of steps, allocated in that memory."""
         return allocate(
             self.observation_space, self.action_space, self.n, self.info_keys, arena.new
         )
 
     def notes(self, arena: _Arena) -> Array:
-        """Where workers write down what they do, cut off that memory after `steps`."""
+        """Where workers write their answers, allocated in that memory after `steps`."""
         return arena.new((self.n, NOTE_BYTES), np.uint8)
 
 
 def create(layout: Layout) -> int:
-    """A file descriptor of zeroed memory of the right size.
+    """Create zeroed memory of the right size; returns its file descriptor.
 
     Raises:
-        EnvironmentFailed: if the system has not got so much memory, here or for this process. It is
-            taken at once: a write to memory that is not there would kill the process.
+        EnvironmentFailed: if the system, or this process's limit, does not provide that much
+            memory. All of it is reserved at once, because a write to missing memory would kill the
+            process.
         rlk.errors.PlanError: for a space whose samples have no fixed shape.
     """
     arena = _Arena(None)
@@ -79,7 +80,7 @@ def _anonymous_file(size: int) -> int:
 
 
 def attach(descriptor: int, layout: Layout) -> tuple[StepArrays, Array]:
-    """What is in the memory behind that descriptor, which is closed; the arrays keep it alive.
+    """The arrays in the memory of that descriptor, which is closed; they keep the memory alive.
 
     Returns:
         The arrays of steps, and notes, uint8 [N, NOTE_BYTES]: a worker writes into the row of its
@@ -93,7 +94,7 @@ def attach(descriptor: int, layout: Layout) -> tuple[StepArrays, Array]:
 
 
 class _Arena:
-    """Cuts arrays off a piece of memory, one after the other; without memory it only measures."""
+    """Allocates arrays in a piece of memory, one after the other; without memory it measures."""
 
     def __init__(self, memory: mmap.mmap | None) -> None:
         self.size = 0

@@ -1,9 +1,8 @@
-"""Another worker in the place of one that is lost, so that a training goes on.
+"""Replaces a worker that is lost by a new one, so that training continues.
 
-What becomes of its environments: the episode that each was in ends as truncated, with reward 0, in
-the observation that it was in before the step (nobody knows what it would have led to), and the
-next one begins in a new environment with a seed of its own. The transition that this makes is the
-only one that no environment has given.
+The episode of each of its environments ends as truncated, with reward 0 and the observation before
+the step (the result of the step is unknown), and the next episode begins in a new environment with
+a new seed. This transition is the only one that did not come from an environment.
 """
 
 from __future__ import annotations
@@ -22,24 +21,25 @@ from rlk_vector_environments.hosting import QUIET
 from rlk_vector_environments.sent_failures import Failure, raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
 
-#: The tag of how many workers were started again so far, in the rows that a run logs.
+#: The tag of the number of restarted workers, in a run's rows of metrics.
 TAG = "rollout/worker_restarts"
-#: A key of the last info of an episode that ended this way.
+#: A key in the last info of an episode that ended because its worker was lost.
 INFO = "worker_restarted"
 
 
 class Restarts:
     """Waits for the workers of a step, and replaces those that are lost meanwhile.
 
-    A worker is lost if it died, does not answer in time, or holds an environment that raised. One
-    that is lost again in its first step ends the run: starting it again does not help.
+    A worker is lost if it died, does not answer in time, or has an environment that raised an
+    exception. If it is lost again in its first step, the run ends, because another restart would
+    not help.
 
     Args:
         pool: the workers.
-        arrays: that they share with the learner.
+        arrays: the arrays that they share with the learner.
 
     Attributes:
-        count: workers started again so far.
+        count: how many workers were restarted so far.
     """
 
     def __init__(self, pool: WorkerPool, arrays: StepArrays) -> None:
@@ -47,7 +47,7 @@ class Restarts:
         self.count = 0
 
     def metrics(self) -> Mapping[str, float]:
-        """What a run logs."""
+        """The metrics that a run logs."""
         return {TAG: float(self.count)}
 
     def wait(
@@ -56,8 +56,8 @@ class Restarts:
         """As `WorkerPool.wait`.
 
         Raises:
-            EnvironmentFailed: if a worker is lost that cannot be replaced, or what an environment
-                returned does not fit its spaces.
+            EnvironmentFailed: if a worker is lost that cannot be replaced, or the results of an
+                environment do not fit its spaces.
         """
         while waiting:
             try:
@@ -75,7 +75,7 @@ class Restarts:
                 answers.append((worker, answer))
 
     def _replace(self, lost: WorkerLost, turn: int) -> tuple[WorkerHandle, Any]:
-        """The new worker, and the answer to this step in place of the lost one's."""
+        """The new worker, and an answer to this step in place of the lost one's."""
         if lost.worker.is_fresh:
             again = "It had taken the place of another one only a step before"
             self._pool.give_up(WorkerLost(lost.worker, f"{lost}\n{again}."))
@@ -96,7 +96,7 @@ class Restarts:
         return worker, ({index: {INFO: True} for index in worker.indices}, infos)
 
     def _reset(self, worker: WorkerHandle, turn: int) -> list[tuple[int, dict[str, Any]]]:
-        """Start new episodes with new seeds; the infos that belong to this step."""
+        """Start new episodes with new seeds; returns the infos of this step."""
         seeds = {index: self._new_seed(index) for index in worker.indices}
         self._pool.ask(worker, ("reset", turn, seeds, None))
         infos: list[tuple[int, dict[str, Any]]] = self._pool.receive(worker)
@@ -104,7 +104,7 @@ class Restarts:
         return infos
 
     def _new_seed(self, index: int) -> int | None:
-        """One that follows from the environment's own, which would bring the same episode again."""
+        """A seed derived from the environment's own, which would give the same episode again."""
         seed = self._pool.seeds[index]
         if seed is None:
             return None

@@ -1,10 +1,10 @@
-"""The fork server: a process without threads that has imported Gymnasium and forks the workers.
+"""The fork server: a process without threads that imports Gymnasium and forks the workers.
 
 The learner sends one line for each command, and the server answers with lines of its own:
     fork            (with the worker's socket)   ->  forked PID
     signal PID N    sends the signal, if that worker has not ended
                     whenever a worker ends       ->  ended PID EXITCODE
-When the learner is gone, the server ends the remaining workers and exits.
+When the learner has ended, the server ends the remaining workers and exits.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import numpy as np
 from rlk_subprocess import worker
 
 _PATIENCE_SECONDS = 2.0
-#: How long a worker may take to close its environments when the learner is gone.
+#: Seconds that a worker may take to close its environments after the learner has ended.
 _GRACE_SECONDS = 1.0
 
 
 def main(descriptor: int) -> None:
-    """Serves the learner at the other end of that socket."""
+    """Serve the learner at the other end of that socket."""
     worker.leave_to_learner()
     learner = socket.socket(fileno=descriptor)
     learner.set_inheritable(False)
@@ -34,7 +34,7 @@ def main(descriptor: int) -> None:
 
 
 class Server:
-    """Forks workers for the learner and tells it when they end."""
+    """Forks workers for the learner and reports their ends."""
 
     def __init__(self, learner: socket.socket) -> None:
         self._learner = learner
@@ -57,11 +57,11 @@ class Server:
                 if self._learner.fileno() in ready and not self._obey():
                     break
         except ConnectionError:
-            pass  # the learner is gone
+            pass  # the learner has ended
         self._end_workers()
 
     def _obey(self) -> bool:
-        """Reads commands of the learner and executes them; False if the learner is gone."""
+        """Execute commands of the learner; False if the learner has ended."""
         data, descriptors, _, _ = socket.recv_fds(self._learner, 4096, 1)
         for line in data.decode().splitlines():
             verb, *numbers = line.split()
@@ -85,7 +85,7 @@ class Server:
         os.close(self._wake_in)
         os.close(self._wake_out)
         self._learner.close()
-        np.random.seed()  # else environments that draw from the global generator draw alike
+        np.random.seed()  # else all workers would draw the same from the global generator
         worker.run_forked(descriptor)
 
     def _reap(self) -> None:

@@ -1,4 +1,4 @@
-"""Environments in worker processes, several in each, over shared memory: for steps that take time.
+"""Environments in worker processes, several in each, with shared memory, for slow steps.
 
 N is the number of environments.
 """
@@ -19,23 +19,24 @@ from rlk_vector_environments.hosted import HostedVecEnv
 
 
 class SubprocVecEnv(HostedVecEnv):
-    """A Gymnasium vector environment with same-step autoreset whose environments run in workers.
+    """A Gymnasium vector environment with same-step restarts whose environments run in workers.
 
-    What `step` returns is overwritten by the step after the next: see `HostedVecEnv`.
+    The results of `step` are overwritten by the step after the next one: see `HostedVecEnv`.
 
     Args:
-        env_fns: functions without arguments, each returning an environment of its own. They are
+        env_fns: functions without arguments, each of which returns a new environment. They are
             called in the workers, and may be closures, lambdas and functions of a notebook.
-        settings: those of `SubprocessConfig` as keywords.
+        settings: those of `SubprocessConfig`, as keyword arguments.
         config: the same settings as one record, instead.
-        info_keys: numbers of every info to keep: `infos["kept"]` has them after every step, as
-            `info.KEY` -> float32 [N], where an episode ended those of its last step. None gathers
-            all infos instead, as Gymnasium does: those of the reset where an episode ended.
+        info_keys: keys of numbers in infos that are kept: `infos["kept"]` has them after every
+            step, as `info.KEY` -> float32 [N]; where an episode ended, those of its last step. With
+            None, all infos are gathered instead, as Gymnasium does; where an episode ended, those
+            of the reset.
 
     Raises:
-        EnvironmentFailed: if an environment cannot be made, or they differ in their spaces; in a
-            step, if one raises, or lacks an info that is kept.
-        rlk.errors.PlanError: for a space that does not fit into arrays.
+        EnvironmentFailed: if an environment cannot be made, or their spaces differ; in a step, if
+            an environment raises an exception, or an info lacks a kept key.
+        rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class SubprocVecEnv(HostedVecEnv):
             keys,
             config.timeout_seconds,
         )
-        #: Ends the workers when this object is collected or the interpreter leaves.
+        #: Ends the workers when this object is collected or the interpreter exits.
         self._finalizer = weakref.finalize(self, self._pool.shutdown, 1.0)
         try:
             super().__init__(self._pool)
@@ -79,15 +80,15 @@ class SubprocVecEnv(HostedVecEnv):
         return tuple(worker.process.pid for worker in self._pool.workers)
 
     def metrics(self) -> Mapping[str, float]:
-        """With `restart_workers`, how many were started again; else nothing."""
+        """With `restart_workers`, the number of restarted workers; else nothing."""
         return {} if self._restarts is None else self._restarts.metrics()
 
     def close_extras(self, timeout: float = 5.0, terminate: bool = False, **kwargs: Any) -> None:
-        """Ends all workers.
+        """End all workers.
 
         Args:
-            timeout: seconds they get to close their environments before they are terminated.
-            terminate: give them none.
+            timeout: seconds that they get to close their environments before they are terminated.
+            terminate: do not give them any time.
         """
         if hasattr(self, "_finalizer"):
             self._finalizer.detach()

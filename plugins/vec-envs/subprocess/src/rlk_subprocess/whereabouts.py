@@ -1,6 +1,6 @@
-"""What a worker that does not answer is doing: the learner asks by a signal, shared memory answers.
+"""Where a worker that does not answer hangs: asked by a signal, answered in shared memory.
 
-It costs nothing while nobody asks. A worker whose compiled code keeps Python's lock cannot answer.
+It costs nothing until it is used. A worker whose compiled code holds the GIL cannot answer.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import numpy as np
 
 from rlk_vector_environments.places import place_of
 
-#: How long a worker may take to answer; it runs at the next line of Python.
+#: Seconds that a worker may take to answer; its handler runs at the next line of Python.
 _ANSWER_SECONDS = 0.5
-#: The last byte of a note that is written.
+#: The last byte of a note that is complete.
 _END = 1
 
 Note = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def answer_by_signal(note: Note) -> None:
-    """In a worker: from now on SIGUSR1 writes down which environment is where.
+    """In a worker: from now on, SIGUSR1 writes down where each environment is.
 
     Args:
-        note: uint8 [NOTE_BYTES], shared with the learner; the last byte is set when it is written.
+        note: uint8 [NOTE_BYTES], shared with the learner; the last byte marks it as complete.
     """
 
     def answer(number: int, frame: FrameType | None) -> None:
@@ -39,7 +39,7 @@ def answer_by_signal(note: Note) -> None:
 
 
 def ask(send_signal: Callable[[int], None], note: Note) -> str | None:
-    """In the learner: what the worker says, or None if it cannot."""
+    """In the learner: the worker's answer, or None if it cannot answer."""
     note[:] = 0
     send_signal(signal.SIGUSR1)
     deadline = time.monotonic() + _ANSWER_SECONDS

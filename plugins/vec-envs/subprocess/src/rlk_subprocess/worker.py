@@ -1,4 +1,4 @@
-"""A worker process: makes its share of the environments and does what the learner asks.
+"""A worker process: makes its share of the environments and executes the learner's commands.
 
 It imports neither torch nor the plugins of the run.
 """
@@ -22,15 +22,15 @@ from rlk_vector_environments.hosting import QUIET, dumps, make, reply
 from rlk_vector_environments.sent_failures import Failure
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
 
-#: Seconds between two looks whether the process that started this one is still there.
+#: Seconds between two checks that the process that started this one still runs.
 _PATIENCE_SECONDS = 2
 
 
 def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> None:
-    """Runs the worker on its end of a socket pair.
+    """Run the worker on its end of a socket pair.
 
     Args:
-        env_fns: given by fork, which needs no pickling; else the learner sends them.
+        env_fns: passed by fork, which needs no pickling; else the learner sends them.
     """
     leave_to_learner()
     end = socket.socket(fileno=descriptor)
@@ -46,7 +46,7 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
         if isinstance(made, Failure):
             return
         _, descriptors, _, _ = read(lambda: socket.recv_fds(channel.socket, 1, 1))
-        if not descriptors:  # it was told to close instead, or the learner is gone
+        if not descriptors:  # it was told to close instead, or the learner has ended
             return
         shared, notes = memory.attach(descriptors[0], memory.Layout(*read(channel.receive)))
         part = shared.part(start, start + len(envs))
@@ -55,7 +55,7 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
         channel.send(QUIET)
         serve(group, channel, read)
     except (EOFError, ConnectionError):
-        pass  # the learner is gone
+        pass  # the learner has ended
     finally:
         for error in close_all(envs, start):
             print(error, file=sys.stderr, flush=True)
@@ -63,14 +63,14 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
 
 
 def leave_to_learner() -> None:
-    """Leave it to the learner what Ctrl-C means, and the end of a terminal."""
+    """Ignore Ctrl-C and SIGHUP, because the learner decides how to react to them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Programs that an environment starts get the default back from a handler, not from SIG_IGN.
+    # Programs that an environment starts get the default back, which they would not with SIG_IGN.
     signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 
 def run_forked(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> NoReturn:
-    """The same in a process that was just forked: it never returns into its parent's code."""
+    """Run the worker in a process that was just forked; never returns into the parent's code."""
     code = 1
     try:
         main(descriptor, env_fns)
@@ -86,7 +86,7 @@ def run_forked(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) 
 
 
 def serve(group: EnvironmentGroup, channel: Channel, read: _PatientReader) -> None:
-    """Answers every command with one reply, until it is told to close."""
+    """Answer every command with one reply, until the worker is told to close."""
     while True:
         command = read(channel.receive)
         if command == CLOSE:

@@ -1,4 +1,4 @@
-"""The learner's hold on one worker, and what is said when that worker is lost."""
+"""The learner's handle of one worker, and the errors for a worker that is lost."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rlk_subprocess.channel import Channel
 from rlk_subprocess.launch import Process
 from rlk_vector_environments.hosted import environments_are, told_seeds
 
-#: After so long without an answer the learner checks that every worker is alive.
+#: After so many seconds without an answer, the learner checks that every worker is alive.
 PATIENCE_SECONDS = 1
-#: How long the system may take to tell how a worker ended whose channel is closed.
+#: Seconds within which the system must report the end of a worker whose channel is closed.
 _ENDING_SECONDS = 2.0
 
 
 class WorkerHandle:
-    """One worker and the environments start to stop - 1 that it holds."""
+    """One worker and its environments: start to stop - 1."""
 
     def __init__(self, start: int, stop: int, end: socket.socket, process: Process) -> None:
         self.start = start
@@ -27,7 +27,7 @@ class WorkerHandle:
         self.channel = Channel(end, PATIENCE_SECONDS)
         self.process = process
         self.owes_answer = False  # a command was sent, and its answer has not been taken
-        self.is_fresh = False  # it took another's place, and has not taken a step since
+        self.is_fresh = False  # it replaced another worker, and has not taken a step since
 
     @property
     def indices(self) -> range:
@@ -40,7 +40,7 @@ class WorkerHandle:
         self.channel.close()
 
     def exit_code(self) -> int | None:
-        """How it ended, negative for a signal; None if it still runs after a while."""
+        """Its exit code, negative for a signal; None if it still runs after a while."""
         deadline = time.monotonic() + _ENDING_SECONDS
         while (code := self.process.poll()) is None and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -48,7 +48,7 @@ class WorkerHandle:
 
 
 class WorkerLost(EnvironmentFailed):
-    """A worker died, hangs, or holds an environment that failed in a step.
+    """A worker died, hangs, or has an environment that failed in a step.
 
     Attributes:
         worker: which one.
@@ -60,10 +60,10 @@ class WorkerLost(EnvironmentFailed):
 
 
 def death_of(worker: WorkerHandle, seeds: Sequence[int | None]) -> WorkerLost:
-    """What to raise about a worker that has ended.
+    """The error for a worker that has ended.
 
     Args:
-        seeds: of all environments at their latest reset, None where there was none.
+        seeds: of all environments at their latest reset; None if there was none.
     """
     code = worker.exit_code()
     how = f"ended with exit code {code}"
@@ -81,7 +81,7 @@ def death_of(worker: WorkerHandle, seeds: Sequence[int | None]) -> WorkerLost:
 def hanging(
     worker: WorkerHandle, where: str, waited: int, seeds: Sequence[int | None]
 ) -> WorkerLost:
-    """What to raise about a worker that does not answer."""
+    """The error for a worker that does not answer."""
     return WorkerLost(
         worker,
         f"{where}, without an answer for {waited} s: it hangs. Where so much time is needed: "

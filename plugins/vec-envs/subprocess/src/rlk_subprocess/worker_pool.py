@@ -1,4 +1,4 @@
-"""The learner's side of the workers: starts them, exchanges messages, notices deaths, ends them."""
+"""The learner's side of the workers: starts them, sends messages, notices deaths, ends them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from rlk_vector_environments.making import Description, check_equal_spaces
 from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
 
-#: What does not send the functions that make environments.
+#: The start method that does not send the functions which make environments.
 INSTEAD = "start_method=fork or the backend 'dummy'"
-#: How long the other workers may take to close their environments when one has failed.
+#: Seconds that the other workers get to close their environments after one has failed.
 _CLOSE_SECONDS = 0.5
-#: How long workers get to close if one is in the middle of a command, and may hang in it.
+#: Seconds that workers get to close if one of them is busy with a command, and may hang in it.
 _BUSY_SECONDS = 0.5
-#: From SIGTERM to SIGKILL.
+#: Seconds between SIGTERM and SIGKILL.
 _TERMINATE_SECONDS = 0.3
 
 
@@ -46,14 +46,14 @@ class WorkerPool:
 
     Args:
         env_fns: one for each environment.
-        n_workers: at most as many; they get contiguous shares that differ by one at most.
+        n_workers: at most that many; they get contiguous shares whose sizes differ by at most one.
         start_method: fork, spawn or forkserver.
-        info_keys: for the workers.
-        timeout_seconds: how long an answer may take; None waits for ever.
+        info_keys: see `SubprocVecEnv`.
+        timeout_seconds: how long an answer may take; None is no limit.
 
     Raises:
-        EnvironmentFailed: if an environment cannot be made, or a worker dies or hangs; then no
-            worker is left.
+        EnvironmentFailed: if an environment cannot be made, or a worker dies or hangs; then all
+            workers are ended.
     """
 
     def __init__(
@@ -66,8 +66,8 @@ class WorkerPool:
     ) -> None:
         self._env_fns, self._method, self._info_keys = list(env_fns), start_method, info_keys
         self._timeout_seconds = timeout_seconds
-        self._notes: Any = None  # uint8 [N, NOTE_BYTES], when the memory is shared
-        self._memory: tuple[int, memory.Layout] | None = None  # its descriptor, what is where
+        self._notes: Any = None  # uint8 [N, NOTE_BYTES], after the memory is shared
+        self._memory: tuple[int, memory.Layout] | None = None  # its descriptor and its layout
         self._owner = os.getpid()
         self.workers: list[WorkerHandle] = []
         self.seeds: list[int | None] = [None] * len(self._env_fns)
@@ -85,7 +85,7 @@ class WorkerPool:
             raise
 
     def _start(self, start: int, stop: int) -> WorkerHandle:
-        """A new worker that makes these environments; it owes their descriptions."""
+        """Start a worker that makes these environments; it owes their descriptions."""
         own = self._env_fns[start:stop]
         pickled = None if self._method == "fork" else pickled_makers(own, start, INSTEAD)
         end, process = self._launcher.start(own)
@@ -100,10 +100,10 @@ class WorkerPool:
     def share_memory(
         self, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
     ) -> StepArrays:
-        """Gives all workers the memory to write to; the learner's view of it.
+        """Share the memory with all workers; returns the learner's view of it.
 
         Raises:
-            EnvironmentFailed: if the system has not got so much.
+            EnvironmentFailed: if the system does not provide that much.
         """
         layout = memory.Layout(n, observation_space, action_space, self._info_keys)
         descriptor = memory.create(layout)
@@ -122,10 +122,10 @@ class WorkerPool:
         self.ask(worker, tuple(layout))
 
     def replace(self, lost: WorkerHandle) -> WorkerHandle:
-        """A new worker with the environments of one that is ended; they have to be reset.
+        """Start a worker for the environments of one that has ended; they have to be reset.
 
         Raises:
-            EnvironmentFailed: if they cannot be made again, or have other spaces now.
+            EnvironmentFailed: if they cannot be made again, or their spaces differ now.
         """
         lost.kill()
         worker = self._start(lost.start, lost.stop)
@@ -145,13 +145,13 @@ class WorkerPool:
     # ---- commands and answers ------------------------------------------------------------------
 
     def ask(self, worker: WorkerHandle, command: Any) -> None:
-        """Sends a command that will be answered.
+        """Send a command that will be answered.
 
         Raises:
             EnvironmentFailed: if the worker is dead.
         """
         pickled = sent_code.dumps(command)
-        if worker.owes_answer:  # Ctrl-C came before its last answer did
+        if worker.owes_answer:  # Ctrl-C came before its last answer
             self.answer(worker)
         worker.owes_answer = True
         try:
@@ -160,24 +160,24 @@ class WorkerPool:
             self.give_up(death_of(worker, self.seeds))
 
     def ask_to_step(self, turn: int) -> list[WorkerHandle]:
-        """Starts a step of every worker into that slot; the workers to wait for, the last first."""
+        """Start a step into that slot in every worker; the workers to wait for, the last first."""
         command = STEPS[turn]
         for worker in self.workers:
             if worker.owes_answer:
                 self.answer(worker)
             worker.owes_answer = True
-            with contextlib.suppress(OSError):  # it is dead, which its answer will tell
+            with contextlib.suppress(OSError):  # it is dead: taking its answer will show that
                 worker.channel.send(command)
         return self.workers[::-1]
 
     def wait(
         self, waiting: list[WorkerHandle], answers: list[tuple[WorkerHandle, Any]], turn: int
     ) -> None:
-        """Takes all answers of a step; it may be called again after Ctrl-C.
+        """Take all answers of a step; it may be called again after Ctrl-C.
 
         Args:
-            waiting: the workers that have been asked, the last first; they are taken out.
-            answers: what they answered is added, unless it is nothing but that they have stepped.
+            waiting: the workers that have been asked, the last first; they are removed from it.
+            answers: gets their answers, apart from those that only report the step.
             turn: the slot of the step.
 
         Raises:
@@ -190,10 +190,10 @@ class WorkerPool:
                 answers.append((worker, answer))
 
     def answer(self, worker: WorkerHandle) -> Any:
-        """The answer, unless a worker dies or this one takes too long; then all workers end.
+        """The answer of a worker; if one dies or this one takes too long, all workers are ended.
 
         Raises:
-            EnvironmentFailed: if one did, this or another.
+            EnvironmentFailed: if this worker or another one died, or took too long.
         """
         try:
             return self.receive(worker)
@@ -204,7 +204,7 @@ class WorkerPool:
         """The answer of a worker.
 
         Raises:
-            WorkerLost: if a worker has died, this or another, or this one takes too long.
+            WorkerLost: if this worker or another one has died, or this one takes too long.
         """
         waited = 0  # counted, because a clock would go on while this process is stopped (Ctrl-Z)
         while True:
@@ -232,17 +232,17 @@ class WorkerPool:
                 raise death_of(worker, self.seeds)
 
     def give_up(self, lost: WorkerLost) -> NoReturn:
-        """Ends all workers because one is lost, and raises EnvironmentFailed about it."""
+        """End all workers because one is lost, and raise the EnvironmentFailed for it."""
         self.lost = f"{lost} All workers were ended."
         self.shutdown()
         raise EnvironmentFailed(self.lost) from lost.__cause__
 
     def _whereabouts(self, worker: WorkerHandle) -> str:
-        """Which environment of a worker is where, as the worker says itself if it can."""
-        if self._notes is None:  # the memory for its answer is shared when they all are made
+        """Where each environment of a worker hangs, as the worker itself says if it can."""
+        if self._notes is None:  # the memory for its answer is shared after all are made
             return f"{environments_are(worker)} being made (worker {worker.process.pid})"
         place = None
-        with contextlib.suppress(OSError):  # it has died in this moment
+        with contextlib.suppress(OSError):  # it has died at this moment
             place = ask(worker.process.send_signal, self._notes[worker.start])
         place = place or f"{environments_are(worker)} in compiled code"
         return f"{place} (worker {worker.process.pid})"
@@ -250,9 +250,9 @@ class WorkerPool:
     # ---- the end -------------------------------------------------------------------------------
 
     def shutdown(self, grace_seconds: float = _CLOSE_SECONDS) -> None:
-        """Ends every worker: asks, after grace_seconds terminates, kills. May be called again.
+        """End every worker: ask, after grace_seconds terminate, then kill. May be called again.
 
-        A worker that still owes an answer may hang, and gets little time.
+        A worker that still owes an answer may hang, and gets less time.
         """
         if self._over:
             return

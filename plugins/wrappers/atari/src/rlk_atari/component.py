@@ -6,7 +6,7 @@ from rlk.component import Component
 from rlk_atari.config import AtariConfig
 from rlk_gymnasium.ids import ids
 
-#: What to type where the emulator or the library of images is missing.
+#: What to type if the emulator or OpenCV is missing.
 INSTALL = "pip install 'rlk-atari[atari]'"
 
 ale = Component(

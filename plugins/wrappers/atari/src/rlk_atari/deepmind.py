@@ -1,7 +1,7 @@
-"""`atari`: what DeepMind's agents saw of a game (Mnih et al. 2015, doi:10.1038/nature14236).
+"""`atari`: the preprocessing of DeepMind's agents (Mnih et al. 2015, doi:10.1038/nature14236).
 
-In one wrapper: no-op start, repeated actions, the brighter of two frames, episodes that end with a
-life, fire at the start, small grey images, rewards of one size, stacked frames.
+One wrapper does all of it: no-op start, repeated actions, the maximum of two frames, episodes that
+end with a life, FIRE at the start, small grey images, clipped rewards, stacked frames.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from rlk_atari.config import STACKED, AtariConfig
 from rlk_atari.emulator import Emulator
 from rlk_vector_environments.env_state import Unsupported
 
-#: Among the moves: a reset.
+#: Stands for a reset in the list of moves.
 _RESET = 255
-#: A game that begins after so many moves gets a seed of its own, so that no more have to be played
-#: again. The emulator takes 90 ms to be seeded, about as long as 300 moves.
+#: The first game that begins after so many moves gets a new seed, so that no more moves have to be
+#: played again. Seeding the emulator takes 90 ms, about as long as 300 moves.
 MOST_MOVES = 20_000
 Result = tuple[Array, float, bool, bool, dict[str, Any]]
 
@@ -34,19 +34,19 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
     Observations are [height, width, 1], or [height, width, 4] with `frame_stack`, the latest frame
     last: uint8, 0 to 255, or with `scale` float32, 0 to 1.
 
-    Where an episode ends with a life while the game goes on, its last info has `goes_on`: it counts
-    for learning only. At the end of a game the info has `episode`: `r`, the sum of its rewards as
-    they are, and `l`, how many actions it took, of all lives.
+    If a lost life ends an episode while the game goes on, its last info has `goes_on`: it counts
+    for learning only. At the end of a game, the info has `episode`: `r`, the sum of the game's
+    unclipped rewards, and `l`, the number of its actions, those of all lives.
 
     Args:
-        env: as `gym.make` gives it; how it skips frames by itself has no effect.
+        env: as `gym.make` returns it; how it skips frames by itself has no effect.
 
     Raises:
-        PlanError: if it is no such game, is in wrappers that playing it would pass over, or OpenCV
+        PlanError: if it is not an Atari game, is in wrappers that this one would bypass, or OpenCV
             is not installed.
     """
 
-    #: Of the environment in it as well (`rlk_vector_environments.env_state`).
+    #: Its state includes that of the environment inside (`rlk_vector_environments.env_state`).
     has_whole_state = True
 
     def __init__(self, env: gym.Env[Array, int], config: AtariConfig | None = None) -> None:
@@ -57,7 +57,7 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         self._size = config.width, config.height
         self._seed: int | None = None
         self._moves = bytearray()
-        # Some games stand still until FIRE is pressed, and then until a direction is.
+        # Some games wait until FIRE is pressed, and then until a direction is.
         self._start = [1, 2] if "FIRE" in self._game.meanings else []
         self._lives, self._goes_on = 0, False
         self.stack_size = STACKED if config.frame_stack else 1
@@ -72,7 +72,7 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Start a new game; or, where a life has just been lost and no seed is given, go on."""
+        """Start a new game, or continue it if a life has just been lost and no seed is given."""
         game = self._game
         goes_on = self._goes_on and seed is None
         seed = self._noted(seed, goes_on)
@@ -94,7 +94,7 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         self._moves.append(action)
         self._lives = lives = game.lives
         info: dict[str, Any] = {"lives": lives}
-        # Some games count no lives for a few frames between two of them.
+        # Some games report 0 lives for a few frames between two lives.
         self._goes_on = self._config.episode_life and 0 < lives < before and not game.is_over
         if self._goes_on:
             info["goes_on"] = True
@@ -109,7 +109,7 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
     # ---- state -----------------------------------------------------------------------------------
 
     def _noted(self, seed: int | None, goes_on: bool) -> int | None:
-        """The seed of a reset, which is among the moves from now on, or begins them anew."""
+        """The seed of a reset, which is appended to the moves, or, with a seed, clears them."""
         is_due = self._seed is None or len(self._moves) > MOST_MOVES
         if seed is None and is_due and not goes_on:
             seed = int(self.np_random.integers(2**31))
@@ -121,20 +121,20 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         return seed
 
     def get_state(self) -> dict[str, Any]:
-        """The latest seed and what was played since.
+        """The latest seed and the moves since then.
 
-        What the emulator gives as its state is memory of a C++ program: a damaged one would crash
-        the process, so none is taken from a file.
+        The emulator's own state is not used: it is the memory of a C++ program, so one from a
+        damaged file would crash the process.
         """
         moves = np.frombuffer(bytes(self._moves), np.uint8)
         return {"seed": self._seed, "moves": moves, "screen": self._checksum()}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Plays all of that again; nothing of a game that had not been reset yet.
+        """Play all moves of the state again; does nothing for a game that had not been reset yet.
 
         Raises:
-            Unsupported: if the game has no such action, or goes otherwise: this is another game, or
-                another version of the emulator.
+            Unsupported: if the game lacks one of the actions, or ends with another screen: it is
+                another game, or another version of the emulator.
         """
         if state["seed"] is None:
             return
@@ -151,11 +151,11 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
             raise Unsupported("a saved game goes otherwise here: another game or emulator?")
 
     def _checksum(self) -> int:
-        """Of what is seen now."""
+        """The checksum of the current screen."""
         return zlib.crc32(self._game.screen.tobytes())
 
     def _frame(self) -> Array:
-        """The screen, smaller: each pixel is the mean of what it covers."""
+        """The screen, resized: each pixel is the mean of the area that it covers."""
         images = self._images
         frame: Array
         frame = images.resize(self._game.screen, self._size, interpolation=images.INTER_AREA)

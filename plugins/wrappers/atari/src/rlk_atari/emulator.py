@@ -1,7 +1,7 @@
 """Plays a game of the Arcade Learning Environment, frame by frame.
 
-It does so without the environment's `step`, which makes an image of the screen at every frame: of
-an action only the last two are looked at. Frames are [H, W], uint8, 210 by 160 for most games.
+It does so without the environment's `step`, which renders an image at every frame, although only
+the last two frames of an action are used. Frames are [H, W], uint8, 210 by 160 for most games.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
 from rlk.errors import PlanError
 
-#: Wrappers that only look on, around which a game may be played.
+#: Wrappers that do not change a game, so that they may be bypassed.
 _ONLOOKERS = (OrderEnforcing, PassiveEnvChecker)
 
 
 class Emulator:
-    """A game that repeats each action for some frames, and shows the brighter of the last two.
+    """A game that repeats each action for some frames and returns the maximum of the last two.
 
-    Atari games draw some objects in every second frame only, hence two of them.
+    Atari games draw some objects only in every second frame, hence the maximum of two.
 
     Args:
-        env: as `gym.make` gives it.
+        env: as `gym.make` returns it.
         noop_max, skip: see `AtariConfig`.
         colour: whether screens are RGB, [H, W, 3], instead of grey.
 
     Raises:
-        PlanError: if it is no such game, or is in wrappers that playing it would pass over.
+        PlanError: if it is not an Atari game, or is in wrappers that this class would bypass.
 
     Attributes:
-        screen: what is seen now; the next `play` writes over it.
-        is_over, is_truncated: whether the game has ended, and whether by its limit of frames.
+        screen: what is seen now; the next `play` overwrites it.
+        is_over, is_truncated: whether the game has ended, and whether its limit of frames ended it.
         score, steps: of this game so far: the sum of its rewards, and the calls of `play`.
     """
 
@@ -44,7 +44,7 @@ class Emulator:
         game: Any = env.unwrapped
         self._env, self._game, self._noop_max, self._skip = env, game, noop_max, skip
         self.ale = ale = game.ale
-        # Meanings are names of the emulator's actions, in the order of the action space.
+        # Names of the emulator's actions, in the order of the action space.
         self.meanings: list[str] = game.get_action_meanings()
         self._actions = list(game._action_set)
         self._take = ale.getScreenRGB if colour else ale.getScreenGrayscale
@@ -54,7 +54,7 @@ class Emulator:
         self.score, self.steps = 0.0, 0
 
     def begin(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Start a new game, and let a number of frames pass that is drawn from 1 to `noop_max`."""
+        """Start a new game with 1 to `noop_max` frames without an action; their number is drawn."""
         self._env.reset(seed=seed, options=options)
         if self._noop_max:
             for _ in range(self._game.np_random.integers(1, self._noop_max + 1)):
@@ -66,7 +66,7 @@ class Emulator:
         self.score, self.steps = 0.0, 0
 
     def play(self, action: int) -> float:
-        """Repeat an action, to the end of the game at most; the sum of the rewards."""
+        """Repeat an action until its frames are played or the game ends; the sum of the rewards."""
         ale, repeated, last = self.ale, self._actions[action], self._skip - 1
         reward = 0.0
         for frame in range(self._skip):
@@ -86,12 +86,12 @@ class Emulator:
 
     @property
     def lives(self) -> int:
-        """How many are left; 0 where a game does not count them."""
+        """How many lives are left; 0 if the game does not count lives."""
         return self.ale.lives()  # type: ignore[no-any-return]
 
 
 def _check(env: gym.Env[Any, Any]) -> None:
-    """PlanError for what cannot be played like this."""
+    """Raises PlanError for an environment that cannot be played in this way."""
     game: Any = env.unwrapped
     if not hasattr(game, "ale") or not isinstance(env.action_space, gym.spaces.Discrete):
         raise PlanError(
@@ -116,7 +116,7 @@ def _check(env: gym.Env[Any, Any]) -> None:
 
 
 def _check_skip(env: gym.Env[Any, Any]) -> None:
-    """PlanError where somebody asked the environment to skip frames in another way."""
+    """Raises PlanError if the user asked the environment to skip frames in another way."""
     spec = env.spec
     if spec is None or spec.id not in gym.registry:
         return

@@ -1,6 +1,6 @@
-"""Registers the ids of Atari games with Gymnasium, by importing what does.
+"""Registers the ids of Atari games with Gymnasium, by importing the package that does.
 
-The emulator then says what goes wrong, and no longer its name for every game that is made.
+Afterwards the emulator prints warnings, but no longer its banner for every game that is made.
 """
 
 from __future__ import annotations

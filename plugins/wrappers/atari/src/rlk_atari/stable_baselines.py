@@ -15,11 +15,11 @@ from rlk_atari.emulator import Emulator
 
 
 class AtariScreen(gym.Wrapper[Array, int, Array, int]):
-    """A game with a no-op start and skipped frames, shown as it is: uint8 [210, 160, 3].
+    """A game with a no-op start and skipped frames, on the full screen: uint8 [210, 160, 3].
 
     Args:
-        env: as `gym.make` gives it.
-        config: of which `noop_max` and `skip` count.
+        env: as `gym.make` returns it.
+        config: only `noop_max` and `skip` are used.
     """
 
     def __init__(self, env: gym.Env[Array, int], config: AtariConfig | None = None) -> None:
@@ -45,11 +45,11 @@ class AtariScreen(gym.Wrapper[Array, int, Array, int]):
 def make_atari(env_id: str) -> AtariScreen:
     """A game by its id, with 1 to 30 no-ops at the start and actions of four frames.
 
-    Deviation from Stable Baselines 2.10: the id may be one that skips frames by itself
-    (`ALE/Pong-v5`), which has no effect then; there only `*NoFrameskip-v4` is allowed.
+    Deviation from Stable Baselines 2.10: the id may also be one that skips frames by itself
+    (`ALE/Pong-v5`), which then has no effect; there, only `*NoFrameskip-v4` is allowed.
 
     Raises:
-        PlanError: if it is no id of an Atari game, or a package is missing.
+        PlanError: if it is not the id of an Atari game, or a package is missing.
     """
     made: Any = ale.load()(env_id)
     return AtariScreen(made() if made is not None else gym.make(env_id))
@@ -62,10 +62,10 @@ def wrap_deepmind(
     frame_stack: bool = False,
     scale: bool = False,
 ) -> AtariGame:
-    """The rest of DeepMind's preprocessing: see `AtariConfig` for what can be set.
+    """The rest of DeepMind's preprocessing; `AtariConfig` describes the settings.
 
     Args:
-        env: of `make_atari`; any other game is played without no-ops, an action for each frame.
+        env: the result of `make_atari`; any other game is played without no-ops and frame skipping.
     """
     is_made = isinstance(env, AtariScreen)
     start = {} if is_made else {"noop_max": 0, "skip": 1}

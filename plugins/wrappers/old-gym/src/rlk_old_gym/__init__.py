@@ -11,7 +11,7 @@ __all__ = ["FiveValues"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when it is asked for: it needs gymnasium, and listing components does not."""
+    """Imported on first use, because it needs gymnasium and listing components does not."""
     if name != "FiveValues":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from rlk_old_gym.five_values import FiveValues

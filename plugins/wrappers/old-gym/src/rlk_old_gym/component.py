@@ -8,7 +8,7 @@ from rlk.component import Component
 
 
 def adapts(env: Any) -> bool:
-    """Whether an environment has gym's interface of old."""
+    """Whether an environment has the interface of the old package gym."""
     from rlk_old_gym.interface import is_old  # not at the top: it needs gymnasium
 
     return is_old(env)

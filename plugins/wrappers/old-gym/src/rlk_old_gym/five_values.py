@@ -1,4 +1,4 @@
-"""`FiveValues`: an environment of either interface, with Gymnasium's."""
+"""`FiveValues` gives an environment of either interface the interface of Gymnasium."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from rlk_old_gym.interface import (
 from rlk_old_gym.spaces import as_gymnasium_space
 from rlk_vector_environments.env_state import Unsupported, capture, restore
 
-#: The info of gym's that tells an episode cut off by time from one that ended by itself.
+#: The key of gym's info that says whether a time limit ended the episode.
 TRUNCATED = "TimeLimit.truncated"
 
 
 class FiveValues(gymnasium.Env[Any, Any]):
-    """What vector environments and algorithms step, whichever interface it was written for.
+    """An environment with Gymnasium's interface, whichever interface it was written for.
 
-    Where `step` gives four values, an episode was truncated if its last info says so
-    (`TimeLimit.truncated`), or if the environment says how long episodes are (`spec`,
-    `_max_episode_steps`) and this one was; otherwise it has terminated, as in Stable Baselines.
+    If `step` returns four values, an episode was truncated if its last info says so
+    (`TimeLimit.truncated`), or if the environment declares a time limit (`spec`,
+    `_max_episode_steps`) and the episode reached it; otherwise it has terminated, as in Stable
+    Baselines.
 
     Args:
         env: the environment; any object with `reset`, `step` and spaces.
 
     Attributes:
-        env: the environment, without what `gymnasium.make` puts around one of four values.
+        env: the environment, without the wrappers of `gymnasium.make` if it returns four values.
 
     Raises:
-        PlanError: if it lacks one of them.
+        PlanError: if it lacks `reset`, `step` or a space.
     """
 
     is_adapted = True  #: see `rlk_old_gym.interface.is_old`
@@ -105,7 +106,7 @@ class FiveValues(gymnasium.Env[Any, Any]):
         return self._own_limit is not None and self._length >= self._own_limit
 
     def render(self) -> Any:
-        """A frame, or what the environment's `render` gives."""
+        """A frame, or whatever the environment's `render` returns."""
         if takes(self.env.render, "mode"):
             return self.env.render(mode="rgb_array")
         return self.env.render()
@@ -122,11 +123,11 @@ class FiveValues(gymnasium.Env[Any, Any]):
     # ---- reaching into it ------------------------------------------------------------------------
 
     def has_wrapper_attr(self, name: str) -> bool:
-        """Whether it or a layer of it has that attribute."""
+        """Whether the environment or one of its wrappers has that attribute."""
         return any(hasattr(layer, name) for layer in layers(self.env))
 
     def get_wrapper_attr(self, name: str) -> Any:
-        """That attribute, of the outermost layer that has it; `spec` and its like are its own."""
+        """That attribute, from the outermost layer that has it, or from this object (`spec`)."""
         for layer in layers(self.env):
             if hasattr(layer, name):
                 return getattr(layer, name)
@@ -135,7 +136,7 @@ class FiveValues(gymnasium.Env[Any, Any]):
         raise AttributeError(f"{type(self.env).__name__} has no attribute {name!r}")
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
-        """Set that attribute of the outermost layer that has it, or of the outermost."""
+        """Set that attribute on the outermost layer that has it, or else on the outermost one."""
         for layer in layers(self.env):
             if hasattr(layer, name):
                 setattr(layer, name, value)
@@ -148,8 +149,8 @@ class FiveValues(gymnasium.Env[Any, Any]):
         """The state of the environment: see `rlk_vector_environments.env_state`.
 
         Raises:
-            Unsupported: if it or one of its layers is not Gymnasium's, or holds what cannot be
-                captured.
+            Unsupported: if a layer is not a Gymnasium environment, or holds something that cannot
+                be captured.
         """
         for layer in list(layers(self.env))[:-1]:
             if not isinstance(layer, gymnasium.Wrapper):
@@ -162,7 +163,7 @@ class FiveValues(gymnasium.Env[Any, Any]):
 
 
 def _limit_of(env: Any) -> int | None:
-    """How long an environment says that its episodes are at most."""
+    """The time limit that an environment declares for its episodes."""
     for layer in layers(env):
         limit = vars(layer).get("_max_episode_steps") if hasattr(layer, "__dict__") else None
         if isinstance(limit, int):
@@ -172,7 +173,7 @@ def _limit_of(env: Any) -> int | None:
 
 
 def _number(reward: Any) -> Any:
-    """A reward as one number, where the environment gives an array of one."""
+    """The reward as a number, also if the environment returns an array of one number."""
     if isinstance(reward, np.ndarray) and reward.size == 1:
         return reward.item()
     return reward

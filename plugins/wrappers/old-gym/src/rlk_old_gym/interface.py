@@ -1,8 +1,8 @@
-"""Which interface an environment has: gym's of old, or Gymnasium's.
+"""Which interface an environment has: that of the old package gym, or Gymnasium's.
 
-gym's: `reset()` gives the observation, `step(action)` four values (observation, reward, done,
-info), and `seed(seed)` seeds. Gymnasium's: `reset(seed=…, options=…)` gives (observation, info),
-`step(action)` five values.
+gym's: `reset()` returns the observation, `step(action)` returns four values (observation, reward,
+done, info), and `seed(seed)` seeds. Gymnasium's: `reset(seed=…, options=…)` returns (observation,
+info), and `step(action)` five values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import gymnasium
 
-#: What `gymnasium.make` puts around an environment. They understand Gymnasium's interface alone.
+#: The wrappers of `gymnasium.make`. They work only with Gymnasium's interface.
 _PUT_BY_MAKE = (
     gymnasium.wrappers.PassiveEnvChecker,
     gymnasium.wrappers.OrderEnforcing,
@@ -22,7 +22,7 @@ _PUT_BY_MAKE = (
 
 
 def layers(env: Any) -> Iterator[Any]:
-    """The environment and what it wraps, the outermost first."""
+    """The environment and all that it wraps, the outermost first."""
     while env is not None:
         yield env
         inner = vars(env).get("env") if hasattr(env, "__dict__") else None
@@ -35,10 +35,10 @@ def takes_seed(env: Any) -> bool:
 
 
 def is_old(env: Any) -> bool:
-    """Whether an environment has gym's interface, by what is known without stepping it.
+    """Whether an environment has gym's interface, as far as that is known without a step.
 
-    Its `reset` takes no seed; its spaces are of the package gym; or one of its layers says that it
-    gives four values (`gives_four_values`). One that was adapted already is none.
+    It has if its `reset` takes no seed, if its spaces are of the package gym, or if one of its
+    layers has `gives_four_values`. An environment that was adapted already has not.
     """
     found = list(layers(env))
     if any(getattr(layer, "is_adapted", False) for layer in found):
@@ -50,20 +50,20 @@ def is_old(env: Any) -> bool:
 
 
 def takes(function: Any, name: str) -> bool:
-    """Whether a function takes a keyword of that name, or any."""
+    """Whether a function takes a keyword argument of that name, or any keyword."""
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # a function that was not written in Python
+    except (TypeError, ValueError):  # a function that is not written in Python
         return True
     kinds = [one.kind for one in parameters.values()]
     return name in parameters or inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def without_makers_wrappers(env: Any) -> tuple[Any, int | None]:
-    """An environment of gym's interface as its author wrote it, and the time limit it had.
+    """An environment of gym's interface as its author wrote it, and its time limit.
 
-    `gymnasium.make` puts wrappers around whatever was registered, which fail for four values.
-    One of Gymnasium's interface is returned as it is.
+    `gymnasium.make` puts wrappers around every registered environment, which fail if `step` returns
+    four values. An environment of Gymnasium's interface is returned unchanged.
     """
     innermost = list(layers(env))[-1]
     if takes_seed(innermost):
@@ -77,7 +77,7 @@ def without_makers_wrappers(env: Any) -> tuple[Any, int | None]:
 
 
 def observation_of_reset(result: Any) -> Any:
-    """The observation in what `reset` gave, of either interface."""
+    """The observation in the result of `reset`, of either interface."""
     if isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict):
         return result[0]
     return result

@@ -1,4 +1,4 @@
-"""Spaces of the package gym as Gymnasium's."""
+"""Converts spaces of the package gym to Gymnasium's."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Space = spaces.Space[Any]
 
 
 def as_gymnasium_space(space: Any, whose: str = "the environment's space") -> Space:
-    """A space of Gymnasium: itself, or one that is made like a space of the package gym.
+    """A space of Gymnasium: the given one, or one that is equal to a space of the package gym.
 
     Args:
         space: of either package.
-        whose: what the error calls it.
+        whose: the name of the space in the error message.
 
     Raises:
-        PlanError: for anything else.
+        PlanError: for anything that is not a space.
     """
     if isinstance(space, spaces.Space):
         return space
@@ -34,7 +34,7 @@ def as_gymnasium_space(space: Any, whose: str = "the environment's space") -> Sp
     return make(space)
 
 
-#: Class name -> a function that makes Gymnasium's space of one of gym's.
+#: Class name -> a function that makes Gymnasium's space from one of gym's.
 _LIKE: Mapping[str, Callable[[Any], Space]] = {
     "Box": lambda old: spaces.Box(old.low, old.high, dtype=old.dtype.type),
     "Discrete": lambda old: spaces.Discrete(int(old.n), start=int(getattr(old, "start", 0))),

@@ -1,4 +1,4 @@
-"""Wrappers for rlk, from `monitor` to `video-recorder`, and what reads monitor files back."""
+"""Wrappers for rlk, from `monitor` to `video-recorder`, and functions that read monitor files."""
 
 from __future__ import annotations
 

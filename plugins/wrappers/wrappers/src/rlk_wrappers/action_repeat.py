@@ -1,4 +1,4 @@
-"""`action-repeat`: every action is taken several times, and their rewards are added up."""
+"""`action-repeat`: every action is taken several times, and the rewards are added up."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from rlk_wrappers.config_steps import ActionRepeatConfig
 class ActionRepeat(gym.Wrapper[Any, Any, Any, Any]):
     """One step is `repeat` steps of the environment with the same action, or fewer at an end.
 
-    The reward is their sum; observation and info are those of the last of them. A time limit inside
+    The reward is their sum; observation and info are those of the last step. A time limit inside
     counts the environment's own steps.
 
     Attributes:
-        rlk_action_repeat: so many steps of the environment are one, for wrappers outside of it.
+        rlk_action_repeat: how many environment steps are one step, for wrappers outside of this
+            one.
     """
 
     def __init__(self, env: gym.Env[Any, Any], config: ActionRepeatConfig | None = None) -> None:

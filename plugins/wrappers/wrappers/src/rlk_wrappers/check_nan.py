@@ -1,4 +1,4 @@
-"""`check-nan`: says where a number that is not finite came from (`VecCheckNan`). N environments."""
+"""`check-nan`: says where a non-finite number came from (`VecCheckNan`). N environments."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class NotFiniteValue(NotFinite, ValueError):
 
 
 class CheckNan(VectorLayer):
-    """Looks at actions before they are taken and at observations and rewards after them.
+    """Checks actions before they are taken, and the observations and rewards that follow.
 
-    What it finds it warns of, or with `raise_exception` raises NotFiniteValue: the number, the
-    environment, and the action that led there. An action that is not finite is the policy's.
+    For a non-finite number it warns, or with `raise_exception` raises NotFiniteValue, with the
+    number, the environment, and the action that led there. A non-finite action is the policy's.
     """
 
     name = "check-nan"
@@ -55,12 +55,12 @@ class CheckNan(VectorLayer):
         return result
 
     def _check(self, what: str, value: Any, cause: str, before: Any = None, first: int = 0) -> None:
-        """Warn or raise if a batch has a number that is not finite.
+        """Warn or raise if a batch has a non-finite number.
 
         Args:
-            value: [n, ...], or a dict or tuple of such.
-            cause: where it came from; `before` is shown after it.
-            first: the index of the environment that the first row belongs to.
+            value: [n, ...], or a dict or tuple of such arrays.
+            cause: where the number came from; `before` is shown after it.
+            first: the index of the environment in the first row.
         """
         for key, array in _arrays(value):
             wrong = np.isnan(array) if not self._config.check_inf else ~np.isfinite(array)
@@ -82,7 +82,7 @@ class CheckNan(VectorLayer):
 
 
 def _arrays(value: Any, key: str = "") -> Iterator[tuple[str, Array]]:
-    """The arrays of floating point numbers in a value, each with where it stands."""
+    """The arrays of floating point numbers in a value, each with its place in the value."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             yield from _arrays(part, f"{key}[{name!r}]")
@@ -104,7 +104,7 @@ def _batch_of_one(value: Any) -> Any:
 
 
 def _row(value: Any, env: int) -> Any:
-    """What a batch has for one environment."""
+    """The part of a batch that belongs to one environment."""
     if isinstance(value, Mapping):
         return {key: _row(part, env) for key, part in value.items()}
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""What planning refuses of the wrappers' settings. Imports no torch and no gymnasium."""
+"""Which settings of the wrappers planning refuses. Imports no torch and no gymnasium."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def can_normalize(config: NormalizeConfig, plan: Plan) -> None:
-    """PlanError where observations are changed after they have been counted, or for wrong keys."""
+    """PlanError if observations are changed after they are counted, or for wrong keys."""
     from rlk_wrappers.chosen_keys import chosen
 
     around = [choice for choice in plan.wrappers if choice.component.scope == "vector"]
@@ -31,7 +31,7 @@ def can_normalize(config: NormalizeConfig, plan: Plan) -> None:
 
 
 def asks_for_nothing_of_resets(config: MonitorConfig, plan: Plan) -> None:
-    """PlanError for columns of options, which resets in a run are not given."""
+    """PlanError for columns of reset options, because resets in a run get no options."""
     if config.reset_keywords:
         raise PlanError(
             f"wrapper 'monitor' (rlk-wrappers): reset_keywords={list(config.reset_keywords)} names "
@@ -42,7 +42,7 @@ def asks_for_nothing_of_resets(config: MonitorConfig, plan: Plan) -> None:
 
 
 def can_write_videos(config: VideoRecorderConfig, plan: Plan) -> None:
-    """PlanError where MP4 cannot be written."""
+    """PlanError if MP4 cannot be written."""
     if importlib.util.find_spec("imageio_ffmpeg") is None:
         raise PlanError(
             "wrapper 'video-recorder' (rlk-wrappers) writes MP4, which needs ffmpeg. Type: pip "

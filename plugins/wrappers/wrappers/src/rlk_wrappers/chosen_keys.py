@@ -1,4 +1,4 @@
-"""Which parts of observations are normalised: `norm_obs_keys`, of every class that has it."""
+"""Which parts of observations are normalised: `norm_obs_keys`, for every class that has it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _OWNER = "normalize (rlk-wrappers)"
 
 
 def chosen(space: spaces.Space[Any], keys: tuple[str, ...] | None) -> spaces.Space[Any]:
-    """The space of what `normalize` and `VecNormalize` take: of a Dict those keys, all for None.
+    """The space that `normalize` and `VecNormalize` act on: those keys of a Dict, or all for None.
 
     Raises:
-        PlanError: for keys of another space, and for one that is not there or no Box; an image is
-            none, because policies scale it themselves.
+        PlanError: for keys if the space is not a Dict, and for a key that is missing or not a Box.
+            Images do not count as a Box, because policies scale them by themselves.
     """
     if keys is None:
         return space
@@ -36,17 +36,17 @@ def parts_named(
     usable: str,
     owner: str,
 ) -> dict[str, spaces.Space[Any]]:
-    """The parts of a Dict that these keys name, all of which are usable.
+    """The parts of a Dict that these keys name; each must be usable.
 
     Args:
         space: of one environment's observations.
         keys: `norm_obs_keys`.
         is_usable: whether a part can be normalised.
-        usable: which these are, for the error.
-        owner: what has these keys, for the error.
+        usable: a description of the usable parts, for the error.
+        owner: what the keys are a setting of, for the error.
 
     Raises:
-        PlanError: for keys of another space, and for one that is not there or cannot be normalised.
+        PlanError: for keys if the space is not a Dict, and for a key that is missing or not usable.
     """
     keys = list(keys)
     if not isinstance(space, spaces.Dict):

@@ -1,4 +1,4 @@
-"""The columns of a monitor file besides return, length and time, and the messages about them."""
+"""The columns of a monitor file beyond return, length and time, and error messages about them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def env_id(env: Any) -> str | None:
-    """The registered id, of one environment or of the first of a vector."""
+    """The registered id of an environment, or of the first one of a vector."""
     spec = env.spec
     if spec is None and hasattr(env, "get_attr"):
         spec = next(iter(env.get_attr("spec")), None)
@@ -32,19 +32,19 @@ def options_named(keywords: tuple[str, ...], options: dict[str, Any] | None) -> 
 
 
 def plain(value: Any) -> Any:
-    """A value that a row can hold: csv writes numpy's numbers with their type's name."""
+    """A value that a row can hold; csv would write numpy's numbers with the name of their type."""
     if isinstance(value, np.generic):
         value = value.item()
     return value.replace("\n", " ") if isinstance(value, str) else value
 
 
 def early_reset_message(what: str) -> str:
-    """The message about a reset that cut off an episode where that is not allowed."""
+    """The message about a reset in the middle of an episode, if that is not allowed."""
     return f"{what} was reset in the middle of an episode, which allow_early_resets=False forbids."
 
 
 def missing_info_message(key: str, known: Iterable[str]) -> str:
-    """The message about a key of `info_keywords` that the info lacks."""
+    """The message about a key of `info_keywords` that is missing from the info."""
     names = sorted(map(str, known))
     has = f"only {names}" if names else "nothing"
     return (

@@ -1,4 +1,4 @@
-"""monitor.csv: one row per episode, under a line of JSON that says when and what.
+"""monitor.csv: one row per episode, below a line of JSON with the start time and the id.
 
     #{"t_start": 1700000000.0, "env_id": "CartPole-v1"}
     r,l,t
@@ -27,23 +27,23 @@ from rlk_wrappers.config import COLUMNS
 if TYPE_CHECKING:
     from rlk.protocols import State
 
-#: What the name of such a file ends with; `load_results` looks for it.
+#: The suffix of such a file's name; `load_results` looks for it.
 SUFFIX = "monitor.csv"
 DIGITS = 6
 
 
 class EpisodeFile:
-    """Where episodes are written.
+    """The file that episodes are written to.
 
-    Rows that cannot be written are kept for the next time. In a run, whose hooks it answers, the
-    error is raised at the border of the iteration, where a failed write does not end training.
+    Rows that cannot be written are kept for the next attempt. In a run, which calls its hooks, the
+    error is raised at the end of the iteration, where a failed write does not end training.
 
     Args:
         path: the file; created with the first row, so that a run without episodes leaves none.
         extras: the columns after r, l and t.
         env_id: for the header.
-        append: keep the rows that are there (a resumed run) instead of replacing them.
-        flush_seconds: how long a row may wait until others can read it; 0 flushes every row.
+        append: keep the rows of the file (for a resumed run) instead of replacing them.
+        flush_seconds: how long a row may stay in the buffer; 0 flushes every row.
         in_run: whether a run calls its hooks.
 
     Raises:
@@ -75,30 +75,30 @@ class EpisodeFile:
             self._keep(None)
 
     def elapsed(self) -> float:
-        """Seconds since the start; of a resumed run, without the time in between."""
+        """Seconds since the start; for a resumed run, without the time between the two runs."""
         return round(time.monotonic() - self._started, DIGITS)
 
     def write(
         self, return_: float, length: int, seconds: float, extras: Sequence[Any] = ()
     ) -> None:
-        """One episode."""
+        """Write one episode."""
         self._writer.writerow((return_, length, seconds, *extras))
         self.rows += 1
         self.pending = True
         self.flush_if_due()
 
     def flush_if_due(self) -> None:
-        """Hand rows to the system if the last time is `flush_seconds` ago."""
+        """Flush rows if the last flush was `flush_seconds` ago or more."""
         if time.monotonic() - self._flushed >= self._flush_seconds:
             self.flush()
 
     def write_head(self) -> None:
-        """Make the file now, before any episode has ended."""
+        """Create the file now, before any episode has ended."""
         self.pending = True
         self.flush()
 
     def flush(self) -> None:
-        """Hand rows to the system."""
+        """Write all buffered rows to the file."""
         if not self.pending:
             return
         self._flushed = time.monotonic()
@@ -128,43 +128,43 @@ class EpisodeFile:
         return text.getvalue().encode()
 
     def keep(self, rows: int) -> None:
-        """Drop what follows the first `rows` rows: the run goes on from before them."""
+        """Drop everything after the first `rows` rows: the run continues from there."""
         self.close()
         if self._append and self.path.exists():
             self._keep(rows)
 
     def close(self) -> None:
-        """Hand all rows to the system; more may follow."""
+        """Flush all rows; more may follow."""
         self.flush()
 
     # ---- in a run --------------------------------------------------------------------------------
 
     @hookimpl
     def rlk_update_end(self) -> None:
-        """Raise what went wrong since the last border."""
+        """Raise the error of a write that failed since the last iteration."""
         error, self._error = self._error, None
         if error is not None:
             raise error
 
     @hookimpl
     def rlk_training_end(self) -> None:
-        """Write what is left, and raise what goes wrong."""
+        """Write the remaining rows, and raise if that fails."""
         self.flush()
         self.rlk_update_end()
 
     @hookimpl
     def rlk_save(self) -> State:
-        """With a checkpoint, the rows so far are in the file, even if this process is killed."""
+        """When a checkpoint is saved, write the rows so far, in case this process is killed."""
         self.flush()
         return {"rows": self.rows}
 
     @hookimpl
     def rlk_load(self, state: State) -> None:
-        """Rows after the checkpoint are dropped: those episodes are played again."""
+        """Rows after the checkpoint are dropped, because those episodes are played again."""
         self.keep(int(state["rows"]))
 
     def _keep(self, rows: int | None) -> None:
-        """Cut the file after that many rows (None: the last whole one); its clock goes on."""
+        """Cut the file after so many rows (None: after the last whole one); its clock goes on."""
         lines = self.path.read_bytes().splitlines(keepends=True)
         whole = [line for line in lines if line.endswith(b"\n")]
         if len(whole) < 2 and (not lines or lines[0].startswith(b"#{")):

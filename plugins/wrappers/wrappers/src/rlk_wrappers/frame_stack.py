@@ -17,17 +17,17 @@ from rlk_wrappers.frames import Frames, Layout, layout_of
 from rlk_wrappers.layer import Result, State, VectorLayer, final_observations, with_observations
 
 TITLE = "wrapper 'frame-stack' (rlk-wrappers)"
-#: Keys of a goal environment that say what is wanted; rewards are computed of them as they are.
+#: Keys of a goal environment's goals; rewards are computed from them, so they are not stacked.
 GOALS = ("achieved_goal", "desired_goal")
-#: What stands for the key of an observation that is no dict.
+#: The key that stands for an observation that is not a dict.
 _WHOLE = ""
 
 
 class FrameStack(VectorLayer):
-    """Joins the latest `n_stack` observations of every environment, the oldest first.
+    """Stacks the latest `n_stack` observations of every environment, the oldest first.
 
     N environments, k frames. An episode begins with zeros and its first frame, or with
-    `padding="reset"` with k times its first frame. Final observations are stacked too.
+    `padding="reset"` with k copies of its first frame. Final observations are stacked too.
 
     Attributes:
         stack_size: k, which tells a replay to store every frame once.
@@ -88,7 +88,7 @@ class FrameStack(VectorLayer):
         return observation if self._is_dict else {_WHOLE: observation}
 
     def _joined(self, observation: Any, stacked: dict[str, Array]) -> Any:
-        """An observation with stacks in the place of their frames."""
+        """An observation in which stacks replace their frames."""
         return {**observation, **stacked} if self._is_dict else stacked[_WHOLE]
 
     def _own_state(self) -> list[State]:
@@ -101,7 +101,7 @@ class FrameStack(VectorLayer):
 
 
 def _stacked(space: Any, config: FrameStackConfig) -> dict[str, tuple[spaces.Box, Layout]]:
-    """The Boxes whose frames are stacked, and how, by their key."""
+    """By key: the Boxes whose frames are stacked, and their layout."""
     is_dict = isinstance(space, spaces.Dict)
     if config.keys is not None and not is_dict:
         raise PlanError(

@@ -1,6 +1,6 @@
-"""The latest k frames of N environments, as arrays; `frame_stack.py` makes observations of them.
+"""The latest k frames of N environments as arrays; `frame_stack.py` makes observations of them.
 
-A frame is what one environment shows in one step: an array of a Box.
+A frame is one array of a Box, as one environment returns it in one step.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Order = Literal["first", "last"]
 
 @dataclass(frozen=True)
 class Layout:
-    """Where frames stand in a stack of them, the oldest first.
+    """How the frames of a stack are arranged, the oldest first.
 
     Attributes:
         k: frames of a stack.
-        frame: the shape of a frame. One of two axes is an image without an axis of channels and
-            has one here.
-        axis: of the frame, along which frames are joined.
+        frame: the shape of a frame. A frame of two axes is an image without channels and gets an
+            axis of one channel here.
+        axis: the axis of the frame along which frames are concatenated.
     """
 
     k: int
@@ -34,16 +34,16 @@ class Layout:
 
     @property
     def joined(self) -> tuple[int, ...]:
-        """The shape of a stack."""
+        """The shape of a stack as it is observed."""
         size = self.k * self.frame[self.axis]
         return (*self.frame[: self.axis], size, *self.frame[self.axis + 1 :])
 
     @property
     def memory(self) -> tuple[int, ...]:
-        """The shape of what holds a stack.
+        """The shape of the array that holds a stack.
 
-        Frames of one channel stand one after the other in it, so that they are moved whole, which
-        is far faster than pixel by pixel.
+        In it, frames of one channel are contiguous, so that each is copied as a whole, which is far
+        faster than pixel by pixel.
         """
         before, after = self.frame[: self.axis], self.frame[self.axis + 1 :]
         if self.frame[self.axis] == 1:
@@ -51,19 +51,19 @@ class Layout:
         return (*before, self.k, self.frame[self.axis], *after)
 
     def frames(self, memory: Array) -> Array:
-        """The memory of N stacks as frames [N, k, *frame]: a view."""
+        """The arrays of N stacks as frames [N, k, *frame]: a view."""
         if self.frame[self.axis] == 1:
             return np.expand_dims(memory, self.axis + 2)
         return np.moveaxis(memory, self.axis + 1, 1)
 
     def stacks(self, memory: Array) -> Array:
-        """The memory of N stacks as [N, *joined]: a view."""
+        """The arrays of N stacks as [N, *joined]: a view."""
         if self.frame[self.axis] == 1:
             return np.moveaxis(memory, 1, self.axis + 1)
         return memory.reshape(len(memory), *self.joined)
 
     def space(self, space: spaces.Box, with_zero: bool) -> spaces.Box:
-        """Of stacks of this Box's frames, which may be all zeros besides."""
+        """The space of stacks of this Box's frames; its bounds may be widened to include zero."""
         zero = space.dtype.type(0)
         low, high = space.low, space.high
         if with_zero and self.k > 1:
@@ -79,9 +79,10 @@ class Layout:
 def layout_of(shape: tuple[int, ...], k: int, order: Order | None) -> Layout:
     """How frames of a shape are stacked.
 
-    Images are joined along their channels: on the first axis or the last, or where `order` is None,
+    Images are concatenated along their channels: on the first axis or the last; if `order` is None,
     on the first if it is the shortest of all. An array of two axes is an image without channels;
-    None puts its frames first, as Gymnasium does. Other arrays are joined along their last axis.
+    with None, the frames are its new first axis, as in Gymnasium. Other arrays are concatenated
+    along their last axis.
     """
     if len(shape) == 2:
         first = order != "last"
@@ -99,13 +100,13 @@ class Frames:
         space: of a frame.
         layout: of the stacks.
         n_envs: N.
-        repeat: whether an episode begins with k times its first frame, instead of zeros and it.
+        repeat: whether an episode begins with k copies of its first frame, instead of zeros and it.
     """
 
     def __init__(self, space: spaces.Box, layout: Layout, n_envs: int, *, repeat: bool) -> None:
         self._layout, self._repeat = layout, repeat
         self._batch = (n_envs, *layout.frame)
-        # Two that take turns: a stack that was given out stays as it is during the next step.
+        # Two arrays take turns, so that a returned stack stays valid during the next step.
         self._memory = [np.zeros((n_envs, *layout.memory), space.dtype) for _ in range(2)]
         self._frames = [layout.frames(memory) for memory in self._memory]
         self._turn = 0
@@ -124,10 +125,10 @@ class Frames:
         return self._stacks()
 
     def follow(self, frame: Array, finals: dict[int, Array]) -> tuple[Array, dict[int, Array]]:
-        """Stacks [N, *joined] after a step, and those that episodes ended on.
+        """Stacks [N, *joined] after a step, and the stacks of final observations.
 
         Args:
-            frame: [N, ...], where an episode ended the first one of the next.
+            frame: [N, ...]; where an episode ended, the first one of the next episode.
             finals: the last frame of the episodes that ended, by environment.
         """
         before, after = self._turned()
@@ -142,13 +143,13 @@ class Frames:
         return self._stacks(), ended
 
     def _turned(self) -> tuple[Array, Array]:
-        """The frames [N, k, *frame] of the step before, and where those of this one go."""
+        """The frames [N, k, *frame] of the step before, and the array for those of this step."""
         before = self._frames[self._turn]
         self._turn ^= 1
         return before, self._frames[self._turn]
 
     def _restart(self, frames: Array, first: Array) -> None:
-        """Fill the frames [k, *frame] of one environment as an episode begins with them."""
+        """Fill the frames [k, *frame] of one environment with the start of an episode."""
         frames[...] = first if self._repeat else 0
         frames[-1] = first
 
@@ -160,5 +161,5 @@ class Frames:
         return list(self._stacks().copy("C"))
 
     def load(self, stacks: list[Array]) -> None:
-        """Go on from what `state` gave."""
+        """Continue from the result of `state`."""
         self._stacks()[...] = np.stack(stacks)

@@ -1,7 +1,7 @@
-"""`history`: observations are the latest observations and the actions that led there.
+"""`history`: observations are the latest observations and the actions that led to them.
 
-For environments whose one observation does not tell everything, such as velocities. N environments,
-h observations, D numbers of an action.
+For environments in which one observation does not show everything, such as velocities. N
+environments, h observations, D numbers per action.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ TITLE = "wrapper 'history' (rlk-wrappers)"
 class History(VectorLayer):
     """An observation is [h observations, h actions], the oldest first: one row of numbers.
 
-    An episode begins with zeros. Action i of a row led to its observation i; a Discrete action
-    stands there as one-hot numbers. Of a Dict, the key `observation` has the history.
+    An episode begins with zeros. Action i of a row led to its observation i. Discrete actions are
+    one-hot encoded. In a Dict, only the key `observation` is replaced.
     """
 
     name = "history"
@@ -54,7 +54,7 @@ class History(VectorLayer):
     def vector_spaces(
         observation_space: Any, action_space: Any, config: HistoryConfig
     ) -> tuple[Any, Any]:
-        """The spaces of one environment; PlanError for observations that are no row of numbers."""
+        """The spaces of one environment; PlanError unless observations are one-dimensional."""
         boxes = main_box(observation_space, TITLE), action_box(action_space)
         rows = [layout_of(box.shape, config.horizon, None).space(box, True) for box in boxes]
         dtype = np.result_type(*(row.dtype for row in rows))
@@ -71,7 +71,7 @@ class History(VectorLayer):
         last = {env: np.asarray(main_of(final)) for env, final in finals.items()}
         seen, ended = self._observations.follow(main_of(observation), last)
         taken = self._numbers(np.asarray(actions))
-        # Where an episode ended, the next one begins without an action.
+        # If an episode ended, the next one begins without an action.
         done = {env: taken[env].copy() for env in finals}
         taken[list(finals)] = 0.0
         acts, acts_ended = self._actions_seen.follow(taken, done)
@@ -94,10 +94,10 @@ class History(VectorLayer):
 
 
 def action_box(space: Any) -> spaces.Box:
-    """The numbers D that actions of a space are kept as.
+    """The Box of the D numbers that represent an action of a space.
 
     Raises:
-        PlanError: for actions that are no numbers.
+        PlanError: for actions that cannot be represented by numbers.
     """
     if isinstance(space, spaces.Box):
         return spaces.Box(space.low.reshape(-1), space.high.reshape(-1), dtype=np.float32)
@@ -113,7 +113,7 @@ def action_box(space: Any) -> spaces.Box:
 
 
 def numbers_of(space: Any) -> Callable[[Array], Array]:
-    """A function from actions [N, ...] of that space to the numbers that are kept, float [N, D]."""
+    """A function from actions [N, ...] of that space to their numbers, float [N, D]."""
     if not isinstance(space, (spaces.Discrete, spaces.MultiDiscrete)):
         return lambda actions: actions.reshape(len(actions), -1).astype(np.float32)
     sizes = np.reshape(getattr(space, "nvec", getattr(space, "n", 0)), -1)

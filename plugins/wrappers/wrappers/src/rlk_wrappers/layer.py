@@ -1,6 +1,6 @@
-"""What all wrappers of a vector of environments do alike: pass on what they do not change.
+"""What all wrappers of a vector environment share: they pass on what they do not change.
 
-N environments, whose episodes restart in the step that ends them.
+N environments with same-step restarts.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ State = dict[str, Any]
 
 
 class VectorLayer(TransparentVector):
-    """Passes everything on. What a wrapper changes it says in `_begun` and `_stepped`.
+    """Passes everything on; a subclass changes results in `_begun` and `_stepped`.
 
-    What it remembers of every environment it says in `_own_state`, which goes into checkpoints.
+    `_own_state` returns what the wrapper remembers of every environment, for checkpoints.
 
     Attributes:
-        name: of the component, under which its part of a state stands.
+        name: of the component; the key of its part of a state.
     """
 
     name: ClassVar[str] = ""
@@ -35,8 +35,8 @@ class VectorLayer(TransparentVector):
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Starts new episodes, in those environments that the option `reset_mask` names, or all."""
-        # Looked up first: Gymnasium's own vectors take it out of the options.
+        """Start new episodes in the environments of the option `reset_mask`, or in all of them."""
+        # Read first, because Gymnasium's own vectors remove it from the options.
         mask = (options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_))
         which = np.array(mask, np.bool_)
         observation, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
@@ -47,7 +47,7 @@ class VectorLayer(TransparentVector):
         return self._stepped(actions, self.env.step(actions))
 
     def step_async(self, actions: Any) -> None:
-        """As the backend's; `step_wait` must follow."""
+        """Start a step, as the backend does; `step_wait` must follow."""
         self._before(actions)
         self._actions = actions
         self.env.step_async(actions)  # type: ignore[attr-defined]
@@ -58,27 +58,27 @@ class VectorLayer(TransparentVector):
     # ---- what a wrapper changes ------------------------------------------------------------------
 
     def _begun(self, observation: Any, which: Array) -> Any:
-        """Observations [N, ...] after a reset of the environments in `which`, bool [N]."""
+        """Called with the observations [N, ...] of a reset of the environments in `which`."""
         return observation
 
     def _before(self, actions: Any) -> None:
         """Called with the actions [N, ...] before they are taken."""
 
     def _stepped(self, actions: Any, result: Result) -> Result:
-        """What a step with these actions gives."""
+        """The result of this wrapper for a step with these actions."""
         return result
 
     # ---- state -----------------------------------------------------------------------------------
 
     def _own_state(self) -> list[State] | None:
-        """What it remembers of each environment, or None if it remembers nothing."""
+        """What the wrapper remembers of each environment, or None if it remembers nothing."""
         return None
 
     def _take_state(self, states: list[State]) -> None:
-        """Go on from what `_own_state` gave."""
+        """Continue from the result of `_own_state`."""
 
     def get_state(self) -> list[State] | None:
-        """The state of every environment with its own part, or None if any of them has none."""
+        """The states of all environments with the wrapper's part, or None if one has no state."""
         get_state = getattr(self.env, "get_state", None)
         inner = None if get_state is None else get_state()
         if inner is None or any(state is None for state in inner):
@@ -90,9 +90,9 @@ class VectorLayer(TransparentVector):
         return [{"env": state, self.name: part} for state, part in pairs]
 
     def set_state(self, states: list[State]) -> None:
-        """Restores the environments and its own part.
+        """Restore the environments and the wrapper's part.
 
-        A state that was saved without this wrapper is accepted: it begins anew then.
+        A state that was saved without this wrapper is accepted: the wrapper then starts anew.
         """
         inner: Any = self.env
         if any(set(state) != {"env", self.name} for state in states):
@@ -103,7 +103,7 @@ class VectorLayer(TransparentVector):
 
 
 def final_observations(result: Result) -> dict[int, Any]:
-    """What episodes ended on in a step, by index of environment."""
+    """The final observations of episodes that ended in a step, by index of environment."""
     _, _, terminated, truncated, infos = result
     if "final_obs" not in infos:
         return {}

@@ -1,4 +1,4 @@
-"""The part of an observation that is a row of numbers: all of it, or one key of a Dict."""
+"""The one-dimensional part of an observation: all of it, or one key of a Dict."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.spaces import describe
 
-#: The key of a goal environment's observations that is no goal.
+#: The key of a goal environment's observations that is not a goal.
 KEY = "observation"
 
 
@@ -18,7 +18,7 @@ def main_box(space: Any, title: str) -> spaces.Box:
     """The Box of that part.
 
     Raises:
-        PlanError: if there is none; `title` is whose message it is.
+        PlanError: if there is none; its message begins with `title`.
     """
     found = space.spaces.get(KEY) if isinstance(space, spaces.Dict) else space
     if isinstance(found, spaces.Box) and len(found.shape) == 1:
@@ -31,13 +31,13 @@ def main_box(space: Any, title: str) -> spaces.Box:
 
 
 def main_of(observation: Any) -> Array:
-    """That part of one observation, or of a batch of them."""
+    """That part of one observation, or of a batch of observations."""
     found: Array = observation[KEY] if isinstance(observation, dict) else observation
     return found
 
 
 def with_main(whole: Any, part: Any) -> Any:
-    """An observation (or the space of one) with another such part."""
+    """An observation (or the space of one) in which this part is replaced."""
     if isinstance(whole, spaces.Dict):
         return spaces.Dict({**whole.spaces, KEY: part})
     return {**whole, KEY: part} if isinstance(whole, dict) else part

@@ -27,14 +27,14 @@ def normalize(
     hooks: Hooks | None = None,
     **_: Any,
 ) -> VectorEnv[Any, Any, Any]:
-    """Wraps training's environments; an evaluation's stay as they are.
+    """Wraps the environments of training; those of an evaluation are not wrapped.
 
-    There the policy has the statistics already.
+    In an evaluation, the policy already has the statistics.
 
     Args:
-        hooks: the run's, which hold the `Normalizer` that its environments share.
+        hooks: those of the run, which hold the `Normalizer` that its environments share.
     """
-    # Imported here: planning imports this module, and the statistics are of torch.
+    # Imported here, because planning imports this module, and the statistics need torch.
     from rlk_wrappers.normalizer import Normalizer
 
     hooks = hooks or Hooks()
@@ -45,9 +45,9 @@ def normalize(
 
 
 class VectorNormalize(VectorLayer):
-    """Reports observations and returns to a `Normalizer` and scales rewards by its statistics.
+    """Passes observations and returns to a `Normalizer` and scales rewards by its statistics.
 
-    Where no monitor is inside, one is put there, so that reported returns are the environment's.
+    If no monitor is inside, one is put there, so that reported returns are the environment's.
     """
 
     name = NAME
@@ -59,7 +59,7 @@ class VectorNormalize(VectorLayer):
         self._first: Any = None
 
     def _begun(self, observation: Any, which: Array) -> Any:
-        """First observations count once the episodes go on."""
+        """First observations are counted only with the first step after them."""
         self._returns[which] = 0.0
         self._first = observation
         return observation
@@ -86,13 +86,13 @@ class VectorNormalize(VectorLayer):
     # ---- state -----------------------------------------------------------------------------------
 
     def _own_state(self) -> list[State]:
-        """Every environment's discounted return; the first one has what is not merged yet, too."""
+        """The discounted return of each environment; the first part also has unmerged moments."""
         found: list[State] = [{"return": return_} for return_ in self._returns.tolist()]
         found[0]["seen"] = self._normalizer.state_dict()
         return found
 
     def set_state(self, states: list[State]) -> None:
-        """As a layer does; the observations of the reset before do not count."""
+        """As in `VectorLayer`; observations of a reset just before are not counted."""
         self._first = None
         super().set_state(states)
 

@@ -1,7 +1,7 @@
 """The statistics that all environments of a run share, and when they change.
 
 Environments return raw observations, and the policy normalises its own input. So observations are
-raw everywhere (in `predict`, in a replay, for hindsight's goals), and the policy sees them by the
+raw everywhere (in `predict`, in a replay, for hindsight's goals), and the policy normalises by the
 same statistics from the start of a collection to the end of its updates.
 """
 
@@ -43,18 +43,19 @@ class Normalizer:
         self._observation, self._returns = Fresh(self.statistics.size), FreshNumbers()
         self._sees = config.training and self.statistics.size > 0
         self._follows = config.training and config.norm_reward
-        #: Whether environments give scaled rewards; else they are scaled when they are sampled.
+        #: Whether environments return scaled rewards; else rewards are scaled when they are
+        #: sampled.
         self.at_collection = config.norm_reward
 
     # ---- called by the environments --------------------------------------------------------------
 
     def see(self, observation: Any) -> None:
-        """Adds observations of all environments to the moments."""
+        """Add observations of all environments to the moments."""
         if self._sees:
             self._observation.add(self.statistics.rows(observation))
 
     def follow(self, returns: Array) -> None:
-        """Adds the discounted returns of all environments, float64 [N], to the moments."""
+        """Add the discounted returns of all environments, float64 [N], to the moments."""
         if self._follows:
             self._returns.add(returns)
 
@@ -76,12 +77,12 @@ class Normalizer:
 
     @hookimpl
     def rlk_filter_observation(self) -> Statistics:
-        """Part of the policy even if it changes nothing: every model holds the statistics."""
+        """Part of the policy even if it changes nothing, so that every model has the statistics."""
         return self.statistics
 
     @hookimpl
     def rlk_wrap_update(self, run: Run) -> Callable[..., Any] | None:
-        """Off-policy, rewards are kept as they are and scaled where they are sampled."""
+        """Off-policy, rewards are stored unscaled, and scaled when they are sampled."""
         if run.plan.algorithm.component.collects != "off-policy" or not self.config.norm_reward:
             return None
         self.at_collection = False
@@ -107,7 +108,7 @@ class Normalizer:
 
     @hookimpl
     def rlk_rollout_end(self, run: Run) -> None:
-        """Merges what all ranks have seen in this collection, so that all have the same moments."""
+        """Merge what all ranks have seen in this collection, so that all have the same moments."""
         mine = self._observation.moments(), self._returns.moments()
         several = run.communicator.size > 1
         for observation, returns in run.communicator.gather(mine) if several else [mine]:

@@ -30,7 +30,7 @@ _DAMAGES = (
 
 
 class LoadMonitorResultsError(RlkError):
-    """A folder has no monitor files, or a file is not one."""
+    """A folder has no monitor files, or a file is not a monitor file."""
 
 
 def get_monitor_files(path: str | os.PathLike[str]) -> list[str]:
@@ -41,14 +41,14 @@ def get_monitor_files(path: str | os.PathLike[str]) -> list[str]:
 def load_results(path: str | os.PathLike[str]) -> dict[str, Array]:
     """The episodes of all monitor files in a folder, in the order in which they ended.
 
-    The old files of JSON (`*monitor.json`) are read, too. Deviation from Stable Baselines 2.10: it
+    Old files in JSON (`*monitor.json`) can be read, too. Deviation from Stable Baselines 2.10: it
     returns a dict of arrays instead of a pandas DataFrame (`pandas.DataFrame(load_results(p))`
     makes one).
 
     Returns:
-        `r` float64 [E], `l` int64 [E], `t` float64 [E], seconds since the first file was begun, and
-        every other column that a file has: float64 where all its values are numbers, else str. Of
-        an episode in a file without it, it is NaN, or an empty text.
+        `r` float64 [E], `l` int64 [E], `t` float64 [E], seconds since the start of the earliest
+        file, and every other column of a file: float64 if all of its values are numbers, else str.
+        Episodes of a file without that column have NaN or an empty string in it.
 
     Raises:
         LoadMonitorResultsError: if there is no such file, or one is damaged.
@@ -67,7 +67,7 @@ def load_results(path: str | os.PathLike[str]) -> dict[str, Array]:
 
 
 def _joined(name: str, tables: Sequence[Mapping[str, Array]]) -> Array:
-    """A column of all tables, one after the other."""
+    """A column of all tables, concatenated."""
     is_text = any(name in table and table[name].dtype.kind == "U" for table in tables)
     none = "" if is_text else np.nan
     return np.concatenate([table.get(name, np.full(len(table["t"]), none)) for table in tables])
@@ -85,7 +85,7 @@ def read_monitor_file(path: str | os.PathLike[str]) -> tuple[Mapping[str, Any], 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
     try:
         text = path.read_text(encoding="utf-8")
-        # A row that is being written has no end yet.
+        # A row that is still being written does not end with a newline.
         first, *lines = text[: text.rfind("\n") + 1].splitlines()
         header = parse_json(first.removeprefix("#"))
         of_file = _of_json if path.name.endswith(_OLD_SUFFIX) else _of_csv
@@ -109,7 +109,7 @@ def _of_csv(lines: list[str]) -> dict[str, list[Any]]:
 
 
 def _of_json(lines: list[str]) -> dict[str, list[Any]]:
-    """The columns of the files that Stable Baselines wrote before those of CSV: a row is a dict."""
+    """The columns of an old file of Stable Baselines in JSON, in which a row is a dict."""
     rows = [parse_json(line) for line in lines]
     names = list(rows[0]) if rows else ["r", "l", "t"]
     return {name: [row[name] for row in rows] for name in names}

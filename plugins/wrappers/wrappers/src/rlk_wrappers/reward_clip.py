@@ -1,4 +1,4 @@
-"""`reward-clip`: rewards within bounds, for algorithms that large ones would upset. N environments.
+"""`reward-clip`: keeps rewards within bounds; large ones can upset learning. N environments.
 
 Mnih et al. 2015 (doi:10.1038/nature14236) clip the rewards of all Atari games to [-1, 1], so that
 one learning rate fits all of them.
@@ -23,14 +23,14 @@ def reward_clip(
     training: bool = True,
     **_: Any,
 ) -> VectorEnv[Any, Any, Any]:
-    """Wraps training's environments; an evaluation's stay as they are, with their own rewards."""
+    """Wraps the environments of training; those of an evaluation keep their own rewards."""
     return RewardClip(env, config) if training else env
 
 
 class RewardClip(VectorLayer):
     """Rewards, float [N], clipped to [min_reward, max_reward], or first reduced to their sign.
 
-    Where no monitor is inside, one is put there, so that reported returns are the environment's.
+    If no monitor is inside, one is put there, so that reported returns are the environment's.
     """
 
     name = "reward-clip"

@@ -10,10 +10,10 @@ from rlk_running_statistics import ObservationStatistics
 
 
 class Statistics(ObservationStatistics):
-    """Normalises observations, and keeps the moments of the returns that rewards are scaled by.
+    """Normalises observations, and keeps the moments of the returns by which rewards are scaled.
 
     Attributes:
-        returns: moments of one number.
+        returns: moments of the discounted return, a single number.
     """
 
     def __init__(self, space: gym.Space[Any] | None, clip_obs: float, epsilon: float) -> None:

@@ -1,7 +1,7 @@
-"""`time-feature`: how much of an episode is left, beside its observations.
+"""`time-feature`: adds the remaining part of an episode to observations.
 
-Pardo et al. 2018, arXiv 1712.00378, "time-aware" agents: where a time limit ends episodes, an
-observation without the time does not tell what is still to be had. N environments.
+Pardo et al. 2018, arXiv 1712.00378, "time-aware" agents: if a time limit ends episodes, the value
+of a state depends on the remaining time, which observations do not show. N environments.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ TITLE = "wrapper 'time-feature' (rlk-wrappers)"
 
 
 class TimeFeature(VectorLayer):
-    """Appends 1 - steps / T to observations: 1 at an episode's begin, 0 at its time limit.
+    """Appends 1 - steps / T to observations: 1 at the start of an episode, 0 at its time limit.
 
     T is the environment's own limit (`spec.max_episode_steps`, or a `TimeLimit` around it), else
-    `max_steps`. Both count the environment's own steps, of which `action-repeat` makes several one.
-    Observations of whole numbers become floats.
+    `max_steps`. Both count the environment's own steps, several of which are one step with
+    `action-repeat`. Integer observations become floats.
     """
 
     name = "time-feature"
@@ -42,7 +42,7 @@ class TimeFeature(VectorLayer):
         )
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
         box = main_box(self.single_observation_space, TITLE)
-        # Two that take turns: what was given out stays as it is during the next step.
+        # Two arrays take turns, so that a returned observation stays valid during the next step.
         self._rows = [np.zeros((env.num_envs, *box.shape), box.dtype) for _ in range(2)]
         self._steps = np.zeros(env.num_envs, np.int64)
         repeats = [repeat or 1 for repeat in _asked(env, "rlk_action_repeat")]
@@ -52,7 +52,7 @@ class TimeFeature(VectorLayer):
     def vector_spaces(
         observation_space: Any, action_space: Any, config: TimeFeatureConfig
     ) -> tuple[Any, Any]:
-        """The spaces of one environment; PlanError for observations that are no row of numbers."""
+        """The spaces of one environment; PlanError unless observations are one-dimensional."""
         box = main_box(observation_space, TITLE)
         dtype: Any = np.result_type(box.dtype, np.float32)
         low, high = np.append(box.low, 0.0).astype(dtype), np.append(box.high, 1.0).astype(dtype)
@@ -80,7 +80,7 @@ class TimeFeature(VectorLayer):
         return with_main(observation, rows)
 
     def _feature(self) -> Array:
-        """What is left of every episode, from 1 to 0, float64 [N]."""
+        """The remaining part of every episode, from 1 to 0, float64 [N]."""
         if self._config.test_mode:
             return np.ones(self.num_envs)
         left: Array = np.maximum(1.0 - self._steps / self._limit, 0.0)
@@ -94,19 +94,19 @@ class TimeFeature(VectorLayer):
 
 
 def _limits(env: Any, otherwise: int) -> list[int]:
-    """After how many steps each environment cuts its episodes off."""
-    specs = [spec or env.spec for spec in _asked(env, "spec")]  # of one, or of a whole vector
+    """The number of steps after which each environment truncates its episodes."""
+    specs = [spec or env.spec for spec in _asked(env, "spec")]  # of each, or of the vector
     limits = [spec.max_episode_steps if spec else None for spec in specs]
-    around = _asked(env, "_max_episode_steps")  # of a TimeLimit around an unregistered one
+    around = _asked(env, "_max_episode_steps")  # of a TimeLimit around one without spec
     pairs = zip(limits, around, strict=True)
     return [int(limit or outside or otherwise) for limit, outside in pairs]
 
 
 def _asked(env: Any, name: str) -> list[Any]:
-    """That attribute of every environment, None where they have it not or cannot be asked."""
+    """That attribute of every environment; None if it is missing or cannot be asked for."""
     try:
         if all(env.call("has_wrapper_attr", name)):
             return list(env.get_attr(name))
-    except (AttributeError, NotImplementedError):  # a vector that has no single environments
+    except (AttributeError, NotImplementedError):  # a vector without single environments
         pass
     return [None] * env.num_envs

@@ -20,9 +20,9 @@ _WHOLE = ""
 
 
 class TransposeImage(VectorLayer):
-    """Images [height, width, channels] become [channels, height, width]: views, nothing is copied.
+    """Images [height, width, channels] become [channels, height, width]: views, without a copy.
 
-    Policies of images take both; this is for those that do not, and makes `frame-stack` faster.
+    rlk's image policies take both orders; other networks may not, and `frame-stack` gets faster.
     """
 
     name = "transpose-image"

@@ -1,4 +1,4 @@
-"""Validators and converters of settings that several wrappers have."""
+"""Validators and converters that the settings of several wrappers share."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from attrs import validators
 
 
 def at_least(least: int) -> Any:
-    """For whole numbers from `least` on."""
+    """A validator of integers that are `least` or more."""
     return validators.and_(validators.instance_of(int), validators.ge(least))
 
 
 def keys_or_none(value: Iterable[str] | str | None) -> tuple[str, ...] | None:
-    """Keys of a Dict; a text is one key."""
+    """Keys of a Dict as a tuple; a str is one key."""
     if value is None:
         return None
     return (value,) if isinstance(value, str) else tuple(value)

@@ -1,6 +1,6 @@
 """`VectorMonitor`: the return, length and time of every episode of a vector of environments.
 
-It takes some 3 µs per step. It reports them in the format of Gymnasium's vectors: where episodes
+It takes some 3 µs per step. It reports episodes in the format of Gymnasium's vectors: if episodes
 ended, `infos["final_info"]["episode"]` has `r`, the return rounded to six digits, `l`, the length
 in steps, and `t`, seconds since the start, each [N], with the mask `_episode`. N environments.
 """
@@ -30,21 +30,21 @@ from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path
 from rlk_wrappers.layer import Result, State, VectorLayer
 
 NAME = "monitor"
-#: Rows reach the file this often.
+#: Seconds between two flushes of the file.
 FLUSH_SECONDS = 1.0
 
 
 class VectorMonitor(VectorLayer):
-    """Records the episodes of a vector environment that restarts them in the same step.
+    """Records the episodes of a vector environment with same-step restarts.
 
-    Where an inner monitor has already reported an episode (before a wrapper clipped the rewards),
-    its numbers are taken.
+    If a monitor inside has already reported an episode (before a wrapper clipped the rewards), its
+    numbers are used.
 
     Args:
-        training: whether it writes a file and keeps `allow_early_resets`; an evaluation does
-            neither.
+        training: whether it writes a file and enforces `allow_early_resets`; in an evaluation it
+            does neither.
         out: the run's folder, or None.
-        hooks: the run's, through which the file is as long as its checkpoint says.
+        hooks: those of the run, by which the file is cut to the length at a checkpoint.
     """
 
     name = NAME
@@ -62,7 +62,7 @@ class VectorMonitor(VectorLayer):
         self._config = config = config or MonitorConfig()
         self._returns = np.zeros(env.num_envs)
         self._steps = 0
-        #: The step that every episode began after; it ends with the length `_steps - _begun_at`.
+        #: The step after which each episode began; its length at the end is `_steps - _begun_at`.
         self._begun_at = np.zeros(env.num_envs, np.int64)
         self._nowhere = np.zeros(env.num_envs, np.bool_)
         self._reset_values: list[Any] = []
@@ -71,7 +71,7 @@ class VectorMonitor(VectorLayer):
         self._file = self._episode_file(config.filename or out, hooks) if training else None
 
     def _episode_file(self, filename: Any, hooks: Hooks | None) -> EpisodeFile | None:
-        """Where episodes are written; a run that goes on in another environment keeps its file."""
+        """The file for episodes; a run that continues in another environment keeps its file."""
         before: EpisodeFile | None = hooks.get(NAME) if hooks is not None else None
         if filename is None or before is not None:
             return before
@@ -118,7 +118,7 @@ class VectorMonitor(VectorLayer):
         return result
 
     def _report(self, ended: Array, infos: dict[str, Any]) -> None:
-        """Writes the episodes that have just ended into the infos and the file."""
+        """Add the episodes that have just ended to the infos and the file."""
         seconds = (
             round(time.monotonic() - self._started, DIGITS)
             if self._file is None
@@ -169,7 +169,7 @@ class VectorMonitor(VectorLayer):
 
 
 def monitored(env: VectorEnv[Any, Any, Any]) -> VectorEnv[Any, Any, Any]:
-    """A vector environment with a monitor in it: as it is, or in one that writes no file."""
+    """A vector environment with a monitor: itself, or inside of one that writes no file."""
     layer: Any = env
     while not isinstance(layer, VectorMonitor):
         if not isinstance(layer, VectorWrapper):

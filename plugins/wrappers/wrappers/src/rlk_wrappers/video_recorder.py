@@ -29,14 +29,14 @@ class VideoRecorder(VectorLayer):
 
     Args:
         training: whether these are the environments of training; those of an evaluation are filmed
-            from every begin, and only with `evaluation=True`.
+            from each start of an evaluation, and only with `evaluation=True`.
         out: the run's folder, or None.
-        hooks: the run's, which hold the `Videos` that its environments share.
-        trigger: called with the number of the step before every step: whether a video begins. None
-            is what the settings say.
+        hooks: those of the run, which hold the `Videos` that its environments share.
+        trigger: called with the number of the step before every step; returns whether a video
+            begins. With None, the settings decide.
 
     Raises:
-        PlanError: if the environments give no images.
+        PlanError: if the environments cannot render images.
     """
 
     name = NAME
@@ -57,17 +57,17 @@ class VideoRecorder(VectorLayer):
         if training and env.render_mode != MODE:
             raise PlanError(_no_images(env))
         self._videos = _shared_videos(env, config, out, hooks)
-        # An evaluation may have been asked for in a window, or of a model without a folder.
+        # An evaluation may have been asked for in a window, or for a model without a folder.
         filmed = config.evaluation and env.render_mode == MODE and self._videos.has_folder
         self._records = training or filmed
         self._trigger = trigger or self._is_due
         self._video: Video | None = None
-        self._left = 0  # steps of it
+        self._left = 0  # steps that remain of the current video
         self._wanted = False  # whether an evaluation has begun
 
     @staticmethod
     def env_keywords(config: VideoRecorderConfig) -> Mapping[str, Any]:
-        """What environments are made with so that they give images."""
+        """The keyword arguments with which environments render images."""
         return {"render_mode": MODE}
 
     # ---- when a video begins and ends ------------------------------------------------------------
@@ -81,7 +81,7 @@ class VideoRecorder(VectorLayer):
         return observation
 
     def _before(self, actions: Any) -> None:
-        """The first picture of a video is what its first action is taken in."""
+        """The first frame of a video shows the state in which its first action is taken."""
         if not self._records or self._video is not None:
             return
         wanted, self._wanted = self._wanted, False
@@ -104,14 +104,14 @@ class VideoRecorder(VectorLayer):
         return result
 
     def _episode_begins(self) -> None:
-        """Of the first environment."""
+        """An episode of the first environment begins."""
         if self._training:
             self._videos.episodes += 1
         if self._config.video_length == 0:
             self._end()
 
     def _is_due(self, step: int) -> bool:
-        """Whether the settings want a video to begin with this step."""
+        """Whether, by the settings, a video begins with this step."""
         config, videos = self._config, self._videos
         if config.every_steps is not None and step % config.every_steps == 0:
             return True
@@ -133,7 +133,7 @@ class VideoRecorder(VectorLayer):
         self._video = None
 
     def _picture(self) -> Array:
-        """What all environments show, uint8 [height, width, 3], as Stable Baselines tiles it."""
+        """The images of all environments as one, tiled as in Stable Baselines, uint8 [H, W, 3]."""
         with without_display():
             frames: Any = self.env.render()
         if frames is None or any(frame is None for frame in frames):
@@ -146,7 +146,7 @@ class VideoRecorder(VectorLayer):
 
 
 def _shared_videos(env: Any, config: VideoRecorderConfig, out: Any, hooks: Hooks | None) -> Videos:
-    """The run's, made once: another environment of the run goes on with it."""
+    """The `Videos` of the run, made once; another environment of the run uses the same."""
     known: Videos | None = None if hooks is None else hooks.get(NAME)
     if known is not None:
         return known

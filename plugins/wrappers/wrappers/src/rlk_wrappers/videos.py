@@ -1,4 +1,4 @@
-"""The videos of a run: when one begins, what it is called, and what becomes of a failed write."""
+"""The videos of a run: when one begins, what it is called, and what happens if writing fails."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _NOWHERE = (
 class Videos:
     """Writes one video at a time; a run has one of these, among its plugins.
 
-    A video that cannot be written is left out. In a run the error is raised at the border of the
+    A video that cannot be written is left out. In a run, the error is raised at the end of the
     iteration, where a failed write does not end training.
 
     Attributes:
-        steps: of training's vector so far, which videos are named after.
-        episodes: of its first environment, begun so far.
-        asked: the episode that was the latest to be asked whether it is recorded.
+        steps: number of vector steps of training so far, used in the names of videos.
+        episodes: number of episodes that the first environment has begun.
+        asked: the last episode for which it was decided whether to record it.
 
     Args:
-        folder: where videos go; it is made with the first one. None: nowhere.
-        prefix: what their names begin with.
+        folder: where videos are written; it is created with the first one. None: no videos.
+        prefix: the beginning of the file names.
         fps: frames per second.
-        in_run: whether a run calls its hooks.
+        in_run: whether a run calls the hooks.
     """
 
     def __init__(self, folder: Path | None, prefix: str, fps: float, *, in_run: bool) -> None:
@@ -45,7 +45,7 @@ class Videos:
 
     @property
     def has_folder(self) -> bool:
-        """Whether there is somewhere to write to."""
+        """Whether there is a folder to write to."""
         return self._folder is not None
 
     def begin(self, first: int, last: int | None, *, evaluation: bool) -> Video | None:
@@ -66,7 +66,7 @@ class Videos:
         return Video(self, film(path, self._fps))
 
     def failed(self, error: OSError) -> None:
-        """Remember the error until the border of the iteration."""
+        """Keep the error until the end of the iteration."""
         if not self._in_run:
             raise error
         self._error = error
@@ -75,7 +75,7 @@ class Videos:
 
     @hookimpl
     def rlk_update_end(self) -> None:
-        """Raise what went wrong since the last border."""
+        """Raise the error of a write that failed since the last iteration."""
         error, self._error = self._error, None
         if error is not None:
             raise error
@@ -86,19 +86,19 @@ class Videos:
 
     @hookimpl
     def rlk_load(self, state: State) -> None:
-        """A video that was being recorded is not gone on with."""
+        """A video that was being recorded is not continued."""
         self.steps, self.episodes = int(state["steps"]), int(state["episodes"])
         self.asked = int(state["asked"])
 
 
 class Video:
-    """One video that is being recorded; after a failed write it takes no more frames."""
+    """A video that is being recorded; after a failed write it takes no more frames."""
 
     def __init__(self, videos: Videos, writer: Film) -> None:
         self._videos, self._writer, self._failed = videos, writer, False
 
     def add(self, frame: Array) -> None:
-        """One more frame, uint8 [height, width, 3]."""
+        """Add a frame, uint8 [height, width, 3]."""
         if self._failed:
             return
         try:
@@ -109,7 +109,7 @@ class Video:
             self._videos.failed(error)
 
     def end(self) -> None:
-        """The video stands under its name, unless it could not be written."""
+        """Finish the video; it gets its name unless it could not be written."""
         if self._failed:
             return
         try:

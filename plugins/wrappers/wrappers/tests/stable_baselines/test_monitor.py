@@ -97,7 +97,7 @@ def test_rows_are_added_to_an_old_file_if_it_is_not_to_be_replaced(tmp_path: Pat
 
 
 class Lives(Rewards):
-    """A game of two lives, of one step each, whose rewards are clipped; it counts as rlk_atari."""
+    """A game of two lives of one step each, with clipped rewards; counts as rlk_atari does."""
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         self.over = not getattr(self, "over", True)

@@ -1,4 +1,4 @@
-"""Stable Baselines' `VecNormalize`: what it gives, its methods, and its file."""
+"""Stable Baselines' `VecNormalize`: its results, its methods, and its file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def played(env: Any, steps: int, seed: int = 0) -> list[Any]:
 
 
 def with_prior(values: Any) -> Any:
-    """Mean and standard deviation of rows and the prior of 1e-4 rows of mean 0 and variance 1."""
+    """Mean and standard deviation of rows and of the prior, 1e-4 rows of mean 0 and variance 1."""
     values = np.asarray(values, np.float64)
     count = len(values) + 1e-4
     mean = values.sum(0) / count

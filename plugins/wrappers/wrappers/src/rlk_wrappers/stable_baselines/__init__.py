@@ -1,6 +1,6 @@
 """Classes of Stable Baselines 2.10 for users who wrap environments themselves.
 
-No component of rlk uses them; they build on the parts of `rlk_wrappers` that the components use.
+No component of rlk uses these classes; they use the same parts of `rlk_wrappers` as components.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`Monitor`: the return, length and time of every episode of one environment.
 
-The info that an episode ends with has them under `episode`: `r`, the return rounded to six digits,
-`l`, the length in steps, and `t`, seconds since the start.
+The last info of an episode has them under `episode`: `r`, the return rounded to six digits, `l`,
+the length in steps, and `t`, seconds since the start.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
     """Records the episodes of one environment, with the methods of Stable Baselines 2.10.
 
     Deviations: `step` returns Gymnasium's five values, `reset` takes a seed and options, and
-    `reset_keywords` are options.
+    `reset_keywords` are names of options.
 
     Args:
         env: the environment.
@@ -37,7 +37,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         allow_early_resets: whether `reset` may be called in the middle of an episode.
         reset_keywords: the options of `reset` that become columns.
         info_keywords: the keys of the final info that become columns.
-        override_existing: whether a file that is there is replaced, or gets more rows.
+        override_existing: whether an existing file is replaced; else rows are appended to it.
     """
 
     def __init__(
@@ -89,9 +89,9 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: ActType) -> tuple[ObsType, Any, bool, bool, dict[str, Any]]:
-        """One step; where the episode ends, info has `episode`.
+        """One step; at the end of an episode, the info has `episode`.
 
-        A life of an Atari game is no episode, and its return is what the game itself says of it.
+        A life of an Atari game does not count as an episode; its game reports its own return.
 
         Raises:
             RuntimeError: if the episode is over.
@@ -129,7 +129,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
             self._file.close()
 
     def get_total_steps(self) -> int:
-        """Steps of all episodes, the running one included."""
+        """Steps of all episodes, the current one included."""
         return self._total_steps
 
     def get_episode_rewards(self) -> list[float]:
@@ -145,7 +145,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         return [seconds for _, _, seconds in self._episodes]
 
     def get_state(self) -> dict[str, Any]:
-        """Its own part of an environment's state: see `rlk_vector_environments.env_state`."""
+        """Its part of an environment's state: see `rlk_vector_environments.env_state`."""
         return {
             "rewards": list(self._rewards),
             "reset_values": list(self._reset_values),
@@ -164,9 +164,10 @@ def _counted(own: Any, rewards: list[float]) -> tuple[float, int]:
     """The return and the length of an episode.
 
     Args:
-        own: what the environment says of it. Only a game whose rewards are clipped (`rlk_atari`)
-            says no time, `t`; others that count episodes do it inside of wrappers of rewards.
-        rewards: of its steps.
+        own: what the environment reports of the episode. It is used only if it has no time `t`:
+            then it is a game with clipped rewards (`rlk_atari`). Other environments that report
+            episodes do so inside of wrappers that change rewards.
+        rewards: of all steps of the episode.
     """
     if isinstance(own, dict) and "t" not in own:
         return round(float(own["r"]), DIGITS), int(own["l"])

@@ -1,7 +1,7 @@
 """`VecNormalize` normalises observations and rewards of N environments that the user steps.
 
-`predict` then takes the normalised observations. In a run the component `normalize` is used
-instead, where the policy has the statistics.
+`predict` then takes the normalised observations. In a run, use the component `normalize` instead,
+with which the policy holds the statistics.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
 class VecNormalize(TransparentVector):
-    """Normalises observations and rewards of a vector with same-step restarts.
+    """Normalises observations and rewards of a vector environment with same-step restarts.
 
-    Deviations from Stable Baselines 2.10: `step` returns Gymnasium's five values and `final_obs`
-    is normalised as well; the observations of a reset count for the moments, which takes in what
-    an episode begins with, and a reset adds no return of zero to `ret_rms`; of a Dict space every
-    Box but images is normalised; `save` writes arrays (.npz) instead of a pickle. Images stay
-    bytes, here as in a run, because rlk's policies scale them themselves; the `VecNormalize` of
-    `rlk_baselines` normalises them as Stable Baselines does.
+    Deviations from Stable Baselines 2.10: `step` returns Gymnasium's five values, and `final_obs`
+    is normalised as well; the observations of a reset are counted, so that the moments include the
+    first observations of episodes, and a reset adds no return of zero to `ret_rms`; in a Dict
+    space, every Box that is not an image is normalised; `save` writes arrays (.npz) instead of a
+    pickle. Images stay uint8, here as in a run, because rlk's policies scale them by themselves;
+    the `VecNormalize` of `rlk_baselines` normalises them as Stable Baselines does.
 
     Args:
         venv: the vector environment.
@@ -44,7 +44,7 @@ class VecNormalize(TransparentVector):
         norm_obs_keys: the keys of a Dict that are normalised; None is every Box but images.
 
     Raises:
-        PlanError: for keys that are not there, or no Box.
+        PlanError: for keys that are missing, or not a Box.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class VecNormalize(TransparentVector):
         norm_obs_keys: Iterable[str] | None = None,
     ) -> None:
         super().__init__(venv)
-        # Its validators check the numbers.
+        # The validators of the config check the numbers.
         config = NormalizeConfig(
             clip_obs=clip_obs,
             clip_reward=clip_reward,
@@ -96,7 +96,7 @@ class VecNormalize(TransparentVector):
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Reset all environments (or those of the option `reset_mask`); what they show counts."""
+        """Reset all environments (or those of `reset_mask`); their observations are counted."""
         observation, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
         self.ret[(options or {}).get("reset_mask", slice(None))] = 0.0
         self._original = observation, self._original[1]
@@ -106,7 +106,7 @@ class VecNormalize(TransparentVector):
         return self._step(self.env.step(actions))
 
     def step_async(self, actions: Any) -> None:
-        """As the backend's; `step_wait` must follow."""
+        """Start a step, as the backend does; `step_wait` must follow."""
         self.env.step_async(actions)  # type: ignore[attr-defined]
 
     def step_wait(self) -> Result:
@@ -139,11 +139,11 @@ class VecNormalize(TransparentVector):
     # ---- the methods of Stable Baselines 2.10 ----------------------------------------------------
 
     def normalize_obs(self, obs: Any) -> Any:
-        """Observations [B, ...] by these statistics, which stay."""
+        """Observations [B, ...] normalised by the statistics, which are not changed."""
         return self._normalised(obs) if self.norm_obs else obs
 
     def normalize_reward(self, reward: Array) -> Array:
-        """Rewards by these statistics, which stay."""
+        """Rewards scaled by the statistics, which are not changed."""
         if not self.norm_reward:
             return reward
         std = np.sqrt(self.ret_rms.var[0] + self.epsilon)
@@ -151,24 +151,24 @@ class VecNormalize(TransparentVector):
         return scaled.astype(np.asarray(reward).dtype)
 
     def get_original_obs(self) -> Any:
-        """The observations of the most recent step or reset, as the environments gave them."""
+        """The observations of the latest step or reset, as the environments returned them."""
         return map_observation(np.copy, self._original[0])
 
     def get_original_reward(self) -> Array:
-        """The rewards of the most recent step, as the environments gave them."""
+        """The rewards of the latest step, as the environments returned them."""
         return np.copy(self._original[1])
 
     def set_venv(self, venv: VectorEnv[Any, Any, Any]) -> None:
-        """Wrap another vector of environments; the statistics stay."""
+        """Wrap another vector environment; the statistics stay the same."""
         self.env = venv
         self.ret = np.zeros(venv.num_envs)
 
     def share(self, other: VecNormalize) -> None:
-        """Use the statistics of another, now and later (`sync_envs_normalization`)."""
+        """Use the statistics of another wrapper, now and later (`sync_envs_normalization`)."""
         self._statistics, self._normalised = other._statistics, other._normalised
 
     def save(self, save_path: str | os.PathLike[str]) -> None:
-        """Write statistics and settings."""
+        """Write statistics and settings to a file."""
         settings = {key: getattr(self, key) for key in (*_SWITCHES, *_NUMBERS)}
         if self.norm_obs_keys is not None:
             settings["norm_obs_keys"] = self.norm_obs_keys
@@ -177,10 +177,10 @@ class VecNormalize(TransparentVector):
 
     @staticmethod
     def load(load_path: str | os.PathLike[str], venv: VectorEnv[Any, Any, Any]) -> VecNormalize:
-        """Wraps `venv` with the statistics and settings of a file that `save` wrote.
+        """Wrap `venv` with the statistics and settings of a file that `save` wrote.
 
         Raises:
-            RlkError: if it is not such a file, or its observations have another size.
+            RlkError: if it is not such a file, or its observations have another shape.
         """
         try:
             found = read_npz(Path(load_path))
