@@ -9,7 +9,7 @@ import torch
 
 import rlk
 from rlk import hookimpl
-from rlk.errors import RlkError
+from rlk.errors import BadFile, RlkError
 from rlk.running import checkpoint
 from rlk_testing.contract import plain, same
 from rlk_testing.environments import BY_ACTION_SPACE
@@ -115,6 +115,14 @@ def test_episodes_start_anew_where_an_environment_has_no_state(make):
     differs = checkpoint.restore(other.run, state)
     assert "episodes start anew" in differs[0]
     other.learn(16)
+
+
+@pytest.mark.parametrize("n_envs", [1, 3])
+def test_environments_of_another_number_are_refused_with_theirs(make, n_envs):
+    state = checkpoint.run_state(make().learn(16).run, replay=False)
+    told = rf"state of 2 environments, and this run has {n_envs}\. Resume it with n_envs=2"
+    with pytest.raises(BadFile, match=told):
+        checkpoint.restore(make(n_envs=n_envs).run, state)
 
 
 def test_plugins_are_given_what_they_saved_and_others_nothing(make):

@@ -9,6 +9,7 @@ from rlk.errors import described
 
 def test_an_error_is_described_by_its_type_and_message():
     assert described(ValueError("no such size")) == "ValueError: no such size"
+    assert described(ValueError("No such size.")) == "ValueError: No such size"
 
 
 def test_an_error_without_a_message_is_described_by_its_place():

@@ -72,11 +72,14 @@ class BadFile(RlkError):
 
 
 def described(error: BaseException) -> str:
-    """Its type, message and notes; without a message (`assert x > 0`), where it was raised."""
+    """Its type, message and notes; without a message (`assert x > 0`), where it was raised.
+
+    It ends without a full stop.
+    """
     import traceback  # not at the top: only an error needs it
 
     frames = traceback.extract_tb(error.__traceback__)
-    name, message = type(error).__name__, str(error)
+    name, message = type(error).__name__, str(error).removesuffix(".")
     if message:
         found = f"{name}: {message}"
     elif frames:

@@ -131,9 +131,16 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     else:
         differs.append("the replay was left out of the checkpoint and fills up anew")
     if "environments" in contents and offers(run.env, KeepsEnvironmentState):
+        saved = part_of(state, "environments", list)
+        if len(saved) != run.n_envs:
+            raise BadFile(
+                f"the checkpoint has the state of {len(saved)} environments, and this run has "
+                f"{run.n_envs}. Resume it with n_envs={len(saved)}; a model (model.zip), which "
+                "begins new episodes, takes any number."
+            )
         with _taking_up(f"the environments {run.plan.env.name!r}"):
             run.env.reset(seed=run.streams.integers("environments", run.n_envs))
-            run.env.set_state(part_of(state, "environments", list))
+            run.env.set_state(saved)
         _take_up(run.collector, state, "collector", run.plan.collector.title)
     else:
         run.collector.forget()
