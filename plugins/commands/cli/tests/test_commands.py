@@ -87,6 +87,20 @@ def test_a_default_by_action_space_is_written_out(registries):
     assert "gain                        2.0   float" in text
 
 
+def test_code_at_a_place_is_shown_like_what_is_installed(tmp_path):
+    file = tmp_path / "shrinks.py"
+    file.write_text(
+        "import gymnasium\n"
+        "class Shrinks(gymnasium.Wrapper):\n"
+        '    """Makes images smaller."""\n'
+        "    def __init__(self, env, size, keep_ratio=True): ...\n"
+    )
+    lines = called(show, f"{file}:Shrinks").output.splitlines()
+    assert lines[0].endswith(f"wrapper of {file}:Shrinks") and lines[1] == "Makes images smaller."
+    settings = [line.split()[:2] for line in lines[-2:]]
+    assert settings == [["size", "required"], ["keep_ratio", "true"]]
+
+
 def test_an_unknown_name_shows_the_nearest():
     with pytest.raises(UnknownName, match="Did you mean 'dqn'"):
         CliRunner().invoke(show, ["dqm"], catch_exceptions=False)

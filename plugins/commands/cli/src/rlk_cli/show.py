@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from rlk.component import Component
+from rlk.registry.external import find_entry
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import singular
 from rlk_cli.columns import columns, terminal_width
@@ -30,15 +31,20 @@ DECLARED = (
 @click.command()
 @click.argument("name")
 def show(name: str) -> None:
-    """Show one component: what it does, what it needs, and every setting with its default."""
-    entry = default_kernel().registries.find(name)
+    """Show one component: what it does, what it needs, and every setting with its default.
+
+    NAME may be a place, as --plugin takes it: ./file.py:Class, package.module:Class.
+    """
+    entry = find_entry(name, None, default_kernel().registries)
     component = entry.component()
     width = terminal_width()
     click.secho(name, bold=True, nl=False)
     click.echo(f"  {singular(entry.kind)} of {entry.owner}")
-    click.echo(columns("", 0, component.summary, width) + "\n")
-    for label, text in declared(component):
-        click.echo(columns(label, LABEL, text, width))
+    if component.summary:
+        click.echo(columns("", 0, component.summary, width))
+    lines = [columns(label, LABEL, text, width) for label, text in declared(component)]
+    if lines:
+        click.echo("\n" + "\n".join(lines))
     if component.config is None:
         click.echo("\nno settings")
         return
@@ -46,7 +52,7 @@ def show(name: str) -> None:
     click.secho(f"\nsettings (--set {prefix}KEY=VALUE)", bold=True)
     for field in fields_of(component.config, component.own):
         click.echo(columns(f"  {field.name}", LABEL, f"{field.default}   {field.type}", width))
-        for line in (field.help, *elsewhere(component, field.name)):
+        for line in filter(None, (field.help, *elsewhere(component, field.name))):
             click.echo(columns("", LABEL, line, width))
 
 

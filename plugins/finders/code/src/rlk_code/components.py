@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from types import ModuleType
 from typing import Any
 
@@ -49,7 +50,8 @@ def component_at(place: str, kind: str | None = None) -> Component:
         )
     if kind == "wrappers" and component.factory is found and component.config is None:
         component = _with_settings(component, found)
-    return attrs.evolve(component, kind=kind)
+    summary = component.summary or _first_line(found)
+    return attrs.evolve(component, kind=kind, summary=summary)
 
 
 def _with_settings(component: Component, wrapper: Any) -> Component:
@@ -58,6 +60,12 @@ def _with_settings(component: Component, wrapper: Any) -> Component:
     if config is None:
         return component
     return attrs.evolve(component, config=config, factory=WithSettings(wrapper))
+
+
+def _first_line(found: Any) -> str:
+    """Of a docstring that it has itself, as `rlk plugins show` prints it."""
+    lines = inspect.cleandoc(getattr(found, "__doc__", None) or "").splitlines()
+    return lines[0] if lines else ""
 
 
 def guessed(found: Any) -> str | None:
