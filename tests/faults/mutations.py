@@ -148,7 +148,9 @@ def _with_json(data: bytes, at: tuple[int, ...], change: Any) -> bytes:
 
 def _retyped(data: bytes, at: tuple[int, ...], junk: Any) -> bytes:
     def change(parent: Any, key: Any) -> None:
-        if kind_of(parent[key]) != kind_of(junk):
+        kinds = kind_of(parent[key]), kind_of(junk)
+        # What is not known yet (whether an episode was a success) may as well be a number.
+        if kinds[0] != kinds[1] and kinds != ("NoneType", "number"):
             parent[key] = junk
 
     return _with_json(data, at, change)
