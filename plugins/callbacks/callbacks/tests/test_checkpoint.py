@@ -1,4 +1,4 @@
-"""Checkpoints: when they are written, which stay, and what happens when one cannot be."""
+"""Checkpoints: when they are written, which are kept, and what happens if writing fails."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KERNEL = stand_in_kernel(discover=True)
 
 
 def made(out: Path, *plugins: Any, **settings: Any) -> Agent:
-    """A small agent whose iterations are 4 timesteps; nothing but what is named writes."""
+    """A small agent whose iterations are 4 timesteps; only the named plugins write files."""
     quiet = ("no:table", "no:monitor", *(() if "csv" in plugins else ("no:csv",)))
     keywords = {"env": WALK, "seed": 3, "serializer": "zip", "n_threads": 1, **settings}
     return rlk.make("stand-in", kernel=KERNEL, plugins=[*quiet, *plugins], out=str(out), **keywords)
@@ -69,7 +69,7 @@ def test_a_run_leaves_a_model_and_a_checkpoint_at_its_end(tmp_path: Path) -> Non
 def test_every_counts_timesteps_and_waits_for_the_border(tmp_path: Path) -> None:
     with made(tmp_path, "checkpoint:every=10,keep=none") as agent:
         agent.learn(40)
-    # Borders are multiples of 4; 10, 20, 30 and 40 are passed at these.
+    # Iterations end at multiples of 4; 10, 20, 30 and 40 are passed at these.
     assert names(tmp_path) == ["12", "20", "32", "40"]
 
 
@@ -144,7 +144,7 @@ def test_what_is_due_at_the_same_border_is_done_before_it(tmp_path: Path) -> Non
             run.metrics.set("told", run.timesteps)
 
     plugins = ("checkpoint:every=8,keep=none", "csv", Tells())
-    # An episode ends, so a row is due, at every border.
+    # An episode ends, so a row is due, in every iteration.
     with made(tmp_path, *plugins, **{"env": MATCH, "env.length": 4}) as agent:
         agent.learn(24)
     with (tmp_path / "progress.csv").open() as file:

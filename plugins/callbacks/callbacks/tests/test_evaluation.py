@@ -1,4 +1,4 @@
-"""Evaluation during training: what it leaves, and that training does not notice it."""
+"""Evaluation during training: its files, and that training is not affected."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def made(*plugins: Any, out: Path | None = None, **settings: Any) -> Agent:
 
 
 class Heard:
-    """Keeps what `rlk_evaluation_end` was told."""
+    """Keeps the arguments of `rlk_evaluation_end`."""
 
     def __init__(self) -> None:
         self.results: list[Evaluation] = []

@@ -34,7 +34,7 @@ class Windowed(Walk):
 
 
 class Elsewhere(Walk):
-    """Another environment of the same spaces, which knows whether it was closed."""
+    """Another environment of the same spaces, which records whether it was closed."""
 
     stepped = 0
     closed = False
@@ -117,7 +117,7 @@ def test_evaluations_may_have_another_environment(form: str) -> None:
     with made("evaluation:every=8,episodes=2", **{"evaluation.env": given}) as agent:
         agent.learn(8)
         assert env.stepped > 0
-    # What was passed as it is stays open.
+    # An environment that was passed as an object stays open.
     assert env.closed == (form == "class")
 
 

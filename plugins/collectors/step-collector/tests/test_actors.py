@@ -1,4 +1,4 @@
-"""What the collector says of an actor that returns no Act."""
+"""The error for an actor that returns no Act."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlk.errors import BrokenPlugin, RlkError
 
 
 class Answers:
-    """An actor that returns something else than an Act."""
+    """An actor that returns something other than an Act."""
 
     def __init__(self, found):
         self.found = found
@@ -26,7 +26,7 @@ class Answers:
 
 
 class PutsIn:
-    """Puts an actor in the place of the algorithm's."""
+    """Replaces the algorithm's actor by another one."""
 
     def __init__(self, actor):
         self.actor = actor

@@ -13,7 +13,7 @@ MATCH = "rlk_testing.environments:DiscreteMatch"
 
 
 class Records:
-    """Keeps copies of every step, and how the storage saw it."""
+    """Keeps copies of every step, as the storage receives it."""
 
     def __init__(self):
         self.steps = []
@@ -78,7 +78,7 @@ class KeepsInfos(StandInStorage):
 
 
 class SaysItsPlace(Walk):
-    """Its info is a number of the observation that the step led to."""
+    """Its info contains a number of the next observation."""
 
     def step(self, action):
         *result, _ = super().step(action)
@@ -145,7 +145,7 @@ def test_the_figures_of_a_monitor_inside_win(make):
 
 
 class TellsSuccess(DiscreteMatch):
-    """Every second episode is half a success; the third does not tell."""
+    """Every second episode is half a success; the third does not report success."""
 
     episode = 0
 
@@ -290,7 +290,7 @@ def test_the_environment_that_is_bad_is_the_one_that_is_named(make):
             super().__init__(spoil="observation" if len(made) == 3 else "", spoil_at=5)
             made.append(self)
 
-    agent = make(env=OneIsBad, n_envs=3)  # the first was made to look at its spaces
+    agent = make(env=OneIsBad, n_envs=3)  # the first one was made to read its spaces
     with pytest.raises(NotFinite, match=r"environment 2 .* in observation\[0\]"):
         agent.learn(40)
 

@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def file(tmp_path) -> Path:
-    """Where a test writes code; forgotten afterwards."""
+    """A file in which a test writes code; its module is forgotten afterwards."""
     path = tmp_path / "mine.py"
     yield path
     sys.modules.pop("rlk_file_mine", None)

@@ -12,7 +12,7 @@ from typing import Any
 
 from rlk_loggers.csv_file import CsvLogger
 
-#: The environment of a Python that takes text to be ASCII unless it is told otherwise.
+#: Environment variables with which Python reads text as ASCII unless told otherwise.
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 

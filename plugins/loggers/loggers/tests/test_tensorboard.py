@@ -68,7 +68,7 @@ def test_a_resumed_run_hides_what_came_after_its_checkpoint(tmp_path: Path) -> N
     for timesteps in (8, 16, 24):
         first.write(timesteps, {"a": float(timesteps)})
     first.close()
-    # Readers take files in the order of their names, which begin with the second.
+    # Readers take files in the order of their names, which begin with the time in seconds.
     (events,) = tmp_path.iterdir()
     events.rename(tmp_path / "events.out.tfevents.1000000000.here.1.0")
     second = Opened(tmp_path, timesteps=16)

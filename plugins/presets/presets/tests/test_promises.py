@@ -1,4 +1,4 @@
-"""What presets promise, read off their files."""
+"""The promises of presets, read from their files."""
 
 import pytest
 

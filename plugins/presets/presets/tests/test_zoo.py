@@ -1,4 +1,4 @@
-"""The source of presets: what it finds, and what it passes over."""
+"""The source of presets: which settings it finds, and which it skips."""
 
 import pytest
 

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when it is asked for: some need torch, and components do not."""
+    """Imported on first use, because some callbacks need torch, and components do not."""
     if name not in _HOMES:
         raise AttributeError(f"module 'rlk_callbacks' has no attribute {name!r}")
     return getattr(importlib.import_module(f"rlk_callbacks.{_HOMES[name]}"), name)

@@ -1,4 +1,4 @@
-"""What a progress bar shows, in as many columns as fit into one line of the terminal."""
+"""The contents of a progress bar, in as many columns as fit into one line of the terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rich.text import Text
 
 
 def columns(width: int) -> list[ProgressColumn]:
-    """The columns for a terminal of that width; what matters most is on the narrowest."""
+    """The columns for a terminal of that width; the most important ones are always shown."""
     one_line = Column(no_wrap=True, overflow="crop")
     stretched = Column(no_wrap=True, overflow="crop", ratio=1)
     from_width: list[tuple[int, ProgressColumn]] = [
@@ -30,7 +30,7 @@ class _Name(ProgressColumn):
 
 
 class _Count(ProgressColumn):
-    """`12,288/100,000`; a run that ends within a collection has the timesteps of all of it."""
+    """`12,288/100,000`; a run that ends within a collection shows the timesteps of all of it."""
 
     def render(self, task: Task) -> Text:
         done = int(task.completed)
@@ -53,7 +53,7 @@ class _Speed(ProgressColumn):
 
 
 class _Left(ProgressColumn):
-    """The time that is left at that speed."""
+    """The remaining time at that speed."""
 
     def render(self, task: Task) -> Text:
         left = task.time_remaining

@@ -1,8 +1,8 @@
-"""`checkpoint`: the files from which a run can be resumed, and the model that it ends with.
+"""`checkpoint`: the files from which a run can be resumed, and the final model.
 
-Checkpoints are taken at the borders of iterations, after all else that happens there: whenever
-timesteps pass a multiple of `every`, and when training ends for whatever reason, signals included.
-So nothing has to be remembered to resume the schedule.
+Checkpoints are taken at the end of an iteration, after everything else that happens there: whenever
+timesteps pass a multiple of `every`, and when training ends for any reason, signals included. So
+resuming the schedule needs no further state.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from rlk.protocols import State
     from rlk.running.run import Run
 
-#: The user is told once before a replay is written that is larger than this.
+#: Before a replay larger than this is written, a message is printed once.
 LARGE_BYTES = 1_000_000_000
 NAME = "checkpoint"
-#: What `rlk.running.train` calls an end by an exception.
+#: The name in `rlk.running.train` for an end by an exception.
 ERROR = "an error"
 
 
 class Checkpoints:
     """Writes `checkpoints/<timesteps>.zip` and `model.zip` into the run's folder, if it has one.
 
-    A write that fails leaves the older files as they were, and training continues; it is among the
-    run's failed writes. After NaN or infinity nothing is written and the last good files stay.
+    If a write fails, older files are kept and training continues; the failure is added to the run's
+    failed writes. After NaN or infinity nothing is written, and the last good files are kept.
     """
 
     def __init__(self, config: CheckpointConfig | None = None) -> None:
@@ -61,7 +61,7 @@ class Checkpoints:
 
     @hookimpl
     def rlk_should_stop(self, run: Run) -> None:
-        """Called last at a border, so that a checkpoint has its metrics and its evaluation."""
+        """Called last in an iteration, so that a checkpoint has its metrics and its evaluation."""
         if run.timesteps < self._due:
             return
         self._due = self._next(run.timesteps)
@@ -85,9 +85,9 @@ class Checkpoints:
         write: Callable[[Run], Any],
         failure: BaseException | None = None,
     ) -> None:
-        """Write a file; that it fails is noted.
+        """Write a file; if that fails, the failure is recorded.
 
-        After a failure of the run the rest may be broken too, and must not hide it.
+        After a failure of the run, other errors are ignored, because they must not hide it.
         """
         expected = (OSError, RlkError) if failure is None else (Exception,)
         try:
@@ -125,7 +125,7 @@ class Checkpoints:
 
 
 def unfinished_state(run: Run, *, replay: bool) -> State:
-    """A checkpoint from the middle of an iteration, where environments and collector may not agree.
+    """A checkpoint from the middle of an iteration, where environments and collector may differ.
 
     Environments are left out, so that episodes start anew, and so is an unfinished rollout.
     """
@@ -142,8 +142,8 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
 def prune(folder: Path, suffix: str, keep: int) -> None:
     """Delete all checkpoints of a run, with that suffix, but those written last.
 
-    By the time of writing, not by timesteps: a run that was resumed from an older checkpoint writes
-    smaller numbers than those of the branch that it left.
+    The time of writing decides, not the timesteps: a run that was resumed from an older checkpoint
+    writes smaller numbers than the checkpoints that it left behind.
     """
     found = sorted(checkpoints(folder, suffix), key=lambda path: path.stat().st_mtime_ns)
     for path in found[:-keep]:

@@ -41,7 +41,7 @@ class CheckpointConfig:
 
 @attrs.frozen(kw_only=True)
 class EvaluationConfig:
-    """Settings of `evaluation`; `EvalCallback` calls two `eval_freq` and `n_eval_episodes`."""
+    """Settings of `evaluation`; in `EvalCallback` two are `eval_freq` and `n_eval_episodes`."""
 
     every: int = attrs.field(
         default=10_000,

@@ -1,8 +1,8 @@
 """`evaluation`: the policy's mean return during training (Stable Baselines' `EvalCallback`).
 
-Evaluations happen at the first border of an iteration after each multiple of `every` timesteps.
-Each plays other episodes, whose seeds are a function of the run's seed and the timestep: nothing of
-training moves, and a resumed run evaluates as the uninterrupted one would have.
+Evaluations take place at the end of the first iteration after each multiple of `every` timesteps.
+Each plays other episodes, whose seeds are a function of the run's seed and the timestep: training
+is not affected, and a resumed run evaluates as the uninterrupted one would have.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ HISTORY = "evaluations.npz"
 class EvaluationCallback:
     """Evaluates, keeps the best model and the history, and stops at a mean return.
 
-    Of two equal means the later model is the best, because it has trained for longer. Only a run
-    with a folder has `best_model.zip` and `evaluations.npz`, which is as in Stable Baselines 2.10:
-    `timesteps` [K], `results` and `ep_lengths` [K, episodes]. Several calls of `learn` add to it;
-    where one counts timesteps from 0 again, they fall there.
+    If two means are equal, the later model is kept as the best, because it has been trained for
+    longer. Only a run with a folder has `best_model.zip` and `evaluations.npz`, whose format is
+    that of Stable Baselines 2.10: `timesteps` [K], `results` and `ep_lengths` [K, episodes].
+    Several calls of `learn` append to it; if one counts timesteps from 0 again, `timesteps` starts
+    again from small values.
     """
 
     def __init__(self, config: EvaluationConfig | None = None) -> None:
@@ -61,7 +62,7 @@ class EvaluationCallback:
         if self._missed is not None:
             self._take_up_folder(run)
             if self._missed <= run.timesteps:
-                # The checkpoint was taken at this very border, before the evaluation that was due.
+                # The checkpoint was taken in this iteration, before the evaluation that was due.
                 self._evaluate(run)
         self._missed = None
 
@@ -81,7 +82,7 @@ class EvaluationCallback:
         return (run.timesteps // self._config.every + 1) * self._config.every
 
     def _problem(self, plan: Plan) -> str | None:
-        """Why there is nothing to evaluate in, or None."""
+        """Why there is no environment to evaluate in, or None."""
         config = self._config
         try:
             elsewhere = self._where(plan)
@@ -94,7 +95,7 @@ class EvaluationCallback:
         return window_problem(elsewhere.env) if config.render else None
 
     def _where(self, plan: Plan) -> Plan:
-        """The plan with the environment to evaluate in; PlanError if that does not fit."""
+        """The plan with the environment to evaluate in; PlanError if it does not fit."""
         wanted = self._config.env
         return plan if wanted is None or wanted is True else in_other_environment(plan, wanted)
 
@@ -107,9 +108,9 @@ class EvaluationCallback:
         if self._config.render:
             extra = {"render_mode": HUMAN}
         elif plan.env.kwargs.get("render_mode") == HUMAN:
-            extra = {"render_mode": None}  # which is for training alone
+            extra = {"render_mode": None}  # it is for training only
         env = make_vec_env(plan, run.hooks, self._config.n_envs, training=False, **extra)
-        if not plan.env.is_finished:  # whoever passed one closes it
+        if not plan.env.is_finished:  # the program that passed one closes it
             run.on_close.append(env.close)
         return env
 
@@ -141,7 +142,7 @@ class EvaluationCallback:
             run.metrics.set("eval/success_rate", result.success_rate)
         self._write_history(run)
         if self._best is None or mean >= self._best:
-            # Where it cannot be written, a lesser one may be the best that there is.
+            # If it cannot be written, a later model that is worse may be the best on disk.
             with run.failed_writes.tolerated("best_model"):
                 if run.out is not None:
                     saved_files.save(run, run.out / "best_model")
@@ -158,9 +159,9 @@ class EvaluationCallback:
                 write_history(run.out / HISTORY, self._history)
 
     def _take_up_folder(self, run: Run) -> None:
-        """Let the folder of a resumed run have what its checkpoint knows, and nothing later.
+        """Restore what a resumed run's checkpoint knows into its folder, and remove what is later.
 
-        Where the best model is not there, as in a fork from before it, the next one is the best.
+        If the best model is missing, as in a fork from before it, the next one is the best.
         """
         if run.out is None or run.communicator.rank != 0:
             return
@@ -202,9 +203,9 @@ class EvaluationCallback:
 
 
 def write_history(path: Path, history: list[Evaluation]) -> None:
-    """All evaluations as `evaluations.npz`; the file holds the old ones or the new at any time.
+    """Write all evaluations to `evaluations.npz`; the file is complete at any time.
 
-    Where the number of episodes was changed on the way, shorter rows end in NaN (lengths in 0).
+    If the number of episodes was changed meanwhile, shorter rows end in NaN (lengths in 0).
     """
     widest = max(len(past.returns) for past in history)
     results = np.full((len(history), widest), np.nan)

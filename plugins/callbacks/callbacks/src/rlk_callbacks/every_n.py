@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class EveryN:
     """Calls a function of the run after the first vector step past every multiple of `n_steps`.
 
-    Training stops where the function returns False.
+    Training stops if the function returns False.
 
     Args:
         config: its settings, or None.

@@ -6,5 +6,5 @@ import sys
 
 
 def print_message(callback: str, text: str) -> None:
-    """Print on stderr; a progress bar stays below what is printed there."""
+    """Print on stderr; a progress bar stays below the text."""
     print(f"{callback}: {text}", file=sys.stderr, flush=True)

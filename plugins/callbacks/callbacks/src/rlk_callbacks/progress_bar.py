@@ -1,8 +1,7 @@
 """`progress-bar`: how far a run is, on a terminal.
 
-It lives on `rich.get_console()`, as the `table` logger does: what that prints appears above it. It
-is drawn at the borders of iterations and by no thread of its own, which would take time from
-training.
+It is drawn on `rich.get_console()`, as is the `table` logger's output, which appears above it. It
+is drawn at the end of iterations, not by a thread of its own, which would take time from training.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from rlk_callbacks.bar_columns import columns
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: At most this often; drawing takes about a millisecond.
+#: Seconds between two drawings at least; drawing takes about a millisecond.
 SECONDS_BETWEEN = 0.2
 
 
 class ProgressBar:
-    """Timesteps, speed, the mean return of the latest episodes, and the time that is left.
+    """Timesteps, speed, the mean return of the latest episodes, and the remaining time.
 
     Nothing is drawn on a pipe, with `verbose=0`, or by other ranks than the first.
     """

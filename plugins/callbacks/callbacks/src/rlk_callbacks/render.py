@@ -19,7 +19,7 @@ HUMAN = "human"
 
 
 class Render:
-    """Has the environments of training made so that each shows its steps in a window."""
+    """Makes the environments of training show each step in a window."""
 
     @hookimpl
     def rlk_configure(self) -> Patch:
@@ -34,7 +34,7 @@ class Render:
 
 
 def window_problem(env: EnvChoice) -> str | None:
-    """Why an environment shows nothing in a window here, or None."""
+    """Why an environment cannot show a window here, or None."""
     problem = display_problem(os.environ, sys.platform)
     if problem is None and env.is_finished and not _has_window(env.made):
         problem = (

@@ -1,4 +1,4 @@
-"""Callbacks that stop training, at the border of an iteration.
+"""Callbacks that stop training, at the end of an iteration.
 
 They are plugins by name, and objects for `agent.learn(callback=StopOnReward(reward_threshold=9))`.
 """
@@ -55,7 +55,7 @@ class StopOnReward:
 
 
 class StopOnNoImprovement:
-    """Stops when more evaluations in a row than that were without a new best.
+    """Stops when more than the allowed number of evaluations in a row were without a new best.
 
     It is `StopTrainingOnNoModelImprovement` of Stable-Baselines3.
 
@@ -76,7 +76,7 @@ class StopOnNoImprovement:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        if run.timesteps == 0:  # a further call of `learn` goes on counting
+        if run.timesteps == 0:  # a further call of `learn` continues to count
             self._best, self._evaluations, self._without = None, 0, 0
 
     @hookimpl
@@ -105,7 +105,7 @@ class StopOnNoImprovement:
 
 
 class MaxEpisodes:
-    """Stops after so many episodes; where timesteps are counted from 0 again, episodes are too.
+    """Stops after so many episodes; counted anew if a `learn` counts timesteps from 0 again.
 
     Args:
         config: its settings, or None.
@@ -137,7 +137,7 @@ class MaxEpisodes:
 
 
 def without_evaluations(plan: Plan, name: str) -> str | None:
-    """Why a callback that waits for evaluations waits in vain, or None."""
+    """Why evaluations that a callback needs will never happen, or None."""
     if any(choice.name == "evaluation" for choice in plan.callbacks):
         return None
     return (

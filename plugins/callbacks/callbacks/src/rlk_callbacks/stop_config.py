@@ -10,7 +10,7 @@ from attrs import validators as v
 
 @attrs.frozen(kw_only=True)
 class StopOnRewardConfig:
-    """When a policy is good enough."""
+    """The mean return at which training stops."""
 
     reward_threshold: float = attrs.field(
         metadata={"help": "the mean return of an evaluation at which training stops"},
@@ -19,7 +19,7 @@ class StopOnRewardConfig:
 
 @attrs.frozen(kw_only=True)
 class StopOnNoImprovementConfig:
-    """When there is no hope of a better policy."""
+    """How many evaluations without improvement are allowed."""
 
     max_no_improvement_evals: int = attrs.field(
         default=3,
@@ -48,7 +48,7 @@ class MaxEpisodesConfig:
 
 @attrs.frozen(kw_only=True)
 class EveryNConfig:
-    """What is called, and how often."""
+    """The function to call, and how often."""
 
     n_steps: int = attrs.field(
         default=1000,

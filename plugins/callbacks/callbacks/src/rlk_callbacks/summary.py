@@ -1,6 +1,6 @@
-"""`summary`: what a run is made of when it starts; when it ends, how, its files, what to type next.
+"""`summary`: at the start, the parts of a run; at the end, its result, files and next commands.
 
-The command line and a program print the same, because both leave it to this callback.
+The command line and a program print the same, because both use this callback.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Summary:
     def rlk_training_end(self, run: Run, reason: str | None) -> None:
         interrupted = reason == ERROR and isinstance(sys.exc_info()[1], KeyboardInterrupt)
         if (reason == ERROR and not interrupted) or not _prints(run):
-            return  # the error itself is what the user reads
+            return  # the error itself is printed
         seconds, steps = time.monotonic() - self._began, run.timesteps - self._from
         how = f"stopped by {reason} after" if reason else "done:"
         how = "interrupted after" if interrupted else how
@@ -52,7 +52,7 @@ class Summary:
 
 
 def beginning(run: Run) -> Iterator[str]:
-    """The lines that say what a run is made of."""
+    """The lines that describe the parts of a run."""
     plan = run.plan
     why = "auto: fastest for such networks" if plan.device == "auto" else "as it was asked for"
     yield f"{plan.algorithm.name} on {plan.env.name} x {plan.n_envs}, seed {run.streams.seed}"
@@ -65,7 +65,7 @@ def beginning(run: Run) -> Iterator[str]:
 
 
 def ending(run: Run, *, stopped: bool) -> Iterator[str]:
-    """The lines that say what a run has left, and what to type next."""
+    """The lines that list the files of a run, and what to type next."""
     if run.evaluation_return is not None:
         yield f"  last evaluation: mean return {run.evaluation_return:.1f}"
     if run.out is None:
@@ -77,7 +77,7 @@ def ending(run: Run, *, stopped: bool) -> Iterator[str]:
 
 
 def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
-    """What works as it is printed: commands, or for what no command can be given, Python."""
+    """Commands that work as printed, or Python code if no command can do it."""
     again = to_pass_again(run.plan, observers=stopped)
     if again.objects:
         same = f", out={str(out)!r}" if stopped else ""
@@ -93,7 +93,7 @@ def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
 
 
 def _fitted(text: str) -> str:
-    """Lines broken between words where a terminal is too narrow for them; a path stays whole."""
+    """Lines broken between words if a terminal is too narrow for them; a path stays whole."""
     if not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size().columns

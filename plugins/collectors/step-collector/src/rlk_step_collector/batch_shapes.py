@@ -1,7 +1,7 @@
-"""Whether a vector environment gives one row for each of its environments. N environments.
+"""Checks that a vector environment returns one row for each environment. N environments.
 
-Storages copy by numpy's assignment, which would broadcast what is too small. The backends of rlk
-look at each environment by themselves; this is for vectors that others made.
+Storages copy by numpy's assignment, which would broadcast arrays that are too small. The backends
+of rlk check each environment themselves; this is for vectors that a program passes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_observation(run: Run, observation: Any) -> None:
-    """Nothing, if it is [N, …] of the run's observation space.
+    """Does nothing if it is [N, …] of the run's observation space.
 
     Raises:
         EnvironmentFailed: naming the part, its shape, and the shape that it must have.
@@ -32,7 +32,7 @@ def check_observation(run: Run, observation: Any) -> None:
 
 
 def check_rewards_and_flags(run: Run, reward: Any, terminated: Any, truncated: Any) -> None:
-    """Nothing, if they are arrays [N] of numbers and of booleans.
+    """Does nothing if they are arrays [N] of numbers and of booleans.
 
     Raises:
         EnvironmentFailed: for the first that is not.

@@ -41,7 +41,7 @@ class StepCollector:
         self._steps = run.algorithm.steps_per_collect()
         self._finite = finite_check(run.observation_space)
         self._n_envs, self._keeps_infos = run.n_envs, bool(run.plan.info_keys)
-        self._returns = np.zeros(run.n_envs)  # of the episodes that go on
+        self._returns = np.zeros(run.n_envs)  # of the unfinished episodes
         self._lengths = np.zeros(run.n_envs, dtype=np.int64)
         self._begin = beginning(run.actor)
         told = offers(run.storage, ToldOfResets)
@@ -53,21 +53,21 @@ class StepCollector:
     def forget(self) -> None:
         """Makes the next collection start from a reset.
 
-        That is needed for another environment, where an environment's state is lost, and where
-        somebody else has stepped it.
+        This is needed for another environment, if an environment's state is lost, and if the
+        program has stepped it.
         """
         self._cut_short = True  # an unfinished collection cannot be continued after a reset
         self._observation: Any = None
-        self._is_checked = False  # whether a step of these environments was looked at whole
+        self._is_checked = False  # whether a step of these environments was checked completely
         self._carry = self.run.actor.start(self._n_envs)
         self._start = np.ones(self._n_envs, dtype=bool)
         self._returns[:] = self._lengths[:] = 0
 
     def collect(self) -> bool:
-        """One collection; False if a listener stopped the run in the middle of it.
+        """Make one collection; False if a listener stopped the run in the middle of it.
 
-        Where an error ends it, the next one begins with a reset: the environments went on, and
-        this collection is lost.
+        If an error ends it, the next one begins with a reset, because this collection is lost while
+        the environments have moved on.
 
         Raises:
             NotFinite: for a non-finite number of an environment.
@@ -87,9 +87,9 @@ class StepCollector:
             raise
 
     def _look_at_actors(self, error: BaseException) -> None:
-        """A collection failed: BrokenPlugin if the reason is an actor that returns no Act.
+        """After a failed collection: BrokenPlugin if the cause is an actor that returns no Act.
 
-        What rlk raises on purpose has another reason, unless it is about the first action.
+        Errors that rlk raises on purpose have another cause, except about the first action.
         """
         is_meant = self._is_checked and isinstance(error, RlkError)
         if isinstance(error, Exception) and not is_meant and self._observation is not None:
@@ -145,7 +145,7 @@ class StepCollector:
         return observation
 
     def _ended(self, ended: Any, infos: dict[str, Any]) -> dict[int, Any]:
-        """The final observations of the episodes that ended; the run's metrics get their returns.
+        """The final observations of episodes that ended; adds their returns to the run's metrics.
 
         A monitor's returns take precedence, because rewards may be normalised here.
         """
@@ -183,7 +183,7 @@ class StepCollector:
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Go on from what was saved.
+        """Continue from a saved state.
 
         Raises:
             RlkError: if it has no observation of these environments, or no carry of this actor.

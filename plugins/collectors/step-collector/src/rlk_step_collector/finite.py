@@ -41,13 +41,13 @@ def name_bad(
     action: Any = None,
     env: int | None = None,
 ) -> None:
-    """Raises an error that names the environment and the field that are not finite.
+    """Raises an error that names the environment and the field with a non-finite number.
 
     Args:
         reward: float [N]; None before the first step.
         observation: [N, …], or of a Dict space a dict of such.
-        action: what was asked of the environments, [N, …].
-        env: which one it is, where `observation` has the row of one alone.
+        action: the actions that the environments took, [N, …].
+        env: its index, if `observation` has the row of only this one.
 
     Raises:
         NotFinite: for the first non-finite number, if there is one.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RolloutMetrics:
-    """Adds them through the hooks of a run; speed is measured from row to row."""
+    """Adds them through the hooks of a run; speed is measured since the previous row."""
 
     def __init__(self, run: Run) -> None:
         self._started = time.monotonic()
@@ -26,7 +26,7 @@ class RolloutMetrics:
 
     @hookimpl(tryfirst=True)
     def rlk_log(self, run: Run, row: dict[str, float]) -> None:
-        """`rollout/…` and `time/…`, before what is in the row already."""
+        """`rollout/…` and `time/…`, before the entries that the row already has."""
         updates = dict(row)
         row.clear()
         if run.metrics.recent_episodes:

@@ -1,4 +1,4 @@
-"""How a package says which of its modules registers which ids with Gymnasium.
+"""Declares which module of a package registers which ids with Gymnasium.
 
 In its `component.py`, named by an entry point of the group `rlk.environments`:
 
@@ -19,24 +19,24 @@ from rlk_gymnasium.made import ById
 
 
 def ids(*patterns: str, registered_by: str, install: str = "") -> Ids:
-    """A source of environments: the ids of these patterns (`acme/*`), once a module is imported.
+    """A source of environments: the ids of these patterns (`acme/*`), which a module registers.
 
     Args:
-        install: what to type where that module is not installed.
+        install: what to type if that module is not installed.
     """
     return Ids(patterns, registered_by, install)
 
 
 @attrs.frozen
 class Ids:
-    """What `ids` makes: a function of a name."""
+    """The result of `ids`: a function of a name."""
 
     patterns: tuple[str, ...]
     registered_by: str
     install: str = ""
 
     def __call__(self, asked: str) -> ById | None:
-        """What makes that environment, if it is one of these."""
+        """A function that makes that environment, if it is one of these."""
         if not any(fnmatchcase(asked, pattern) for pattern in self.patterns):
             return None
         return ById(asked, self.registered_by, install=self.install)

@@ -1,4 +1,4 @@
-"""Answers to ids that Gymnasium knows by itself, and to `module:Id-v0`, which says who knows it."""
+"""Finds ids that Gymnasium knows by itself, and `module:Id-v0`, which names their module."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from gymnasium.envs.registration import EnvSpec, parse_env_id
 
 from rlk_gymnasium.made import ById
 
-#: Variants of other ids, which would crowd a message.
+#: Variants of other ids, which would make a message too long.
 _CROWD = ("phys2d", "tabular")
 _VERSIONED = re.compile(r"-v\d+$")
 
 
 class KnownIds:
-    """A source of environments, as the kernel asks it."""
+    """A source of environments, with the kernel's interface."""
 
     def __call__(self, asked: str) -> ById | None:
-        """What makes that environment, if its name is registered in any version."""
+        """A function that makes that environment, if its name is registered in any version."""
         module, _, name = asked.rpartition(":")
         if module:
             # An identifier is no id that a version ends: `module:Class` is for others to answer.
@@ -46,10 +46,10 @@ class KnownIds:
 
 
 def _again(asked: str, spec: EnvSpec | None) -> str | None:
-    """What names an id in a process that has not run what registered it here.
+    """A name for an id in a process that has not run the code which registered it here.
 
-    A package usually registers its ids when it is imported. What a program has registered itself is
-    in no module that could be named.
+    A package usually registers its ids when it is imported. If a program has registered an id
+    itself, there is no module that could be named.
     """
     made_by = spec.entry_point if spec else None
     if made_by is None:

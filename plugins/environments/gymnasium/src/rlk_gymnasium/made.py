@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import gymnasium as gym
     from gymnasium.envs.registration import EnvSpec
 
-#: The packages of Gymnasium's environments that need others, and the extra that installs those.
+#: Gymnasium's packages of environments with dependencies, and the extras that install those.
 EXTRAS = {
     "gymnasium.envs.box2d": "box2d",
     "gymnasium.envs.mujoco": "mujoco",
@@ -25,21 +25,21 @@ EXTRAS = {
 
 @attrs.frozen
 class ById:
-    """A function from keywords to that environment; it can be sent to a worker."""
+    """A function from keyword arguments to that environment; it can be sent to a worker."""
 
     id: str
     module: str = ""  # registers the id, and is imported before it is looked up
-    spec: Any = attrs.field(default=None, eq=False)  # for a worker that nobody registered it in
-    again: str | None = ""  # what names it in another process, if the id alone does not
-    install: str = ""  # what to type where a package is missing
-    #: The id that Gymnasium made of it the first time.
+    spec: Any = attrs.field(default=None, eq=False)  # for a worker in which it is not registered
+    again: str | None = ""  # its name in another process, if the id alone does not work
+    install: str = ""  # what to type if a package is missing
+    #: Gymnasium's registration of the id, found the first time.
     _made: list[str] = attrs.field(factory=list, eq=False, repr=False, init=False)
 
     def __call__(self, **keywords: Any) -> gym.Env[Any, Any]:
-        """The environment, without Gymnasium's passive checker, which costs more than many a step.
+        """The environment, without Gymnasium's passive checker, which takes longer than many steps.
 
         Raises:
-            PlanError: if the module cannot be imported, or the environment refuses the keywords.
+            PlanError: if the module cannot be imported, or the environment refuses the arguments.
         """
         import gymnasium as gym
 
@@ -60,7 +60,7 @@ class ById:
             raise
 
     def registration(self) -> EnvSpec:
-        """How Gymnasium knows it.
+        """Gymnasium's registration of it.
 
         Raises:
             PlanError: if the module cannot be imported, or the id is not registered.
@@ -75,10 +75,11 @@ class ById:
             raise PlanError(f"environment {self.id!r} is not registered: {cause}") from error
 
     def _known(self) -> str | EnvSpec:
-        """What Gymnasium makes it from, in this process.
+        """The registration from which Gymnasium makes it, in this process.
 
-        It warns of an id without a version or of an old one whenever it is made by that. So it is
-        made by its registration once the user was told, in planning.
+        Gymnasium warns of an id that is old or has no version whenever an environment is made by
+        it. So, after the user was warned once, in planning, environments are made by the
+        registration.
         """
         import gymnasium as gym
 
@@ -90,7 +91,7 @@ class ById:
         return self.id if self.id in gym.registry or self.spec is None else self.spec
 
     def _cause(self, error: Exception) -> str:
-        """What Gymnasium says, and whose environments were searched."""
+        """Gymnasium's error, and which packages' environments were searched."""
         import gymnasium as gym
 
         is_missing = self.module and isinstance(error, gym.error.NameNotFound)
@@ -98,7 +99,7 @@ class ById:
         return f"{searched}{error}"
 
     def _needs(self, error: Exception) -> str:
-        """What is not installed, and what to type."""
+        """Which package is not installed, and what to type."""
         import gymnasium as gym
 
         spec = gym.registry.get(self.id) or self.spec
@@ -120,7 +121,7 @@ def install_for(entry_point: Any) -> str:
 
 
 def _import(module: str, install: str) -> None:
-    """Of the working folder too, as `python -m` has it."""
+    """Import a module, also from the working folder, as `python -m` does."""
     sys.path.insert(0, "")
     try:
         importlib.import_module(module)

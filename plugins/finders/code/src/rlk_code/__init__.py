@@ -1,1 +1,1 @@
-"""Code by its place: `module:Class` and `./file.py:Class`, as an environment or as a component."""
+"""Code named by its place: `module:Class` and `./file.py:Class`, an environment or component."""

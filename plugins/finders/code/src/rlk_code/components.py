@@ -1,4 +1,4 @@
-"""Components by their place, for `--plugin`, `--policy` and their like: the code there, as one."""
+"""Components named by a place, for `--plugin`, `--policy` and so on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlk.registry.kinds import KINDS
 from rlk_code.place import FILE_PREFIX, classes_of, object_at
 from rlk_code.wrapper_settings import WithSettings, settings_of
 
-#: What a class can do, and what kind it is then; the first that fits.
+#: Methods of a class, and the kind that they show; the first match counts.
 _METHODS = (
     ({"open", "add", "state_dict"}, "storages"),
     ({"open", "added"}, "storages"),
@@ -27,10 +27,10 @@ _METHODS = (
 
 
 def component_at(place: str, kind: str | None = None) -> Component:
-    """The component at a place, or a class, a function or a module of hooks there as one.
+    """The component at a place, or one made from a class, function or module of hooks there.
 
     Args:
-        kind: where it goes if its component does not say; None guesses from what it can do.
+        kind: used if its component does not state one; None guesses it from the methods.
 
     Raises:
         PlanError: if nothing is there, it is not a plugin, or its kind is unclear.
@@ -77,7 +77,7 @@ def guessed(found: Any) -> str | None:
 
 
 def _is_used_as_it_is(found: Any) -> bool:
-    """A module or an object, not a class, that implements hooks."""
+    """Whether it is a module or an object, not a class, that implements hooks."""
     if isinstance(found, type) or isinstance(getattr(found, "component", found), Component):
         return False
     attributes = getattr(found, "__dict__", {}).values()
@@ -85,7 +85,7 @@ def _is_used_as_it_is(found: Any) -> bool:
 
 
 def _no_plugin(place: str, found: Any) -> str:
-    """Why what is at a place cannot be used, and what in it could be."""
+    """Why the object at a place cannot be used, and which objects in it could be."""
     if not isinstance(found, ModuleType):
         kind = type(found).__name__
         return f"plugin {place!r} is {kind}, but must be an rlk.Component, a class or a function."

@@ -1,4 +1,4 @@
-"""Environments by their place: a class or a function at `module:Class` or `./file.py:Class`."""
+"""Environments named by a place: a class or function at `module:Class` or `./file.py:Class`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rlk_code.place import classes_of, object_at, split
 
 @attrs.frozen
 class AtPlace:
-    """A function from keywords to that environment; a worker that is sent it loads the place."""
+    """A function from keyword arguments to that environment; in a worker, it loads the place."""
 
     place: str
 
     @property
     def again(self) -> str:
-        """The place itself: no file may name it."""
+        """The place itself: no saved file may name it."""
         return self.place
 
     def __call__(self, **keywords: Any) -> Any:
-        """The environment, or what is at the place if that is no class or function."""
+        """The environment, or the object at the place if it is not a class or function."""
         found = object_at(self.place, "environment")
         if isinstance(found, ModuleType):
             raise PlanError(_which_class(self.place, found))
@@ -31,9 +31,9 @@ class AtPlace:
 
 
 def environment_at(asked: str) -> AtPlace | None:
-    """What makes that environment; None for what is no place, as `CartPole-v1` or `mine:Id-v0`.
+    """A function that makes that environment; None for names such as `CartPole-v1`, `mine:Id-v0`.
 
-    Nothing is loaded yet. A file alone is an error once it is: it lists the classes to choose from.
+    Nothing is loaded yet. A file without a class is an error later, which lists its classes.
     """
     where, path = split(asked)
     if where.endswith(".py"):

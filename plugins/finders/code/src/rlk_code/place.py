@@ -16,7 +16,7 @@ from typing import Any
 from rlk.errors import PlanError, UnknownName, described
 from rlk.files import looking_at
 
-#: Begins the name of the module of a file, which no other module is called.
+#: The prefix of the module name of a file; no other module has it.
 FILE_PREFIX = "rlk_file_"
 
 
@@ -27,13 +27,13 @@ def split(place: str) -> tuple[str, str]:
 
 
 def object_at(place: str, what: str) -> Any:
-    """What is there; of a file alone the module.
+    """The object at a place; for a file alone, its module.
 
     Args:
-        what: it is, for messages.
+        what: a description of it, for messages.
 
     Raises:
-        PlanError: if the module or file is not there, or fails.
+        PlanError: if the module or file does not exist, or raises an exception.
         UnknownName: if it has no such object.
     """
     where, path = split(place)
@@ -53,7 +53,7 @@ def classes_of(module: ModuleType) -> list[str]:
 
 
 def _imported(name: str, what: str) -> ModuleType:
-    """Of the working folder too, as `python -m` has it."""
+    """Import a module, also from the working folder, as `python -m` does."""
     sys.path.insert(0, "")
     try:
         return importlib.import_module(name)

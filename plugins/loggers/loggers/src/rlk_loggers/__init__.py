@@ -1,1 +1,1 @@
-"""Where rows of metrics go: `table` to the terminal, `csv` to a file, `tensorboard` to events."""
+"""Loggers of metrics: `table` to the terminal, `csv` to a file, `tensorboard` to event files."""

@@ -37,7 +37,7 @@ class CsvLogger:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        """Continue the run's file, or begin it."""
+        """Continue the run's file, or create it."""
         if self._path is not None or run.out is None or run.communicator.rank != 0:
             return
         path = run.out / NAME
@@ -58,7 +58,7 @@ class CsvLogger:
 
     @hookimpl
     def rlk_training_end(self) -> None:
-        """Write what could not be written before."""
+        """Write the rows that could not be written before."""
         if self._path is not None and self._waiting:
             self._write_waiting(self._path)
 
@@ -88,7 +88,7 @@ def _text(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def _read(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
-    """Columns and whole rows; a row that was being written when the process died is left out."""
+    """Columns and complete rows; a row cut off by the end of the process is left out."""
     text = path.read_text(encoding="utf-8")
     reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
     rows = [row for row in reader if row.get(TIMESTEPS)]

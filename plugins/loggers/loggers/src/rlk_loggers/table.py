@@ -1,8 +1,8 @@
-"""`table`: rows of metrics, printed for the person who watches the run.
+"""`table`: prints rows of metrics for the user.
 
-A terminal gets a small table now and then, printed through `rich.get_console()`, so that a progress
-bar on the same console stays below it. A pipe gets one plain line for every row. With `verbose=0`
-nothing is printed.
+On a terminal, it prints a small table now and then, through `rich.get_console()`, so that a
+progress bar on the same console stays below it. On a pipe, it prints one plain line for every row.
+With `verbose=0` nothing is printed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from rlk.running.run import Run
 
-#: The order of the groups; those of other names follow.
+#: The order of the groups; groups with other names follow.
 GROUPS = ("rollout", "eval", "train", "time")
 #: Shown elsewhere: in the title, or at the beginning of the line.
 LEFT_OUT = ("time/total_timesteps",)
-#: Letters between columns, and those of the frame.
+#: Characters between columns, and those of the frame.
 GAP = 3
 BORDER = 4
 
@@ -36,8 +36,8 @@ BORDER = 4
 class TableLogger:
     """Prints rows.
 
-    A table that would follow the previous one too soon is not printed; its values go into the next
-    one, so that no evaluation is lost. The last table is always printed.
+    If a table would follow the previous one too soon, it is not printed; its values go into the
+    next one, so that no evaluation is lost. The last table is always printed.
     """
 
     def __init__(self, config: TableConfig | None = None) -> None:
@@ -79,7 +79,7 @@ class TableLogger:
 
 
 def line(timesteps: int, row: Mapping[str, float]) -> str:
-    """A row as one line: the last part of each tag, or all of it where two are alike.
+    """A row as one line: the last part of each tag, or the whole tag if two are alike.
 
     >>> line(8, {"rollout/ep_rew_mean": 21.5, "a/loss": 1.0, "b/loss": 2.0})
     'timesteps=8 ep_rew_mean=21.5 a/loss=1 b/loss=2'
@@ -95,7 +95,7 @@ def line(timesteps: int, row: Mapping[str, float]) -> str:
 
 
 def table(timesteps: int, total: int, row: Mapping[str, float], console: Console) -> RenderableType:
-    """A row as a table: a block for each group of tags, in columns as the console is wide."""
+    """A row as a table: a block for each group of tags, in as many columns as fit."""
     groups: dict[str, dict[str, float]] = {}
     for tag, value in row.items():
         if tag not in LEFT_OUT:
@@ -107,7 +107,7 @@ def table(timesteps: int, total: int, row: Mapping[str, float], console: Console
     columns = _columns({group: groups[group] for group in order}, console)
     grid = Table.grid(padding=(0, GAP, 0, 0), pad_edge=False)
     grid.add_row(*columns)
-    # The last collection of a run may go beyond its total.
+    # The last collection of a run may exceed its total.
     of_all = f" of {total:,}" if total >= timesteps else ""
     done = f"{timesteps:,}{of_all} timesteps"
     return Panel(grid, title=done, title_align="left", border_style="dim", expand=False)

@@ -1,7 +1,7 @@
 """`tensorboard`: rows of metrics as events in the run's folder (`tensorboard --logdir runs`).
 
-The events and their framing are tensorboard's own, one event per row. They are written here rather
-than by its writer, whose thread ends for good when a write fails.
+The events and their framing are those of TensorBoard, one event per row. They are written here
+instead of by TensorBoard's writer, whose thread ends for good when a write fails.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class EventFile:
-    """A file of events, made with the first one; what could not be written waits for the next."""
+    """A file of events, made with the first one; failed writes are retried with the next event."""
 
     def __init__(self, folder: Path) -> None:
         from tensorboard.compat.proto.event_pb2 import Event
@@ -38,18 +38,18 @@ class EventFile:
         self._head = _record(Event(wall_time=now, file_version="brain.Event:2"))
 
     def write(self, **event: Any) -> None:
-        """One more event, from now."""
+        """Write an event with the current time."""
         self.add(**event)
         self.flush()
 
     def add(self, **event: Any) -> None:
-        """Likewise, but it waits for the next `flush`."""
+        """Add an event, which waits for the next `flush`."""
         from tensorboard.compat.proto.event_pb2 import Event
 
         self._waiting += _record(Event(wall_time=time.time(), **event))
 
     def flush(self) -> None:
-        """Write what is waiting."""
+        """Write the waiting events."""
         if not self._waiting:
             return
         if self._path.exists():
@@ -70,7 +70,7 @@ def _record(event: Any) -> bytes:
 
 
 class TensorboardLogger:
-    """Writes every tag as a scalar, by timesteps, and the plan as a text."""
+    """Writes every tag as a scalar, over timesteps, and the plan as a text."""
 
     def __init__(self) -> None:
         self._file: EventFile | None = None
@@ -81,9 +81,9 @@ class TensorboardLogger:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        """Begin a file of events; a run that prints says what shows it.
+        """Begin an event file; a run that prints shows the command to view it.
 
-        Of a resumed run, tensorboard is told to hide what an earlier file has beyond the
+        For a resumed run, an event tells TensorBoard to hide the earlier events after the
         checkpoint.
         """
         if self._file is not None or run.out is None or run.communicator.rank != 0:
@@ -95,7 +95,7 @@ class TensorboardLogger:
         if run.timesteps > 0:
             log = SessionLog(status=SessionLog.START)
             file.write(step=run.timesteps + 1, session_log=log)
-        # Four spaces make it a block of code for tensorboard's Markdown.
+        # Four spaces make it a code block in TensorBoard's Markdown.
         plan = "\n".join(f"    {line}" for line in str(run.plan).splitlines())
         file.write(step=run.timesteps, summary=text_pb("plan/text_summary", plan))
         self._file = file
@@ -115,6 +115,6 @@ class TensorboardLogger:
 
     @hookimpl
     def rlk_training_end(self) -> None:
-        """Write what could not be written before."""
+        """Write the events that could not be written before."""
         if self._file is not None:
             self._file.flush()

@@ -1,7 +1,7 @@
 """What each entry promises: nine tenths of the return that its source reached with these settings.
 
-`source` in an entry says where it was tuned; `least`, that another return is promised; `measure`,
-that it is not a return.
+In an entry, `source` says where it was tuned, `least` that another return is promised, and
+`measure` that something other than a return is promised.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rlk import settings
 from rlk.errors import PlanError
 from rlk_presets.zoo import tables
 
-#: What `zoo` in a source stands for.
+#: The meaning of `zoo` in a source.
 ZOOS = {
     "Z2": "rl-baselines-zoo at ff84f39",
     "Z3": "rl_zoo3 2.9.2",
@@ -23,8 +23,8 @@ ZOOS = {
     "contrib": "the documentation of sb3-contrib",
     "HER": "Andrychowicz et al. 2017, arXiv 1707.01495",
 }
-#: What a promise may be about: the mean of undiscounted returns, or the part of the episodes that
-#: end with `is_success`, 0 to 1.
+#: The measures of a promise: the mean undiscounted return, or the fraction of episodes that end
+#: with `is_success`, 0 to 1.
 Measure = Literal["mean_return", "success_rate"]
 
 
@@ -40,13 +40,13 @@ def _one_of(names: Collection[str]) -> Any:
 
 @attrs.frozen(kw_only=True)
 class Source:
-    """Where the settings of an entry come from, and what they reached there.
+    """Where the settings of an entry come from, and the return that they reached there.
 
     Attributes:
         zoo: a key of `ZOOS`. env: the environment there, if its id was another one.
         mean_return: of one agent over episodes of its own; None where none is known. Actions are
             deterministic, but those of Z2's a2c, acer, acktr, ppo2 and trpo are sampled.
-        timesteps: what that agent was trained for, if it is not what the entry says.
+        timesteps: how long that agent was trained, if it differs from the entry.
     """
 
     zoo: str = attrs.field(validator=_one_of(ZOOS))
@@ -57,7 +57,7 @@ class Source:
 
 @attrs.frozen(kw_only=True)
 class Promise:
-    """What the last model of an entry reaches, on average over random seeds.
+    """What the last model of an entry must reach, on average over random seeds.
 
     Attributes:
         timesteps: of the training. stated: what is promised where it is not nine tenths.
@@ -71,9 +71,9 @@ class Promise:
 
     @property
     def least(self) -> float | None:
-        """What is promised, in units of its measure; None if nothing is known of the source.
+        """The promised value of the measure; None if the result of the source is unknown.
 
-        Nine tenths of a negative return is the return that it is nine tenths of: -90 gives -100.
+        A negative return is divided by nine tenths: -90 gives -100.
         """
         figure = self.source.mean_return
         if self.stated is not None or figure is None:
@@ -82,7 +82,7 @@ class Promise:
 
 
 def promises(algo: str) -> dict[str, Promise]:
-    """Environment (an id, or a pattern) -> what is promised, of the entries that have a source.
+    """Environment (an id, or a pattern) -> its promise, for the entries that have a source.
 
     Raises:
         PlanError: for an entry whose source or measure is not understood.

@@ -1,9 +1,9 @@
 """Finds tuned settings in `data/<algo>.toml`.
 
 A file has a table for each environment, an id or a pattern of ids (`"ALE/*-v5"`), whose keys are
-those of `--set` and of a SPEC.toml. An entry that names a component, in `plugins` or in a slot such
-as `policy`, is not used without it, because the settings would not be the tuned ones. What a table
-says of its source is no setting; `promises.py` reads it.
+those of `--set` and of a SPEC.toml. If an entry names a component, in `plugins` or in a slot such
+as `policy`, that is not installed, the entry is not used, because the settings would not be the
+tuned ones. The keys about its source are not settings; `promises.py` reads them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rlk.planning.parse import parse_plugin
 from rlk.registry.kinds import SLOTS
 
 Settings = Mapping[str, Any]
-#: Keys of an entry that are no settings.
+#: Keys of an entry that are not settings.
 ABOUT = ("source", "least", "measure")
 #: Settings of algorithms whose texts name a plugin, as those of `plugins` do.
 NAMING = ("action_noise", "param_noise", "memory_policy")
@@ -29,19 +29,19 @@ class Zoo:
     """The preset source.
 
     Args:
-        installed: whether a component of that name is there; None asks the default kernel.
+        installed: whether a component of that name is installed; None asks the default kernel.
     """
 
     def __init__(self, installed: Callable[[str], bool] | None = None) -> None:
         self._installed = installed or is_installed
 
     def find(self, algo: str, env: str) -> Settings | None:
-        """Settings as dotted keys, or None if nobody tuned them or a component is missing."""
+        """Settings as dotted keys; None if there is no entry or a component is missing."""
         found = self._entry(algo, env)
         return None if found is None or self._missing(found) else found
 
     def why_not(self, algo: str, env: str) -> str | None:
-        """A note for the user where `find` passes an entry over; None where it does not."""
+        """Why `find` skips an entry, as a note for the user; None if it does not."""
         found = self._entry(algo, env)
         missing = [] if found is None else self._missing(found)
         if not missing:
@@ -61,7 +61,7 @@ class Zoo:
 
 
 def algorithms() -> list[str]:
-    """The algorithms that there are settings for."""
+    """The algorithms that have presets."""
     folder = files("rlk_presets").joinpath("data")
     names = (entry.name for entry in folder.iterdir())
     return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
@@ -76,7 +76,7 @@ def entries(algo: str) -> dict[str, Settings]:
 
 
 def tables(algo: str) -> dict[str, dict[str, Any]]:
-    """The entries as they stand in the file, with what they say of their source."""
+    """The entries as they are in the file, including the keys about their source."""
     if algo not in algorithms():
         return {}
     text = files("rlk_presets").joinpath("data", f"{algo}.toml").read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""GAIL and AIRL by their names: `--algo gail --set expert_path=FILE`."""
+"""GAIL and AIRL as names for `--algo`: `--algo gail --set expert_path=FILE`."""

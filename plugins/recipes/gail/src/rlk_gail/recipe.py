@@ -1,4 +1,4 @@
-"""What `gail` and `airl` stand for; planning calls it, so it imports nothing heavy."""
+"""The meaning of `gail` and `airl`; planning calls it, so it imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlk_gail.config import AIRLRecipeConfig, GAILRecipeConfig
 
 
 def gail(config: GAILRecipeConfig) -> dict[str, Any]:
-    """The model with GAIL's reward, as keys of a SPEC.toml; settings of both are forwarded."""
+    """The model with GAIL's reward, as keys of a SPEC.toml; settings of both are passed on."""
     return {"algo": config.model, "plugins": ["gail-reward"]}
 
 

@@ -1,4 +1,4 @@
-"""HER by its name: `--algo her --set model=sac`, or `rlk_her.HER("MlpPolicy", env, "sac")`."""
+"""HER as a name: `--algo her --set model=sac`, or `rlk_her.HER("MlpPolicy", env, "sac")`."""
 
 from __future__ import annotations
 

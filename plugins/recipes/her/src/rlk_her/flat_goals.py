@@ -1,4 +1,4 @@
-"""Observations with goals as one row of numbers, and back: Stable Baselines' `HERGoalEnvWrapper`.
+"""Goal observations concatenated to one array, and back: Stable Baselines' `HERGoalEnvWrapper`.
 
 Shapes: B observations or none, D numbers of all three parts.
 """
@@ -21,14 +21,14 @@ ENDS = ("low", "high")
 
 
 class FlatGoals:
-    """The row that the three parts of a goal environment's observation make, side by side.
+    """Concatenates the three parts of a goal environment's observation.
 
     Attributes:
-        space: of the row: a Box [D] of Box parts, a MultiBinary one of D bits, or of Discrete parts
-            a MultiDiscrete one of three numbers.
+        space: of the result: a Box [D] for Box parts, a MultiBinary of D bits for MultiBinary
+            parts, or a MultiDiscrete of three numbers for Discrete parts.
 
     Raises:
-        ValueError: if a part is missing, or the parts are not all of one of these kinds.
+        ValueError: if a part is missing, or the parts are not all of the same one of these kinds.
     """
 
     def __init__(self, space: spaces.Space[Any]) -> None:
@@ -61,7 +61,7 @@ class FlatGoals:
 
 
 def _joined(parts: list[spaces.Space[Any]]) -> spaces.Space[Any]:
-    """The space of the row; ValueError where there is none."""
+    """The space of the result; ValueError if there is none."""
     if all(isinstance(part, spaces.Discrete) and part.start == 0 for part in parts):
         return spaces.MultiDiscrete([part.n for part in parts])  # type: ignore[attr-defined]
     if all(isinstance(part, spaces.MultiBinary) and len(part.shape) == 1 for part in parts):
@@ -77,15 +77,15 @@ def _joined(parts: list[spaces.Space[Any]]) -> spaces.Space[Any]:
 
 
 class HERGoalEnvWrapper(gym.ObservationWrapper[Any, Any, Any]):
-    """A goal environment whose observations are one row of numbers, for whatever takes no Dict.
+    """A goal environment with concatenated observations, for code that takes no Dict.
 
-    `HER` accepts it and looks at the environment inside; it predicts for such rows too.
+    `HER` accepts it and uses the environment inside; `predict` takes such observations too.
 
     Args:
         env: a goal environment.
 
     Raises:
-        ValueError: if its observations cannot be a row.
+        ValueError: if its observations cannot be concatenated.
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
@@ -94,7 +94,7 @@ class HERGoalEnvWrapper(gym.ObservationWrapper[Any, Any, Any]):
         self.observation_space = self._flat.space
 
     def convert_dict_to_obs(self, obs_dict: Mapping[str, Any]) -> Array:
-        """Observation, achieved goal and desired goal side by side, [D], or [B, D] of a batch."""
+        """Observation, achieved goal and desired goal concatenated, [D], or [B, D] for a batch."""
         return self._flat.row(obs_dict)
 
     def convert_obs_to_dict(self, observations: Array) -> OrderedDict[str, Any]:
@@ -102,7 +102,7 @@ class HERGoalEnvWrapper(gym.ObservationWrapper[Any, Any, Any]):
         return self._flat.parts(observations)
 
     def observation(self, observation: Mapping[str, Any]) -> Array:
-        """What `reset` and `step` show."""
+        """The observation that `reset` and `step` return."""
         return self._flat.row(observation)
 
     def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:

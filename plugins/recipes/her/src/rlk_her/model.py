@@ -1,4 +1,4 @@
-"""Stable Baselines' `HER` class, in front of an agent."""
+"""Stable Baselines' `HER` class, around an agent."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ POLICIES: Mapping[str, Mapping[str, Any]] = {
 
 
 class GoalSelectionStrategy(enum.StrEnum):
-    """Which goals a transition may get in hindsight."""
+    """Which goals a transition can get in hindsight."""
 
-    FUTURE = "future"  #: what was reached after it in its episode
-    FINAL = "final"  #: what its episode ended on
-    EPISODE = "episode"  #: what was reached anywhere in its episode
-    RANDOM = "random"  #: what was reached at any time
+    FUTURE = "future"  #: those reached after it in its episode
+    FINAL = "final"  #: the one reached at the end of its episode
+    EPISODE = "episode"  #: those reached anywhere in its episode
+    RANDOM = "random"  #: those reached at any time
 
 
 class HER:
-    """An agent that learns by hindsight; it does all that `rlk.Agent` does.
+    """An agent that learns by hindsight; it has all methods of `rlk.Agent`.
 
     Args:
         policy: `MlpPolicy` or another of Stable Baselines' names, or a policy of rlk's that takes
@@ -42,7 +42,8 @@ class HER:
         settings: of the algorithm and of the run, as `rlk.make` takes them.
 
     Raises:
-        PlanError: for what does not exist or does not fit, such as an environment without goals.
+        PlanError: if a name is unknown or something does not fit, such as an environment without
+            goals.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class HER:
 
     @classmethod
     def load(cls, load_path: Place, env: Any = None, **changes: Any) -> HER:
-        """One that was saved; `changes` are those of `rlk.load`."""
+        """Load a saved model; `changes` are those of `rlk.load`."""
         model = cls.__new__(cls)
         model._agent = rlk.load(load_path, env=_goal_env(env), **changes)
         return model
@@ -109,5 +110,5 @@ class HER:
 
 
 def _goal_env(env: Any) -> Any:
-    """The environment with goals inside a wrapper that makes rows of them."""
+    """The goal environment inside a wrapper that concatenates its observations."""
     return env.env if isinstance(env, HERGoalEnvWrapper) else env

@@ -1,4 +1,4 @@
-"""What `her` stands for; planning calls it, so it imports nothing heavy."""
+"""The meaning of `her`; planning calls it, so it imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlk_her.config import HERConfig
 def stands_for(config: HERConfig) -> dict[str, Any]:
     """The model with hindsight replay, as keys of a SPEC.toml.
 
-    Settings of hindsight that the user gives are forwarded; it has the others itself.
+    Settings of hindsight replay that the user gives are passed on; the others are its defaults.
     """
     return {
         "algo": config.model,
