@@ -186,7 +186,7 @@ def test_an_algorithm_that_learns_no_probabilities_is_refused():
 
 def test_a_distribution_that_knows_no_masks_is_refused():
     class Own:
-        """A distribution of somebody else's."""
+        """A distribution of another package."""
 
         def __init__(self, space):
             self.parameter_size, self.action = 2, rlk.records.Field((), "int64")
@@ -202,7 +202,7 @@ def test_a_distribution_that_knows_no_masks_is_refused():
 
 def test_a_policy_whose_parts_are_not_known_is_refused():
     class Own:
-        """A policy of somebody else's."""
+        """A policy of another package."""
 
         def build(self, space, heads):
             return torch.nn.Linear(3, 1)

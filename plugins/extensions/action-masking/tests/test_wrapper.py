@@ -168,7 +168,7 @@ def test_a_wrong_mask_of_a_vector_names_the_environment(masks, message):
 
 
 class Mute(gym.Wrapper):
-    """A game that does not tell its masks."""
+    """A game that does not have masks."""
 
     def __init__(self):
         super().__init__(gym.Env())

@@ -34,7 +34,7 @@ QUICK: dict[str, Any] = {"g_step": 1, "d_step": 2, "d_stepsize": 1e-2}
 
 
 def matches(size: int = 240, length: int = 8) -> dict[str, Any]:
-    """What an expert does in a Match, in episodes of that length."""
+    """The actions of an expert in a Match, in episodes of that length."""
     right = np.random.default_rng(0).integers(0, 3, size)
     return {
         "obs": np.eye(3, dtype=np.float32)[right],
@@ -173,7 +173,7 @@ def test_it_learns_after_every_g_step_collections_from_d_step_batches(expert: st
         assert taken == [3, 3, 6, 6]
 
 
-#: Of every setting another value, which has to learn otherwise.
+#: Another value for every setting, which must change what is learnt.
 OTHERS: dict[str, Any] = {
     "expert_path": "other.npz",
     "traj_limitation": 1,

@@ -134,7 +134,7 @@ def test_a_whole_use_on_the_command_line(
     with rlk.load(first) as one, rlk.load(second) as other:
         assert same(one.get_parameters(), other.get_parameters())
         assert other.num_timesteps == 40 and other.plan.seed == 2
-    shutil.rmtree(first)  # whatever goes on needs it no more
+    shutil.rmtree(first)  # a run that continues does not need it any more
     again = ["--timesteps", 80, "--set", "learning_rate=1e-3", "--quiet"]
     assert ended("resume", second, "--out", fork, *again) == 0
     assert ended("resume", second, *again) == 0

@@ -1,4 +1,4 @@
-"""What ranks share has room, or that it has none is said before MPI is entered."""
+"""Ranks have room for shared memory, or an error says so before MPI is initialised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who started this process, and what is missing where MPI cannot be entered."""
+"""Which launcher started this process, and errors if MPI cannot be initialised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Action masks for rlk; `ActionMasks` puts an environment's masks beside its observations."""
+"""Action masks for rlk; `ActionMasks` adds an environment's masks to its observations."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ __all__ = ["ActionMasks", "VectorActionMasks"]
 
 
 def __getattr__(name: str) -> Any:
-    """The wrappers, imported when they are asked for: planning imports no gymnasium."""
+    """The wrappers, imported on first use, because planning imports no gymnasium."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from rlk_action_masking.vector import VectorActionMasks

@@ -1,4 +1,4 @@
-"""What this distribution offers: `action-masking`, and the wrapper `action-masks` it puts in."""
+"""The components: `action-masking`, and the wrapper `action-masks` that it adds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where masks join a run: planning sees the space without them, the policy takes them out again."""
+"""The hooks of masks: planning sees the space without them, the policy separates them again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ActionMasking:
-    """Policies of the run give actions that are forbidden the probability zero."""
+    """Makes policies of the run give forbidden actions the probability zero."""
 
     @hookimpl
     def rlk_configure(self) -> Patch:
@@ -29,7 +29,7 @@ class ActionMasking:
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
-        """That the algorithm learns probabilities, and from observations with the right mask."""
+        """Check that the algorithm learns probabilities, from observations with the right mask."""
         algorithm, space = plan.algorithm, plan.observation_space
         if algorithm.component.collects == "off-policy":
             return (
@@ -52,7 +52,7 @@ class ActionMasking:
 
     @hookimpl
     def rlk_make_policy(self, run: Run, heads: Any) -> Any:
-        """The chosen component's policy of observations without masks, inside what masks it."""
+        """The chosen component's policy of observations without masks, in a module that masks."""
         # Imported here: this module is loaded with every plan, the networks only with an agent.
         from rlk_action_masking.network import check_maskable, masked
 

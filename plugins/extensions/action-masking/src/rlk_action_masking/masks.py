@@ -1,8 +1,8 @@
-"""Masks of actions: how long one is, where it stands in an observation, and when it is wrong.
+"""Masks of actions: their length, their place in an observation, and their validation.
 
-A mask says of M options whether each is allowed, in the layout of sb3-contrib: the n actions of a
-Discrete space; the options of all choices of a MultiDiscrete space, one choice after the other;
-off and on of every switch of a MultiBinary space (M = 2 per switch).
+A mask says for each of M options whether it is allowed, in the layout of sb3-contrib: the n actions
+of a Discrete space; the options of all choices of a MultiDiscrete space, one choice after the
+other; off and on for every switch of a MultiBinary space (M = 2 per switch).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from rlk.spaces import Space, action_size, describe
 TITLE = "plugin 'action-masking' (rlk-action-masking)"
 #: The key of the mask in an observation.
 KEY = "action_mask"
-#: The key of an observation that is no dict, beside its mask.
+#: The key of an observation that is not a dict, beside its mask.
 OBSERVATION = "observation"
 _BOOL = np.dtype(np.bool_)
 
 
 def options(action_space: Space) -> list[int]:
-    """How many options every choice of an action has.
+    """How many options each choice of an action has.
 
     Raises:
-        PlanError: for actions that cannot be counted.
+        PlanError: for an action space that has no finite number of options.
     """
     if isinstance(action_space, spaces.Discrete):
         return [int(action_space.n)]
@@ -45,10 +45,10 @@ def options(action_space: Space) -> list[int]:
 
 
 def with_mask(observation_space: Space, action_space: Space) -> spaces.Dict:
-    """The space of observations with a mask beside them; the keys of a Dict stay where they are.
+    """The space of observations with a mask added; a Dict keeps its other keys.
 
     Raises:
-        PlanError: if the action space takes no masks, or there is a key of that name already.
+        PlanError: if the action space cannot be masked, or the key of the mask already exists.
     """
     parts = {OBSERVATION: observation_space}
     if isinstance(observation_space, spaces.Dict):
@@ -63,9 +63,9 @@ def with_mask(observation_space: Space, action_space: Space) -> spaces.Dict:
 
 
 def without_mask(observation_space: Space) -> Space | None:
-    """The space of observations without their mask, or None where there is no mask.
+    """The space of observations without their mask, or None if they have no mask.
 
-    A Dict of nothing else than `observation` counts as what it holds.
+    A Dict in which only the key `observation` is left becomes the space of that key.
     """
     if not isinstance(observation_space, spaces.Dict) or KEY not in observation_space.spaces:
         return None
@@ -74,17 +74,17 @@ def without_mask(observation_space: Space) -> Space | None:
 
 
 def beside(observation: Any, mask: Array) -> dict[str, Any]:
-    """An observation, or a batch of them, with its mask: an element of `with_mask`'s space."""
+    """An observation, or a batch, with its mask: an element of the space of `with_mask`."""
     if isinstance(observation, Mapping):
         return {**observation, KEY: mask}
     return {OBSERVATION: observation, KEY: mask}
 
 
 def mask_check(action_space: Space) -> Callable[..., Array]:
-    """A function that takes what `action_masks()` returned and gives it as int8 [M], a copy.
+    """A function that checks the result of `action_masks()` and returns it as int8 [M], a copy.
 
     It raises ValueError for anything but M booleans (or zeros and ones), and, unless it is called
-    with `may_be_empty=True`, where a choice has no option left. It is a function and no object, so
+    with `may_be_empty=True`, if a choice has no allowed option. It is a function, not an object, so
     that environments which hold it can be saved.
     """
     each = options(action_space)
@@ -99,7 +99,7 @@ def mask_check(action_space: Space) -> Callable[..., Array]:
                 f"action_masks() returned {mask.size} numbers, but {describe(action_space)} has "
                 f"{size} options. {_LAYOUT}"
             )
-        # Looking through bytes takes 0.1 µs; `any` takes 3.
+        # Searching bytes takes 0.1 µs; `any` takes 3.
         allowed = mask.tobytes()
         if not may_be_empty:
             for number, (start, stop) in enumerate(bounds):
@@ -118,7 +118,7 @@ _LAYOUT = (
 
 
 def _as_bool(given: Any) -> Array:
-    """A list of booleans, or whole numbers 0 and 1, as an array of booleans."""
+    """A list of booleans, or of the integers 0 and 1, as an array of booleans."""
     array = np.asarray(given)
     is_binary = array.dtype == np.bool_ or (
         array.dtype.kind in "iu" and bool(((array == 0) | (array == 1)).all())

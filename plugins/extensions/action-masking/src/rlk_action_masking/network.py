@@ -1,7 +1,7 @@
-"""The policy of masked actions: the mask goes past the encoder to the head `pi`.
+"""The policy of masked actions: the mask bypasses the encoder and goes to the head `pi`.
 
-Shapes: B batch, F features, M options, P a distribution's flat parameters. What the encoder hands
-on is [features, mask], float [B, F + M].
+Shapes: B batch, F features, M options, P a distribution's flat parameters. The encoder returns
+[features, mask], float [B, F + M].
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def check_maskable(policy: Any, run: Run) -> None:
-    """Nothing, if this policy of a run can be masked.
+    """Does nothing if this policy of a run can be masked.
 
     Raises:
-        PlanError: if its parts cannot be told apart, or its distribution knows no masks.
+        PlanError: if its parts cannot be separated, or its distribution does not support masks.
     """
     plan = run.plan
     if type(policy) is not Policy:
@@ -49,10 +49,10 @@ def check_maskable(policy: Any, run: Run) -> None:
 
 
 def masked(policy: Policy, distribution: Maskable, space: spaces.Dict) -> Policy:
-    """A policy of observations with masks, from one of the same observations without.
+    """A policy for observations with masks, made from one for observations without.
 
     Args:
-        policy: whose parts the new one takes over.
+        policy: its parts become parts of the new policy.
         distribution: of its head `pi`.
         space: of the observations with masks.
     """
@@ -73,7 +73,7 @@ class MaskedEncoder(nn.Module):
     Args:
         encoder: of observations without masks.
         size: M.
-        keys: of an observation that is a dict; None for one that is not.
+        keys: those of an observation that is a dict; else None.
 
     Attributes:
         features: F + M.
@@ -89,7 +89,7 @@ class MaskedEncoder(nn.Module):
 
 
 class RecurrentMaskedEncoder(nn.Module):
-    """The same around the encoder of a recurrent policy, whose state it hands on.
+    """The same around the encoder of a recurrent policy, whose state it passes on.
 
     Attributes:
         features: F + M. state_size: of the encoder inside.
@@ -132,7 +132,7 @@ class MaskedHead(nn.Module):
 
 
 class MaskDropped(nn.Module):
-    """Every other head: of [features, mask] it sees the features."""
+    """Every other head: it gets the features of [features, mask]."""
 
     def __init__(self, head: nn.Module, size: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Masks beside the observations of a vector of environments that somebody else has made.
+"""Adds masks to the observations of a vector environment that a program passes.
 
 N environments, M options, see `masks.py`.
 """
@@ -23,12 +23,12 @@ Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 class VectorActionMasks(TransparentVector):
     """As `ActionMasks`, around a vector with same-step restarts.
 
-    The vector's own `action_masks()`, bool [N, M], is used where it has one; else its `call` asks
-    the environments. What an episode ended on allows everything: the environment has begun the next
-    one when it is asked.
+    The vector's own `action_masks()`, bool [N, M], is used if it exists; else its `call` asks the
+    environments. The masks of final observations allow everything, because the environment has
+    already begun the next episode when it is asked.
 
     Raises:
-        PlanError: if it has neither, its environments have none, or actions cannot be counted.
+        PlanError: if there is neither, its environments have no masks, or actions have no options.
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
@@ -50,7 +50,7 @@ class VectorActionMasks(TransparentVector):
         return self._with_masks(self.env.step(actions))
 
     def step_async(self, actions: Any) -> None:
-        """As the backend's; `step_wait` must follow."""
+        """Start a step, as the backend does; `step_wait` must follow."""
         self.env.step_async(actions)  # type: ignore[attr-defined]
 
     def step_wait(self) -> Result:
@@ -70,7 +70,7 @@ class VectorActionMasks(TransparentVector):
         """Int8 [N, M].
 
         Raises:
-            EnvironmentFailed: naming the environment, for a mask that is wrong, or none at all.
+            EnvironmentFailed: for a wrong or missing mask; the error names the environment.
         """
         try:
             given = self._ask()
@@ -94,7 +94,7 @@ class VectorActionMasks(TransparentVector):
 
 
 def _source(env: Any) -> Callable[[], Any]:
-    """What gives the masks of all environments."""
+    """A function that returns the masks of all environments."""
     layer = env
     while not hasattr(layer, "action_masks") and isinstance(layer, VectorWrapper):
         layer = layer.env
@@ -112,14 +112,14 @@ def _source(env: Any) -> Callable[[], Any]:
 
 
 def _check_environments(vector: Any) -> None:
-    """PlanError for the first environment without masks, of a vector that can tell.
+    """PlanError for the first environment without masks, if the vector can tell.
 
-    The masks themselves are not asked for: there may be none before a reset.
+    The masks themselves are not requested, because there may be none before a reset.
     """
     try:
         have = list(vector.call("has_wrapper_attr", "action_masks"))
     except (AttributeError, NotImplementedError):
-        return  # environments that Gymnasium's class is no base of: reset will show it
+        return  # environments without Gymnasium's base class: the reset will show it
     if not all(have):
         raise PlanError(
             f"{TITLE} asks every environment of a vector which actions are allowed, but "

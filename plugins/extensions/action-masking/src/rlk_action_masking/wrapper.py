@@ -1,4 +1,4 @@
-"""`action-masks`: an environment's masks beside its observations. M options, see `masks.py`."""
+"""`action-masks`: adds an environment's masks to its observations. M options: see `masks.py`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ METHOD = "action_masks"
 
 
 class ActionMasks(gym.Wrapper[dict[str, Any], Any, Any, Any]):
-    """Observations become {observation, action_mask}; a Dict gets the key `action_mask` as well.
+    """Observations become {observation, action_mask}; a Dict gets the additional key `action_mask`.
 
-    The mask, int8 [M], is of the state that is observed. The last observation of a terminated
-    episode allows everything, since nothing is done there: the environment is not asked.
+    The mask, int8 [M], belongs to the observed state. The last observation of a terminated episode
+    allows everything, because no action follows: the environment is not asked.
 
     Args:
         env: with a method `action_masks()`, its own or of a wrapper.
 
     Raises:
-        PlanError: if it has none, or its actions cannot be counted.
+        PlanError: if it has no such method, or its actions have no finite number of options.
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
@@ -67,5 +67,5 @@ class ActionMasks(gym.Wrapper[dict[str, Any], Any, Any, Any]):
 
     @staticmethod
     def around_vector(env: Any) -> VectorActionMasks:
-        """The same around a finished vector of environments."""
+        """The same around a vector environment that a program passes."""
         return VectorActionMasks(env)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rlk.component import Component
 from rlk_adversarial_reward.config import AIRLConfig, GAILConfig
 
-#: What observations a discriminator can be shown as numbers.
+#: Spaces of observations that a discriminator can take as numbers.
 OBSERVATIONS = ("Box", "Discrete", "MultiDiscrete", "MultiBinary")
 
 gail_reward = Component(

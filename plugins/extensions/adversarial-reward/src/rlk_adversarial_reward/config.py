@@ -12,7 +12,7 @@ from rlk_schedules.settings import described
 
 @attrs.frozen(kw_only=True)
 class GAILConfig:
-    """Whose behaviour is imitated, and how the discriminator learns."""
+    """Which expert is imitated, and how the discriminator learns."""
 
     expert_path: str | None = attrs.field(default=None, **EXPERT_PATH)
     traj_limitation: int = attrs.field(default=-1, **TRAJ_LIMITATION)

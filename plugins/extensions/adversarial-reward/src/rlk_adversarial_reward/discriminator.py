@@ -34,13 +34,13 @@ def mlp(inputs: int, hidden: int) -> nn.Sequential:
 
 
 class NormalisedRows:
-    """Observations by the running moments of all that a discriminator has seen."""
+    """Normalises observations by the running moments of all that a discriminator has seen."""
 
     def __init__(self, size: int) -> None:
         self.moments = Moments(np.zeros(size), np.ones(size), np.zeros(1))
 
     def add(self, mean: Array, var: Array, count: float) -> None:
-        """Counts rows of these moments among those seen."""
+        """Add rows with these moments to those seen."""
         self.moments.merge(mean, var, count)
 
     def __call__(self, rows: Array) -> Tensor:
@@ -71,13 +71,13 @@ class GAILDiscriminator(nn.Module):
         self.network = mlp(observation + action, hidden)
 
     def logits(self, transitions: Transitions, log_prob: Tensor | None) -> Tensor:
-        """[B]; how likely the policy does that does not matter."""
+        """[B]; the policy's log-probability is not used."""
         taken = torch.as_tensor(transitions.taken, dtype=torch.float32)
         found: Tensor = self.network(torch.cat((self.rows(transitions.seen), taken), dim=1))[:, 0]
         return found
 
     def reward(self, logits: Tensor) -> Tensor:
-        """What the policy gets, [B]."""
+        """The policy's reward, [B]."""
         return gail_reward(logits)
 
 
@@ -114,5 +114,5 @@ class AIRLDiscriminator(nn.Module):
         return airl_logit(f, log_prob)
 
     def reward(self, logits: Tensor) -> Tensor:
-        """What the policy gets, [B]."""
+        """The policy's reward, [B]."""
         return logits

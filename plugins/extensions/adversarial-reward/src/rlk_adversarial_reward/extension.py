@@ -1,6 +1,6 @@
-"""`gail-reward` and `airl-reward`: every collection gets rewards that are learnt from an expert.
+"""`gail-reward` and `airl-reward`: collections get rewards that are learnt from an expert.
 
-The environment's own rewards are what the metrics show, and nothing learns from them.
+Metrics show the environment's own rewards; nothing learns from them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Collect = Callable[[], bool]
 
 
 class LearntReward:
-    """Judges every collection by a discriminator, and trains that after every `g_step` of them.
+    """Replaces the rewards of collections by those of a discriminator, which it also trains.
 
     Args:
         config: whose behaviour is imitated, and how.
-        expert: what the expert did, instead of a file.
+        expert: the expert's data, instead of a file.
     """
 
     config_class: type[GAILConfig] = GAILConfig
@@ -42,14 +42,14 @@ class LearntReward:
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
-        """That there is an expert, and that what there is of it fits the run's spaces."""
+        """Check that there is expert data, and that it fits the run's spaces."""
         if self.expert is None and self.config.expert_path is None:
             return self._wanted()
         from rlk_expert_data.source import Absent
 
         try:
             self._read().fitted(plan.observation_space, plan.action_space)
-        except Absent:  # a model is loaded without it, and training refuses to begin
+        except Absent:  # a model can be loaded without it, but training is refused
             return self._refused(plan)
         except RlkError as error:
             return f"plugin {self.name!r}: {error}"
@@ -63,7 +63,7 @@ class LearntReward:
         )
 
     def _refused(self, plan: Plan) -> str | None:
-        """What else speaks against a plan."""
+        """Other reasons to refuse a plan."""
         if plan.algorithm.component.collects == "on-policy":
             return None
         return (
@@ -73,11 +73,11 @@ class LearntReward:
         )
 
     def _read(self) -> Trajectories:
-        """What the expert did.
+        """Read the expert's data.
 
         Raises:
-            BadFile: if it is not on this machine, or damaged.
-            PlanError: if there is none.
+            BadFile: if the file is missing or damaged.
+            PlanError: if no file was given.
         """
         from rlk_expert_data import read
 
@@ -91,7 +91,8 @@ class LearntReward:
     def rlk_wrap_collector(self, run: Run) -> Callable[[Collect], Collect]:
         """Replace the rewards of what was collected, before the algorithm learns from it.
 
-        It is the outermost wrapper: what was collected is whole on all ranks, or judged on none.
+        It is the outermost wrapper: rewards are replaced only if the collection is complete on all
+            ranks.
         """
         from rlk_adversarial_reward.learning import Adversary
 
@@ -110,7 +111,7 @@ class LearntReward:
         return wrapper
 
     def _transitions(self, run: Run) -> Callable[[], Any]:
-        """What gives the expert's transitions, when they are first needed."""
+        """A function that returns the expert's transitions, called when they are first needed."""
         from rlk_adversarial_reward.transitions import every_pair
 
         return lambda: every_pair(run, self._read())
@@ -130,7 +131,7 @@ class GAILReward(LearntReward):
 
 
 class AIRLReward(LearntReward):
-    """r = log D - log(1 - D) of a discriminator that is made of a reward: arXiv 1710.11248."""
+    """r = log D - log(1 - D), with a discriminator that contains a reward: arXiv 1710.11248."""
 
     config_class = AIRLConfig
     name = "airl-reward"

@@ -1,4 +1,4 @@
-"""How a discriminator judges collections and learns. B transitions in a batch."""
+"""How a discriminator gives rewards and learns. B transitions in a batch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rlk_schedules import as_schedule
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: The run's random stream of which transitions are compared, and of the network's first weights.
+#: The run's random stream for the choice of transitions, and for the network's initial weights.
 STREAM = "adversary"
 
 
@@ -33,7 +33,7 @@ class Adversary:
     Args:
         run: whose collections are judged.
         config: how it learns.
-        expert_transitions: gives those of the expert, when they are first needed.
+        expert_transitions: returns those of the expert; called when they are first needed.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Adversary:
         self.run, self.config = run, config
         self._expert_transitions = expert_transitions
         self._expert: Transitions | None = None
-        self._order: Array = np.zeros(0, np.int64)  # of the expert's, what is left of a pass
+        self._order: Array = np.zeros(0, np.int64)  # the expert's transitions that remain of a pass
         self._judged = 0
         self.discriminator = self._discriminator()
         self._parameters = list(self.discriminator.parameters())
@@ -60,7 +60,7 @@ class Adversary:
                 made: Any = AIRLDiscriminator(*sizes, hidden, gamma, config.state_only)
             else:
                 made = GAILDiscriminator(*sizes, config.hidden_size_adversary)
-        for parameter in made.parameters():  # every rank begins with the same
+        for parameter in made.parameters():  # every rank begins with the same parameters
             parameter.data.copy_(torch.as_tensor(run.communicator.agree(parameter.data.numpy())))
         return made
 
@@ -82,7 +82,7 @@ class Adversary:
         assert len(self.expert)
 
     def judge(self) -> None:
-        """Give the latest collection its rewards, then train if that is due."""
+        """Give the latest collection its rewards, then train the discriminator if that is due."""
         rollout: Any = self.run.storage.latest()
         found = of_rollout(self.run, rollout)
         self._see(found.seen)
@@ -95,7 +95,7 @@ class Adversary:
             self._train(found)
 
     def _train(self, found: Transitions) -> None:
-        """One pass over the collection, against as many transitions of the expert."""
+        """One pass over the collection, with the same number of the expert's transitions."""
         self._optimiser.param_groups[0]["lr"] = float(self._step_size)
         order = self.run.streams.numpy(STREAM).permutation(len(found))
         for index in np.array_split(order, min(self.config.d_step, len(found))):
@@ -123,7 +123,7 @@ class Adversary:
 
     @torch.no_grad()
     def _log_prob(self, transitions: Transitions) -> Tensor | None:
-        """log pi(a|s) of the policy as it is now, [B], where the discriminator asks for it."""
+        """log pi(a|s) of the current policy, [B], if the discriminator needs it."""
         if not isinstance(self.discriminator, AIRLDiscriminator):
             return None
         run = self.run
@@ -134,7 +134,7 @@ class Adversary:
         return log_prob.cpu()
 
     def _of_expert(self, count: int) -> Transitions:
-        """So many transitions of the expert, pass after pass in shuffled order."""
+        """So many transitions of the expert, in passes of shuffled order."""
         while len(self._order) < count:
             again = self.run.streams.numpy(STREAM).permutation(len(self.expert))
             self._order = np.concatenate((self._order, again))
@@ -142,7 +142,7 @@ class Adversary:
         return self.expert[chosen]
 
     def _see(self, rows: Array) -> None:
-        """Count observations among those that normalise, on all ranks."""
+        """Add observations to the moments for normalisation, on all ranks."""
         mine = rows.mean(axis=0), rows.var(axis=0), float(len(rows))
         several = self.run.communicator.size > 1
         for moments in self.run.communicator.gather(mine) if several else [mine]:
@@ -151,7 +151,7 @@ class Adversary:
     # ---- state -----------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
-        """All that it has learnt, and where it is in the expert's transitions."""
+        """All that it has learnt, and its position in the expert's transitions."""
         steps = self._optimiser.state_dict()["state"]
         return {
             "network": dict(self.discriminator.state_dict()),
@@ -162,7 +162,7 @@ class Adversary:
         }
 
     def load_state_dict(self, state: State) -> None:
-        """What `state_dict` gave.
+        """Restore the result of `state_dict`.
 
         Raises:
             RuntimeError: if it is of other spaces, or of another size.

@@ -1,6 +1,6 @@
 """Losses and rewards of adversarial imitation, as functions of a discriminator's logits.
 
-D = sigmoid(logit) is how likely a transition is the expert's. Shapes: B transitions.
+D = sigmoid(logit) is the probability that a transition is the expert's. Shapes: B transitions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ def discriminator_loss(policy: Tensor, expert: Tensor, entropy_coefficient: floa
     """-E_policy[log(1 - D)] - E_expert[log D] - c H(D), 0-dim.
 
     Ho and Ermon 2016, arXiv 1606.03476, eq. 17, with the expert as 1, and the bonus of Stable
-    Baselines 2.10 for the mean entropy H of what the discriminator says of all transitions.
+    Baselines 2.10 for H, the mean entropy of the discriminator's output over all transitions.
 
     Args:
         policy: logits [B] of the policy's transitions. expert: logits [B] of the expert's.
@@ -26,12 +26,12 @@ def discriminator_loss(policy: Tensor, expert: Tensor, entropy_coefficient: floa
 
 
 def entropy(logit: Tensor) -> Tensor:
-    """The entropy of a coin that shows D = sigmoid(logit), in nats, [B]."""
+    """The entropy of a Bernoulli distribution with probability D = sigmoid(logit), in nats, [B]."""
     return functional.softplus(logit) - torch.sigmoid(logit) * logit
 
 
 def gail_reward(logit: Tensor) -> Tensor:
-    """-log(1 - D), [B]: above 0, and the higher the more a transition looks like the expert's."""
+    """-log(1 - D), [B]: positive, and larger the more a transition looks like the expert's."""
     return functional.softplus(logit)
 
 

@@ -14,12 +14,12 @@ CLIP = 10.0
 
 
 def size_of(space: Any) -> int:
-    """K: how many numbers one element of a space is; a whole number is as many as it has values."""
+    """K: how many numbers represent an element of a space; an integer is one-hot encoded."""
     return int(spaces.flatdim(space))
 
 
 def rows(space: Any, values: Array) -> Array:
-    """float64 [B, K] of elements of a space, [B, *shape]; whole numbers are one-hot."""
+    """float64 [B, K] of elements of a space, [B, *shape]; integers are one-hot encoded."""
     if isinstance(space, spaces.Discrete):
         return _one_hot(values[:, None] - space.start, np.array([space.n]))
     if isinstance(space, spaces.MultiDiscrete):

@@ -1,4 +1,4 @@
-"""Transitions as discriminators see them, of a rollout and of an expert. B of them, K numbers."""
+"""Transitions as discriminators get them, of a rollout and of an expert. B of them, K numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Transitions:
-    """What was seen, what was done, and what was seen next.
+    """The observations, actions and next observations of transitions.
 
     Attributes:
         observation: raw, as policies take it, [B, …].
@@ -42,12 +42,12 @@ class Transitions:
         return len(self.action)
 
     def __getitem__(self, index: Array) -> Transitions:
-        """Those of these indices."""
+        """The transitions with these indices."""
         return Transitions(**{name: array[index] for name, array in vars(self).items()})
 
 
 def of_rollout(run: Run, rollout: Rollout) -> Transitions:
-    """All transitions of a rollout, time first; what episodes ended on follows their last step."""
+    """All transitions of a rollout, time first; final observations follow the last steps."""
 
     def flat(array: Array) -> Array:
         return array.reshape(-1, *array.shape[2:])
@@ -72,7 +72,7 @@ def of_expert(run: Run, expert: Trajectories) -> Transitions:
 
 
 def every_pair(run: Run, expert: Trajectories) -> Transitions:
-    """All of an expert's observations and actions, for what does not ask what followed them.
+    """All observations and actions of an expert, if the next observations are not needed.
 
     Raises:
         PlanError: if its spaces are others.
@@ -91,7 +91,7 @@ def _in_run(run: Run, expert: Trajectories) -> tuple[Array, Array]:
 
 
 def _of(run: Run, observation: Array, action: Array, following: Array, over: Array) -> Transitions:
-    """Actions are shown as the environment gets them, clipped or scaled into its space."""
+    """The transitions; actions are as the environment gets them, clipped or scaled."""
     space = run.observation_space
     taken = rows(run.action_space, run.distribution.env_action(action))
     return Transitions(

@@ -1,7 +1,7 @@
-"""A graph as a library in a file: built once, and loaded in milliseconds without the compiler.
+"""A graph as a library in a file: built once, then loaded in milliseconds without the compiler.
 
-It is what torch calls AOTInductor, made to run without Python: importing Dynamo and inductor takes
-longer than most that they do.
+torch calls this AOTInductor. It runs without Dynamo and inductor, whose imports take longer than
+most of what they do.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rlk_compile.trace import Execute
 def library(graph: fx.GraphModule, inputs: Sequence[Tensor], options: dict[str, Any]) -> Path:
     """The file of a graph compiled for tensors like these, in inductor's folder.
 
-    What operators it calls that are not torch's own is in a file of the same name beside it, which
-    ends in `.json`.
+    If it calls operators that are not torch's own, they are listed in a file of the same name
+    beside it, which ends in `.json`.
     """
     _differentiate(graph)
     with torch.enable_grad(), warnings.catch_warnings():

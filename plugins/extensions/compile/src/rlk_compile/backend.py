@@ -1,4 +1,4 @@
-"""What makes a function of a graph: inductor, as a library or with a CUDA graph where they pay."""
+"""Compiles a graph to a function: by inductor, as a library or with a CUDA graph if possible."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from rlk_compile.passes import Pass, in_inductor
 from rlk_compile.split_bias import split_bias
 from rlk_compile.trace import Execute, Untraceable, reason_of
 
-#: Checks of sizes and strides are made here, once per call, not by the compiled code.
+#: Sizes and strides are checked here, once per call, instead of by the compiled code.
 OPTIONS: dict[str, Any] = {"size_asserts": False, "alignment_asserts": False}
-#: The pattern matcher would put products and their biases together again; hyperbolic tangents by
-#: exponentials are a fifth of PPO2's update faster.
+#: The pattern matcher would join products and their biases again; computing tanh by exponentials
+#: makes PPO2's update a fifth faster.
 ON_CPU: dict[str, Any] = {"pattern_matcher": False, "cpp.use_decompose_tanh": True}
 COMPILERS = ("g++", "clang++", "c++")
 
@@ -58,7 +58,7 @@ class Way:
     def compile(
         self, graph: fx.GraphModule, inputs: Sequence[Tensor], moving: Sequence[int]
     ) -> Built:
-        """A function of tensors like these, of which the moving ones differ from call to call."""
+        """A function of tensors like these; the moving inputs are other tensors at every call."""
         if self.backend != "inductor":
             execute: Execute = torch._dynamo.lookup_backend(self.backend)(graph, list(inputs))
             return Built(self, execute)
@@ -86,7 +86,7 @@ class Way:
 
 @attrs.frozen
 class Built:
-    """What a way made of a graph.
+    """The result of compiling a graph.
 
     Attributes:
         execute: the function. library: the file that has it, if one has.
@@ -108,14 +108,14 @@ def compiler() -> str | None:
 def ways(
     config: CompileConfig, device: str, cxx: str | None, ranks: int, passes: Sequence[Pass] = ()
 ) -> list[Way]:
-    """The ways to try, best first.
+    """The ways to compile, best first.
 
     Args:
         device: `cpu` or `cuda`. cxx: the C++ compiler, if there is one. ranks: of the run.
         passes: that apply here.
 
     Raises:
-        Untraceable: if there is none.
+        Untraceable: if there is no way.
     """
     if config.backend != "inductor":
         return [Way(config.backend)]
@@ -142,10 +142,10 @@ def ways(
 
 
 def first_that_works(ways: Sequence[Way], make: Callable[[Way], Built]) -> Built:
-    """What the first way that compiles made, and why those before it did not.
+    """The result of the first way that compiles, and why the ways before it failed.
 
     Raises:
-        Untraceable: if none does.
+        Untraceable: if none compiles.
     """
     failures: list[str] = []
     for way in ways:

@@ -1,4 +1,4 @@
-"""A program from an update: traced, made flat, compiled, and written down."""
+"""Builds a program from an update: traced, with flat inputs, compiled, and described."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 
 
 class Together(Protocol):
-    """Does a step, if all ranks can do theirs."""
+    """Takes a step if all ranks can take theirs."""
 
     def __call__(self, step: Callable[[], Made]) -> Made: ...
 
@@ -32,7 +32,7 @@ def built(
     owners: Sequence[object],
     together: Together,
 ) -> tuple[Program, Built]:
-    """The program of an update, and what was built for it.
+    """The program of an update, and the result of compiling it.
 
     Args:
         ways: to compile, best first. owners: objects whose attributes the update leaves alone.

@@ -51,5 +51,5 @@ class Traceable:
         return self.inner.agree(value)
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else the communicator has."""
+        """Everything else is the communicator's."""
         return getattr(self.inner, name)

@@ -1,4 +1,4 @@
-"""What this distribution offers: `compile`, and `compile-hint` that says when it would pay."""
+"""The components: `compile`, and `compile-hint`, which says when compiling would pay."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What a graph takes for granted of Python's objects, written down to be checked again.
+"""What a graph assumes about Python objects, written down to be checked again.
 
 Dynamo records a guard for everything that a trace depended on: the value of a number, the class of
-an object, the function behind a name, the shape of a tensor. Each has an expression that finds the
-object (`L['function'].__self__.config.tau`), and what is found there has a description. A graph is
-right as long as all descriptions are the same, in this process or in another one.
+an object, the function behind a name, the shape of a tensor. Each guard has an expression that
+finds the object (`L['function'].__self__.config.tau`), and the object found has a description. A
+graph is valid as long as all descriptions are the same, in this process or in another one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Unknown(Exception):
 
 
 class Scope:
-    """Where Dynamo's expressions mean something: `L` are arguments, `G` is what is global.
+    """The scope of Dynamo's expressions: `L` are arguments, `G` are globals.
 
     Args:
         function, batch, optimise: the update and its arguments.
@@ -47,7 +47,7 @@ class Scope:
         self._names = {"L": local, "G": _Globals(around), "torch": torch}
 
     def find(self, expression: str) -> Any:
-        """What an expression finds.
+        """The object that an expression finds.
 
         Raises:
             Unknown: if it finds nothing.
@@ -58,7 +58,7 @@ class Scope:
             raise Unknown(f"{expression} finds nothing: {error}") from error
 
     def describe(self, expressions: Iterable[str]) -> Conditions:
-        """The description of what each finds.
+        """The descriptions of the objects that expressions find.
 
         Raises:
             Unknown: if one finds nothing.
@@ -91,7 +91,7 @@ class _Globals:
 
 
 def described(value: Any) -> str:
-    """What a graph may depend on in this object itself, not in what it holds."""
+    """What a graph may depend on in this object itself, apart from the objects that it holds."""
     of = f"{type(value).__module__}.{type(value).__qualname__}"
     if value is None or isinstance(value, _SIMPLE):
         return f"{of} {value!r}"
@@ -107,12 +107,12 @@ def described(value: Any) -> str:
     if isinstance(value, Mapping):
         keys = [repr(key) if isinstance(key, _SIMPLE) else type(key).__qualname__ for key in value]
         return f"{of} {', '.join(keys)}"
-    # An attribute that hides one of the class: somebody put another function in its place.
+    # An attribute that hides one of the class, because another function was put in its place.
     hidden = [name for name in getattr(value, "__dict__", ()) if hasattr(type(value), name)]
     return " ".join([of, *sorted(hidden)])
 
 
 def tells_apart(value: Any) -> bool:
-    """Whether the description of a value tells it from others of its class."""
+    """Whether the description of a value distinguishes it from others of its class."""
     plain = (type(None), *_SIMPLE, *_SEQUENCES, *_NAMED)
     return isinstance(value, plain) or inspect.isroutine(value) or inspect.ismodule(value)

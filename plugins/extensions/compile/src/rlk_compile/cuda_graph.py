@@ -14,12 +14,12 @@ from torch import Tensor
 
 from rlk_compile.trace import Execute, Retraced
 
-#: Calls before the capture, in which libraries allocate what they need.
+#: Calls before the capture, in which libraries allocate the memory they need.
 WARM_UP = 3
 
 
 class Replay:
-    """Replays `execute`. Making it runs it, so that what it writes to must be restored afterwards.
+    """Replays `execute`. Creating it runs `execute`, whose outputs must be restored afterwards.
 
     Args:
         inputs: tensors to run it with. moving: numbers of those that are others at every call; the
@@ -57,7 +57,7 @@ class Replay:
         """The outputs, copied out of memory that the next call overwrites.
 
         Raises:
-            Retraced: an input that was to stay where it was has moved. Nothing has happened then.
+            Retraced: if an input that must stay in place has moved. Then nothing has been changed.
         """
         for number, address in self._fixed:
             if inputs[number].data_ptr() != address:

@@ -23,7 +23,7 @@ Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 class Compile:
     """Compiles `algorithm.update` at the first batch, without the algorithm knowing.
 
-    A failure never ends a run: the update then runs as it is, and the reason is printed.
+    If compiling fails, the run continues: the update runs eagerly, and the reason is printed.
     """
 
     def __init__(self, config: CompileConfig | None = None) -> None:
@@ -34,14 +34,14 @@ class Compile:
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
-        """That there is a pass of each name, also where the backend takes none."""
+        """Check that every named pass exists, even if the backend uses none."""
         return why_unknown(self.config.passes or (), plan.kernel)
 
     @hookimpl(wrapper=True)
     def rlk_make_communicator(
         self, run: Run
     ) -> Generator[None, Communicator | None, Communicator | None]:
-        """Whatever communicator the run gets, with a `mean` that can be part of a graph."""
+        """The run's communicator, with a `mean` that can be part of a graph."""
         made = yield
         return Traceable(made) if made is not None and made.size > 1 else made
 
@@ -97,6 +97,6 @@ class Compile:
 
 
 def _say(run: Run, text: str) -> None:
-    """To stderr, as callbacks do: a progress bar keeps itself below it."""
+    """Print to stderr, as callbacks do: a progress bar stays below the text."""
     if run.plan.verbose and run.communicator.rank == 0:
         print(f"compile: {text}", file=sys.stderr, flush=True)

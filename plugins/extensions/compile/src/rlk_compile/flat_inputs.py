@@ -1,4 +1,4 @@
-"""One flat tensor for each memory that a graph works on, in the place of all views of it."""
+"""One flat tensor for each memory that a graph uses, in place of all views of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlk_compile.trace import EXAMPLE, Untraceable
 
 
 class FlatInputs:
-    """What the compiled function is called with instead of the graph's own inputs.
+    """The inputs of the compiled function, instead of the graph's own inputs.
 
     Parameters, which require gradients and are views of a flat tensor that the update writes to,
     are made in the graph: from one flat tensor for each memory. A compiler that sees both needs to

@@ -1,8 +1,8 @@
-"""A line before a long run without `compile`: what it would save. It prints, and changes nothing.
+"""A line before a long run without `compile`: what it would save. It only prints.
 
-How many updates the run is going to make, its algorithm says; what compiling saves of each is
-estimated from the number of parameters and the batch. So nothing is tried out or measured: the line
-costs no time, and what the run does never depends on a clock.
+The algorithm says how many updates the run will make; the saving per update is estimated from the
+number of parameters and the batch. Nothing is run or measured, so the hint costs no time, and what
+the run does never depends on a clock.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: Seconds that compiling saves of an update of any size, and of one multiplication and addition for
 #: each parameter and transition. The README has the measurements behind them.
 SAVED, SAVED_EACH = 0.0005, 6e-11
-#: What the first start pays for compiling, and how many times over it must be repaid.
+#: The cost of compiling at the first start, and how many times over it must be saved.
 COST_SECONDS, TIMES = 30.0, 3.0
 
 
@@ -38,7 +38,7 @@ class CompileHint:
 
 
 def would_apply(run: Run) -> bool:
-    """Whether compiling would be possible, is not chosen already, and somebody reads of it."""
+    """Whether compiling is possible, is not chosen already, and the hint would be printed."""
     plan = run.plan
     return (
         bool(plan.verbose)
@@ -51,7 +51,7 @@ def would_apply(run: Run) -> bool:
 
 
 def hint(updates: int, transitions: int, parameters: int) -> str:
-    """What to print before a run with so many updates of so many transitions; "" is nothing."""
+    """The line before a run with so many updates of so many transitions; "" for none."""
     saved = updates * (SAVED + SAVED_EACH * parameters * transitions)
     if saved < TIMES * COST_SECONDS:
         return ""

@@ -1,4 +1,4 @@
-"""A program from what another run of the same update left on disk, without tracing anything."""
+"""Loads the program that another run of the same update left on disk, without tracing."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _CPUINFO = Path("/proc/cpuinfo")
 def key(update: Callable[..., Any], batch: Any, ways: Sequence[Way]) -> str:
     """What two compiled updates must have in common for one to be tried in the other's place.
 
-    Its recipe says whether it really is the same; this tells torch, the processor, the compiler and
-    the shapes of the batch apart.
+    Whether it really is the same is checked by its recipe; the key depends on torch, the processor,
+    the compiler and the shapes of the batch.
     """
     settings = [
         torch.get_default_dtype(),
@@ -89,7 +89,7 @@ def keep(store: Store, key: str, program: Program, built: Built) -> str:
 
 @functools.cache
 def _own_version() -> str:
-    """A hash of this package: what it makes of a graph may change with it."""
+    """A hash of this package, because its changes may change what it makes of a graph."""
     digest = hashlib.sha256()
     for file in sorted(Path(__file__).parent.iterdir()):
         if file.suffix in (".py", ".cpp"):
@@ -99,7 +99,7 @@ def _own_version() -> str:
 
 @functools.cache
 def _processor() -> str:
-    """Which instructions there are: inductor uses all of them."""
+    """The processor's instruction sets, all of which inductor uses."""
     capability = torch.backends.cpu.get_cpu_capability()
     if not _CPUINFO.exists():
         return f"{platform.machine()} {platform.processor()} {capability}"

@@ -12,14 +12,14 @@ from torch import Tensor
 
 #: A field of the batch, and the key where that field is a mapping.
 Path = tuple[str, ...]
-#: What a compiled graph takes for granted of one tensor.
+#: What a compiled graph assumes about one tensor.
 Kind = tuple[torch.Size, tuple[int, ...], torch.dtype, torch.device]
 
 
 def leaves(batch: Any) -> dict[Path, Tensor]:
     """The tensors in the fields of a batch, and in those fields that are mappings.
 
-    What lies deeper, or in a batch that is no dataclass, is not found.
+    Tensors that are nested deeper, or in a batch that is not a dataclass, are not found.
     """
     found: dict[Path, Tensor] = {}
     if not dataclasses.is_dataclass(batch):
@@ -50,7 +50,7 @@ def _at(batch: Any, path: Path) -> Any:
 
 
 def kind(tensor: Tensor) -> Kind:
-    """What must be the same at every call."""
+    """The properties that must be the same at every call."""
     return tensor.shape, tensor.stride(), tensor.dtype, tensor.device
 
 

@@ -1,4 +1,4 @@
-"""One column of every row, chosen by comparison: inductor computes a gather's gradient wrongly."""
+"""A gather of one column per row, by comparison: inductor computes its gradient wrongly."""
 
 from __future__ import annotations
 

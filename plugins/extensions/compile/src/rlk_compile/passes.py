@@ -29,7 +29,7 @@ class Pass(Protocol):
     identity: str
 
     def applies(self, device: str) -> bool:
-        """Whether it is of use on this machine, for a run on a `cpu` or on `cuda`."""
+        """Whether it is useful on this machine, for a run on `cpu` or `cuda`."""
 
     def prepare(self) -> None:
         """Before a graph that it changed is compiled or loaded: define the operators it calls.
@@ -43,7 +43,7 @@ class Pass(Protocol):
 
 
 def why_unknown(names: Sequence[str], kernel: Kernel) -> str | None:
-    """What to say of the first name that no pass has, or None."""
+    """The message about the first name that no pass has, or None."""
     registry = kernel.registries.add_kind(KIND)
     try:
         for name in names:

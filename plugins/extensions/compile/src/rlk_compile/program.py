@@ -1,4 +1,4 @@
-"""One kind of update at one batch size, compiled, and called with as little as it needs."""
+"""One kind of update at one batch size, compiled, and called with little overhead."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rlk_compile.leaves import kind, reader
 from rlk_compile.recipe import Recipe
 from rlk_compile.trace import Execute, Retraced
 
-#: Every so many updates the recipe's conditions are looked at again.
+#: The recipe's conditions are checked again after so many updates.
 CHECK_EVERY = 512
-#: Looks in a row that must find the same tensors outside of the batch before that.
+#: So many checks in a row must find the same tensors outside of the batch before that.
 CONFIRMATIONS = 3
 
 
@@ -52,7 +52,7 @@ class Program:
         return [t for number, t in enumerate(self._inputs) if number not in self._moving]
 
     def fits(self, tensors: Sequence[Tensor]) -> bool:
-        """Whether these are tensors like those that it was compiled for."""
+        """Whether these tensors are like those for which it was compiled."""
         for tensor, (shape, stride, dtype, device) in zip(tensors, self._kinds, strict=True):
             if (
                 tensor.shape != shape
@@ -67,7 +67,8 @@ class Program:
         """The update; `tensors` is what `read` gave.
 
         Raises:
-            Retraced: what the recipe takes for granted has changed. Nothing has happened then.
+            Retraced: something that the recipe assumes has changed. Then nothing else has been
+                changed.
         """
         if self._until_check == 0:
             self._check(batch, optimise, tensors)
@@ -75,7 +76,7 @@ class Program:
         return self.call(tensors)
 
     def call(self, tensors: Sequence[Tensor]) -> Update:
-        """The same, without ever looking at the conditions."""
+        """The same, without checking the conditions."""
         given, recipe = self._inputs.copy(), self.recipe
         for number, tensor in zip(self._moving, tensors, strict=True):
             given[number] = tensor
@@ -84,7 +85,7 @@ class Program:
         return Update({name: out[number] for name, number in recipe.metrics.items()}, error)
 
     def check_soon(self) -> None:
-        """Look at the conditions at the next call."""
+        """Check the conditions at the next call."""
         self._until_check = 0
 
     def _check(self, batch: Any, optimise: Any, tensors: Sequence[Tensor]) -> None:
@@ -100,7 +101,7 @@ class Program:
             for number, (one, other) in enumerate(zip(before, self._inputs, strict=True))
             if number not in self._moving
         )
-        if moved and self._moved:  # twice in a row: it is another at every update
+        if moved and self._moved:  # twice in a row: it is another tensor at every update
             raise Retraced
         self._confirmed = 1 if moved else self._confirmed + 1
         self._moved = moved
@@ -112,5 +113,5 @@ class Program:
 
 
 def scope_of(update: Callable[..., Any], batch: Any, optimise: Any) -> Scope:
-    """Where the expressions of a trace of this update mean something."""
+    """The scope in which the expressions of a trace of this update are evaluated."""
     return Scope(update, batch, optimise, vars(trace))

@@ -1,7 +1,7 @@
-"""What an update may not change: numbers and containers that are no tensors.
+"""What an update must not change: numbers and containers that are not tensors.
 
-A graph moves tensors alone. An update that counts its calls in an `int` would stop counting, so it
-is found out beforehand.
+A graph only changes tensors. An update that counts its calls in an `int` would stop counting, so
+this is checked before compiling.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import nn
 
-#: How far attributes are followed.
+#: The depth to which attributes are followed.
 DEPTH = 2
 _GONE = object()
 _CONTAINERS = (list, dict, set, deque)
@@ -48,7 +48,7 @@ class PythonState:
         return self._compare(restore=False)
 
     def put_back(self) -> str:
-        """The same, and restore all of it."""
+        """The same, and restore everything."""
         return self._compare(restore=True)
 
     def _compare(self, restore: bool) -> str:

@@ -1,4 +1,4 @@
-"""All that must be known of a compiled update to call it again, in this process or in another."""
+"""All that is needed to call a compiled update again, in this process or in another."""
 
 from __future__ import annotations
 

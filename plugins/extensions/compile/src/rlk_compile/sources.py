@@ -32,8 +32,7 @@ class Unwritten(Exception):
 def sources(code: Iterable[types.CodeType], values: Iterable[Any]) -> Sources:
     """The files of this code and of the modules of these values; torch's and Python's own aside.
 
-    Raises:
-        Unwritten: if code is in no file, or a file has changed since this process read it.
+    Unwritten: if code is not in a file, or a file has changed since this process read it.
     """
     files = {each.co_filename for each in code}
     files = {file for file in files if not _known(file)}
@@ -46,7 +45,7 @@ def sources(code: Iterable[types.CodeType], values: Iterable[Any]) -> Sources:
 
 
 def unchanged(found: Sources) -> bool:
-    """Whether all of these files still are what they were."""
+    """Whether all of these files are unchanged."""
     try:
         return all(hashed(file) == text for file, text in found.items())
     except Unwritten:

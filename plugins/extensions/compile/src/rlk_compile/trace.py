@@ -24,11 +24,11 @@ class Untraceable(Exception):
 
 
 class Retraced(Exception):
-    """What the graph takes for granted is no longer so: the update would have to be traced anew."""
+    """An assumption of the graph no longer holds: the update would have to be traced anew."""
 
 
 class _Recorded(Exception):
-    """The graph is there, and was not executed."""
+    """The graph has been recorded, and was not executed."""
 
 
 class Guard(NamedTuple):

@@ -1,4 +1,4 @@
-"""Trying a compiled update out: does it make the eager one's step, and how long do both take?"""
+"""Tries a compiled update: does it make the same step as the eager one, and how fast are both?"""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from torch import Tensor
 from rlk_compile.python_state import PythonState
 from rlk_compile.trace import Untraceable, reason_of
 
-#: A compiled update may differ from the eager one by this part of its step: rounding does not.
+#: The largest relative difference between the steps of both; rounding stays below it.
 TOLERANCE = 0.01
-#: Times that an update is tried eagerly and compiled, to time it.
+#: How often an update is run eagerly and compiled, to time it.
 TRIALS = 3
 
 
@@ -31,7 +31,7 @@ class Compared(NamedTuple):
 
 @attrs.frozen
 class Report:
-    """What became of one kind of update.
+    """The result for one kind of update.
 
     Attributes:
         way: how it was compiled. seconds: that it took to have it.
@@ -86,7 +86,7 @@ def tried(
 
 @contextmanager
 def restored(fixed: Sequence[Tensor]) -> Iterator[None]:
-    """Whatever happens inside, tensors and torch's generators are as before afterwards."""
+    """Restores tensors and torch's generators afterwards, whatever happens inside."""
     before = [tensor.clone() for tensor in fixed]
     devices = sorted({t.device.index or 0 for t in fixed if t.device.type == "cuda"})
     with torch.random.fork_rng(devices=devices):

@@ -1,4 +1,4 @@
-"""What stands in the place of an algorithm's update: a compiled program where there is one."""
+"""Replaces an algorithm's update: a compiled program if there is one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CHANGED = (
 
 
 class CompiledUpdate:
-    """Compiles the first batch of each kind that comes, and runs the rest as it can.
+    """Compiles the first batch of each kind, and runs all others as far as possible.
 
     Args:
         update: `update(batch, optimise)` as it is. run: whose it is. config: how to compile.
@@ -59,7 +59,7 @@ class CompiledUpdate:
 
     @property
     def seconds(self) -> float:
-        """What tracing and compiling took so far."""
+        """Seconds that tracing and compiling took so far."""
         return sum(report.seconds for report in self.reports.values())
 
     def __call__(self, batch: Any, optimise: Any) -> Any:
@@ -152,7 +152,7 @@ class CompiledUpdate:
         )
 
     def _owners(self, optimise: Any) -> list[object]:
-        """Objects whose attributes an update may not change."""
+        """Objects whose attributes an update must not change."""
         run = self._run
         return [run.algorithm, optimise, *optimise.steps.values(), *run.policy.modules()]
 
@@ -188,16 +188,16 @@ class CompiledUpdate:
                 program.check_soon()
 
     def state_dict(self) -> dict[str, Any]:
-        """Which batch sizes are compiled: a resumed run must take the same."""
+        """Which batch sizes are compiled: a resumed run must use the same."""
         return {"sizes": {key: list(sizes) for key, sizes in self._sizes.items()}}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """What `state_dict` gave."""
+        """Restore the result of `state_dict`."""
         self._sizes = {key: [int(size) for size in sizes] for key, sizes in state["sizes"].items()}
 
 
 def described(title: str, size: int, report: Report) -> str:
-    """What became of one kind of update, in a line."""
+    """The result for one kind of update, in a line."""
     slower = ", which is slower: leave compile out" if report.compiled > report.eager else ""
     how = "found compiled" if report.kept else "compiled"
     text = (

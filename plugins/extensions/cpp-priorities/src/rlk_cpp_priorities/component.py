@@ -1,4 +1,4 @@
-"""What this distribution offers: `cpp-priorities`, which joins wherever an agent is made."""
+"""The component `cpp-priorities`, which is active wherever an agent is made."""
 
 from __future__ import annotations
 

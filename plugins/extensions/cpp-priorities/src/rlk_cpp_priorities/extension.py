@@ -1,4 +1,4 @@
-"""Where the tree in C++ joins a run: prioritized replay is made with it."""
+"""The hook of the C++ tree: prioritized replay is made with it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class CppPriorities:
-    """Makes the storage `prioritized-replay` with a tree in C++; all others stay as they are."""
+    """Makes the storage `prioritized-replay` with a tree in C++; leaves all others unchanged."""
 
     @hookimpl
     def rlk_make_storage(self, choice: Choice) -> Any:
-        """The same storage, or None where it is another one, or there is nothing to build with."""
+        """The storage with the tree; None for other storages, or if the tree cannot be built."""
         if choice.component.name != "prioritized-replay":
             return None
         # Imported here: this module is loaded with every plan.

@@ -20,7 +20,7 @@ AT_A_TIME = 1024
 
 
 class CppSumTree:
-    """What `rlk_prioritized_replay.tree.SumTree` is, bit for bit.
+    """The same as `rlk_prioritized_replay.tree.SumTree`, bit for bit.
 
     Raises:
         Unbuilt: when the first is made, if the source cannot be built.
@@ -42,7 +42,7 @@ class CppSumTree:
         self._places = _at(self._record), _at(self._index), _at(self._number)
 
     def set(self, index: Array, value: Array | float) -> None:
-        """Set leaves. If an index is there twice, the last value counts."""
+        """Set leaves. If an index occurs twice, the last value counts."""
         tree, indices, numbers = self._places
         for at in range(0, len(index), AT_A_TIME):
             some = index[at : at + AT_A_TIME]
@@ -59,7 +59,7 @@ class CppSumTree:
         return float(self._before[-1])
 
     def minimum(self) -> float:
-        """The least leaf that is not zero; infinite if all are zero."""
+        """The smallest leaf that is not zero; infinite if all are zero."""
         return float(np.minimum.reduce(self._row_minima))
 
     def find(self, target: Array) -> Array:
@@ -80,7 +80,7 @@ class CppSumTree:
         return found
 
     def __reduce__(self) -> Any:
-        """A copy has arrays of its own, and knows where these are."""
+        """A copy has its own arrays, and their new addresses."""
         return _tree_of, (self.leaves.copy(),)
 
 
@@ -92,7 +92,7 @@ def _tree_of(leaves: Array) -> CppSumTree:
 
 @functools.cache
 def library() -> Any:
-    """The functions of the source, which is built unless it was before.
+    """The functions of the source, which is built if necessary.
 
     Raises:
         Unbuilt: with the message of the compiler or the loader.
@@ -105,5 +105,5 @@ def library() -> Any:
 
 
 def _at(array: Array) -> int:
-    """Where an array is in memory."""
+    """The address of an array in memory."""
     return int(array.ctypes.data)

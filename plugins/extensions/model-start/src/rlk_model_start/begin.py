@@ -1,4 +1,4 @@
-"""Gives a run that was just built the parameters of a model."""
+"""Loads the parameters of a model into a run that was just built."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from rlk.protocols import State
     from rlk.running.run import Run
 
-#: So many parameters that do not fit are named.
+#: At most so many parameters that do not fit are named.
 SHOWN = 5
 
 
 def begin(run: Run, path: Path) -> None:
-    """Take up a model's policy and what its algorithm keeps; its optimiser, if both are the same.
+    """Load a model's policy and its algorithm's state; its optimiser's, if both are the same.
 
     Clocks, random streams and schedules are those of a new run.
 
     Raises:
-        BadFile: if it does not fit, with the parameters that differ.
+        BadFile: if it does not fit; the error names parameters that differ.
     """
     state = saved_files.read(path, run.plan.kernel)
     saved = state["manifest"]["plan"]

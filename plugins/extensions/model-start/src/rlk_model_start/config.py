@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen(kw_only=True)
 class ModelStartConfig:
-    """Which model it is."""
+    """The path of the model."""
 
     path: str | None = attrs.field(
         default=None,

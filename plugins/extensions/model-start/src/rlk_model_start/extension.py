@@ -1,4 +1,4 @@
-"""A run begins with the policy of a saved model: planning looks whether it fits."""
+"""A run begins with the policy of a saved model: planning checks that it fits."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _CONVERT = (
 
 
 class ModelStart:
-    """Gives a new run the parameters of a model; a run that goes on has its own."""
+    """Gives a new run the parameters of a model; a continued run has its own."""
 
     def __init__(self, config: ModelStartConfig | None = None) -> None:
         self._config = config or ModelStartConfig()
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
-        """That there is such a model, of the same spaces and the same policy."""
+        """Check that there is such a model, with the same spaces and the same policy."""
         from rlk.running import saved_files  # this module is loaded with every plan
         from rlk_model_start.fit import other_policy, other_spaces
 
@@ -49,7 +49,7 @@ class ModelStart:
 
     @hookimpl(trylast=True)
     def rlk_wrap_update(self, run: Run) -> None:
-        """Take the model up: when this is asked, every part of the run is made.
+        """Load the model: when this hook is called, every part of the run exists.
 
         Raises:
             BadFile: if it does not fit.
@@ -75,6 +75,6 @@ _GOES_ON = (
 
 
 def _was_saved(plan: Plan) -> bool:
-    """Whether the run had begun with a model, as the saved plan says."""
+    """Whether the run had begun with a model, according to the saved plan."""
     own = (choice for choice in plan.extensions if choice.name == NAME)
     return any(choice.sources.get("path") == SAVED for choice in own)

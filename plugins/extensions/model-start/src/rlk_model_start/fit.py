@@ -1,4 +1,4 @@
-"""What a saved plan has otherwise than the plan of a new run, and what to type instead."""
+"""How a saved plan differs from the plan of a new run, and what to type instead."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARTS = ("wrapper", "extension")
 
 
 def other_spaces(saved: Mapping[str, Any], plan: Plan) -> str | None:
-    """The first space that is another one, as the end of a sentence; None if both are the same."""
+    """The first space that differs, as the end of a sentence; None if both are the same."""
     from rlk.spaces import describe  # not at the top: it needs gymnasium
 
     for name in ("observation_space", "action_space"):
@@ -32,7 +32,7 @@ def other_spaces(saved: Mapping[str, Any], plan: Plan) -> str | None:
 
 
 def other_policy(saved: Mapping[str, Any], plan: Plan) -> str | None:
-    """The settings of the policy that are others, likewise."""
+    """The settings of the policy that differ, likewise."""
     there = next(one for one in saved["components"] if one["slot"] == "policy")
     if there["name"] != plan.policy.name:
         return (
@@ -76,6 +76,6 @@ def _algorithm(saved: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _typed(key: str, value: Any) -> str:
-    """A setting as it can be pasted into a shell."""
+    """A setting, written so that it can be pasted into a shell."""
     text = value if isinstance(value, str) else "none" if value is None else json.dumps(value)
     return f"--set {shlex.quote(f'{key}={text}')}"

@@ -1,4 +1,4 @@
-"""What `mpi` is made of: ranks that train together, and MPI that carries their messages."""
+"""The parts of `mpi`: ranks that train together, and MPI for their messages."""
 
 from __future__ import annotations
 

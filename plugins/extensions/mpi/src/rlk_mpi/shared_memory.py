@@ -1,8 +1,9 @@
-"""Sees that MPICH finds room in /dev/shm, and leaves nothing there, however the ranks end.
+"""Checks that MPICH has room in /dev/shm, and leaves nothing there, however the ranks end.
 
 MPICH keeps the memory that the ranks of a machine share in a file, `mpich_shm_*`, and deletes it
-when MPI ends: never, if ranks are killed. Once all ranks have it open the name is needed no more,
-and without a name the system frees the memory with the last process. (Open MPI and UCX do so.)
+when MPI ends; if ranks are killed, it never does. Once all ranks have opened the file, its name is
+not needed any more, and without a name the system frees the memory with the last process. (Open MPI
+and UCX do the same.)
 """
 
 from __future__ import annotations
@@ -30,10 +31,9 @@ _OWN = Path("/proc/self/maps")
 
 
 def make_room(environment: MutableMapping[str, str]) -> None:
-    """Called before MPI is entered, which a full /dev/shm would end by a bus error without a word.
+    """Called before MPI is initialised, which would crash by a bus error if /dev/shm is full.
 
-    Where there is room for MPICH alone (a container has 64 MB unless told), UCX is told to do
-    without.
+    If there is only room for MPICH (a container has 64 MB by default), UCX is told not to use it.
 
     Args:
         environment: of this process.
@@ -62,7 +62,7 @@ def named() -> set[str]:
 
 
 def remove_names(ranks: MpiWorld) -> None:
-    """Take away the names of what the ranks share, on every machine; called by all ranks."""
+    """Remove the names of the shared files, on every machine; called by all ranks."""
     here = ranks.comm.Split_type(ranks.mpi.COMM_TYPE_SHARED)
     here.Barrier()  # all ranks of this machine have opened it
     if here.rank == 0:

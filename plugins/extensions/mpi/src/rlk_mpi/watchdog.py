@@ -1,4 +1,4 @@
-"""Names the rank that has died: launchers end the others then, and MPICH's names only a process.
+"""Names the rank that has died: launchers then end the others, and MPICH names only a process.
 
 Every rank holds a robust mutex in memory that the ranks of one machine share. When a process dies,
 by any signal, the kernel gives its mutex to the thread that waits for it, before it closes the
@@ -30,7 +30,7 @@ LEFT_SECONDS = 5.0
 
 
 class Watchdog:
-    """Holds this rank's mutex, and waits for those of other ranks of this machine.
+    """Holds this rank's mutex, and waits for the mutexes of other ranks on this machine.
 
     The first rank of a machine waits for all others of it, the second for the first.
     """
@@ -60,7 +60,7 @@ class Watchdog:
             threading.Thread(target=_wait, args=arguments, daemon=True).start()
 
     def release(self) -> None:
-        """This rank ends as it should, and is not to be reported as dead."""
+        """This rank ends as planned, and must not be reported as dead."""
         if self._release is not None:
             self._release()
             self._release = None
@@ -83,7 +83,7 @@ def _shared(here: Any) -> mmap.mmap:
 
 
 def _lock_new(libc: Any, place: ctypes.c_void_p) -> None:
-    """Makes a robust mutex at that place and locks it."""
+    """Make a robust mutex at that address and lock it."""
     kind = ctypes.create_string_buffer(ROOM)
     libc.pthread_mutexattr_init(kind)
     libc.pthread_mutexattr_setpshared(kind, PTHREAD_PROCESS_SHARED)
@@ -93,7 +93,7 @@ def _lock_new(libc: Any, place: ctypes.c_void_p) -> None:
 
 
 def _wait(libc: Any, place: ctypes.c_void_p, text: bytes) -> None:
-    """Waits until the rank gives its mutex back, having ended well, or dies, which is reported."""
+    """Wait until the rank releases its mutex, or dies, which is reported."""
     if libc.pthread_mutex_lock(place) != errno.EOWNERDEAD:
         return
     os.write(2, text)

@@ -1,4 +1,4 @@
-"""MPI itself: entered once per process, and only where a launcher started several ranks.
+"""MPI itself: initialised once per process, and only if a launcher started several ranks.
 
 Importing `mpi4py.MPI` initialises MPI, so nothing here imports it at the top.
 """
@@ -93,7 +93,7 @@ class MpiWorld:
         return True
 
     def watch(self) -> None:
-        """Leaves nothing in /dev/shm if ranks are killed, and names the one that dies."""
+        """Leave nothing in /dev/shm if ranks are killed, and name the rank that dies."""
         remove_names(self)
         self._watchdog = Watchdog(self)
 

@@ -1,7 +1,7 @@
-"""The actors of algorithms in numpy, by their exact types.
+"""The actors of algorithms in numpy, found by their exact types.
 
-Each takes the place of one in torch, draws the same noise from the same stream, and gives the same
-actions to float tolerance. Dimensions: N environments, F features.
+Each replaces one in torch, draws the same noise from the same stream, and returns the same actions
+to float tolerance. Dimensions: N environments, F features.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rlk_on_policy.recurrent import RecurrentActor, checked_state, stepped
 
 
 def in_numpy(actor: Actor) -> Actor | None:
-    """The same actor in numpy, or None where it, its policy or its distribution stays in torch."""
+    """The same actor in numpy, or None if it, its policy or its distribution stays in torch."""
     make = _ACTORS.get(type(actor))
     try:
         return None if make is None else make(actor)

@@ -33,7 +33,7 @@ LARGEST = np.float32(squashing.LARGEST)
 
 @dataclass(frozen=True)
 class NumpyDistribution:
-    """What an actor asks of a distribution.
+    """The functions of a distribution that an actor needs.
 
     Attributes:
         sample: (parameters, noise) -> actions.

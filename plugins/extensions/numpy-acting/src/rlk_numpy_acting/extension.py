@@ -1,4 +1,4 @@
-"""Where acting in numpy joins a run: it puts its own actor in the place of the algorithm's."""
+"""The hook of acting in numpy: it replaces the algorithm's actor."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class NumpyActing:
-    """Replaces every actor that it knows by one in numpy; all others stay as they are."""
+    """Replaces every actor that it supports by one in numpy; leaves all others unchanged."""
 
-    @hookimpl(trylast=True)  # it joined by itself: what a user puts in is asked first
+    @hookimpl(trylast=True)  # it is active by default: what a user adds is asked first
     def rlk_make_actor(self, run: Run, actor: Actor) -> Actor | None:
-        """The same actor in numpy, or None where torch acts."""
+        """The same actor in numpy, or None if torch acts."""
         # Imported here: this module is loaded with every plan, the networks only with an agent.
         from rlk_numpy_acting.actors import in_numpy
 

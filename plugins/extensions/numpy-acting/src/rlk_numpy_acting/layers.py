@@ -1,4 +1,4 @@
-"""The numpy forward of every kind of module that is known, by its exact type.
+"""The numpy forward of every supported kind of module, found by its exact type.
 
 A subclass counts as unknown, because its `forward` may be another one. Dimensions: B batch,
 F features, D action dimensions, A actions.
@@ -36,7 +36,7 @@ def forward_of(module: nn.Module) -> Forward:
     """The numpy forward of a module.
 
     Raises:
-        StaysInTorch: if the module, or a part of it, is of a type that is not known.
+        StaysInTorch: if the type of the module, or of a part of it, is not supported.
     """
     make = _FORWARDS.get(type(module))
     if make is None:

@@ -1,4 +1,4 @@
-"""`observation-range`: what the policy is given lies between two bounds."""
+"""`observation-range`: clips the policy's observations to two bounds."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Bounds(nn.Module):
 
 
 class ObservationRange:
-    """Puts `Bounds` before the encoder, behind every other filter."""
+    """Puts `Bounds` before the encoder, after all other filters."""
 
     def __init__(self, config: RangeConfig | None = None) -> None:
         self._config = config or RangeConfig()

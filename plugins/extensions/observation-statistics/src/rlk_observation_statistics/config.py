@@ -1,4 +1,4 @@
-"""Settings of what observations go through inside the policy."""
+"""Settings of the transformations of observations inside the policy."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """`observation-statistics`: mean and standard deviation of what training sees, in the policy.
 
-Replays keep raw observations, so hindsight's goals, models and `predict` know nothing of it.
+Replays keep raw observations, so hindsight's goals, models and `predict` are not affected.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Products of matrices by a kernel of rlk's own, in graphs that `compile` compiles."""
+"""Matrix products by a kernel of rlk's own, in graphs that `compile` compiles."""

@@ -1,4 +1,4 @@
-"""Which convolutions of a compiled graph our own kernel takes from the library."""
+"""Which convolutions of a compiled graph our own kernel replaces."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OURS, THEIRS = (2, 3, 1, 0), (3, 2, 0, 1)
 
 
 class OwnConvolutions:
-    """Puts our own convolution and its gradients in the place of the library's."""
+    """Replaces the library's convolutions and their gradients by our own."""
 
     name = "own-convolutions"
 
@@ -48,7 +48,7 @@ class OwnConvolutions:
         self._own = convolutions()
 
     def __call__(self, graph: fx.Graph) -> None:
-        """Exchange convolutions, and what the graph takes of their gradients."""
+        """Replace convolutions, and the gradients of them that the graph uses."""
         for node in graph.find_nodes(op="call_function", target=aten.convolution.default):
             x, w, bias, stride, *others = node.args
             if bias is not None and suits(x, w, stride, others, node):

@@ -1,4 +1,4 @@
-"""Which products of a compiled graph our own kernel takes from the library."""
+"""Which products of a compiled graph our own kernel replaces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORK, COLUMNS, NUMBERS = 1 << 19, 32, 1 << 20
 
 
 class OwnProducts:
-    """Puts our own product in the place of the library's, where it is the faster one."""
+    """Replaces the library's products by our own, if they are faster."""
 
     name = "own-products"
 
@@ -39,7 +39,7 @@ class OwnProducts:
         self._product = operator()
 
     def __call__(self, graph: fx.Graph) -> None:
-        """Exchange products, those of the gradient too."""
+        """Replace products, those of gradients too."""
         aten = torch.ops.aten
         for target in (aten.mm.default, aten.bmm.default):
             for node in graph.find_nodes(op="call_function", target=target):

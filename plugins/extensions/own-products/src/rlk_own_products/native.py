@@ -1,4 +1,4 @@
-"""Our own operators on float32: compiled once for a machine, loaded, and told to torch."""
+"""Our own operators on float32: compiled once per machine, loaded, and registered with torch."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ OPTIONS = (
 #: What they are made for by measurement; on other makes the library's stay in their places.
 MAKE = "AuthenticAMD"
 CPUINFO = Path("/proc/cpuinfo")
-#: Operands may lie in memory as they like.
+#: Operands may have any memory layout.
 TAGS = (torch.Tag.flexible_layout,)
 
 _library = cast(Any, torch.library).Library("rlk_own_products", "FRAGMENT")
 
 
 def suits_this_processor() -> bool:
-    """Whether it is one on which they are known to be faster than the library's."""
+    """Whether our operators are known to be faster than the library's on this processor."""
     if torch.backends.cpu.get_cpu_capability() != "AVX512" or not CPUINFO.exists():
         return False
     return MAKE in CPUINFO.read_text(encoding="utf-8", errors="replace")
@@ -72,7 +72,7 @@ def convolutions() -> Any:
 
 
 def version(source: Path = PRODUCT) -> str:
-    """What tells the operators of this source apart from those of another."""
+    """An identity that distinguishes the operators of this source from those of another."""
     return hashlib.sha256(source.read_bytes()).hexdigest()[:16]
 
 

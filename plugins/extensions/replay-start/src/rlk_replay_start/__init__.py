@@ -1,1 +1,1 @@
-"""A run begins with the replay of another one (`--plugin replay-start:run=RUN`)."""
+"""A run begins with the replay of another run (`--plugin replay-start:run=RUN`)."""

@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen(kw_only=True)
 class ReplayStartConfig:
-    """Whose replay it is."""
+    """The path of the other run."""
 
     run: str | None = attrs.field(
         default=None,

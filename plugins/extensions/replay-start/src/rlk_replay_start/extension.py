@@ -1,4 +1,4 @@
-"""A run begins with the replay of another one: its transitions are there before the first step."""
+"""A run begins with the replay of another run: its transitions exist before the first step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TYPE = "--plugin replay-start:run=RUN"
 
 
 class ReplayStart:
-    """Loads the replay when training starts, once; a run that is resumed has it already."""
+    """Loads the replay when training starts, once; a resumed run already has it."""
 
     def __init__(self, config: ReplayStartConfig | None = None) -> None:
         self._config = config or ReplayStartConfig()
@@ -30,7 +30,7 @@ class ReplayStart:
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
-        """That there is a run to begin with, and a replay to put it into."""
+        """Check that there is a run to begin with, and a replay to put its transitions into."""
         if self._config.run is None:
             return (
                 "plugin 'replay-start' (rlk-replay-start) needs a run whose replay to begin with. "
@@ -46,7 +46,7 @@ class ReplayStart:
 
     @hookimpl(tryfirst=True)
     def rlk_training_start(self, run: Run) -> None:
-        """Load it.
+        """Load the replay.
 
         Raises:
             BadFile: if there is no such run, or it has no replay that fits.

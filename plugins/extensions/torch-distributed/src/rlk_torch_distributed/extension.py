@@ -1,4 +1,4 @@
-"""What `torch-distributed` is made of: ranks that train together, and what carries messages."""
+"""The parts of `torch-distributed`: ranks that train together, and their message library."""
 
 from __future__ import annotations
 

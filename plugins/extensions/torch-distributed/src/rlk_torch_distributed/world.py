@@ -1,6 +1,6 @@
-"""torch.distributed: entered once per process, and only where a launcher started several ranks.
+"""torch.distributed: initialised once per process, and only if a launcher started several ranks.
 
-Nothing here imports torch at the top: planning a run on one rank does without it.
+Nothing here imports torch at the top, because planning a run on one rank does not need it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: What torchrun sets for every rank, and other launchers of torch.distributed as well.
 VARIABLES = ("WORLD_SIZE", "RANK", "MASTER_ADDR", "MASTER_PORT")
-#: Ranks wait so long for each other: evaluations are rank 0's, and a death is noticed without this.
+#: The time limit for waiting: evaluations are rank 0's, and a death is noticed without it.
 PATIENCE = timedelta(days=7)
 #: What gloo says when the process at the other end of a connection is gone.
 GONE = ("connection closed", "connection reset", "broken pipe", "connection refused")
@@ -35,7 +35,7 @@ GONE = ("connection closed", "connection reset", "broken pipe", "connection refu
 class TorchWorld:
     """All ranks (`rlk_ranks.world.World`).
 
-    Values and tensors of the CPU travel by gloo, tensors of a GPU by NCCL.
+    Values and CPU tensors are sent by gloo, GPU tensors by NCCL.
 
     Attributes:
         dist: the module `torch.distributed`.
@@ -121,13 +121,13 @@ class TorchWorld:
         return True
 
     def watch(self) -> None:
-        """The launcher reports a death by itself, with the rank."""
+        """The launcher itself reports a death, with the rank."""
 
     def release(self) -> None:
-        """Nobody watches."""
+        """Does nothing, because there is no watchdog."""
 
     def abort(self, code: int) -> None:
-        """End this rank now, which is how the others and the launcher learn of it."""
+        """End this rank now; the other ranks and the launcher notice that."""
         os._exit(code)
 
     def leave(self) -> None:
