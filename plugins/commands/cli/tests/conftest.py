@@ -1,4 +1,4 @@
-"""What every test of the command line has: a folder of its own for what listings keep."""
+"""Shared by all tests of the command line: a separate cache folder for listings."""
 
 import pytest
 

@@ -40,7 +40,7 @@ def packages(tmp_path, monkeypatch):
 
 
 def raised(function):
-    """The places of the error that it raises."""
+    """The places of the error that a function raises."""
     try:
         function()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Zips whose members are forged, and what reading them must come to."""
+"""Zips with forged members, and the expected results of reading them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rebuilt(
     compress: int = zipfile.ZIP_STORED,
     state: dict[str, Any] = STATE,
 ) -> bytes:
-    """What is written of a state, with members replaced, added, or (None) left out."""
+    """The bytes of a written state, with members replaced, added, or (None) left out."""
     with zipfile.ZipFile(io.BytesIO(written(state))) as old:
         members: dict[str, Any] = {name: old.read(name) for name in old.namelist()}
     out = io.BytesIO()

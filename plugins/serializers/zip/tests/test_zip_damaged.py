@@ -1,4 +1,4 @@
-"""Zips that are cut off, changed, or not what they say, which are not read."""
+"""Zips that are cut off, changed or inconsistent are not read."""
 
 from __future__ import annotations
 

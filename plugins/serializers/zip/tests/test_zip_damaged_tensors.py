@@ -1,4 +1,4 @@
-"""Tensors in a zip that are not what their head says, which are not read."""
+"""Tensors in a zip that differ from their header are not read."""
 
 from __future__ import annotations
 

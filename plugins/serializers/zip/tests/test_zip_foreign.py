@@ -1,4 +1,4 @@
-"""What is no file of this serializer's, and is not read: another program's, a newer one's."""
+"""Files of other programs or newer versions are not read."""
 
 from __future__ import annotations
 

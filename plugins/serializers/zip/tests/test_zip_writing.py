@@ -1,4 +1,4 @@
-"""What the zip serializer will not write."""
+"""States that the zip serializer refuses to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line of rlk: `rlk run`, a look at plugins, and whatever commands are installed.
+"""The command line of rlk: `rlk run`, `rlk plugins …`, and the commands of other distributions.
 
-Nothing here is imported by the kernel; it is found by its entry points, like every plugin.
+The kernel imports nothing from here; it is found by its entry points, like every plugin.
 """

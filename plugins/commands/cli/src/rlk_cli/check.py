@@ -1,4 +1,4 @@
-"""`rlk plugins check`: can what is installed be used?"""
+"""`rlk plugins check`: checks that installed components can be used."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def check(names: tuple[str, ...]) -> None:
 
 
 def fault(entry: Entry, registries: Registries) -> str | None:
-    """Why a component cannot be used, or None; its implementation is imported to find out.
+    """Why a component cannot be used, or None; its implementation is imported for this.
 
-    What it names beyond itself, such as the storage that it takes by default, is looked up.
+    Names of other components in its record, such as its default storage, are looked up.
     """
     found = diagnose.problem(entry)
     if found:
@@ -59,7 +59,7 @@ def fault(entry: Entry, registries: Registries) -> str | None:
 
 
 def _hidden_commands(entry: Entry, registries: Registries) -> Iterator[str]:
-    """Of a command, which others it keeps from being reached: `env` is no group of `env.check`."""
+    """The commands that a command hides: with a command `env`, `env.check` cannot be reached."""
     if entry.kind == "commands":
         for other in registries.commands:
             if other.name.startswith(f"{entry.name}."):

@@ -1,4 +1,4 @@
-"""Text in two columns that fits the terminal, whatever its width."""
+"""Text in two columns that fits a terminal of any width."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import shutil
 import sys
 import textwrap
 
-#: The right column goes below the left one if it would have less room than this.
+#: If the right column had less room than this, it goes below the left one.
 NARROW = 28
-#: How far it is indented then.
+#: How far it is then indented.
 INDENT = 6
 
 
 def terminal_width() -> int | None:
-    """Characters of a line on the terminal, or as COLUMNS says; None on a pipe: none is broken."""
+    """Characters per line of the terminal, or as COLUMNS says; None on a pipe: no line breaks."""
     is_bounded = sys.stdout.isatty() or "COLUMNS" in os.environ
     return shutil.get_terminal_size().columns if is_bounded else None
 
 
 def columns(left: str, at: int, right: str, width: int | None) -> str:
-    """`left`, and `right` beside it, broken between words and going on in its own column.
+    """`left`, and beside it `right`, broken between words within its own column.
 
     Args:
-        left: in one line.
-        at: where the right column begins; 0 for a text that stands alone.
+        left: a text of one line.
+        at: where the right column begins; 0 for a text without a left column.
         right: of any length.
         width: of the terminal; None breaks no line.
     """
@@ -44,5 +44,5 @@ def beside(left: str, at: int, lines: list[str]) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A text in lines of at most so many characters, longer words aside."""
+    """A text in lines of at most so many characters, except for longer words."""
     return textwrap.wrap(text, max(width, 1), break_on_hyphens=False, break_long_words=False)

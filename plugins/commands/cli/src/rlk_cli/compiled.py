@@ -1,7 +1,7 @@
-"""Whether a component's factory is sound, as far as the compiled code of its module shows.
+"""Whether a component's factory is sound, as far as the compiled code of its module shows it.
 
-Python keeps compiled modules beside their sources and reads one in 0.1 ms; parsing a source takes
-ten times that. What is not settled here is looked at by `diagnose`, which parses the source.
+Python caches compiled modules beside their sources and reads one in 0.1 ms; parsing a source takes
+ten times as long. `diagnose` parses the source of what cannot be decided here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rlk.registry.implementations import HOOKS
 def is_sound(factory: str, required: set[str]) -> bool:
     """Whether `module:name` is defined, marks no unknown hook and, as a class, has these methods.
 
-    False means that it is not settled: a method may be inherited, or be an attribute.
+    False means undecided: a method may be inherited, or be an attribute.
     """
     module, _, name = factory.partition(":")
     spec = find_spec(module)
@@ -40,5 +40,5 @@ def _blocks(code: CodeType | None) -> dict[str, CodeType]:
 
 
 def _knows_hooks(defined: dict[str, CodeType]) -> bool:
-    """Whether all that is called like a hook is one."""
+    """Whether every function that is named like a hook is one."""
     return all(name in HOOKS for name in defined if name.startswith("rlk_"))

@@ -1,7 +1,7 @@
 """What is wrong with components, found without importing their implementations.
 
-The factory's module is looked at and not imported, so that a listing of everything takes a moment
-and starts no torch: first its compiled code, and where that leaves a doubt, its source.
+The module of the factory is not imported, so that a listing of everything is fast and does not
+import torch. Its compiled code is inspected first, and, if that is not conclusive, its source.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def problem(entry: Entry) -> str | None:
 
 
 def clashes(registries: Registries) -> dict[str, list[Entry]]:
-    """Names that more than one distribution, or more than one kind, gives."""
+    """Names that more than one distribution, or more than one kind, uses."""
     named = defaultdict(list)
     for entry in (entry for registry in registries for entry in registry):
         named[entry.name].append(entry)
@@ -51,7 +51,7 @@ def clashes(registries: Registries) -> dict[str, list[Entry]]:
 
 
 def _misspelt_kind(kind: str) -> str | None:
-    """The kind of the kernel that one is likely meant for; plugins may have others of their own."""
+    """The kernel's kind that was probably meant; plugins may have other kinds of their own."""
     near = difflib.get_close_matches(kind, () if kind in KINDS else KINDS, n=1, cutoff=0.7)
     return near[0] if near else None
 
@@ -83,7 +83,7 @@ def _check_source(kind: str, factory: str, required: set[str]) -> None:
 
 
 def _members(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> set[str] | None:
-    """What a class and its bases of the same file define; None if a base is from elsewhere."""
+    """The names that a class and its bases in the same file define; None if a base is elsewhere."""
     found = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
     for part in ast.walk(node):  # attributes too, as `self.sample = …`
         if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Store):

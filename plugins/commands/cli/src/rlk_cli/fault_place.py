@@ -1,7 +1,7 @@
 """Where an unexpected error was raised: in which distribution, in which file and line.
 
-An error that nobody raised on purpose is somebody's fault. The innermost frame that belongs to rlk
-or to a plugin tells whose, and where that is a library, so does the component that called it.
+An error that was not raised on purpose is a fault. The innermost frame of rlk or a plugin shows
+whose fault; if that is a library, so does the component that called it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import NamedTuple
 
 from rlk.registry.discovery import entry_points
 
-#: The package of the kernel, which no entry point names.
+#: The package of the kernel, which has no entry point.
 KERNEL = "rlk"
 
 
 class Place(NamedTuple):
-    """A line of code, and whose it is."""
+    """A line of code, and its owner."""
 
     owner: str  #: distribution and version, or the user's file
     file: str
     line: int
-    is_component: bool  #: of a distribution that offers components, or a file of the user's
+    is_component: bool  #: whether a distribution with components, or a file of the user's
 
     def __str__(self) -> str:
         text = linecache.getline(self.file, self.line).strip()
@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
 
 def places(error: BaseException) -> list[Place]:
-    """Where it was raised, and where a component called that; empty if none of rlk was involved."""
+    """Where it was raised, and where a component called that; empty if rlk was not involved."""
     found = list(_frames(error))[::-1]
     callers = [place for place in found if place.is_component]
     return list(dict.fromkeys([*found[:1], *callers[:1]]))
@@ -43,7 +43,7 @@ def places(error: BaseException) -> list[Place]:
 def _frames(error: BaseException) -> Iterator[Place]:
     """The frames of rlk and of plugins that are lines of a file, the outermost first.
 
-    What attrs or dataclasses have generated for a class is none: whoever called it is.
+    Code that attrs or dataclasses generate for a class is left out; its caller counts instead.
     """
     owners = {
         point.target.partition(":")[0].partition(".")[0]: f"{point.dist} {point.version}"
@@ -69,7 +69,7 @@ def _package(frame: FrameType) -> str:
 
 
 def _library(package: str) -> str | None:
-    """The distribution of rlk's that a package without entry points is of, or None."""
+    """The distribution of rlk that a package without entry points belongs to, or None."""
     from importlib.metadata import PackageNotFoundError, version
 
     dist = "rlk-kernel" if package == KERNEL else package.replace("_", "-")
@@ -80,5 +80,5 @@ def _library(package: str) -> str | None:
 
 
 def _is_installed(file: str) -> bool:
-    """Whether a file is Python's or of what is installed, or compiled from Cython's language."""
+    """Whether a file is Python's or an installed package's, or compiled from Cython."""
     return file.startswith((sys.base_prefix, sys.prefix)) or file.endswith(".pyx")

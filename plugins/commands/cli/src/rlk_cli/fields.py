@@ -17,7 +17,7 @@ class Field(NamedTuple):
     type: str
     default: str
     help: str
-    choices: tuple[str, ...] = ()  #: the words to choose from, if it takes nothing else
+    choices: tuple[str, ...] = ()  #: the words to choose from, if it takes no other value
 
 
 def fields_of(config: type, own: Mapping[str, Any] | None = None) -> list[Field]:
@@ -25,7 +25,7 @@ def fields_of(config: type, own: Mapping[str, Any] | None = None) -> list[Field]
 
     Args:
         config: an attrs class.
-        own: defaults that the component's name fixes, in place of the class's.
+        own: defaults that the component's name determines, in place of the class's.
     """
     hints, fixed = get_type_hints(config), own or {}
     rows = []

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 def choose(wanted: str | None, plan: Plan, among: str = "runs") -> Path:
-    """Make the folder; by default `runs/<algo>-<env>-<seed>-<time>`, in letters safe for files.
+    """Create the folder; by default `runs/<algo>-<env>-<seed>-<time>`, in letters safe for files.
 
-    An environment from a file or a module is called by its class there.
+    An environment from a file or a module is named after its class.
 
     Args:
         wanted: the folder that the user names.
         plan: of the run.
-        among: the folder that those are in which nobody names.
+        among: the parent folder of folders that the user does not name.
 
     Raises:
         PlanError: if the folder that the user names is in use, is not empty, or cannot be made.
@@ -44,10 +44,10 @@ def choose(wanted: str | None, plan: Plan, among: str = "runs") -> Path:
 
 
 def write_plan(out: Path, plan: dict[str, Any]) -> None:
-    """Write both files of a plan, as `Plan.as_json` has it.
+    """Write both files of a plan, in the form of `Plan.as_json`.
 
     Raises:
-        RlkError: if one cannot be written; it is whole or not there.
+        RlkError: if one cannot be written; a file is complete or does not exist.
     """
     texts = {"plan.json": json.dumps(plan, indent=2) + "\n", "spec.toml": spec_toml(plan)}
     for name, text in texts.items():
@@ -59,10 +59,10 @@ def write_plan(out: Path, plan: dict[str, Any]) -> None:
 
 
 def spec_toml(plan: dict[str, Any]) -> str:
-    """The plan as SPEC.toml; what a file cannot hold is left out, with a comment at the end.
+    """The plan as SPEC.toml; a comment at the end names what a file cannot hold.
 
-    What had joined by itself with its own defaults is not asked for, and joins again where it would
-    by itself; what the user had left out is left out again.
+    A plugin that was active by default with its default settings is not listed, and is active again
+    where it is the default; a plugin that the user had left out is left out again.
     """
     algorithm, *others = plan["components"]
     lost = [f"the plugin {made['name']} was an object" for made in others if _was_object(made)]
@@ -75,7 +75,7 @@ def spec_toml(plan: dict[str, Any]) -> str:
     tables = {"settings": algorithm["settings"] | groups}
     tables |= {m["slot" if m["slot"] in groups else "name"]: m["settings"] for m in others}
     env = {"id": plan["env"]["name"], **plan["env"]["kwargs"]}
-    # A component takes the text none for None, a run and an environment do not.
+    # A component takes the text none as None, but a run and an environment do not.
     lost += [f"env.{key} was None" for key, value in env.items() if value is None]
     head, env = ({k: v for k, v in top.items() if v is not None} for top in (head, env))
     kept = _portable({**head, "env": env, **{k: v for k, v in tables.items() if v}}, "", lost)
@@ -83,7 +83,7 @@ def spec_toml(plan: dict[str, Any]) -> str:
 
 
 def _in_slots(others: list[dict[str, Any]]) -> dict[str, Any]:
-    """What fills each slot: a name, or the names of several that are put together there."""
+    """What fills each slot: a name, or the names of several components that are combined there."""
     found: dict[str, list[str]] = {}
     for made in others:
         if made["slot"] in SLOTS:
@@ -96,12 +96,12 @@ def _was_object(made: dict[str, Any]) -> bool:
 
 
 def _had_joined(made: dict[str, Any]) -> bool:
-    """Whether nobody asked for it, or for any of its settings."""
+    """Whether the user asked neither for the component nor for any of its settings."""
     return made["chosen_by"] == JOINED and not made["set_by"]
 
 
 def _name(made: dict[str, Any]) -> str:
-    """As `rlk run` takes it: what comes from a file or a module is named by its place."""
+    """Its name for `rlk run`; a component from a file or a module is named by its place."""
     return str(made["dist"] if is_place(made["dist"]) else made["name"])
 
 

@@ -1,9 +1,9 @@
 """The rows of `rlk plugins list`, kept on disk until something that they depend on changes.
 
-To make them every component is imported, which takes most of the time of a listing. They depend on
-what is installed and on the modules that were imported: the folders and files on `sys.path`, the
-files of those modules and of the factories are compared by size and time of their last change.
-Rows with a problem are not kept, because what solves it may be in no file that was looked at.
+To make the rows, every component is imported, which takes most of the time of a listing. The rows
+depend on what is installed and on the imported modules: the folders and files on `sys.path`, the
+files of those modules and of the factories are compared by size and modification time.
+Rows with a problem are not kept, because its solution may change none of these files.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Row = dict[str, Any]
 
 
 def load(registries: Registries) -> list[Row] | None:
-    """The rows that were kept, if they are what making them again would give."""
+    """The rows that were kept, if making them again would give the same."""
     try:
         names, path, files, rows = json.loads(_place().read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError):  # none were kept, or not by this version
+    except (OSError, ValueError, TypeError):  # no rows were kept, or another version kept them
         return None
     is_current = (names, path) == (_names(registries), sys.path) and files == _stamps(files)
     return rows if is_current else None
 
 
 def save(registries: Registries, rows: list[Row]) -> None:
-    """Keep rows, unless one has a problem or is of what this program registered itself."""
+    """Keep rows, unless one has a problem or was registered by this program itself."""
     if any(row["problem"] or row["dist"] == BY_HAND for row in rows):
         return
     found = [_file(row["factory"]) for row in rows]
@@ -43,7 +43,7 @@ def save(registries: Registries, rows: list[Row]) -> None:
     files = [*sys.path, *(file for file in found if isinstance(file, str))]
     place = _place()
     part = place.with_suffix(f".{os.getpid()}")
-    with contextlib.suppress(OSError):  # no rows are kept where this user may not write
+    with contextlib.suppress(OSError):  # no rows are kept if this user may not write
         place.parent.mkdir(parents=True, exist_ok=True)
         kept = (_names(registries), sys.path, _stamps(files), rows)
         part.write_text(json.dumps(kept), encoding="utf-8")
@@ -58,7 +58,7 @@ def _place() -> Path:
 
 
 def _names(registries: Registries) -> list[list[str]]:
-    """What is registered: kind, name, distribution and version of each."""
+    """All registered components: kind, name, distribution and version of each."""
     entries = (entry for registry in registries for entry in registry)
     return [[entry.kind, entry.name, entry.dist, entry.version] for entry in entries]
 
@@ -70,7 +70,7 @@ def _file(factory: str | None) -> str | None:
 
 
 def _stamps(files: Iterable[str]) -> dict[str, list[int]]:
-    """Size and time of the last change of every file; of what is not there, nothing."""
+    """Size and modification time of every file; nothing for a missing file."""
     found = {}
     for file in files:
         try:

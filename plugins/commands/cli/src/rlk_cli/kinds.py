@@ -1,4 +1,4 @@
-"""Kinds of component as people write them."""
+"""Kinds of components as users write them."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ from rlk_cli.columns import columns, terminal_width
 from rlk_cli.kept_rows import Row
 from rlk_cli.kinds import kind_of
 
-#: What `--json` prints of every component.
+#: The fields that `--json` prints for every component.
 PRINTED = ("kind", "name", "dist", "version", "summary", "active", "problem")
-#: What a component declares, by which rows can be chosen.
+#: The declared fields by which rows can be selected.
 DECLARED = (
     "reports",
     "action_spaces",
@@ -70,7 +70,7 @@ def list_plugins(kind: str | None, as_json: bool, **wanted: Any) -> None:
 
 
 def _rows() -> list[Row]:
-    """Every component, as it was last time or made anew."""
+    """Every component, from the kept rows or made anew."""
     registries = default_kernel().registries
     rows = kept_rows.load(registries)
     if rows is None:
@@ -80,7 +80,7 @@ def _rows() -> list[Row]:
 
 
 def _made(registries: Registries) -> Iterator[Row]:
-    """Every component, by kind and name; a name that means another component is left out."""
+    """Every component, by kind and name; without names that stand for another component."""
     from rlk_cli import diagnose  # only here, because it imports a parser of Python
 
     clashes = diagnose.clashes(registries)
@@ -95,7 +95,7 @@ def _made(registries: Registries) -> Iterator[Row]:
 
 
 def _is_alias(entry: Entry) -> bool:
-    """Whether it is another name of a component that is listed by its own."""
+    """Whether it is another name of a component that is listed under its own name."""
     try:
         return entry.component().name != entry.name
     except BrokenPlugin:
@@ -103,7 +103,7 @@ def _is_alias(entry: Entry) -> bool:
 
 
 def _declared(entry: Entry) -> Row:
-    """What a component says of itself, as JSON has it; nothing of one that cannot be loaded."""
+    """A component's declarations, as JSON values; nothing if it cannot be loaded."""
     try:
         component = entry.component()
     except BrokenPlugin:
@@ -114,7 +114,7 @@ def _declared(entry: Entry) -> Row:
 
 
 def _fits(declared: Any, value: Any) -> bool:
-    """Whether a field is what is wanted, or holds it."""
+    """Whether a field equals the wanted value, or contains it."""
     if isinstance(declared, (list, tuple)):
         return value in declared
     return bool(declared == value)

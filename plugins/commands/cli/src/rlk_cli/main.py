@@ -16,12 +16,12 @@ from rlk.registry.kernel import default_kernel
 
 EXAMPLE = "rlk run --algo dqn --plugin prioritized-replay   trains on CartPole-v1"
 
-#: The settings that most of a run's memory is by.
+#: The settings that determine most of a run's memory.
 MEMORY = "fewer environments (--n-envs), a lower n_steps, buffer_size or batch_size, smaller layers"
 
 
 class LazyCommand(click.Command):
-    """A command whose module is imported when it is called; its component is enough for help."""
+    """A command whose module is imported when it is called; its component suffices for help."""
 
     def entry(self) -> Entry:
         return default_kernel().registries.commands.get(str(self.name))
@@ -40,7 +40,7 @@ class LazyCommand(click.Command):
 def command_tree() -> click.Group:
     """`rlk` with every command in its place: `plugins.new` is `rlk plugins new`.
 
-    Where one package has a command `env` and another `env.check`, the shorter name is reached.
+    If one package has a command `env` and another `env.check`, the shorter name is used.
     """
 
     @click.version_option(package_name="rlk-kernel", prog_name="rlk")
@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _print_error(error: Exception, arguments: list[str]) -> int:
-    """Print what went wrong, without a traceback; returns the exit code."""
+    """Print an error without a traceback; returns the exit code."""
     if isinstance(error, click.NoSuchOption):
         from rlk_cli.unknown_option import explained  # only here: it looks at every component
 
@@ -112,7 +112,7 @@ def _print_error(error: Exception, arguments: list[str]) -> int:
 
 
 def _print_leaving(leaving: SystemExit) -> int:
-    """Print which environment ends the whole program; returns the exit code, never 0."""
+    """Print which environment ended the whole program; returns the exit code, never 0."""
     where = "; ".join(leaving.__notes__)
     what = f"sys.exit({leaving.code!r}) was called while {where}"
     advice = "Let it raise an error, or end its episode (truncated=True), instead"
@@ -121,14 +121,14 @@ def _print_leaving(leaving: SystemExit) -> int:
 
 
 def _lacks_memory(error: Exception) -> bool:
-    """Whether memory was asked for that is not there: Python's, numpy's or torch's error."""
+    """Whether memory could not be allocated: an error of Python, numpy or torch."""
     names = (type(error).__name__, str(error))
     said = any("OutOfMemory" in name or "can't allocate memory" in name for name in names)
     return isinstance(error, MemoryError) or said
 
 
 def _unexpected(error: Exception) -> str:
-    """What to say of an error that nobody raised on purpose: whose fault it may be, and where."""
+    """The message for an error that was not raised on purpose: whose fault it may be, and where."""
     from rlk_cli.fault_place import places  # only here, because most commands end without one
 
     found = places(error)

@@ -55,13 +55,13 @@ SHARED = (
 )
 
 
-#: What a SPEC.toml has besides settings, which planning looks at.
+#: The parts of a SPEC.toml besides settings, which planning checks.
 _KINDS = {"algo": str, "preset": str, "out": str, "plugins": list, "settings": dict}
 _WORDS = {str: "a name", list: "a list of names", dict: "a table"}
 
 
 def given(pairs: Iterable[str], **options: Any) -> dict[str, Any]:
-    """The settings that a command line gives; an option wins over the same key after `--set`."""
+    """The settings of a command line; an option overrides the same key after `--set`."""
     used = {key: value for key, value in options.items() if value not in (None, ())}
     return dict(map(parse_setting, pairs)) | used
 

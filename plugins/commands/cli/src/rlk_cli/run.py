@@ -74,7 +74,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
 
 
 def warn_of_no_callback(plan: Plan) -> None:
-    """Say that no model will be saved, where nothing is installed that would save one."""
+    """Print that no model will be saved, if no installed plugin would save one."""
     if not plan.callbacks and not plan.left_out:
         what = "no model will be saved, and little be printed: this run has no callback"
         click.echo(f"{what}. pip install rlk-callbacks rlk-loggers", err=True)

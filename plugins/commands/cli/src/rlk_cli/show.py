@@ -71,7 +71,7 @@ def declared(component: Component) -> Iterator[tuple[str, str]]:
 
 
 def elsewhere(component: Component, setting: str) -> Iterator[str]:
-    """What a setting does beyond its own component, a line each."""
+    """The effects of a setting beyond its own component, a line each."""
     if places := [place for own, place in component.forwarded() if own == setting]:
         yield f"sets {' and '.join(places)}"
     if plugin := component.activates.get(setting):

@@ -1,9 +1,9 @@
-"""How a signal ends a run: at the next border, or where the run hangs, or at once.
+"""How a signal ends a run: at the end of the iteration, or where the run hangs, or at once.
 
-The first Ctrl-C, SIGTERM or SIGHUP lets the iteration end, so that the checkpoint continues bit for
-bit. If environments make no progress meanwhile, or a second signal comes, the run is interrupted
-where it is: `Interrupted` is raised there, and passes through everything that saves and closes.
-What does not let even that pass is ended with the process.
+After the first Ctrl-C, SIGTERM or SIGHUP the iteration is finished, so that the checkpoint
+continues bit for bit. If environments make no progress meanwhile, or a second signal comes, the run
+is interrupted where it is: `Interrupted` is raised there, and passes through all code that saves
+and closes. If code catches even that, the process ends.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: Exit codes of a run that a signal stopped: 128 and the signal's number, as shells have it.
+#: Exit codes of a run that a signal stopped: 128 plus the signal's number, as in shells.
 CODES = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
-#: So long after a signal without a step of any environment, they hang.
+#: If no environment takes a step for so many seconds after a signal, they hang.
 HANGS_SECONDS = 1.5
-#: So long may environments take to close after a signal; workers that hang are killed before.
+#: Seconds that environments may take to close after a signal; workers that hang are killed earlier.
 CLOSE_SECONDS = 2.5
-#: What does not react to being interrupted for so long will not at all.
+#: Code that does not react to an interruption for so many seconds never will.
 DEAF_SECONDS = 1.5
 #: The lifecycle hooks after which environments are stepped. Elsewhere a run is at work: it updates
 #: parameters, writes files or waits for other ranks.
@@ -58,7 +58,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals:
-    r"""Ends a run by signals while it is entered; the handlers of before come back afterwards.
+    r"""Ends a run by signals while it is entered; afterwards the previous handlers are restored.
 
     A signal that was ignored (`nohup` ignores SIGHUP) stays ignored. SIGQUIT (Ctrl-\) prints where
     every thread is and ends the process at once; nothing is saved.
@@ -126,11 +126,11 @@ class Signals:
             _thread.interrupt_main(signal.Signals(number))
 
     def _state(self) -> tuple[str, int]:
-        """What the run does, and how far it is."""
+        """What the run is doing, and how far it is."""
         return CLOSING if self._is_closing else self._run.at, self._run.timesteps
 
     def _end_process(self) -> None:
-        """End without what hangs; files that were written before are kept."""
+        """End the process in spite of code that hangs; files that were written before are kept."""
         assert self.received is not None and self._main is not None
         stack = traceback.extract_stack(sys._current_frames()[self._main])
         at = "".join(traceback.format_list(stack[-3:]))
@@ -139,15 +139,15 @@ class Signals:
 
 
 def _patience(doing: str) -> float:
-    """How long the run may do this without a step, once it was told to end."""
+    """How many seconds the run may do this without a step, after it was told to end."""
     if doing == CLOSING:
         return CLOSE_SECONDS
     return HANGS_SECONDS if doing in STEPPING else float("inf")
 
 
 def _print(text: str) -> None:
-    """Print at once. A signal may have come in the middle of `print`, which must not be entered."""
-    with contextlib.suppress(OSError):  # a terminal that is gone
+    """Print at once, without `print`, in the middle of which the signal may have come."""
+    with contextlib.suppress(OSError):  # the terminal is gone
         os.write(2, f"\n{text}\n".encode())
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def take_over(plan: Plan) -> int | None:
-    """The exit code, if a plugin does something else in this process than train; else None.
+    """The exit code, if a plugin does something other than train in this process; else None.
 
-    Everything that the plan names is imported then, so that no broken run is begun.
+    Everything that the plan names is imported first, so that no broken run is started.
 
     Raises:
         BrokenPlugin: for a component that cannot be used.

@@ -1,4 +1,4 @@
-"""What to type instead of an option that a command has not: most often it is a setting.
+"""What to type instead of an unknown option: most often it is a setting.
 
 Stable Baselines' users, and those of other libraries, write `--gamma 0.9`; here that is
 `--set gamma=0.9`, so that an option of a command never clashes with a setting of a plugin.
@@ -21,7 +21,7 @@ from rlk_cli.words_of_the_zoos import COMMANDS, SEARCH, searched_instead, typed_
 
 
 def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.UsageError:
-    """The error with what to type, where the option is the name of a setting.
+    """The error with what to type, if the option is the name of a setting.
 
     Args:
         error: as click raised it.
@@ -49,7 +49,7 @@ def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.Usag
 
 
 def explained_command(error: click.NoSuchCommand) -> click.UsageError:
-    """The error with what to type, where the command is a script of the zoos."""
+    """The error with what to type, if the command is a script of the zoos."""
     if error.command_name not in COMMANDS:
         return error
     text = f"No such command {error.command_name!r}. Type: {COMMANDS[error.command_name]}"
@@ -67,7 +67,7 @@ def _key(option: str, arguments: Sequence[str]) -> str:
 
 
 def _settings(key: str, algo: str) -> list[str]:
-    """The dotted keys of settings that are called so, those of the algorithm first."""
+    """The dotted keys of settings with that name, those of the algorithm first."""
     registries = default_kernel().registries
     if key in RUN_SETTINGS:
         return [key]
@@ -106,7 +106,7 @@ def _names(name: str, kind: str) -> list[str]:
 
 
 def _value(option: str, arguments: Sequence[str]) -> str:
-    """What was typed as the value of an option."""
+    """The value that was typed for an option."""
     return _given(option, arguments) or "VALUE"
 
 

@@ -1,4 +1,4 @@
-"""What the scripts of Stable Baselines' zoos (`train.py`, `enjoy.py`) call otherwise than `rlk`."""
+"""Options and scripts of Stable Baselines' zoos (`train.py`, `enjoy.py`), and rlk's for them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 _PLAYED = "rlk {command} RUN, where RUN is a run's folder (runs/…) or its model.zip"
 _FILM = "rlk enjoy RUN --record FILE.mp4"
-#: Options that are no settings here, with what to type.
+#: Options that are not settings here, with what to type.
 OPTIONS = {
     "tensorboard_log": "--plugin tensorboard",
     "tensorboard": "--plugin tensorboard",
@@ -28,14 +28,14 @@ OPTIONS = {
     "video": _FILM,
     **dict.fromkeys(("trained_agent", "i"), "--plugin model-start:path={value}"),
 }
-#: The same, of commands that are given a RUN.
+#: The same, for commands that take a RUN.
 OPTIONS_OF_A_RUN = {
     **dict.fromkeys(("algo", "exp_id", "folder", "log_folder", "f", "trained_agent", "i"), _PLAYED),
     **dict.fromkeys(("n_timesteps", "n"), "--episodes N"),
     "load_best": "--best",
     "load_checkpoint": "rlk {command} RUN/checkpoints/{value}.zip",
 }
-#: Options of their search for hyperparameters, with those of `rlk tune`, where it has such.
+#: Options of their hyperparameter search, with those of `rlk tune` if it has them.
 SEARCH = {
     **dict.fromkeys(("optimize", "optimize_hyperparameters", "n_startup_trials"), ""),
     "n_trials": "--trials {value}",

@@ -9,11 +9,11 @@ import attrs
 
 @attrs.frozen
 class Finding:
-    """What was looked at and what was found.
+    """What was checked, and the result.
 
     Attributes:
-        state: `missing` is what some can do without, `broken` what keeps rlk from working.
-        advice: what to type; "" where nothing is wrong.
+        state: something `missing` is optional; something `broken` keeps rlk from working.
+        advice: what to type; "" if nothing is wrong.
     """
 
     what: str

@@ -46,7 +46,7 @@ def _model() -> str:
 
 
 def libraries() -> Iterator[Finding]:
-    """Libraries that all of rlk needs; that they are imported, and work together, is tried."""
+    """Libraries that all of rlk needs: whether they can be imported, and work together."""
     for name in ("numpy", "gymnasium", "torch"):
         try:
             module = importlib.import_module(name)
@@ -76,7 +76,7 @@ def graphics(torch: Any) -> Finding:
 
 
 def compiler() -> Finding:
-    """The C++ compiler, by which `compile` and `cpp-priorities` are faster."""
+    """The C++ compiler, which makes `compile` and `cpp-priorities` faster."""
     found = found_compiler()
     if found is not None:
         return Finding("c++ compiler", str(shutil.which(found)))
@@ -88,9 +88,9 @@ def compiler() -> Finding:
 
 
 def mpi() -> Iterator[Finding]:
-    """What `mpirun -n 4 rlk run --plugin mpi` takes. MPI itself is not entered."""
+    """What `mpirun -n 4 rlk run --plugin mpi` needs. MPI itself is not initialised."""
     if importlib.util.find_spec("mpi4py") is None:
-        return  # its extra is listed among those that are missing
+        return  # its extra is listed among the missing ones
     beside = str(Path(sys.executable).parent)
     launchers = (shutil.which(name, path=path) for path in (beside, None) for name in _LAUNCHERS)
     launcher = next(filter(None, launchers), None)
@@ -110,12 +110,12 @@ def mpi() -> Iterator[Finding]:
 
 
 def cache_folder() -> Path:
-    """Where `compile` keeps what it has compiled, and `rlk plugins list` its rows."""
+    """The folder in which `compile` keeps its libraries, and `rlk plugins list` its rows."""
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "rlk"
 
 
 def folder(what: str, place: Path, instead: str) -> Finding:
-    """Whether a folder, or the nearest one above it that exists, takes files."""
+    """Whether files can be written to a folder, or to the nearest existing one above it."""
     place = place.absolute()
     exists = next(one for one in (place, *place.parents) if one.exists())
     if not (exists.is_dir() and os.access(exists, os.W_OK | os.X_OK)):

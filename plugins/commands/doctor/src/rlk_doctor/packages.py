@@ -1,6 +1,6 @@
 """The distributions of rlk: their versions, what they require, and extras that are missing.
 
-All of it is read from the metadata of what is installed, which pip installs by, too.
+All of this is read from the metadata of installed packages, which pip uses too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 
 from rlk_doctor.finding import Finding
 
-#: Extras for those who change a package, not for those who use it.
+#: Extras for developers of a package, not for its users.
 OF_DEVELOPERS = ("dev", "docs", "test", "tests")
 
 
@@ -40,7 +40,7 @@ def versions() -> Iterator[Finding]:
 
 
 def requirements() -> Iterator[Finding]:
-    """Distributions that lack what they cannot do without."""
+    """Distributions that lack a requirement."""
     for name, dist in ours().items():
         try:
             lacks = [one for need in _needs(dist, "") for one in lacking(need)]
@@ -53,7 +53,7 @@ def requirements() -> Iterator[Finding]:
 
 
 def extras() -> Iterator[Finding]:
-    """Extras of these distributions: those that are there in one line, each other one by itself."""
+    """Extras of these distributions: the installed ones in one line, each missing one by itself."""
     there = []
     for name, dist in ours().items():
         for extra in dist.metadata.get_all("Provides-Extra") or []:
@@ -75,7 +75,7 @@ def _authors(name: str) -> str:
 
 
 def lacking(need: Requirement) -> list[str]:
-    """What is not there of a requirement and of the extras that it names."""
+    """The missing parts of a requirement and of the extras that it names."""
     try:
         dist = distribution(need.name)
     except PackageNotFoundError:

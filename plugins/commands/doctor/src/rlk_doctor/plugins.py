@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def loadable(registries: Registries) -> Iterator[Finding]:
-    """Every component that is broken, every name that two packages give, or that there are none."""
+    """Broken components, names that two packages use, or that no component is installed."""
     entries = [entry for registry in registries for entry in registry]
     faults = list(_faults(registries))
     yield from faults

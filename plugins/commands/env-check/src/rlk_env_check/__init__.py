@@ -1,4 +1,4 @@
-"""Is an environment one that agents can be trained in? `check_env` says, and `rlk env check`."""
+"""Checks whether agents can be trained in an environment: `check_env`, `rlk env check`."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ __all__ = ["Finding", "UnfitEnvironment", "check_env", "examine"]
 
 
 def __getattr__(name: str) -> Any:
-    """What is there, imported when it is asked for: the command's help needs none of it."""
+    """Imported on first use, because the command's help needs none of it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = "finding" if name == "Finding" else "checker"

@@ -1,4 +1,4 @@
-"""`check_env`: everything that can be found out about an environment without training in it."""
+"""`check_env`: everything that can be checked in an environment without training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlk_env_check import goals, play, rendering, spaces
 from rlk_env_check.finding import Finding, error, note
 from rlk_vector_environments.env_state import Unsupported, capture
 
-#: Steps at random that an environment is played for.
+#: The number of random steps in a check.
 STEPS = 300
 
 
@@ -32,7 +32,7 @@ def check_env(
 
     Args:
         env: the environment.
-        warn: whether to warn of what is no error, as `warnings.warn`.
+        warn: whether to issue warnings, by `warnings.warn`, for what is not an error.
         skip_render_check: whether rendering is left out.
         steps: how many to play at random.
 
@@ -56,13 +56,13 @@ def examine(
     render: bool = False,
     make: Callable[[], Any] | None = None,
 ) -> list[Finding]:
-    """Everything that was found, in the order in which it was looked for.
+    """All findings, in the order of the checks.
 
     Args:
         env: the environment, which stays open.
         steps: how many to play at random.
         render: whether it is rendered.
-        make: what made it, if that is to be looked at as well.
+        make: the function that made it, if it is to be checked as well.
     """
     found: list[Finding] = []
     try:
@@ -103,7 +103,7 @@ def _check_is_environment(env: Any) -> None:
 
 
 def _state(env: gym.Env[Any, Any]) -> Iterator[Finding]:
-    """Whether a resumed run goes on in the middle of an episode."""
+    """Whether a resumed run continues in the middle of an episode."""
     try:
         capture(env)
     except Unsupported as problem:
@@ -113,7 +113,7 @@ def _state(env: gym.Env[Any, Any]) -> Iterator[Finding]:
 
 
 def _travels(make: Callable[[], Any]) -> Iterator[Finding]:
-    """Whether what makes it can be sent to a worker."""
+    """Whether the function that makes it can be sent to a worker."""
     import cloudpickle
 
     try:

@@ -61,7 +61,7 @@ def check(env: str, pairs: tuple[str, ...], steps: int, render: bool) -> None:
 
 
 def _not_closed(made: Any) -> list[Finding]:
-    """Close the environment; what is wrong with that."""
+    """Close the environment; returns what is wrong with that."""
     try:
         if hasattr(made, "close"):
             made.close()

@@ -6,8 +6,8 @@ from typing import Literal
 
 import attrs
 
-#: An error keeps agents from being trained, or from being trained right; a warning is worth a look;
-#: a note says what rlk can do with it.
+#: An error makes training impossible or wrong; a warning may point to a problem; a note says what
+#: rlk can do with the environment.
 Level = Literal["error", "warning", "note"]
 
 
@@ -20,15 +20,15 @@ class Finding:
 
 
 def error(text: str) -> Finding:
-    """Something that has to be corrected."""
+    """An error, which has to be corrected."""
     return Finding("error", text)
 
 
 def warning(text: str) -> Finding:
-    """Something that is worth a look."""
+    """A warning, which may point to a problem."""
     return Finding("warning", text)
 
 
 def note(text: str) -> Finding:
-    """Something to know."""
+    """A note for the user."""
     return Finding("note", text)

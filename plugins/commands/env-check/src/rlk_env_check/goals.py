@@ -16,7 +16,7 @@ _ROWS = 3
 
 
 def findings(env: gym.Env[Any, Any]) -> Iterator[Finding]:
-    """What is to be said of an environment with goals, or with a reward that asks for them."""
+    """Findings about an environment with goals, or with a reward that needs them."""
     space = env.observation_space
     observed = space.spaces if isinstance(space, spaces.Dict) else {}
     missing = " and no ".join(key for key in KEYS if key not in observed)

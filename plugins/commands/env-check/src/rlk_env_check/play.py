@@ -1,4 +1,4 @@
-"""Plays an environment at random and looks at everything that it gives."""
+"""Plays an environment at random and checks everything that it returns."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from rlk_vector_environments.results import check_reset, check_step
 
 Env = gym.Env[Any, Any]
 SEED = 7
-#: Steps that are played a second time with the same seed.
+#: Steps that are repeated with the same seed.
 REPEATED = 50
-#: What a limit is called: Gymnasium's wrapper's, ALE's in frames, MiniGrid's.
+#: Names of a time limit: Gymnasium's wrapper's, ALE's in frames, MiniGrid's.
 _LIMITS = ("_max_episode_steps", "max_num_frames_per_episode", "max_steps")
 _OLD = (
     " It looks like an environment of the old gym, whose reset() gives an observation alone and "
@@ -30,7 +30,7 @@ _OLD = (
 
 
 class Stop(Exception):
-    """What was found makes all further checks pointless."""
+    """A finding after which further checks are pointless."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.text)
@@ -38,10 +38,10 @@ class Stop(Exception):
 
 
 def findings(env: Env, steps: int) -> Iterator[Finding]:
-    """What is to be said of resets and of so many steps at random, each thing once.
+    """Findings about resets and about so many random steps, each finding once.
 
     Raises:
-        Stop: where the environment cannot be played any further.
+        Stop: if the environment cannot be played any further.
     """
     _check_signature(env)
     before = _global_generators()
@@ -66,7 +66,7 @@ def findings(env: Env, steps: int) -> Iterator[Finding]:
 
 
 def _check_signature(env: Env) -> None:
-    """Stop where `reset` does not take what a run gives it."""
+    """Stop if `reset` does not take the arguments of a run."""
     try:
         taken = inspect.signature(env.unwrapped.reset).parameters
     except (TypeError, ValueError):
@@ -84,7 +84,7 @@ def _check_signature(env: Env) -> None:
 
 
 class Trace:
-    """What steps at random gave that were begun with one seed.
+    """The results of random steps that were begun with one seed.
 
     Attributes:
         found: findings by what they are about, so that a thing is said once.
@@ -98,7 +98,7 @@ class Trace:
         self.first: Any = None
 
     def play(self, env: Env, steps: int) -> None:
-        """So many steps; Stop where the environment cannot be played any further."""
+        """Take so many steps; Stop if the environment cannot be played any further."""
         env.action_space.seed(self.seed)
         self.first = copy.deepcopy(self._reset(env, self.seed))
         for _ in range(steps):
@@ -139,7 +139,7 @@ class Trace:
 
 
 def _reproducible(env: Env, first: Trace) -> Iterator[Finding]:
-    """Whether one seed gives one series, as a run promises."""
+    """Whether the same seed gives the same results, as a run requires."""
     again = Trace(first.seed)
     again.play(env, min(len(first.rewards), REPEATED))
     if not _same(first.first, again.first):
@@ -164,14 +164,14 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _global_generators() -> Any:
-    """Where Python's and numpy's global generators are."""
+    """The states of Python's and numpy's global generators."""
     numpy_state: Any = np.random.get_state(legacy=False)
     words = numpy_state["state"]
     return random.getstate(), words["key"].tobytes(), words["pos"], numpy_state["has_gauss"]
 
 
 def _limit(env: Env) -> bool:
-    """Whether something cuts episodes off: a wrapper, or the environment itself, which says so."""
+    """Whether something truncates episodes: a wrapper, or the environment, by its own account."""
     told: dict[str, Any] = {}
     if env.spec is not None:
         told = {**env.spec.kwargs, "_max_episode_steps": env.spec.max_episode_steps}
@@ -190,7 +190,7 @@ def _called(name: str, function: Any, *arguments: Any, **keywords: Any) -> Any:
 
 
 def _checked(check: Any, env: Env, result: Any) -> None:
-    """Stop where a result has not the form that it must have."""
+    """Stop if a result does not have the required form."""
     try:
         check(0, env, result)
     except EnvironmentFailed as problem:

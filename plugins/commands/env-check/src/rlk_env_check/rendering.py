@@ -14,7 +14,7 @@ MODE = "rgb_array"
 
 
 def findings(env: gym.Env[Any, Any]) -> Iterator[Finding]:
-    """What is to be said of an environment's metadata and of what it renders."""
+    """Findings about an environment's metadata and its rendered images."""
     modes = env.metadata.get("render_modes")
     if not modes:
         yield warning("metadata has no render_modes: nothing can be shown of it.")

@@ -21,7 +21,7 @@ _KINDS = "Box, Discrete, MultiDiscrete or MultiBinary"
 
 
 def findings(env: Any) -> Iterator[Finding]:
-    """What is to be said of both spaces of an environment."""
+    """Findings about both spaces of an environment."""
     for name in ("observation_space", "action_space"):
         space = getattr(env, name, None)
         if not isinstance(space, gym.Space):
@@ -36,7 +36,7 @@ def findings(env: Any) -> Iterator[Finding]:
 
 
 def _unusable(observation_space: Any, action_space: Any) -> Iterator[Finding]:
-    """Spaces that nothing in rlk can be made for."""
+    """Spaces that nothing in rlk supports."""
     if not isinstance(action_space, _ARRAYS):
         yield error(
             f"action_space is {describe(action_space)}, and agents learn actions that are a "
@@ -76,7 +76,7 @@ def _observations(where: str, space: Any) -> Iterator[Finding]:
 
 
 def _image(where: str, space: spaces.Box) -> Iterator[Finding]:
-    """A Box of three axes, which most often is an image."""
+    """A Box of three axes, which is usually an image."""
     if space.dtype != np.uint8 or np.any(space.low != 0) or np.any(space.high != 255):
         yield warning(
             f"{where} has three axes as an image has, but is of {space.dtype} from "

@@ -1,4 +1,4 @@
-"""What one reset or step gave: is it in its space, finite, and an array?"""
+"""Checks the result of one reset or step: in its space, finite, an array."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rlk_env_check.finding import Finding, error, warning
 
 
 def of_observation(space: Any, found: Any, when: str) -> Iterator[Finding]:
-    """What is to be said of an observation whose structure and shape are right.
+    """Findings about an observation whose structure and shape are right.
 
     Args:
         space: its space.
-        when: in which call it was given.
+        when: the call that returned it.
     """
     yield from _of_part(space, found, f"the observation of {when}")
 
@@ -63,7 +63,7 @@ def _first(array: Any, wrong: Any) -> str:
 
 
 def of_reward(reward: Any, when: str) -> Iterator[Finding]:
-    """What is to be said of a reward that is one number."""
+    """Findings about a reward that is one number."""
     if not np.isfinite(reward):
         yield error(f"the reward of {when} is {reward}: a run ends there. Correct the environment.")
     elif not isinstance(reward, (int, float, np.number, np.bool_)):

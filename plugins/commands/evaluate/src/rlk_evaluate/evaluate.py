@@ -1,4 +1,4 @@
-"""Evaluation: whole episodes of a policy in environments of their own, seeded apart from training.
+"""Evaluation: whole episodes of a policy in separate environments, with seeds of their own.
 
 Dimensions: N environments played together.
 """

@@ -1,4 +1,4 @@
-"""What is in a zip, and whether to trust it. Whatever is refused is refused before it is read."""
+"""The contents of a zip, and checks of it. Whatever is refused is refused before it is read."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MANIFEST, STRUCTURE = "manifest.json", "state.json"
 _PART = re.compile(r"tensors(-[1-9]\d*)?\.safetensors")
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth")
 _IMPORT = "Make one of rlk's of it: rlk import FILE --env ENV --out MODEL.zip (rlk-import)"
-#: Of the list of members: it has some 70 bytes for each, and 64 MiB of tensors are one member.
+#: Bytes of the list of members: some 70 for each member, and 64 MiB of tensors are one member.
 _MAX_LIST_BYTES = 8 << 20
 _END, _LOCATOR_64 = b"PK\x05\x06", b"PK\x06\x07"
 _END_BYTES, _MAX_COMMENT, _LOCATOR_BYTES = 22, 65_535, 20
-#: What zipfile, zlib, struct, json and safetensors raise for a file that somebody has damaged.
+#: The exceptions of zipfile, zlib, struct, json and safetensors for a damaged file.
 _DAMAGES = (
     zipfile.BadZipFile,
     zlib.error,
@@ -46,7 +46,7 @@ def part_name(number: int) -> str:
 
 
 class Archive:
-    """An open zip whose members have been looked over."""
+    """An open zip whose members have been checked."""
 
     def __init__(self, archive: zipfile.ZipFile, name: str, size: int) -> None:
         self.name = name
@@ -73,7 +73,7 @@ class Archive:
             raise BadFile(f"{self.name} is damaged: {member}: {error}.") from None
 
     def parts(self, count: int) -> Iterator[bytes]:
-        """So many members with tensors, whole, one after the other; their checksums are tested."""
+        """So many members with tensors, one after the other, complete, with tested checksums."""
         for info in [self._info(part_name(number)) for number in range(count)]:
             if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
                 raise BadFile(f"{self.name} is not trusted: {info.filename} is compressed.")
@@ -101,7 +101,7 @@ class Archive:
             )
 
     def _refuse_unusual_compression(self) -> None:
-        """Other methods than these two ask for memory before anything is unpacked."""
+        """Refuse methods other than these two: they allocate memory before anything is unpacked."""
         for name, info in self._infos.items():
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise BadFile(f"{self.name} is not trusted: {name} is compressed in another way.")
@@ -123,7 +123,7 @@ class Archive:
 
 @contextlib.contextmanager
 def opened(file: IO[bytes]) -> Iterator[Archive]:
-    """A file as an archive; whatever goes wrong while it is open means that the file is bad.
+    """A file as an archive; any error while it is open means that the file is bad.
 
     Raises:
         BadFile: with the reason.
@@ -147,7 +147,7 @@ def opened(file: IO[bytes]) -> Iterator[Archive]:
 
 
 def _refuse_many_members(file: IO[bytes], name: str, size: int) -> None:
-    """BadFile where the list of members is larger than any of rlk's, before it is read."""
+    """BadFile if the list of members is larger than any that rlk writes, before it is read."""
     file.seek(max(0, size - _END_BYTES - _MAX_COMMENT - _LOCATOR_BYTES))
     tail = file.read()
     has_no_comment = tail[-_END_BYTES:].startswith(_END) and tail.endswith(b"\0\0")

@@ -1,4 +1,4 @@
-"""A large array or tensor that is put together in a file, of which memory holds what is in use."""
+"""A large array or tensor that is assembled in a file and mapped into memory."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _FOREIGN = "the pieces of a tensor do not belong together"
 
 
 class MappedRows:
-    """Rows that come piece by piece, are appended to a file, and are mapped into memory at the end.
+    """Rows that arrive in pieces, are appended to a file, and are mapped into memory at the end.
 
-    The file has no name: it is gone when the whole is not used any more, and when the process ends,
-    however it ends.
+    The file has no name: it is removed when the array is not used any more, or when the process
+    ends, however it ends.
 
     Args:
-        first: the first piece, [n, ...], an array or a tensor; the whole is one too.
-        folder: where the file is. None, or one that cannot be written to, is the system's for
-            temporary files.
+        first: the first piece, [n, ...], an array or a tensor; the result is of the same type.
+        folder: where the file is created. If it is None or not writable, the system's folder for
+            temporary files is used.
 
     Raises:
         ValueError: for a single number, which has no rows.
@@ -41,7 +41,7 @@ class MappedRows:
         """Add rows [n, ...].
 
         Raises:
-            ValueError: if they are of another dtype or shape than those before.
+            ValueError: if their dtype or shape differs from those before.
             RlkError: if there is no room for them.
         """
         first = self._first
@@ -71,15 +71,15 @@ class MappedRows:
 
 
 def _nameless(folder: str | None) -> IO[bytes]:
-    """A new file that has no name."""
+    """A new file without a name."""
     try:
         return tempfile.TemporaryFile(dir=folder)
-    except OSError:  # a folder that one may only read
+    except OSError:  # a folder without permission to write
         return tempfile.TemporaryFile()
 
 
 def _bytes_of(piece: Any) -> memoryview:
-    """What an array or a tensor is in memory, in C order."""
+    """The bytes of an array or a tensor in C order."""
     if not isinstance(piece, np.ndarray):
         piece = piece.contiguous().flatten().view(sys.modules["torch"].uint8).numpy()
     return np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data

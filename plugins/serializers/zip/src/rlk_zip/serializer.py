@@ -28,9 +28,9 @@ class ZipSerializer(FileSerializer):
     suffix = ".zip"
 
     def write_to(self, file: IO[bytes], state: State) -> None:
-        """Write a state; what stands under `manifest` can be read without the rest.
+        """Write a state; the part under `manifest` can be read without the rest.
 
-        Tensors are copied part by part, so that it takes little memory however large they are.
+        Tensors are copied part by part, so that it needs little memory however large they are.
 
         Raises:
             TypeError: something in it cannot be stored; the message has its key path.
@@ -59,12 +59,12 @@ class ZipSerializer(FileSerializer):
     def read_from(self, file: IO[bytes]) -> State:
         """The state that was written; tuples come back as lists, tensors on the CPU.
 
-        What is larger than a part is a mapped file, so that reading takes little memory.
+        Arrays larger than a part are mapped files, so that reading needs little memory.
 
         Raises:
             BadFile: it is no such file, is damaged, is newer than this serializer, or holds a
                 pickle.
-            RlkError: if its folder has no room for what is mapped.
+            RlkError: if the folder has no room for the mapped files.
         """
         with opened(file) as archive:
             manifest, count = _manifest(archive)
@@ -81,14 +81,14 @@ class ZipSerializer(FileSerializer):
         """The part under `manifest`; the rest is not read.
 
         Raises:
-            BadFile: as `read_from`, as far as it can be seen without reading the rest.
+            BadFile: as in `read_from`, as far as it shows without reading the rest.
         """
         with opened(file) as archive:
             return _manifest(archive)[0]
 
 
 def _manifest(archive: Archive) -> tuple[State, int]:
-    """What stands there, and in how many parts the tensors are."""
+    """The manifest, and the number of parts with tensors."""
     name = archive.name
     head = archive.json(MANIFEST)
     if not isinstance(head, dict) or head.pop("format", None) != FORMAT:
@@ -108,7 +108,7 @@ def _manifest(archive: Archive) -> tuple[State, int]:
 
 
 def _folder_of(file: IO[bytes]) -> str | None:
-    """The folder of a file, whose disk had room for all of it; None of one without a name."""
+    """The folder of a file, whose disk had room for the file; None for a nameless file."""
     name = getattr(file, "name", None)
     return os.path.dirname(os.path.abspath(name)) if isinstance(name, str) else None
 
@@ -127,7 +127,7 @@ def _write_json(archive: zipfile.ZipFile, name: str, value: Any) -> None:
 
 
 def _info(name: str) -> zipfile.ZipInfo:
-    """A member with nothing in it that depends on the time, the user or the system."""
+    """A zip member entry that does not depend on the time, the user or the system."""
     info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
     info.create_system = 3
     info.external_attr = 0o644 << 16

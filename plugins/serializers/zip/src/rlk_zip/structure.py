@@ -1,9 +1,9 @@
 """A state as JSON: dicts and lists as they are, all else as an object with one `$` key.
 
-| in the state | in the JSON | |---|---| | None, bool, int, finite float, str, list | the same | |
-tuple | a list, and it comes back as one | | dict | an object; `{"$dict": {...}}` if one of its own
-keys begins with `$` | | nan, inf, -inf | `{"$float": "nan"}` | | numpy array, numpy scalar, torch
-tensor | `{"$array": name}`, `{"$scalar": name}`, `{"$tensor": name}` |
+In the JSON, None, bool, int, finite float, str and list are unchanged. A tuple becomes a list, and
+is read back as one. A dict becomes an object, or `{"$dict": {...}}` if one of its own keys begins
+with `$`. nan, inf and -inf become `{"$float": "nan"}` and so on. A numpy array, a numpy scalar and
+a torch tensor become `{"$array": name}`, `{"$scalar": name}` and `{"$tensor": name}`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _KINDS: tuple[Kind, ...] = ("array", "scalar", "tensor")
 
 
 def encode(value: Any, tensors: dict[str, Any] | None, path: str = "") -> Any:
-    """The JSON value of a state; what is no JSON goes into `tensors`, named by its key path.
+    """The JSON value of a state; arrays and tensors go into `tensors`, named by key path.
 
     Raises:
         TypeError: something that cannot be stored, or a tensor where `tensors` is None; it names
@@ -53,7 +53,7 @@ def _encode_dict(value: dict[Any, Any], tensors: dict[str, Any] | None, path: st
 
 
 def _name(value: Any, tensors: dict[str, Any] | None, path: str) -> str:
-    """Keep a tensor under its key path, and say under which name."""
+    """Keep a tensor under its key path; returns its name."""
     reason = refusal(value)
     if tensors is None:
         reason = "is a tensor, and the manifest holds none"
@@ -61,7 +61,7 @@ def _name(value: Any, tensors: dict[str, Any] | None, path: str) -> str:
         raise TypeError(f"state{path} {reason}.")
     assert tensors is not None
     name = path.removeprefix("/") or "state"
-    while name in tensors or name == "__metadata__":  # keys may have slashes in them
+    while name in tensors or name == "__metadata__":  # keys may contain slashes
         name += "'"
     tensors[name] = value
     return name
@@ -77,7 +77,7 @@ def references(encoded: Any) -> dict[str, Kind]:
     """Name -> kind of all tensors that a JSON value refers to.
 
     Raises:
-        ValueError: it is not what `encode` makes.
+        ValueError: it is not a result of `encode`.
     """
     found: dict[str, Kind] = {}
 
@@ -91,14 +91,14 @@ def references(encoded: Any) -> dict[str, Kind]:
 
 
 def decode(encoded: Any, tensor: Callable[[str, Kind], Any]) -> Any:
-    """The state that `encode` was given.
+    """The state from which `encode` made a JSON value.
 
     Args:
         encoded: a JSON value.
-        tensor: gives the tensor of that name and kind.
+        tensor: returns the tensor of that name and kind.
 
     Raises:
-        ValueError: it is not what `encode` makes.
+        ValueError: it is not a result of `encode`.
     """
     if isinstance(encoded, list):
         return [decode(item, tensor) for item in encoded]

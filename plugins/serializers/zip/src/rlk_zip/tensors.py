@@ -1,8 +1,8 @@
 """Arrays and tensors as parts, each a small safetensors file of its own, through that library.
 
 A part holds at most `PART_BYTES`, so that a replay that is larger than memory can be written and
-read. What is larger than a part is cut along its first axis, and continues under the same name in
-the parts that follow; when it is read, it is put together in a file (`mapped.py`).
+read. A larger array is cut along its first axis, and continues under the same name in the next
+parts; when it is read, it is assembled in a file (`mapped.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from rlk.documents import parse_json
 from rlk_zip.mapped import MappedRows
 
-#: What a tensor was when it was written, and will be when it is read.
+#: The kind of a tensor when it was written, and again when it is read.
 Kind = Literal["array", "scalar", "tensor"]
 
 #: Freed memory of this size goes back to the system at once.
@@ -54,9 +54,9 @@ def refusal(value: Any) -> str | None:
 
 
 def parts(tensors: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What each part will hold, as views: whole tensors, and one piece of a large one.
+    """The contents of each part, as views: whole tensors, and one piece of a large one.
 
-    At least one part, and the same for the same tensors whatever their order.
+    There is at least one part; the result does not depend on the order of the tensors.
     """
     found: list[dict[str, Any]] = [{}]
     room = PART_BYTES
@@ -95,7 +95,7 @@ def pack(part: Mapping[str, Any]) -> bytes:
     import safetensors.torch as library
     import torch
 
-    # A copy, for the library refuses tensors that share memory.
+    # A copy, because the library refuses tensors that share memory.
     return library.save(
         {
             name: value.detach().cpu().resolve_conj().resolve_neg().contiguous().clone()
@@ -114,12 +114,12 @@ def _dense(array: Any) -> Any:
 def unpack(
     files: Iterable[bytes], kinds: Mapping[str, Kind], folder: str | None = None
 ) -> dict[str, Any]:
-    """Everything in these parts, each as the kind that it was.
+    """All tensors in these parts, each as the kind that it was.
 
     Args:
         files: the parts, one after the other; no more than one is held at a time.
         kinds: by name.
-        folder: where what has several pieces is put together.
+        folder: where arrays of several pieces are assembled.
 
     Raises:
         ValueError: they do not hold exactly these names, or not such tensors.
@@ -158,9 +158,9 @@ def _load(data: bytes, by_torch: bool) -> dict[str, Any]:
 
 
 def _check_header(data: bytes) -> None:
-    """ValueError for a head of a safetensors file that is too large, or has a name twice.
+    """ValueError for a safetensors header that is too large, or contains a name twice.
 
-    The library would build what it describes, and keep the last tensor of that name.
+    The library would build what the header describes, and keep the last tensor of that name.
     """
     length = int.from_bytes(data[:8], "little")
     if length > _HEADER_BYTES:
