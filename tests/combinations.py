@@ -1,4 +1,4 @@
-"""How many combinations the matrix tried, of all processes of a test run, at its end."""
+"""The number of combinations that the matrix tried, over all processes, printed at the end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 COUNTS = pytest.StashKey[Counter]()
-#: What a process of pytest-xdist hands over at its end.
+#: What a process of pytest-xdist sends at its end.
 HANDED_OVER = "combinations"
 
 
@@ -33,7 +33,7 @@ def pytest_sessionfinish(session):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node, error):
-    """Of pytest-xdist: a process has ended."""
+    """Called by pytest-xdist when a process has ended."""
     node.config.stash[COUNTS].update(getattr(node, "workeroutput", {}).get(HANDED_OVER, {}))
 
 

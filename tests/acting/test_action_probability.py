@@ -1,4 +1,4 @@
-"""`Agent.action_probability` of every policy that is stochastic, in every action space."""
+"""`Agent.action_probability` for every stochastic policy, in every action space."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def area(density, grid):
 
 
 def frequencies(agent, observation, draws=4000):
-    """What `predict` chooses for one observation, so many times."""
+    """The actions that `predict` chooses for one observation, over so many calls."""
     batch = np.repeat(observation[None], draws, axis=0)
     return agent.predict(batch)[0]
 
 
 def parameters_of(agent, observation):
-    """The flat parameters that the policy gives for a batch."""
+    """The flat parameters that the policy returns for a batch."""
     import torch
 
     with torch.no_grad():

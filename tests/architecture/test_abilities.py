@@ -1,7 +1,7 @@
-"""No ability is looked up per step or per update, of any installed algorithm: counted, not timed.
+"""No installed algorithm looks up an ability per step or per update: counted, not timed.
 
-Looking one up takes longer than a small step (`rlk.abilities.offers`), so parts are asked while a
-run is built, and at most a few times for each call of `learn`.
+Looking one up takes longer than a small step (`rlk.abilities.offers`), so abilities are looked up
+while a run is built, and at most a few times in each call of `learn`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rlk_testing.environments import BY_ACTION_SPACE
 COMPONENTS = {
     entry.name: entry.component()
     for entry in Kernel().registries["algorithms"]
-    if entry.component().collects != "offline"  # which steps no environment
+    if entry.component().collects != "offline"  # it steps no environment
 }
 WARM_UP, COUNTED = 64, 64
 
@@ -43,7 +43,7 @@ def agents() -> list[Any]:
 
 
 def lookups(function: Callable[[], Any]) -> list[str]:
-    """Who looks an ability up while `function` runs, however it has imported `offers`."""
+    """The callers that look an ability up while `function` runs, however they import `offers`."""
     found = []
 
     def profile(frame: Any, event: str, argument: Any) -> None:

@@ -1,4 +1,4 @@
-"""Every case of the benchmarks can be imported, and has what `compare.py` asks of it."""
+"""Every case of the benchmarks can be imported, and has the functions that `compare.py` needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may happen per step and what may not, counted and not timed."""
+"""What may happen per step and what may not, counted instead of timed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import rlk
 from rlk.hookspecs import hookimpl
 
-#: What must answer at once.
+#: Commands that must start fast.
 STARTS = (["--help"], ["plugins", "list"], ["run", "--help"], ["plugins", "show", "dqn"])
 
 

@@ -1,6 +1,6 @@
-"""Who may import whom.
+"""Which packages may import which.
 
-The kernel no plugin, a plugin the kernel and what its own pyproject declares.
+The kernel imports no plugin; a plugin imports the kernel and what its own pyproject declares.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def imports(folder: Path) -> dict[str, set[str]]:
 
 
 def declared(dist: Path) -> set[str]:
-    """Import names of what a pyproject declares, extras included."""
+    """Import names of the packages that a pyproject declares, extras included."""
     fields = project(dist)
     extras = chain.from_iterable(fields.get("optional-dependencies", {}).values())
     names = [re.split(r"[\[<>=!~; ]", need)[0] for need in (*fields["dependencies"], *extras)]
@@ -58,10 +58,10 @@ def test_a_distribution_imports_only_what_its_pyproject_declares() -> None:
 
 
 def undeclared(dist: Path) -> dict[str, set[str]]:
-    """Package -> the files of a distribution that import it without its pyproject saying so."""
+    """Package -> the files of a distribution that import it although its pyproject lacks it."""
     package = project(dist)["name"].replace("-", "_")
     own = "rlk" if dist.name == "kernel" else package
-    # What rlk-kernel needs of others comes with it.
+    # The dependencies of rlk-kernel are installed with it.
     with_it = {name for name in declared(ROOT / "kernel") if not name.startswith("rlk_")}
     allowed = declared(dist) | with_it | {own, "rlk"} | set(sys.stdlib_module_names)
     return {name: files for name, files in imports(dist / "src").items() if name not in allowed}
@@ -74,7 +74,7 @@ def test_the_kernel_imports_no_plugin() -> None:
 
 
 def test_the_kernel_names_no_component() -> None:
-    """A name in kernel code would make that plugin a favourite. Docstrings may give examples."""
+    """Kernel code that names a plugin would favour it. Docstrings may name plugins as examples."""
     names = set()
     for dist in DISTS[1:]:
         for group, points in project(dist).get("entry-points", {}).items():

@@ -1,4 +1,4 @@
-"""An algorithm works where the kernel and what it declares are installed, and nothing else."""
+"""An algorithm works if only the kernel and the algorithm's declared dependencies are installed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def dists() -> dict[str, Path]:
 
 
 def closure(name: str, known: dict[str, Path]) -> set[str]:
-    """A distribution and all of ours that it needs, directly or not (some need each other)."""
+    """A distribution and all of ours that it needs, directly or indirectly; there may be cycles."""
     found, open_ = set(), {name}
     while open_:
         found.add(one := open_.pop())
@@ -40,7 +40,7 @@ def closure(name: str, known: dict[str, Path]) -> set[str]:
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with the kernel and what rlk-dqn declares.
 
-    Third-party packages are borrowed, ours are not.
+    Third-party packages are links to the installed ones, ours are not.
     """
     folder = tmp_path_factory.mktemp("isolated") / "venv"
     venv.create(folder, symlinks=True)
@@ -53,7 +53,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def borrow(folder: Path) -> Path:
-    """Links to everything installed here that is not ours, so that nothing is downloaded twice."""
+    """Link everything installed here that is not ours, so that nothing is downloaded twice."""
     for place in {p for p in sys.path if p.endswith("site-packages")}:
         for item in Path(place).iterdir():
             ours = item.name.startswith(("rlk", "__editable__.rlk", "pip", "__pycache__"))

@@ -1,4 +1,4 @@
-"""A formula stands once, in torch: what makes it faster is an extension and is named elsewhere."""
+"""A formula is written once, in torch: faster versions are extensions, and are named elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("algorithms", "policies", "distributions")
 SOURCES = [file for kind in FOLDERS for file in ROOT.glob(f"plugins/{kind}/*/src/**/*.py")]
-#: A second copy in numpy, what traces and compiles, and names that torch keeps to itself.
+#: A second copy in numpy, what traces and compiles, and private names of torch.
 FOREIGN = re.compile(
     r"numpy[_ ](?:twin|forward|gradient|loss|sample|mode|action)"
     r"|is_compiling|torch\.(?:compiler|compile|jit|fx)\b"
@@ -19,7 +19,7 @@ FOREIGN = re.compile(
 
 
 def foreign(text: str) -> list[str]:
-    """What a source file of formulas must not speak of."""
+    """Words that a source file of formulas must not contain."""
     return [match.group() for match in FOREIGN.finditer(text)]
 
 

@@ -1,4 +1,4 @@
-"""What lists the distributions, and what every one of them keeps to."""
+"""The lists of distributions are up to date, and every distribution keeps the rules."""
 
 import subprocess
 import sys
@@ -80,7 +80,7 @@ def test_tools_are_configured_at_the_root_only():
     assert strays == []
 
 
-#: The folder of a kind, where it is not the kind's own name.
+#: The folder of a kind, if it is not the kind's own name.
 FOLDERS = {"storages": "storage", "vec_envs": "vec-envs", "compile_passes": "extensions"}
 
 
@@ -89,11 +89,11 @@ def test_every_distribution_stands_in_the_folder_of_the_kind_that_it_offers():
 
 
 def stands_well(folder):
-    """Whether it is in a folder of a kind that it offers, or in `shared` and offers none."""
+    """Whether it is in the folder of a kind that it offers, or offers none and is in `shared`."""
     groups = read_manifest(folder / "pyproject.toml").entry_points
     kinds = {group.removeprefix("rlk.") for group in groups if group.startswith("rlk.")}
     if folder.parent.name == "shared":
-        return not kinds  # what is chosen by name has a folder of its kind
+        return not kinds  # a component that is chosen by name is in a folder of its kind
     return folder.parent.name in {FOLDERS.get(kind, kind) for kind in kinds}
 
 

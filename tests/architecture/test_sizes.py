@@ -37,9 +37,9 @@ def test_files_of_tests_are_no_longer_than_other_files() -> None:
 
 
 def problems(file: Path) -> list[str]:
-    """What is too long in a file."""
+    """Lines and functions that are too long in a file."""
     text, in_kernel = file.read_text(), file in KERNEL
-    # A pragma for a tool may stand beyond the margin, as ruff has it.
+    # A pragma for a tool may exceed the line length, as in ruff.
     lines = [re.split(r"  # (?:type|noqa)", line)[0] for line in text.splitlines()]
     found = [f"line {i} has {len(line)}" for i, line in enumerate(lines, 1) if len(line) > 100]
     if len(lines) > FILE_LIMITS[in_kernel]:
@@ -55,7 +55,7 @@ def functions(text: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of its body, its docstring left out."""
+    """Lines of its body, without its docstring."""
     body = function.body[1:] if ast.get_docstring(function) else function.body
     return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
 

@@ -1,4 +1,4 @@
-"""What every test of the command line uses: `rlk` in this process, in a folder of its own."""
+"""Fixtures for tests of the command line: `rlk` in this process, in a folder of its own."""
 
 import attrs
 import pytest
@@ -17,7 +17,7 @@ class Ended:
 
 @pytest.fixture
 def rlk(tmp_path, monkeypatch, capsys):
-    """A function that runs a command line and tells how it ended."""
+    """A function that runs a command line and returns how it ended."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
@@ -32,6 +32,6 @@ def rlk(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def small():
-    """Arguments of a run that takes a moment."""
+    """Arguments of a short run."""
     settings = ["--set", "n_steps=8", "--set", "nminibatches=1", "--set", "n_threads=1"]
     return ["run", "--algo", "ppo2", "--preset", "none", "--timesteps", 16, *settings]

@@ -1,4 +1,4 @@
-"""The tree of commands: what there is, what is refused, and with which exit code."""
+"""The tree of commands: which exist, what is refused, and with which exit code."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from rlk.registry.kernel import default_kernel
 
 @pytest.fixture
 def commands():
-    """The registry of commands; what a test adds is taken out again."""
+    """The registry of commands; what a test adds is removed again."""
     registry = default_kernel().registries.commands
     before = set(registry.names())
     yield registry
@@ -71,7 +71,7 @@ def test_a_command_of_a_plugin_is_in_the_group_that_its_name_says(rlk, commands)
     @click.command()
     @click.argument("word")
     def check(word):
-        """Never shown: the component's summary is."""
+        """Not shown: the component's summary is shown instead."""
         click.echo(f"checked {word}")
         return 3
 
@@ -98,7 +98,7 @@ def test_a_broken_command_is_shown_as_broken_and_refused_when_it_is_called(rlk, 
 
 @pytest.fixture
 def failing(commands):
-    """Names of commands that raise: what rlk foresees, and what it does not."""
+    """Names of commands that raise: errors that rlk expects, and others."""
 
     def failing_with(name, error):
         @click.command()

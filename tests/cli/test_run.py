@@ -1,4 +1,4 @@
-"""`rlk run`: the folder it leaves, what it says, how it ends."""
+"""`rlk run`: its folder, its output, and how it ends."""
 
 import json
 import os
@@ -95,7 +95,7 @@ class Named:
 
 
 class Plan:
-    """As much of a plan as names a folder."""
+    """The parts of a plan that determine the name of a folder."""
 
     def __init__(self, algo, env, seed):
         self.algorithm, self.env, self.seed = Named(algo), Named(env), seed
@@ -157,7 +157,7 @@ def test_explain_prints_who_chose_what_and_writes_nothing(rlk):
     ended = rlk("run", "--algo", "dqn", "--set", "gamma=0.5", "--explain")
     assert ended.code == 0
     assert "gamma = 0.5   <- user" in ended.out
-    # What joins a run that writes to a folder is shown too.
+    # Plugins that are active in a run with a folder are shown too.
     assert "callback      checkpoint" in ended.out
     assert list(Path().iterdir()) == []
 
@@ -173,7 +173,7 @@ def test_every_slot_has_an_option(rlk):
 
 
 def test_a_run_with_evaluations_is_made_again_from_its_spec(rlk, small):
-    """Where to evaluate is None, which the file holds as a text."""
+    """The setting for the evaluation's environment is None, which the file holds as a text."""
     assert rlk(*small, "--plugin", "evaluation", "--quiet", "--out", "one").code == 0
     assert rlk("run", "one/spec.toml", "--quiet", "--out", "two").code == 0
     assert Path("one/spec.toml").read_text() == Path("two/spec.toml").read_text()

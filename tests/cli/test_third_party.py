@@ -20,7 +20,7 @@ def installed(tmp_path_factory):
 
 @pytest.fixture
 def python(rlk_forks, installed, tmp_path):
-    """A function that runs a module of a Python that has the package; what it printed."""
+    """A function that runs a module in a Python that has the package; returns its output."""
 
     def run(*arguments):
         with rlk_forks.start("-m", *arguments, cwd=tmp_path, path=installed) as running:

@@ -1,4 +1,4 @@
-"""The tables of components and of settings in READMEs are what is installed."""
+"""The generated tables of components and settings in READMEs match the installed components."""
 
 from pathlib import Path
 

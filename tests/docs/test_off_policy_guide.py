@@ -19,7 +19,7 @@ sys.path.insert(0, str(EXAMPLE / "src"))
 
 @pytest.fixture(autouse=True)
 def importable(monkeypatch):
-    """Also in processes that a check starts."""
+    """Make the example importable, also in processes that a check starts."""
     monkeypatch.setenv("PYTHONPATH", str(EXAMPLE / "src"), prepend=os.pathsep)
 
 

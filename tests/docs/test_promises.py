@@ -1,4 +1,4 @@
-"""Every promise of docs/promises.md is shown by a test that there is."""
+"""Every promise of docs/promises.md names a test that exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kernel/README.md says of every module in the kernel's rooms what it has, and of no other."""
+"""kernel/README.md describes every module in the kernel's folders, and no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where files from elsewhere are opened, and what a user types there."""
+"""A folder in which foreign files are opened, and the commands that a user types there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with a module that leaves a trace where it is imported."""
+    """The working folder, with a module that leaves a trace if it is imported."""
     (tmp_path / f"{EVIL}.py").write_text("open('it ran', 'w')\nclass Evil: pass\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -30,7 +30,7 @@ def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def command(downloads: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """A function that runs a command line: its exit code, and what it printed as errors."""
+    """A function that runs a command line; returns its exit code, and its errors."""
 
     def run(*arguments: Any) -> tuple[int, str]:
         with pytest.raises(SystemExit) as ended:
@@ -60,7 +60,7 @@ def rlk_typed(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def trained(tmp_path, monkeypatch):
-    """A function that trains from Python for a moment, in a folder of the test's own."""
+    """A function that trains briefly from Python, in a folder of the test's own."""
     monkeypatch.chdir(tmp_path)
 
     def train(**given):

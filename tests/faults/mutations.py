@@ -1,4 +1,4 @@
-"""Ways to damage a file of rlk's, or to forge one: hypothesis draws them, and bytes are changed.
+"""Ways to damage or forge a file of rlk: hypothesis draws them, and bytes are changed.
 
 A `Mutation` is small, so that what hypothesis prints is a case that can be pasted into a test.
 """
@@ -17,9 +17,9 @@ from rlk_testing.forged import members, packed, places
 
 JSON = ("manifest.json", "state.json")
 TENSORS = "tensors.safetensors"
-#: A module of this name lies in the working folder while files are loaded.
+#: A module of this name is in the working folder while files are loaded.
 EVIL = "evilmod"
-#: What may stand where anything else should; every JSON type is there.
+#: Values that replace others; they cover every JSON type.
 JUNK: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 7, 1.5, -0.5, 10**30, 2**63, "", "abc", "none", "0"),
     *(f"{EVIL}:Evil-v0", f"{EVIL}:Evil", f"{EVIL}.py", f"./{EVIL}.py:Evil", "../../../etc/passwd"),
@@ -36,8 +36,8 @@ class Mutation:
 
     Attributes:
         kind: what is done; see `mutated`.
-        at: numbers that say where, each taken modulo what there is.
-        junk: what is put there.
+        at: numbers that select the place, each modulo the number of places.
+        junk: the value that is put there.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Mutation:
 
 
 def mutations() -> st.SearchStrategy[Mutation]:
-    """All kinds, wrong types in the JSON most often."""
+    """All kinds; wrong types in the JSON are the most frequent."""
     numbers = st.lists(st.integers(0, 10**6), min_size=3, max_size=3).map(tuple)
     types = st.builds(Mutation, st.just("type"), numbers, st.sampled_from(JUNK))
     others = st.builds(
@@ -133,7 +133,7 @@ def _json_member(at: tuple[int, ...]) -> str:
 
 
 def _with_json(data: bytes, at: tuple[int, ...], change: Any) -> bytes:
-    """With one place of a JSON member changed: `change(parent, key)`."""
+    """The file with one place of a JSON member changed: `change(parent, key)`."""
     found, name = members(data), _json_member(at)
     document = {"": json.loads(found[name])}
     found_places = list(places(document))[1:]
@@ -182,7 +182,7 @@ def _added(data: bytes, at: tuple[int, ...], junk: Any) -> bytes:
 
 
 def _repeated(data: bytes, at: tuple[int, ...], junk: Any) -> bytes:
-    """A list with its first item many times more."""
+    """A list with its first item repeated many times."""
 
     def change(parent: Any, key: Any) -> None:
         if isinstance(parent[key], list) and parent[key]:
@@ -203,7 +203,7 @@ def _nested(data: bytes, at: tuple[int, ...], junk: Any) -> bytes:
 
 
 def _duplicated_key(data: bytes, at: tuple[int, ...], junk: Any) -> bytes:
-    """An object that has a key twice, in a JSON member or in the head of the tensors."""
+    """An object that has a key twice, in a JSON member or in the header of the tensors."""
     found = members(data)
     name = (*JSON, TENSORS)[at[0] % 3]
     content = found[name]
@@ -222,7 +222,7 @@ def _duplicated_key(data: bytes, at: tuple[int, ...], junk: Any) -> bytes:
 
 
 def _bomb(data: bytes, at: tuple[int, ...], junk: Any) -> bytes:
-    """A JSON member that asks for more than a computer has."""
+    """A JSON member that would need more memory than a computer has."""
     units = (b"[],", b"{},", b'"",', b'[[[["', b'{"":', b" ", b'"', b"1e5,", b"\\")
     content = b"[" + units[at[1] % len(units)] * (1 + at[2] * 20)
     found = members(data) | {_json_member(at): content}
@@ -233,7 +233,7 @@ def _bomb(data: bytes, at: tuple[int, ...], junk: Any) -> bytes:
 
 
 def _other_head(data: bytes, at: tuple[int, ...], junk: Any) -> bytes:
-    """The head of the tensors with one entry changed."""
+    """The header of the tensors with one entry changed."""
     found = members(data)
     content = found[TENSORS]
     (length,) = struct.unpack("<Q", content[:8])

@@ -1,4 +1,4 @@
-"""Environments that cannot be closed: said with whose they are, and what was trained is kept."""
+"""Environments that cannot be closed: errors name them, and the training is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that is told to end does so within seconds, whatever hangs, and keeps what it has."""
+"""A run that is told to end does so within seconds, whatever hangs, and keeps its work."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def runs(process: int) -> bool:
 
 
 def waited(condition, running, seconds=60.0):
-    """What the condition gives, as soon as that is true."""
+    """The result of the condition, as soon as it is true."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert running.poll() is None, running.printed()
@@ -82,7 +82,7 @@ def hanging(folder):
 
 
 def ended(running, number, code):
-    """Send that signal once; what was printed, when the process has ended soon, with this code."""
+    """Send that signal once; returns the output, after the process ended soon, with this code."""
     running.send_signal(number)
     began = time.monotonic()
     assert running.wait(timeout=60) == code, running.printed()
@@ -119,7 +119,7 @@ def test_a_first_signal_ends_a_run_that_hangs_and_names_the_environment(
     assert "in step" in printed and "world.py line" in printed
     assert "Traceback" not in printed
     assert not any(map(runs, hanging(tmp_path)))
-    # Both environments had made 24 steps, of which 3 whole iterations of 8 are learnt from.
+    # Both environments had made 24 steps: 3 whole iterations of 8, whose updates were made.
     state = saved_files.read(tmp_path / "there" / "checkpoints" / "48.zip", default_kernel())
     assert state["clock"]["iterations"] == 3
     assert (tmp_path / "there" / "model.zip").is_file()
@@ -133,7 +133,7 @@ def test_an_environment_that_swallows_its_interruption_ends_with_the_process(sta
 
 
 def test_an_environment_that_hangs_when_it_is_closed_ends_as_well(start, tmp_path):
-    # The run itself is over: it hangs after its last files were written.
+    # Training itself is over: the process hangs after its last files were written.
     with start("--set", "env.hangs=close", "--timesteps", 16, "--quiet") as running:
         waited(lambda: hanging(tmp_path), running)
         ended(running, signal.SIGTERM, 143)

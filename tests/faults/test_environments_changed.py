@@ -1,4 +1,4 @@
-"""Between two calls of `learn`, somebody else has used, replaced or reseeded the environments."""
+"""Between two calls of `learn`, the program has used, replaced or reseeded the environments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlk_evaluate.evaluate import evaluate_agent
 
 
 class Tape(gym.Env):
-    """The observation is the episode's number and the step's, so every false one shows."""
+    """The observation is the number of the episode and the step, so every wrong one shows."""
 
     LENGTH = 6
 
@@ -63,7 +63,7 @@ class Steps:
         self.seen.append((observation, following, None if began is None else began.copy()))
 
     def check(self):
-        """Every step leads from what the environment showed to what it showed next."""
+        """Check that every step leads from one observation of the environment to the next."""
         for observation, following, _ in self.seen:
             assert (following - observation == [0, 1]).all(), f"{observation} led to {following}"
 
@@ -145,7 +145,7 @@ def test_reading_from_the_environments_lets_training_go_on():
 
 
 def owned(kind):
-    """An environment as its owner holds it, what steps it, and what was passed to train in."""
+    """An environment as its owner holds it, a function that steps it, and the argument for rlk."""
     env = Tape()
     if kind == "one":
         return env, lambda: env.step(0)

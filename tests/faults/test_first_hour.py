@@ -1,4 +1,4 @@
-"""The first hour of a user: what is printed, and what works as it was printed."""
+"""The first hour of a user: the output, and that printed commands work as printed."""
 
 from __future__ import annotations
 

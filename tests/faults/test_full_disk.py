@@ -1,7 +1,7 @@
-"""A disk that is full: training goes on, it is printed once, and what could be kept is there.
+"""A full disk: training continues, one message is printed, and what could be kept is kept.
 
-The disk is full for a process that may not make any file longer (RLIMIT_FSIZE): what is written
-then raises an OSError as on a full disk, whoever writes it.
+The disk is full for a process that may not enlarge any file (RLIMIT_FSIZE): writing then raises an
+OSError as on a full disk, whoever writes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from rlk.running import saved_files
 
 pytest.importorskip("resource", reason="limits of POSIX")
 
-#: A plugin that fills the disk after so many timesteps, and may empty it again. What is printed
-#: goes through a pipe meanwhile, because it is read from a file.
+#: A plugin that fills the disk after so many timesteps, and may empty it again. Meanwhile output
+#: goes through a pipe, because it is read from a file.
 DISK = """
 import atexit, os, resource
 from rlk.hookspecs import hookimpl
@@ -52,7 +52,7 @@ RUN = (
 
 @pytest.fixture
 def run(rlk_forks, tmp_path):
-    """run(full_from, full_to): the exit code and what was printed of a run on such a disk."""
+    """run(full_from, full_to): the exit code and the output of a run on such a disk."""
 
     def ended(full_from, full_to, *arguments):
         times = DISK.replace("FULL_FROM", str(full_from)).replace("FULL_TO", str(full_to))

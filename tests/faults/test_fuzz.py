@@ -1,6 +1,6 @@
-"""Damaged and forged files by the thousand: each is refused by name, or read as the agent it was.
+"""Thousands of damaged and forged files: each is refused with its name, or read unchanged.
 
-Some hundred cases run with every `pytest`, ten thousand with `pytest -m fuzz`.
+Some hundred cases run in every `pytest`, ten thousand in `pytest -m fuzz`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module", autouse=True)
 def working_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """One with a module that anybody would regret to import."""
+    """A folder with a module that must not be imported."""
     folder = tmp_path_factory.mktemp("downloads")
     (folder / f"{EVIL}.py").write_text("raise SystemExit('a file of the working folder was run')")
     with pytest.MonkeyPatch.context() as patch:
@@ -60,13 +60,13 @@ def working_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def outcome(path: Path, data: bytes, expected: dict[str, Any], *, exact: bool) -> str:
-    """What becomes of a file: refused or loaded; anything else is an error.
+    """The result for a file: refused or loaded; anything else is an error.
 
     Args:
         path: where it is put.
         data: the file.
-        expected: what the agent of the file as it was holds.
-        exact: whether an agent that is loaded must hold the same.
+        expected: the content of the agent of the undamaged file.
+        exact: whether a loaded agent must have the same content.
     """
     path.write_bytes(data)
     with watching() as watched:
@@ -89,13 +89,13 @@ def outcome(path: Path, data: bytes, expected: dict[str, Any], *, exact: bool) -
 
 
 def held(agent: Any) -> dict[str, Any]:
-    """What an agent holds, but for its plan and for what its environments say of themselves."""
+    """The content of an agent, without its plan and what its environments say of themselves."""
     state = checkpoint.run_state(agent.run)
     return {key: value for key, value in state.items() if key not in ("manifest", "environments")}
 
 
 def fuzz(original: Path, path: Path, count: int, **options: Any) -> Counter[str]:
-    """The outcomes of so many cases of one file.
+    """The results of so many cases of one file.
 
     Args:
         original: the file.
@@ -112,7 +112,7 @@ def fuzz(original: Path, path: Path, count: int, **options: Any) -> Counter[str]
         max_examples=count,
         deadline=None,
         database=None,
-        phases=[Phase.generate],  # a case is small as it is drawn; to shrink it takes minutes
+        phases=[Phase.generate],  # a case is small as drawn; shrinking it takes minutes
         suppress_health_check=list(HealthCheck),
         **options,
     )
@@ -126,7 +126,7 @@ def fuzz(original: Path, path: Path, count: int, **options: Any) -> Counter[str]
     return outcomes
 
 
-#: Other kinds may make a file that is as good as the first, but of another agent.
+#: Other kinds may make a valid file of another agent.
 EXACT = {"type", "flip", "cut", "piece lost", "zeros", "twice", "members compressed", "key twice"}
 
 

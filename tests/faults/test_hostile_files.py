@@ -1,4 +1,4 @@
-"""Files that somebody forged, one test for every fault that was found."""
+"""Forged files: one test for every fault that was found."""
 
 from __future__ import annotations
 

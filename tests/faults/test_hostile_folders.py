@@ -1,4 +1,4 @@
-"""Run folders that somebody forged, one test for every fault that was found."""
+"""Forged run folders: one test for every fault that was found."""
 
 from __future__ import annotations
 

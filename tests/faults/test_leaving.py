@@ -1,4 +1,4 @@
-"""An environment that calls `sys.exit`: the run says whose doing it is, and keeps its work."""
+"""An environment that calls `sys.exit`: the run names it, and keeps its work."""
 
 from __future__ import annotations
 

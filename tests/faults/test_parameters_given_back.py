@@ -1,4 +1,4 @@
-"""`get_parameters` gives out all that an agent has learnt, and `load_parameters` takes it back."""
+"""`get_parameters` returns all that an agent has learnt, and `load_parameters` restores it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths that the system will not look at: rlk says which one and why, and it is nobody's fault."""
+"""Paths that the system cannot open: rlk says which one and why, and calls it no fault."""
 
 from __future__ import annotations
 

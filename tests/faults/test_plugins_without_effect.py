@@ -1,4 +1,4 @@
-"""A plugin that nothing would ever call is refused, with what is missing from it."""
+"""A plugin without any effect is refused, and the error says what it lacks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rlk_testing.environments import BY_ACTION_SPACE
 
 
 class Unmarked:
-    """Should stop a run, but its method is no hook without the mark."""
+    """Should stop a run, but without the mark its method is not a hook."""
 
     def rlk_step(self, run, step):
         return False
@@ -115,7 +115,7 @@ def test_a_plugin_of_a_kernel_must_answer_the_one_hook_that_a_kernel_has(rlk_emp
 
 @attrs.frozen
 class Slotted:
-    """Has no `__dict__`, and properties that must not be asked while it is looked at."""
+    """Has no `__dict__`, and properties that must not be read while it is inspected."""
 
     value: int = 1
 

@@ -1,4 +1,4 @@
-"""One run folder has one owner; what is deleted, or left by a killed process, is noticed."""
+"""A run folder has one owner; files that are deleted, or left by a killed process, are noticed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rlk_testing.command_line import ended
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
 
-#: Waits at the border where it has 16 timesteps, until there is a file `go`.
+#: Waits at the end of the iteration with 16 timesteps, until a file `go` exists.
 WAITS = """
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Several calls of `learn` on one agent, and on one that was saved between them."""
+"""Several calls of `learn` on one agent, and on an agent that was saved between them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_training_on_does_not_start_exploration_again(rlk_make, numbers):
     agent.learn(100, **ON)
     assert numbers.at[100]["rollout/exploration_rate"] == pytest.approx(0.02)
     assert numbers.at[101]["rollout/exploration_rate"] == pytest.approx(0.02)
-    # Half of the 200 timesteps are over, where both calls are counted together.
+    # Half of the 200 timesteps are over, if both calls are counted together.
     assert numbers.at[101]["train/priority_beta"] == pytest.approx(0.4 + 0.6 * 101 / 200)
     assert numbers.at[200]["train/priority_beta"] == 1.0
 

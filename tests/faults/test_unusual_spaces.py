@@ -1,4 +1,4 @@
-"""Spaces that are rare: of several axes, counted from elsewhere, or of no use to a network."""
+"""Rare spaces: with several axes, another start, or of no use to a network."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CONTINUOUS = {
 
 
 class World(gym.Env):
-    """Refuses whatever is not in its action space; the observation is a sample of its space."""
+    """Refuses any action outside of its space; the observation is a sample of its space."""
 
     def __init__(self, action_space, observation_space=OBSERVED):
         self.action_space, self.observation_space = action_space, observation_space
@@ -269,7 +269,7 @@ REFUSED_ACTIONS = {
 
 
 def refused(algo, action_space, observation_space=OBSERVED):
-    """What planning says of these spaces; nothing else is made of the environment."""
+    """The error of planning about these spaces; the environment is not used otherwise."""
     made = []
 
     def make():

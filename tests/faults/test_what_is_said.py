@@ -1,4 +1,4 @@
-"""The first hour of a user: errors name whose they are and what to type, surprises are said."""
+"""The first hour of a user: errors name their cause and what to type; surprises are announced."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def test_a_noise_that_switches_the_usual_one_off_says_so(given):
 
 
 def seen(low, high, shape, kind):
-    """A function that makes an environment with such observations."""
+    """A function that makes an environment with observations of this space."""
     space = gym.spaces.Box(low, high, shape, kind)
     return lambda: gym.wrappers.TransformObservation(DiscreteMatch(), lambda one: one, space)
 

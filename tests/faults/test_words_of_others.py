@@ -1,4 +1,4 @@
-"""Names and settings as Stable Baselines and its zoos have them, where rlk has its own."""
+"""Names and settings of Stable Baselines and its zoos for which rlk has its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An environment returns what its spaces, or Gymnasium's interface, do not allow: it is named."""
+"""An environment returns what its spaces or Gymnasium's interface forbid: the error names it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ OTHERS = {
     "truncated": [(0, "0 (int)"), (1.0, "1.0 (float)")],
     "info": [(None, "None"), ("x", "'x' (str)")],
 }
-#: A step that is no longer looked at whole.
+#: A step that is no longer checked completely.
 LATE = CHECKED_STEPS + 20
 NUMBER_OF = {"observation": 0, "reward": 1, "terminated": 2, "truncated": 3, "info": 4}
 
@@ -87,7 +87,7 @@ class Wrong(gym.Env):
 
 
 def step_until_refused(vector, steps):
-    """What stepping this vector ends with."""
+    """The error with which stepping this vector ends."""
     vector.reset(seed=0)
     with pytest.raises(WrongResult) as caught:
         for _ in range(steps):
@@ -140,7 +140,7 @@ def test_a_wrong_shape_is_named_however_late_it_comes(space):
 
 
 def an_array_is_a_number():
-    """Whether this numpy takes an array of one number for a number; since 2.4 it refuses."""
+    """Whether this numpy accepts an array of one number as a number; since 2.4 it does not."""
     try:
         return float(np.ones(1)) == 1.0
     except TypeError:
@@ -152,7 +152,7 @@ def an_array_is_a_number():
 def test_a_wrong_type_is_named_however_late_it_comes(field):
     for value, found in OTHERS.get(field, [(None, "4 values")]):
         if field == "reward" and isinstance(value, np.ndarray) and an_array_is_a_number():
-            continue  # the very number is learnt from, so nothing goes wrong
+            continue  # this very number is learnt from, so nothing goes wrong
         error = step_until_refused(on("dummy", field=field, value=value, at=LATE), 200)
         assert f"gave a wrong {field} in step" in error and found in error
 
@@ -204,7 +204,7 @@ def test_a_run_ends_with_the_message_and_stores_nothing_of_that_step(algo):
 
 
 class Foreign(gym.vector.VectorEnv):
-    """A vector environment that somebody else made, of two environments."""
+    """A vector environment that a program passes, of two environments."""
 
     metadata = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
     num_envs = 2

@@ -1,4 +1,4 @@
-"""What a user types in the first hour, and what comes of it."""
+"""Commands that a user types in the first hour, and their results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Cave(Maze):
 
 gym.register("RlkMaze-v0", entry_point=Maze)
 """
-#: A run of a moment.
+#: Arguments of a short run.
 SMALL = {"n_steps": 8, "nminibatches": 1, "noptepochs": 1, "n_threads": 1, "total_timesteps": 16}
 TYPED = ["--preset", "none", "--timesteps", 16]
 TYPED += [word for key in list(SMALL)[:-1] for word in ("--set", f"{key}={SMALL[key]}")]
@@ -34,6 +34,6 @@ class Ended:
     err: str
 
     def commands(self) -> list[list[str]]:
-        """The commands of rlk that it says to type, as words."""
+        """The commands of rlk that the output says to type, as words."""
         typed = (line[line.find("rlk ") :] for line in self.out.splitlines() if "rlk " in line)
         return [shlex.split(line)[1:] for line in typed if not line.startswith("rlk.")]

@@ -1,6 +1,6 @@
-"""Watches what a block of code does beyond its own memory: imports, processes, files it writes.
+"""Records the effects of a block of code beyond its memory: imports, processes, written files.
 
-An audit hook stays for as long as the process lives, so there is one, which asks `_watchers`.
+An audit hook stays for as long as the process lives, so there is only one, with `_watchers`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-#: What no file may cause.
+#: Events that no file may cause.
 _FORBIDDEN = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "pickle.find_class")
 _watchers: list[Watched] = []
 _hooked: list[bool] = []
@@ -23,17 +23,17 @@ _hooked: list[bool] = []
 
 @attrs.define
 class Watched:
-    """What happened."""
+    """The recorded effects."""
 
-    imported: set[str] = attrs.Factory(set)  #: modules that were looked for
-    events: list[str] = attrs.Factory(list)  #: what was run or written
-    seconds: float = 0.0  #: of this process's time
-    bytes: int = 0  #: by which the most memory that the process ever had has grown
+    imported: set[str] = attrs.Factory(set)  #: modules that were imported
+    events: list[str] = attrs.Factory(list)  #: commands that were run, files that were written
+    seconds: float = 0.0  #: of processor time
+    bytes: int = 0  #: growth of the process's peak memory
 
 
 @contextlib.contextmanager
 def watching() -> Iterator[Watched]:
-    """Notes what happens inside; the figures are there at the end."""
+    """Record what happens inside; the figures are complete at the end."""
     if not _hooked:
         sys.addaudithook(_note)
         _hooked.append(True)

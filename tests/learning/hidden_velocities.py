@@ -1,4 +1,4 @@
-"""CartPole with the velocities hidden: what is left does not tell which way things move."""
+"""CartPole without velocities: one observation does not show which way things move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bit flipping with 15 bits: hindsight is what it takes. `pytest -m learning tests/learning`."""
+"""Bit flipping with 15 bits, which needs hindsight. `pytest -m learning tests/learning`."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ SOLVED, COLLECTION, LIMIT = -9.0, 256, 100_000
 
 
 def timesteps_until_solved(seed: int, **settings: Any) -> int:
-    """How long PPO trains until its deterministic policy finds the way out."""
+    """Timesteps until PPO's deterministic policy finds the way out."""
     keywords = {**SETTINGS, "seed": seed, "n_threads": 1, **settings}
     with rlk.make("ppo", env="rlk/Doors-v0", **keywords) as agent:
         while agent.num_timesteps < LIMIT:

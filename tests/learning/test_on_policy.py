@@ -1,7 +1,7 @@
 """What the on-policy algorithms must reach with their presets: `pytest -m learning tests/learning`.
 
-These are absolute figures, the last model of every seed; `-m presets` holds all presets to nine
-tenths of their sources.
+These are absolute returns, of the last model of every seed; `-m presets` compares all presets with
+nine tenths of their sources.
 """
 
 from __future__ import annotations

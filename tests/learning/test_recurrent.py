@@ -1,4 +1,4 @@
-"""CartPole with the velocities hidden: who remembers solves it. `pytest -m learning`."""
+"""CartPole without velocities: recurrent policies solve it. `pytest -m learning`."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What holds for all combinations."""
+"""Fixtures for all combinations."""
 
 import pytest
 import torch
 
 
 def pytest_generate_tests(metafunc):
-    """The thousands of `matrix_full` are not made where nobody asks for them."""
+    """The thousands of cases of `matrix_full` are only made if they are selected."""
     left_out = "not matrix_full" in metafunc.config.option.markexpr
     for mark in metafunc.definition.iter_markers("combinations"):
         name, cases = mark.args

@@ -1,4 +1,4 @@
-"""Everything with everything: all combinations, and how each is asked for."""
+"""All combinations of components, and the settings for each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REGISTRIES = default_kernel().registries
 
 
 def named(kind: str) -> dict[str, Component]:
-    """What is installed of a kind, by its own names: `mlp`, and no `MlpPolicy`."""
+    """The installed components of a kind, by their own names: `mlp`, but not `MlpPolicy`."""
     entries = [(entry.name, entry.component()) for entry in REGISTRIES[kind]]
     return {name: component for name, component in entries if component.name == name}
 
@@ -40,7 +40,7 @@ Parts = tuple[tuple[str, str], ...]
 
 @attrs.frozen
 class Combination:
-    """One of each; the names are those that a user types, `+` is several storages at once."""
+    """One component of each kind, by the names that a user types; `+` joins several storages."""
 
     algorithm: str
     policy: str
@@ -70,8 +70,8 @@ FACTORS = {
     "vec_env": ("dummy", "subprocess"),
     "extension": ("none", "compile"),
 }
-#: What makes a run of 64 steps of two environments learn, and learn quickly, whatever algorithm has
-#: a setting of that name.
+#: Settings with which an algorithm learns, and quickly, in a run of 64 steps of two environments,
+#: by the names that algorithms have for them.
 SMALL: dict[str, Any] = {
     # A collection of 16 transitions, and two minibatches or updates of it.
     "n_steps": 8,
@@ -102,7 +102,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def everything(installed: Iterable[str]) -> list[Combination]:
-    """The whole product of what is installed."""
+    """All combinations of what is installed."""
     names = {*installed, "none", *FACTORS["observation"], *FACTORS["action"]}
     values = [
         [value for value in factor if set(value.split("+")) <= names] for factor in FACTORS.values()
@@ -123,13 +123,13 @@ def small(algorithm: str) -> dict[str, Any]:
 
 
 def run_settings(algorithm: str) -> dict[str, Any]:
-    """How every combination is run, whatever else it consists of."""
+    """Settings of the run that all combinations share."""
     shared = {"n_envs": 2, "seed": 5, "n_threads": 1, "device": "cpu", "total_timesteps": STEPS}
     return {**shared, **small(algorithm)}
 
 
 def keywords(one: Combination) -> dict[str, Any]:
-    """What `rlk.make` is called with, the algorithm's name aside."""
+    """The arguments of `rlk.make`, without the algorithm's name."""
     storages = one.storage.split("+")
     alone = not any(STORAGES[name].stages for name in storages)
     based = {"storage": one.storage} if alone else {}
@@ -161,7 +161,7 @@ APART = (
 
 
 def covering(combinations: Iterable[Parts]) -> list[Parts]:
-    """A few of them, greedily, in which every pair of values is that occurs in any of them.
+    """A small subset, chosen greedily, that has every pair of values which occurs in any of them.
 
     Tracing takes several times as long as training: one with `compile` is chosen for the pairs that
     only such a one has.

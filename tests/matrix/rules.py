@@ -1,7 +1,7 @@
-"""Which combinations are to work, written down by hand.
+"""Which combinations must work, written down by hand.
 
-A row of these tables is a promise to users: what components declare must come to the same. An
-algorithm or a storage that has no row yet is held to what it declares of itself.
+A row of these tables is a promise to users, and what components declare must agree with it. An
+algorithm or a storage without a row is checked against its own declarations.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import attrs
 from matrix.product import ALGORITHMS, STORAGES, Combination, named
 
 ALL_ACTIONS = {"Discrete", "Box", "MultiDiscrete", "MultiBinary"}
-#: Algorithm -> the action spaces that it serves.
+#: Algorithm -> its action spaces.
 ACTIONS = {
     "a2c": ALL_ACTIONS,
     "acer": {"Discrete"},
@@ -33,7 +33,7 @@ OBSERVATIONS = {
     "multi-input": {"Dict", "Goals"},
 }
 REPLAYING = {"ddpg", "dqn", "sac", "td3"}
-#: Storage -> the algorithms that it is for.
+#: Storage -> its algorithms.
 SERVED = {
     "rollout": {"a2c", "acktr", "ppo", "ppo1", "ppo2", "trpo"},
     "trajectory-replay": {"acer"},
@@ -42,7 +42,7 @@ SERVED = {
     "n-step": REPLAYING,
     "hindsight-replay": REPLAYING,
 }
-#: Recurrent policies, and who trains them and who does not.
+#: Recurrent policies, and the algorithms that train them and that do not.
 RECURRENT_POLICIES = {"lstm"}
 RECURRENT = {
     **dict.fromkeys(("a2c", "acer", "acktr", "ppo", "ppo2"), True),
@@ -84,7 +84,7 @@ SHOWN = {
 
 @attrs.frozen
 class Conflict:
-    """Two sides that do not go together, as a message names them.
+    """Two components that do not fit together, as a message names them.
 
     Attributes:
         part: the component. other: what it does not fit.
@@ -138,8 +138,8 @@ def serves(storage: str, algorithm: str) -> bool:
 
 
 def moves(optimiser: str, algorithm: str) -> bool:
-    """Whether an optimiser can move what an algorithm trains."""
-    if algorithm == "trpo":  # without a step size it moves within a trust region alone
+    """Whether an optimiser can train the parameters of an algorithm."""
+    if algorithm == "trpo":  # without a step size, it only moves within a trust region
         return "trust_region" in named("optimisers")[optimiser].reports
     if algorithm == "acer" and "line_search" in named("optimisers")[optimiser].reports:
         return False  # its loss has a gradient to follow and no value to compare

@@ -1,4 +1,4 @@
-"""Every combination that is allowed trains, is saved, and acts the same when it is loaded."""
+"""Every allowed combination trains, is saved, and acts the same after it is loaded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_it_trains_saves_loads_and_acts_the_same(one, tmp_path, capfd, counted):
 
 
 def check_compiled(one, agent, printed):
-    """Updates are graphs where they are to be, and where not, it is said."""
+    """Updates are graphs where they should be; for others, a reason is printed."""
     update, expected = agent.run.update, graphs(one)
     assert {key for key, _ in getattr(update, "reports", ())} == expected, printed
     assert set(getattr(update, "reasons", ())) == eager(one)

@@ -55,7 +55,7 @@ def trunks(policy):
 
 
 def learnt(agent, steps=16):
-    """The names of the parameters that a short training has moved."""
+    """The names of the parameters that a short training has changed."""
     before = agent.run.parameters.state_dict()
     agent.learn(steps)
     after = agent.run.parameters.state_dict()

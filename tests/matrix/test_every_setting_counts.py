@@ -1,4 +1,4 @@
-"""No setting of an off-policy algorithm is without effect: another value learns otherwise."""
+"""Every setting of an off-policy algorithm has an effect: another value changes the result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OFTEN = {
     **dict.fromkeys(("train_freq", "nb_rollout_steps"), 1),
     **dict.fromkeys(("gradient_steps", "nb_train_steps"), 1),
 }
-#: Of settings that several algorithms have, a value that differs from the usual one and `OFTEN`.
+#: For settings that several algorithms have, a value that differs from the default and `OFTEN`.
 SHARED = {
     "gamma": 0.5,
     "learning_rate": 0.02,
@@ -32,7 +32,7 @@ SHARED = {
     "action_noise": "normal-noise:sigma=0.3",
     "random_exploration": 0.5,
 }
-#: Likewise of those that one has.
+#: The same for settings of a single algorithm.
 OWN = {
     "ddpg": {
         "memory_policy": "prioritized-replay",
@@ -81,9 +81,9 @@ OWN = {
         "target_noise_clip": 0.01,
     },
 }
-#: Settings that show what is learnt and have no part in it.
+#: Settings that only show what is learnt and do not affect it.
 WATCHING = {"eval_env", "nb_eval_steps", "render", "render_eval"}
-#: What else is set for the settings that begin so, and for the run that they are compared with.
+#: Further settings for settings with such a prefix, and for the run of the comparison.
 TOGETHER = {
     "prioritized_replay_": {"prioritized_replay": True},
     "param_noise_": {"param_noise": "param-noise"},

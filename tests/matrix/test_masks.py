@@ -1,6 +1,6 @@
 """Masks of actions with every algorithm, policy and backend, or refused while planning.
 
-The game refuses what its mask forbids: a run that gets through has tried nothing else.
+The game refuses what its mask forbids: a run without an error has only chosen allowed actions.
 """
 
 from __future__ import annotations

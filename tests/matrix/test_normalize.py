@@ -18,7 +18,7 @@ from rlk.running.vec_env import make_vec_env
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_agent, evaluate_run
 
 REPLAY = {"learning_starts": 40, "batch_size": 16, "train_freq": 4}
-#: Algorithm -> what makes it learn soon.
+#: Algorithm -> settings with which it learns early.
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "ppo2": {"env": "CartPole-v1", "n_steps": 16, "n_envs": 2},
     "trpo": {"env": "Pendulum-v1", "timesteps_per_batch": 64, "n_envs": 2},
@@ -91,7 +91,7 @@ def test_an_evaluation_in_training_is_that_of_the_model_it_judged(
             seeds = Streams(11).integers(f"{STREAM} at {result.timesteps}", 3)
             assert evaluate_run(again.run, env, 3, seeds=seeds).returns == result.returns
             env.close()
-        # One reward is 1 in CartPole and at most 0 in Pendulum: these are no scaled ones.
+        # One reward is 1 in CartPole and at most 0 in Pendulum: these are unscaled rewards.
         whole = [float(length) for length in result.lengths]
         assert result.returns == whole if algo == "ppo2" else max(result.returns) < -50.0
 
@@ -110,7 +110,7 @@ def test_evaluating_twice_gives_the_same_and_leaves_training_alone() -> None:
 
 
 class Reach(gym.Env[Any, Any]):
-    """A point between 0 and 10 that is to come near a goal; the observation is where it is."""
+    """A point between 0 and 10 that must come near a goal; the observation is its position."""
 
     action_space = gym.spaces.Discrete(2)
     observation_space = gym.spaces.Dict(

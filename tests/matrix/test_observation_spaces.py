@@ -1,4 +1,4 @@
-"""Observations of every space that Gymnasium has arrays for, with every family of algorithms.
+"""Observations of every space that fits into arrays, with every family of algorithms.
 
 Every space meets every family, and every family both backends.
 """
@@ -73,7 +73,7 @@ class World(gym.Env[Any, Any]):
 
 
 def policy_for(name: str, family: str) -> dict[str, Any]:
-    """The policy that takes such observations, where it is not the default."""
+    """The policy that takes such observations, if it is not the default."""
     has_keys = isinstance(SPACES[name](), spaces.Dict | spaces.Tuple)
     if family == "recurrent":
         return {"policy": "multi-input-lstm" if has_keys else "lstm", **LSTM}

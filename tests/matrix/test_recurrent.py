@@ -53,7 +53,7 @@ class TestACERWithLstm(Recurrent):
 
 
 class Screen(gym.Env):
-    """An image that shows by its brightness which of two actions is right; four steps."""
+    """An image whose brightness shows which of two actions is right; four steps."""
 
     observation_space = gym.spaces.Box(0, 255, (36, 36, 1), np.uint8)
     action_space = gym.spaces.Discrete(2)
@@ -74,7 +74,7 @@ class Screen(gym.Env):
 
 
 class Recall(gym.Env):
-    """The first observation tells which action is right at the last of four steps, and only it."""
+    """Only the first observation shows which action is right at the last of four steps."""
 
     observation_space = gym.spaces.Box(-1.0, 1.0, (2,), np.float32)
     action_space = gym.spaces.Discrete(2)

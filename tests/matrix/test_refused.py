@@ -1,4 +1,4 @@
-"""Every combination that is not allowed is refused, and the message names both sides."""
+"""Every combination that is not allowed is refused, and the error names both sides."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
 KERNEL = stand_in_kernel(discover=True)
 N_BITS, GAMMA, N_STEPS, STEPS = 4, 0.9, 3, 90
-#: Rows of the ring: fewer than steps, so that it wraps.
+#: Rows of the ring buffer: fewer than steps, so that it wraps around.
 ROWS = 25
 PLUGINS = ("prioritized-replay", "hindsight-replay", f"n-step:n_steps={N_STEPS}")
 COMBINATIONS = [
@@ -39,7 +39,7 @@ COMBINATIONS = [
     for count in range(len(PLUGINS) + 1)
     for combination in itertools.combinations(PLUGINS, count)
 ]
-#: Algorithm -> what makes it learn soon.
+#: Algorithm -> settings with which it learns early.
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "dqn": {"gamma": GAMMA, "learning_starts": 20, "batch_size": 16},
     "sac": {"gamma": GAMMA, "learning_starts": 20, "batch_size": 16, "env.continuous": True},
@@ -92,7 +92,7 @@ def agent(algo: str, plugins: tuple[str, ...], n_envs: int, **overrides: Any) ->
 
 
 def twin_for(made: Agent, plugins: tuple[str, ...], strategy: str = "future") -> ReplayTwin:
-    """The twin of its storage."""
+    """The reference for its storage."""
     world = BitFlippingEnv(N_BITS)
     gamma = made.run.storage.schema.gamma
     return ReplayTwin(
@@ -199,7 +199,7 @@ def test_a_restored_run_goes_on_bit_for_bit(
 
 @pytest.fixture(scope="module")
 def twin_and_batch() -> tuple[ReplayTwin, Any]:
-    """A twin that has seen a training, and a batch of its storage."""
+    """A reference that has seen a training, and a batch of its storage."""
     with agent("dqn", PLUGINS, 2) as made:
         twin = twin_for(made, PLUGINS)
         attached(made.run.storage, twin)

@@ -1,4 +1,4 @@
-"""What every combination that is allowed has to do."""
+"""What every allowed combination must do."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 PLACE = spaces.Box(-2.0, 2.0, (4,), np.float32)
 GOAL = spaces.Box(-2.0, 2.0, (2,), np.float32)
-#: Keys of what a goal environment shows.
+#: Keys of a goal environment's observations.
 GOAL_KEYS = ("observation", "achieved_goal", "desired_goal")
 #: By the names that `product.py` gives them; fresh ones, for a space has a generator of its own.
 OBSERVATIONS = {
@@ -33,7 +33,7 @@ ACTIONS = {
 
 
 class World(gym.Env[Any, Any]):
-    """Shows something random; episodes end by chance, or are cut off after nine steps."""
+    """Random observations; episodes end by chance, or are truncated after nine steps."""
 
     def __init__(self, observation: str = "Box", action: str = "Discrete") -> None:
         self.observation_space: Any = OBSERVATIONS[observation]()
@@ -77,7 +77,7 @@ class World(gym.Env[Any, Any]):
 
 
 class Strained(gym.Env[Any, Any]):
-    """The reward depends on an info: how far the place is, which goals alone would not say here."""
+    """The reward depends on an info, the distance of the place, which goals do not determine."""
 
     def __init__(self) -> None:
         place = gym.spaces.Box(-99.0, 99.0, (1,), np.float32)

@@ -1,4 +1,4 @@
-"""The returns that presets reached, and the tables of them in READMEs.
+"""The returns that presets reached, and their tables in READMEs.
 
 `python tests/presets/figures.py [--check]` writes what stands between `<!-- presets: ALGO -->` and
 `<!-- /presets -->` in every README.md of an algorithm, from `figures.jsonl` beside this file.
@@ -29,11 +29,11 @@ HEAD = ("environment", "timesteps", *(f"seed {seed}" for seed in SEEDS), "mean",
 
 @attrs.frozen(kw_only=True)
 class Figure:
-    """What one training reached: its last model, in deterministic episodes.
+    """The result of one training: that of its last model, in deterministic episodes.
 
     Attributes:
         mean_return, success_rate: what the preset promises, one of them.
-        settings: of what preset, as `digest` gives it.
+        settings: those of the preset, as `digest` returns them.
     """
 
     algo: str
@@ -45,7 +45,7 @@ class Figure:
 
 
 def digest(algo: str, env: str) -> str:
-    """Eight letters that change with the settings of a preset, and not with what it promises."""
+    """Eight letters that change with the settings of a preset, but not with its promise."""
     text = json.dumps(entries(algo)[env], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
@@ -58,7 +58,7 @@ def keep(figure: Figure, path: Path = KEPT) -> None:
 
 
 def reached(algo: str, path: Path = KEPT) -> dict[str, dict[int, float]]:
-    """Environment -> random seed -> what is promised, by the settings that presets have today."""
+    """Environment -> random seed -> the result, for the settings that presets have today."""
     promised = promises(algo)
     found: dict[str, dict[int, float]] = defaultdict(dict)
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -110,7 +110,7 @@ def in_tenths(mean_return: float) -> str:
 
 
 def source(promise: Promise) -> str:
-    """The figure of the source, what is different about it, and what is promised instead."""
+    """The result of the source, how it differs, and what is promised instead."""
     about, found = promise.source, promise.source.mean_return
     remarks = [about.zoo, about.env, in_short(about.timesteps) if about.timesteps else None]
     text = ", ".join(filter(None, remarks))

@@ -1,4 +1,4 @@
-"""The tables of figures in READMEs, and how they come about."""
+"""The tables of results in READMEs, and how they are made."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Presets reach what they promise: `pytest -m presets`, for minutes to hours each.
 
-A preset is trained on three seeds, and its figures are added to `figures.jsonl`. What it promises
-is that the mean over the seeds is nine tenths of the return of its source, or what it says itself.
+A preset is trained on three seeds, and its results are added to `figures.jsonl`. It promises that
+the mean over the seeds is nine tenths of its source's return, or what its entry says.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from presets.training import after_preset
 from rlk_presets.promises import promises
 from rlk_presets.zoo import Zoo, algorithms
 
-#: A training of more takes longer than anybody waits for: its promise is its source's word.
+#: Longer trainings are not run: for them, only the source vouches for the promise.
 TIMESTEPS = 5_000_000
 #: Part of an environment's id -> the package that has it.
 EXTRAS = {"Bullet": "pybullet_envs_gymnasium", "parking": "highway_env"}
@@ -41,7 +41,7 @@ def test_a_preset_reaches_what_it_promises(algo: str, env: str) -> None:
 
 
 def require(algo: str, env: str) -> None:
-    """Skips where a component of the preset or a package of the environment is not installed."""
+    """Skips if a component of the preset or a package of the environment is not installed."""
     if why := Zoo().why_not(algo, env):
         pytest.skip(why)
     for part, package in EXTRAS.items():

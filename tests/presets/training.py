@@ -1,4 +1,4 @@
-"""One training with a preset, and what its last model reaches."""
+"""One training with a preset, and the result of its last model."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import rlk
 from rlk_evaluate.evaluate import evaluate_agent
 from rlk_presets.promises import promises
 
-#: Episodes that a measure is taken over: a success is a coarser figure than a return.
+#: Episodes of a measure: a success rate is less precise than a return.
 EPISODES = {"mean_return": 20, "success_rate": 100}
 
 
 def after_preset(algo: str, env: str, seed: int) -> float:
-    """What the preset promises, over deterministic episodes whose seeds are not the training's.
+    """The promised measure, over deterministic episodes whose seeds are not those of training.
 
     The update is compiled: it is the same to rounding, and these trainings take minutes to hours.
     """

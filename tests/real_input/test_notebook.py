@@ -1,4 +1,4 @@
-"""A plain class that a notebook defines: it is in no file that another process could import."""
+"""A class that is defined in a notebook: it is in no file that another process could import."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ exec(compile(open(sys.argv[1]).read(), "<cell>", "exec"), main)
 
 
 def ran(forks, folder, timesteps):
-    """What the cells print."""
+    """The output of the cells."""
     cells, kernel = folder / "cells.txt", folder / "kernel.py"
     cells.write_text(f"TIMESTEPS = {timesteps}\n{CELLS}")
     kernel.write_text(KERNEL)

@@ -1,4 +1,4 @@
-"""Environments of other packages as their users pass them, with an algorithm that suits each."""
+"""Environments of other packages as users pass them, with an algorithm that suits each."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class World:
 
 
 def minigrid_without_text() -> Any:
-    """A function that makes a maze, whose mission (a text) nobody can learn from."""
+    """A function that makes a maze without its mission, a text that no policy can use."""
 
     def made() -> gym.Env[Any, Any]:
         from minigrid.wrappers import RGBImgPartialObsWrapper

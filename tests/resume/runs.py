@@ -1,4 +1,4 @@
-"""Runs to be killed and gone on with: what is run, and how two ends of it are compared."""
+"""Runs that are killed and resumed: their commands, and how two results are compared."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from rlk_testing.forks import ForkServer
 
 #: Timesteps of the checkpoint; a run is twice as long.
 N = 448
-#: Seconds that a process may take, on a machine that has much else to do.
+#: Seconds that a process may take, on a busy machine.
 PATIENCE = 240
 UNTIL = Path(__file__).with_name("until.py")
 KERNEL = default_kernel()
 INSTALLED = {entry.name for entries in KERNEL.registries for entry in entries}
-#: What makes an algorithm that has such a setting go round often, and cheaply.
+#: Settings with which an algorithm has many short iterations.
 SMALL = {
     "n_steps": 32,
     "nminibatches": 2,
@@ -70,7 +70,7 @@ class Case:
         return {self.algo, *self.needs} <= INSTALLED
 
     def arguments(self, out: Path) -> list[str]:
-        """Of `rlk`, for a run of 2N timesteps with checkpoints at N and 2N."""
+        """Arguments of `rlk` for a run of 2N timesteps with checkpoints at N and 2N."""
         config = KERNEL.registries.algorithms.get(self.algo).component().config
         known = {field.name for field in attrs.fields(config)} if config else set()
         small = [f"{key}={value}" for key, value in SMALL.items() if key in known]
@@ -84,7 +84,7 @@ class Case:
         ]
 
     def resumed(self, out: Path) -> list[str]:
-        """Of `rlk`, for what is left of that run."""
+        """Arguments of `rlk` to resume that run."""
         return ["resume", str(out), "--timesteps", str(2 * N), *_in_folder(self.again, out)]
 
 
@@ -99,7 +99,7 @@ def stepping() -> list[Any]:
 
 
 def plain_cases() -> Iterator[Case]:
-    """Every installed algorithm that steps environments, on the first whose actions it serves."""
+    """Every installed algorithm that steps environments, on the first one with suitable actions."""
     for entry in stepping():
         served = entry.component().action_spaces
         for env, actions in ENVIRONMENTS.items():
@@ -109,7 +109,7 @@ def plain_cases() -> Iterator[Case]:
 
 
 def ended(forks: ForkServer, *arguments: object, cwd: Path) -> str:
-    """What `rlk` printed, which must end well."""
+    """The output of `rlk`, which must end without an error."""
     with forks.start("-m", "rlk", *arguments, cwd=cwd) as running:
         printed, _ = running.communicate(timeout=PATIENCE)
     assert running.returncode == 0, printed
@@ -142,18 +142,18 @@ def to_be_killed(
 
 
 def killed(forks: ForkServer, case: Case, out: Path, timesteps: int) -> int:
-    """Start a run, and kill it where its timesteps have passed this; where that was."""
+    """Start a run, and kill it when it has passed so many timesteps; returns where that was."""
     with to_be_killed(forks, case, out, timesteps) as kill:
         return kill()
 
 
 def state(folder: Path, timesteps: int) -> dict[str, Any]:
-    """What the checkpoint of that timestep holds."""
+    """The content of the checkpoint of that timestep."""
     return saved_files.read(folder / "checkpoints" / f"{timesteps}.zip", KERNEL)
 
 
 def differences(one: Any, other: Any, at: str = "") -> list[str]:
-    """Where two states are not equal bit for bit, as paths."""
+    """The paths at which two states are not equal bit for bit."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         keys = sorted({*one, *other}, key=str)
         missing = [f"{at}/{key}" for key in keys if key not in one or key not in other]

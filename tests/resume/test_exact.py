@@ -1,4 +1,4 @@
-"""A run that was killed and gone on with ends, bit for bit, as the one that never was."""
+"""A run that was killed and resumed ends, bit for bit, like one that was not interrupted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HINDSIGHT = ("--plugin", "hindsight-replay", "--plugin", "prioritized-replay")
 LSTM = ("--policy", "lstm", "--set", "lstm.n_lstm=8")
 PARAMETERS = ("--plugin", "param-noise:batch_size=8,adaption_interval=5")
 OU = ("--set", "action_noise=ornstein-uhlenbeck-noise", *PARAMETERS)
-#: Frames of stacks that are kept once, in files: code and a folder are named again.
+#: Frames of stacks that are stored once, in files: code and a folder must be given again.
 STACKED = f"{Path(__file__).with_name('stacked.py')}:Stacked"
 MAPPED = ("--set", "replay.mapped=OUT.mapped")
 CASES = [
@@ -63,7 +63,7 @@ PARTS = ("parameters", "optimise", "storage", "streams", "environments", "collec
 
 
 def rows(file):
-    """A file of metrics or episodes, without what a clock says."""
+    """A file of metrics or episodes, without times."""
     lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
     clocks = ("t", "time/fps", "time/time_elapsed", "time/compile_seconds")
     return [
@@ -95,7 +95,7 @@ def test_a_run_killed_after_its_checkpoint_ends_as_the_uninterrupted_one(case, t
     assert not (broken / "model.zip").exists()
     printed = ended(rlk_forks, *case.resumed(broken), cwd=tmp_path)
 
-    # It starts at the checkpoint, neither at zero nor where it was killed.
+    # It starts at the checkpoint, not at zero or where it was killed.
     assert f"on from {left / str(N)}.zip at {N} timesteps" in printed
     assert f"done: {N} timesteps in" in printed
     assert "not as before" not in printed
@@ -106,7 +106,7 @@ def test_a_run_killed_after_its_checkpoint_ends_as_the_uninterrupted_one(case, t
     for key in ("contents", "timesteps", "dists"):
         assert manifests[0][key] == manifests[1][key]
     assert differences(one, other) == []
-    # Which says something only if all of these moved between N and 2N.
+    # This is only meaningful if all of these changed between N and 2N.
     changed = {path.split("/")[1] for path in differences(one, before)}
     assert {*PARTS[:-1], "clock"} <= changed
 

@@ -1,4 +1,4 @@
-"""Where the state of an environment cannot be had, a resumed run says what will differ."""
+"""If the state of an environment cannot be saved, a resumed run says what will differ."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_it_is_said_and_everything_else_goes_on(env, tmp_path, rlk_forks):
     after = state(out, 2 * N)
     assert after["manifest"]["timesteps"] == 2 * N
     assert after["clock"]["updates"] > before["clock"]["updates"]
-    # The replay goes on, and what was played after the checkpoint is in no figure.
+    # The replay continues, and episodes played after the checkpoint are counted nowhere.
     assert after["storage"]["time"] == before["storage"]["time"] + N // 2
     episodes = after["clock"]["episodes"]
     assert episodes > before["clock"]["episodes"]

@@ -1,4 +1,4 @@
-"""`rlk`, but at a given timestep it says so in a file and waits to be killed.
+"""`rlk`, which at a given timestep writes that to a file and waits to be killed.
 
 python until.py TIMESTEPS FILE run --algo …
 """

@@ -1,4 +1,4 @@
-"""Wraps vector environments that others made (Gymnasium's own, EnvPool's) for rlk's loop.
+"""Wraps vector environments that a program passes (Gymnasium's, EnvPool's) for rlk's loop.
 
 N is the number of environments.
 """
@@ -22,13 +22,13 @@ AnyVector = VectorEnv[Any, Any, Any]
 
 
 def adopt(env: AnyVector, *, info_keys: Sequence[str] = ()) -> AnyVector:
-    """The environment, wrapped where needed, so that finished episodes restart in the same step.
+    """The environment, wrapped if necessary, so that finished episodes restart in the same step.
 
     Args:
-        info_keys: numbers of every info that go into `infos["kept"]`.
+        info_keys: keys of numbers in infos that `infos["kept"]` has.
 
     Raises:
-        PlanError: if it restarts episodes in the next step and cannot be made not to.
+        PlanError: if it restarts episodes in the next step and this cannot be changed.
     """
     if gives_lists(env):
         env = FromLists(env)
@@ -46,7 +46,7 @@ def adopt(env: AnyVector, *, info_keys: Sequence[str] = ()) -> AnyVector:
 
 
 def autoreset_mode(env: AnyVector) -> AutoresetMode:
-    """How a vector environment restarts episodes; Gymnasium's default where it does not say."""
+    """The restart mode of a vector environment; Gymnasium's default if it does not say."""
     return AutoresetMode(env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
 
 

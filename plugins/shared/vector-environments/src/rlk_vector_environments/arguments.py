@@ -1,4 +1,4 @@
-"""What callers may give `reset` and `set_attr`, brought into one form and checked."""
+"""Converts and checks the arguments of `reset` and `set_attr`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def resolve_indices(n: int, indices: Iterable[int] | None) -> list[int]:
     """The indices as 0 to n - 1, where negative ones count from the end; None means all.
 
     Raises:
-        IndexError: for an index that is not there.
+        IndexError: for an index that does not exist.
     """
     chosen = list(range(n) if indices is None else indices)
     for index in chosen:
@@ -48,7 +48,7 @@ def resolve_indices(n: int, indices: Iterable[int] | None) -> list[int]:
 
 
 def spread(values: Any, n: int) -> Sequence[Any]:
-    """One value for each of n environments: a list or tuple as it is, all else n times.
+    """One value for each of n environments: a list or tuple unchanged, any other value n times.
 
     Raises:
         ValueError: for a list or tuple of another length.

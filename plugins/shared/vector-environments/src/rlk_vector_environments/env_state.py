@@ -1,12 +1,12 @@
-"""The state of one environment, so that a resumed run goes on in the middle of an episode.
+"""The state of one environment, so that a resumed run continues in the middle of an episode.
 
-It goes layer by layer through the wrapper chain. Where a layer's class has `get_state` and
-`set_state`, those are used (and its `np_random` is kept as well); one whose class says
-`has_whole_state` answers for everything inside it, too. Otherwise a layer's instance attributes are
-kept: None, numbers, strings, arrays, generators, and lists, tuples, deques and dicts of those.
-Spaces, functions and renderers stay as the new environment made them. Anything else (a physics
-engine) is refused, because a state that is almost right is worse than a new episode. A state is
-JSON and numpy arrays, and restoring one runs only `set_state`.
+The wrapper chain is saved layer by layer. If a layer's class has `get_state` and `set_state`, these
+are used (and its `np_random` is saved as well); if it has `has_whole_state`, they include the state
+of everything inside it. Otherwise a layer's instance attributes are saved: None, numbers, strings,
+arrays, generators, and lists, tuples, deques and dicts of those. Spaces, functions and renderers
+are not saved: the new environment makes its own. Anything else (a physics engine) is refused,
+because a state that is almost right is worse than a new episode. A state is JSON and numpy arrays,
+and restoring one runs only `set_state`.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ def capture(env: gym.Env[Any, Any]) -> dict[str, Any]:
 
 
 def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
-    """Puts an environment made the same way where the captured one was; it needs no reset before.
+    """Restore a captured state into an environment made the same way; it needs no reset before.
 
     Raises:
-        Unsupported: if the wrapper chains differ, or the state is none that `capture` gives;
-            nothing has been changed then.
+        Unsupported: if the wrapper chains differ, or the state is not one of `capture`; then
+            nothing has been changed.
     """
     layers = list(_layers(env))
     try:
@@ -83,7 +83,7 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
 
 
 def _silence_checker(env: Any) -> None:
-    """Tells Gymnasium's checker that it has looked already: it compares a step with the reset."""
+    """Tell Gymnasium's checker that it has checked already: it compares a step with the reset."""
     while isinstance(env, gym.Wrapper):
         if isinstance(env, gym.wrappers.PassiveEnvChecker):
             env.checked_reset = env.checked_step = True
@@ -106,7 +106,7 @@ def _decoded(layers: list[dict[str, Any]]) -> list[tuple[dict[str, Any], list[An
 
 
 def _refuse_foreign(layer: object, attributes: dict[str, Any]) -> None:
-    """Unsupported for an attribute that `capture` never takes, as one that hides a method."""
+    """Unsupported for an attribute that `capture` never saves, such as one that hides a method."""
     for key in attributes:
         if key in _SKIPPED or callable(getattr(type(layer), key, None)):
             name = type(layer).__name__
@@ -114,7 +114,7 @@ def _refuse_foreign(layer: object, attributes: dict[str, Any]) -> None:
 
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
-    """The environment and its wrappers, without Gymnasium's checker, which only looks on."""
+    """The environment and its wrappers, without Gymnasium's checker, which changes nothing."""
     inner: Any = env
     while isinstance(inner, gym.Wrapper):
         if not isinstance(inner, gym.wrappers.PassiveEnvChecker):
@@ -144,7 +144,7 @@ def _is_configuration(value: Any) -> bool:
 
 
 def _encode(value: Any, where: str, seen: dict[int, tuple[int, Any]]) -> Any:
-    """A value as JSON and numpy; an object that occurs twice will be one object again."""
+    """A value as JSON and numpy; an object that occurs twice is restored as one object."""
     kind, is_array = type(value), type(value) is np.ndarray
     if kind in (bool, int, float, str, type(None)):
         return value

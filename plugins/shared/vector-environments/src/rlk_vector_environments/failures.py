@@ -1,4 +1,4 @@
-"""What an environment did wrong: it raised an exception, or gave what its spaces do not allow."""
+"""Errors of an environment: an exception, or a result that its spaces do not allow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class EnvironmentRaised(EnvironmentFailed):
     Attributes:
         headline: which environment, when, and what it raised, in one line.
         trace: the traceback as text, from the environment inwards.
-        history: how to get there again, in a sentence; "" where there is nothing to tell.
+        history: how to reproduce it, in a sentence; "" if there is nothing to say.
     """
 
     def __init__(self, headline: str, trace: str, of_id: str = "", history: str = "") -> None:
@@ -32,7 +32,7 @@ class EnvironmentRaised(EnvironmentFailed):
 
 
 class WrongResult(EnvironmentFailed):
-    """An environment gave something else than its spaces, or Gymnasium's interface, say."""
+    """An environment returned something that its spaces, or Gymnasium's interface, do not allow."""
 
 
 def name_of(env: gym.Env[Any, Any]) -> str:
@@ -43,14 +43,14 @@ def name_of(env: gym.Env[Any, Any]) -> str:
 def raised(
     index: int, env: gym.Env[Any, Any] | None, when: str, error: Exception, history: str = ""
 ) -> EnvironmentRaised:
-    """What to raise from an exception that was just caught.
+    """The error for an exception that was just caught.
 
     Args:
         index: of the environment in the vector.
         env: the environment; None while it is being made.
         when: "in step", "when it was made", …
         error: what it raised.
-        history: how to get there again.
+        history: how to reproduce it.
     """
     of_id = "" if env is None or env.spec is None else f" of {env.spec.id}"
     where = when if env is None else f"{when}{_wrapper_at_fault(env, error)}"
@@ -59,9 +59,9 @@ def raised(
 
 
 def _wrapper_at_fault(env: gym.Env[Any, Any], error: Exception) -> str:
-    """Which wrapper raised it, where that was not the environment inside or Gymnasium's; else "".
+    """The wrapper that raised it, unless it was the environment inside or Gymnasium's; else "".
 
-    It is the layer whose method is the innermost of the traceback that is one of a layer's.
+    It is the layer that owns the innermost method in the traceback.
     """
     layers = {id(layer): layer for layer in _layers(env)}
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
@@ -77,12 +77,12 @@ def _wrapper_at_fault(env: gym.Env[Any, Any], error: Exception) -> str:
 
 
 def wrappers_of(env: gym.Env[Any, Any]) -> list[gym.Env[Any, Any]]:
-    """What is around an environment but Gymnasium's own wrappers, the outermost first."""
+    """The wrappers around an environment except Gymnasium's own, the outermost first."""
     return [layer for layer in list(_layers(env))[:-1] if _package(layer) != "gymnasium"]
 
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
-    """An environment, and whatever is inside it."""
+    """An environment, and all environments inside it."""
     yield env
     while isinstance(env, gym.Wrapper):
         env = env.env

@@ -1,4 +1,4 @@
-"""What it takes to get an environment where it was again: its latest seed, and episodes since."""
+"""How to reproduce the state of an environment: its latest seed, and the episodes since."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class History:
         self._episodes = [0] * n
 
     def reset(self, index: int, seed: int | None) -> None:
-        """Note a reset; one without a seed goes on with the generator as it is."""
+        """Note a reset; one without a seed continues with the current random generator."""
         row = index - self._start
         if seed is not None:
             self._seeds[row], self._episodes[row] = seed, 0

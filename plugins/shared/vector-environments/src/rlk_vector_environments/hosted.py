@@ -1,7 +1,7 @@
-"""A vector environment whose environments are hosted by workers: the learner's side of it.
+"""The learner's side of a vector environment whose environments are hosted by workers.
 
-What the workers are (processes, ranks of MPI) is the backend's own affair. `hosting.py` is what a
-worker does. N is the number of environments.
+The backend determines what the workers are (processes, MPI ranks). `hosting.py` is the workers'
+side. N is the number of environments.
 """
 
 from __future__ import annotations
@@ -53,34 +53,34 @@ class Hosts(Protocol):
 
     @property
     def workers(self) -> Sequence[Host]:
-        """In the order of their environments."""
+        """The workers in the order of their environments."""
 
     def share_memory(
         self, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
     ) -> StepArrays:
-        """Tells all workers what a step of the N environments is; the learner's arrays of it."""
+        """Tell all workers the layout of a step of the N environments; the learner's arrays."""
 
     def ask(self, worker: Any, command: Any) -> None:
-        """Sends the name of a method of `EnvironmentGroup` and its arguments."""
+        """Send the name of a method of `EnvironmentGroup` and its arguments."""
 
     def ask_to_step(self, turn: int) -> list[Any]:
-        """Starts a step of every worker into that slot; the workers to wait for, the last first."""
+        """Start a step into that slot in every worker; the workers to wait for, the last first."""
 
     def wait(self, waiting: list[Any], answers: list[tuple[Any, Any]], turn: int) -> None:
-        """Takes all answers of a step; it may be called again after Ctrl-C.
+        """Take all answers of a step; it may be called again after Ctrl-C.
 
         Args:
-            waiting: the workers that have been asked, the last first; they are taken out.
-            answers: what they answered is added, unless it is nothing but that they have stepped.
+            waiting: the workers that have been asked, the last first; they are removed from it.
+            answers: gets their answers, apart from those that only report the step.
             turn: the slot of the step.
         """
 
     def answer(self, worker: Any) -> Any:
-        """Waits for what `hosting.reply` gave that worker; EnvironmentFailed if it is lost."""
+        """Wait for a worker's result of `hosting.reply`; EnvironmentFailed if it is lost."""
 
 
 class HostedVecEnv(VectorEnv[Any, Any, Array]):
-    """A Gymnasium vector environment with same-step autoreset whose environments are elsewhere.
+    """A Gymnasium vector environment with same-step restarts whose environments are elsewhere.
 
     What `step` returns is overwritten by the step after the next: an observation stays valid while
     the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated and
@@ -95,10 +95,10 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
     Raises:
         EnvironmentFailed: if the environments differ in their spaces; in a step, if one raises, or
             lacks an info that is kept.
-        rlk.errors.PlanError: for a space that does not fit into arrays.
+        rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 
-    #: Brings a vector environment that was passed into the form of this one.
+    #: Converts a vector environment that a program passes to same-step restarts.
     adopt = staticmethod(adopt)
 
     def __init__(self, hosts: Hosts) -> None:

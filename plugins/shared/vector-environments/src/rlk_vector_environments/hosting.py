@@ -1,7 +1,7 @@
-"""What a worker, which hosts a share of a learner's environments, does with a command: one reply.
+"""The workers' side: a worker hosts a share of the environments, and replies to commands.
 
-A command is the name of a method of `EnvironmentGroup` and its arguments, or a step. How commands
-and replies travel is the backend's own affair. `hosted.py` is the learner's side.
+A command is the name of a method of `EnvironmentGroup` and its arguments, or a step. The backend
+determines how commands and replies are sent. `hosted.py` is the learner's side.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ENDED = b"!"
 
 
 def shares(n: int, n_workers: int) -> list[tuple[int, int]]:
-    """Contiguous (start, stop) for each worker; the first have one more where it leaves a rest."""
+    """Contiguous (start, stop) for each worker; the first ones have one more if there is a rest."""
     size, more = divmod(n, n_workers)
     starts = [worker * size + min(worker, more) for worker in range(n_workers + 1)]
     return list(itertools.pairwise(starts))
@@ -38,7 +38,7 @@ def make(
     pickled: bytes | None,
     env_fns: Sequence[Callable[[], Any]] | None = None,
 ) -> Failure | list[Description]:
-    """Makes the environments from `start` on; the description of each, or the failure of one.
+    """Make the environments from `start` on; returns a description of each, or a failure.
 
     Args:
         envs: is filled, so that the caller can close what was made before one failed.
@@ -62,13 +62,13 @@ def make(
 
 
 def pickled_makers(env_fns: Sequence[Callable[[], Any]], start: int, instead: str) -> bytes:
-    """The functions that make environments `start` and on, as bytes for their worker.
+    """The functions that make the environments from `start` on, as bytes for their worker.
 
     Args:
-        instead: what to use where that cannot be, for the message.
+        instead: for the message: what to use if they cannot be pickled.
 
     Raises:
-        EnvironmentFailed: if they hold what cannot be pickled.
+        EnvironmentFailed: if they hold something that cannot be pickled.
     """
     try:
         return sent_code.dumps(list(env_fns))
@@ -81,7 +81,7 @@ def pickled_makers(env_fns: Sequence[Callable[[], Any]], start: int, instead: st
 
 
 def reply(group: EnvironmentGroup, name: str, *arguments: Any) -> Any:
-    """What that method of the group gives, or the Failure that it ends in.
+    """The result of that method of the group, or a Failure if it raised an exception.
 
     A `step` gives QUIET, ENDED, or (last infos of ended episodes by index, whole infos).
     """
@@ -107,7 +107,7 @@ def _of_step(
 
 
 def dumps(found: Any) -> bytes:
-    """A reply as bytes; where it cannot be pickled, a Failure that says so."""
+    """A reply as bytes; if it cannot be pickled, a Failure that says so."""
     try:
         return pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
     except Exception:

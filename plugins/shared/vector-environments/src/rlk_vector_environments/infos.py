@@ -49,7 +49,7 @@ def as_it_is(info: Any) -> Any:
 
 
 def of_row(infos: Mapping[Any, Any], index: int) -> dict[Any, Any]:
-    """The info of one environment, out of gathered ones; a key without a mask is of all."""
+    """The info of one environment, out of gathered ones; a key without a mask belongs to all."""
     return {
         key: of_row(value, index) if isinstance(value, dict) else value[index]
         for key, value in infos.items()
@@ -79,7 +79,7 @@ def of_step(
 
 
 def ended(n: int, ends: Sequence[tuple[int, Any, dict[Any, Any]]]) -> dict[str, Any]:
-    """The part of a step's infos that tells of ended episodes.
+    """The part of a step's infos about ended episodes.
 
     Args:
         n: number of environments.

@@ -1,4 +1,4 @@
-"""Vector environments that give a list of infos, such as SuperSuit's of PettingZoo's agents.
+"""Vector environments that return a list of infos, such as SuperSuit's of PettingZoo's agents.
 
 They are Gymnasium's by their base class only: their `observation_space` is that of one environment,
 episodes restart in the same step, and what one ended on is its info's `terminal_observation`.

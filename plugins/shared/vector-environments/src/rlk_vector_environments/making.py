@@ -1,4 +1,4 @@
-"""Makes the environments of a vector and checks that they fit together."""
+"""Makes the environments of a vector and checks that their spaces are equal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MakesEnv = Callable[[], gym.Env[Any, Any]]
 
 
 class Description(NamedTuple):
-    """What a vector environment must know of one of its environments."""
+    """The properties of one environment that a vector environment needs."""
 
     observation_space: gym.Space[Any]
     action_space: gym.Space[Any]
@@ -33,7 +33,7 @@ def make_environments(env_fns: Iterable[MakesEnv], start: int = 0) -> Iterator[g
     Raises:
         EnvironmentRaised: naming the environment that cannot be made.
         EnvironmentFailed: if a function returns an environment that another has returned.
-        PlanError: as the function raised it, because it says by itself what to type instead.
+        PlanError: as raised by the function, because it says by itself what to type instead.
     """
     made: list[gym.Env[Any, Any]] = []
     for index, env_fn in enumerate(env_fns, start):

@@ -1,4 +1,4 @@
-"""Which environment is where, of a process that hosts several and does not answer."""
+"""Where each environment of a process that does not answer is in its code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlk_vector_environments.stepping import environment_in
 
 
 def place_of(frame: FrameType | None) -> str:
-    """Which environment is in which of its methods, and the line of the program."""
+    """Which environment is in which of its methods, and the line of code."""
     if frame is None:
         return ""
     code = frame.f_code

@@ -1,7 +1,7 @@
-"""What an environment may return from `reset` and `step`, in the words of an error where it is not.
+"""What an environment may return from `reset` and `step`, and the errors for anything else.
 
-Numbers outside the bounds of a Box pass: many environments overstep them, and nothing depends on
-them. A number that a countable space does not have is wrong, because it has no one-hot vector.
+Numbers outside the bounds of a Box are accepted: many environments exceed them, and nothing depends
+on them. A number that a discrete space does not have is wrong, because it has no one-hot vector.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Wrong(NamedTuple):
 
 
 def check_reset(index: int, env: gym.Env[Any, Any], result: Any) -> None:
-    """Nothing, if `reset` returned an observation of the space and a dict.
+    """Does nothing if `reset` returned an observation of the space and a dict.
 
     Args:
         index: of the environment in the vector.
@@ -48,7 +48,7 @@ def check_reset(index: int, env: gym.Env[Any, Any], result: Any) -> None:
 
 
 def check_step(index: int, env: gym.Env[Any, Any], result: Any) -> None:
-    """Likewise for `step`: an observation, a reward, two flags and a dict."""
+    """The same for `step`: an observation, a reward, two flags and a dict."""
     wrong: Wrong | None
     if not isinstance(result, tuple) or len(result) != 5:
         wrong = _other_values(result, "(observation, reward, terminated, truncated, info)")

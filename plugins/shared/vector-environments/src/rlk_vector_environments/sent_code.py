@@ -1,4 +1,4 @@
-"""Objects as bytes for another process, with the code of what a script or a notebook defines.
+"""Objects as bytes for another process, including code that a script or notebook defines.
 
 cloudpickle sends such code by value, and since its version 3.1.3 without the name of its file, so
 that the traceback of a worker would read `<dynamic-code>`. Here code keeps its file's name.

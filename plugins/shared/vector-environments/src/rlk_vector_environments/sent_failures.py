@@ -1,4 +1,4 @@
-"""What went wrong where environments are hosted, brought to the learner and raised there."""
+"""Sends errors from where environments are hosted to the learner, and raises them there."""
 
 from __future__ import annotations
 
