@@ -1,4 +1,4 @@
-"""Actions from -1 to 1, scaled to a Box, and settings that each of their dimensions may have."""
+"""Actions from -1 to 1, scaled to a Box, and settings with a value for each dimension."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when it is asked for: it needs numpy, and settings (`validators.py`) do not."""
+    """Imported on first use, because it needs numpy, and settings (`validators.py`) do not."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -12,7 +12,7 @@ def per_dimension(whose: str, name: str, value: float | list[float], size: int) 
     """A setting as float32: one number, or [D].
 
     Args:
-        whose: what the error calls the component.
+        whose: the name of the component in the error.
         name: of the setting.
         value: one number, or a list of them.
         size: D.
@@ -30,12 +30,12 @@ def per_dimension(whose: str, name: str, value: float | list[float], size: int) 
 
 
 def as_numbers(value: object) -> Array:
-    """What a program gives for such a setting, as float64 [D], or [1] for one number."""
+    """The value of such a setting in a program, as float64 [D], or [1] for one number."""
     return np.atleast_1d(np.asarray(value, dtype=np.float64)).reshape(-1)
 
 
 def common_size(whose: str, numbers: dict[str, Array]) -> int:
-    """How many dimensions an action has, of several `as_numbers` by their names.
+    """The number of dimensions of an action, from several `as_numbers` by their names.
 
     Raises:
         ValueError: if two of them have one number for each, and are of different sizes.
@@ -48,6 +48,6 @@ def common_size(whose: str, numbers: dict[str, Array]) -> int:
 
 
 def as_setting(numbers: Array) -> float | list[float]:
-    """Numbers [D] as a setting; a single one counts for all dimensions."""
+    """Numbers [D] as a setting; a single number is for all dimensions."""
     found: list[float] = numbers.tolist()
     return found[0] if len(found) == 1 else found

@@ -1,6 +1,6 @@
 """The names, signatures and behaviour of Stable Baselines 2.10, on rlk's plugins.
 
-A program written for it runs with the first word of its imports changed:
+A program for Stable Baselines runs after you change the first word of its imports:
 `from rlk_baselines import PPO2`. Nothing is imported until it is used.
 """
 

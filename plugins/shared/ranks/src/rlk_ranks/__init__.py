@@ -1,1 +1,1 @@
-"""Several ranks that train one policy, whatever carries their messages."""
+"""Several ranks that train one policy, independent of the library for their messages."""

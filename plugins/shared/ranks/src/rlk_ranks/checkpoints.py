@@ -1,6 +1,6 @@
-"""What is each rank's own in a checkpoint: replay, environments, random streams, episodes.
+"""The parts of a checkpoint of each rank: replay, environments, random streams, episodes.
 
-Rank 0's state is where a run on one rank has it; the others' are in this plugin's part.
+Rank 0's state is in the same place as for a single rank; the others' are in this plugin's part.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OWN = ("collector", "storage", "environments", "plugins", "streams", "metrics")
 
 
 def own_state(run: Run, *, replay: bool) -> State:
-    """What a rank other than 0 needs besides rank 0's checkpoint, to go on from there."""
+    """The state of a rank other than 0 that it needs, with rank 0's checkpoint, to continue."""
     state = checkpoint.run_state(run, replay=replay)
     own = {key: state[key] for key in OWN if key in state}
     return own | {"contents": state["manifest"]["contents"]}
@@ -34,16 +34,16 @@ def state_of(saved: State | None, rank: int) -> State | None:
 
 
 def restore_own(run: Run, own: State) -> None:
-    """Restores what `own_state` gave, in a run that holds rank 0's checkpoint."""
+    """Restores the result of `own_state`, in a run that holds rank 0's checkpoint."""
     state = checkpoint.model_state(run)
     state["manifest"]["contents"] = own["contents"]
     checkpoint.restore(run, state | {key: own[key] for key in OWN if key in own})
 
 
 def keep_apart(run: Run, communicator: RanksCommunicator) -> bool:
-    """Gives a rank that was restored with rank 0's random streams streams of its own.
+    """Gives a rank that was restored with rank 0's random streams new streams of its own.
 
-    Its environments are copies of rank 0's then, and start anew. The stream `control` is rank 0's
+    Its environments are then copies of rank 0's, and start anew. The stream `control` is rank 0's
     on every rank.
 
     Returns:
@@ -61,12 +61,12 @@ def keep_apart(run: Run, communicator: RanksCommunicator) -> bool:
 
 
 def copied(mine: State, first: State) -> bool:
-    """Whether any stream but `control` is where rank 0's is."""
+    """Whether any stream but `control` is in the same state as rank 0's."""
     return any(mine[name] == first.get(name) for name in mine if name != CONTROL)
 
 
 def differences(saved: State | None, anew: Sequence[bool | None]) -> Iterator[str]:
-    """What is not as it was when the checkpoint was saved, one message for each difference.
+    """How a resumed run differs from the saved one, one message for each difference.
 
     Args:
         saved: the part of the checkpoint that holds the ranks' states; None without one.

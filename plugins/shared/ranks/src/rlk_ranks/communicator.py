@@ -1,8 +1,8 @@
-"""The communicator: means of tensors, and values that ranks exchange between them.
+"""The communicator: means of tensors, and values that ranks exchange.
 
-Every exchange of values begins with a *round*, an all-reduce of one number: the largest number of
-all ranks decides what follows. So values are only gathered if a rank has one, and rank 0 can ask
-for the others' states at any border of an iteration, where they are in a round as well.
+Every exchange of values begins with a *round*, an all-reduce of one number: the maximum over ranks
+decides what follows. So values are only gathered if a rank has one, and rank 0 can request the
+others' states at the end of any iteration, where they also take part in a round.
 """
 
 from __future__ import annotations
@@ -62,20 +62,20 @@ class RanksCommunicator:
             self._hand_over()
 
     def broadcast(self, value: Any) -> Any:
-        """Rank 0's value, on every rank; the others' is not sent (parameters)."""
+        """Rank 0's value, on every rank; the values of the others are not sent (parameters)."""
         return self._world.broadcast(value)
 
     # ---- rank 0 asks, the others answer ---------------------------------------------------------
 
     def states(self, replay: bool) -> list[State | None]:
-        """On rank 0, at a border: the states of all other ranks, and None for its own."""
+        """On rank 0, at an iteration's end: the states of all other ranks, and None for its own."""
         self._round(STATES)
         self._world.broadcast(replay)
         # One after another: replays are large.
         return [None, *[self._world.receive(rank) for rank in range(1, self.size)]]
 
     def end(self) -> None:
-        """Ends training together: the others answer rank 0 until it has written its files."""
+        """End training together: the others answer rank 0 until it has written its files."""
         if self.rank == 0:
             self._round(END)
             return

@@ -1,4 +1,4 @@
-"""Equal models on all ranks: they start with rank 0's, and a check finds out if they come apart."""
+"""Equal models on all ranks: they start with rank 0's, and a check detects differences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def share_model(run: Run, communicator: RanksCommunicator) -> None:
-    """Everything learnt becomes rank 0's: parameters, statistics, targets, optimisers."""
+    """Replace all that is learnt by rank 0's: parameters, statistics, targets, optimisers."""
     first = communicator.broadcast(model_of(run) if communicator.rank == 0 else None)
     if communicator.rank == 0:
         return
@@ -32,7 +32,7 @@ def share_model(run: Run, communicator: RanksCommunicator) -> None:
 
 
 def model_of(run: Run) -> State:
-    """What ranks have in common."""
+    """The part of the state that must be equal on all ranks."""
     return {
         "parameters": run.parameters.state_dict(),
         "buffers": {name: value.clone() for name, value in untrained(run.policy).items()},
@@ -42,10 +42,10 @@ def model_of(run: Run) -> State:
 
 
 def statistics_of(policy: nn.Module) -> list[Tensor]:
-    """What modules learn by themselves of the batches of their rank: running means and variances.
+    """Statistics that modules compute from batches of their rank: running means and variances.
 
-    These are the floating-point buffers of modules that compute otherwise while they are trained,
-    such as batch normalisation's.
+    These are the floating-point buffers of modules that compute differently during training, such
+    as those of batch normalisation.
     """
     owners = filter(reads_mode, policy.modules())
     buffers = {id(one): one for owner in owners for one in owner.buffers(recurse=False)}
@@ -53,10 +53,10 @@ def statistics_of(policy: nn.Module) -> list[Tensor]:
 
 
 def average_statistics(statistics: Sequence[Tensor], communicator: RanksCommunicator) -> None:
-    """Statistics become the mean over ranks, by one all-reduce; nothing happens without any.
+    """Replace statistics by their mean over ranks, in one all-reduce; does nothing without any.
 
-    Once an iteration is enough, because updates normalise by their own batch. (PyTorch's
-    DistributedDataParallel has rank 0's instead, which leaves out what the others have seen.)
+    Once per iteration is enough, because updates normalise by their own batch. (PyTorch's
+    DistributedDataParallel uses rank 0's statistics instead, which leave out the others' data.)
     """
     if not statistics:
         return
@@ -97,7 +97,7 @@ def first_difference(gathered: Sequence[Mapping[str, int] | None]) -> tuple[int,
 
 
 def check_clock(run: Run, communicator: RanksCommunicator) -> None:
-    """Raises RlkError, on every rank, if they are not to train the same timesteps."""
+    """Raises RlkError, on every rank, if they would not train the same timesteps."""
     clock = run.clock
     gathered = communicator.gather((clock.timesteps, clock.total_timesteps))
     for rank, theirs in enumerate(gathered):

@@ -22,7 +22,7 @@ class SeveralRanks:
     """Ranks that train one policy, each in environments of its own; rank 0 writes and prints.
 
     Args:
-        launch: where the ranks come from.
+        launch: how the ranks are started.
         check: iterations between two checks that all ranks have the same parameters; 0 checks only
             when training starts and ends.
     """
@@ -36,12 +36,12 @@ class SeveralRanks:
 
     @hookimpl
     def rlk_configure(self) -> None:
-        """The ranks meet now: one that is refused from here on ends the others as well."""
+        """Connects the ranks: if one of them is refused from now on, all end."""
         self._launch.enter()
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
-        """Refuses a second plugin that would carry the messages of the same ranks."""
+        """Refuses a second plugin that would train on the same ranks."""
         names = [name for name, _ in plan.hooks().listeners("rlk_make_communicator")]
         if names[0] != self._launch.name or len(names) == 1:
             return None
@@ -73,7 +73,7 @@ class SeveralRanks:
 
     @hookimpl(tryfirst=True)
     def rlk_training_start(self, run: Run) -> None:
-        """All begin with what rank 0 has learnt, and with the state that is their own."""
+        """All ranks load what rank 0 has learnt, and the state of their own."""
         from rlk_ranks.checkpoints import differences
 
         saved, self._saved = self._saved, None

@@ -1,7 +1,8 @@
-"""Ends all ranks when one of them fails; otherwise the others would wait for it for ever.
+"""Ends all ranks when one of them fails, because the others would wait for it for ever.
 
-In plain Python a rank that raises or exits leaves the others in an all-reduce. Here every failure
-while ranks work together ends them all (`World.abort`), after the rank's number was printed.
+In a plain MPI program, a rank that raises an exception or exits leaves the others in an all-reduce.
+Here every failure while ranks work together ends all of them (`World.abort`), after the rank's
+number was printed.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from typing import Any
 from rlk.errors import RlkError
 from rlk_ranks.world import OtherRankEnded, World
 
-#: What ranks do: each plans by itself; they build and train together; after training each is
-#: alone again.
+#: The phases of ranks: each plans by itself; they build and train together; after training each is
+#: independent again.
 PLANNING, TOGETHER, ALONE = "planning", "together", "alone"
-#: How long a rank that was refused waits for the others to be refused as well.
+#: Seconds that a refused rank waits for the others to be refused as well.
 LEAVE_SECONDS = 5.0
-#: How long the launcher gets to forward what was printed before Abort.
+#: Seconds that the launcher gets to forward the output before the abort.
 PRINT_SECONDS = 0.3
 
 
 class Guard:
-    """Watches how this process ends, and over the other ranks of this machine.
+    """Watches how this process ends, and watches the other ranks of this machine.
 
     Attributes:
-        phase: what ranks do now.
+        phase: the current phase of the ranks.
     """
 
     def __init__(self, ranks: World) -> None:
@@ -39,7 +40,7 @@ class Guard:
         self._hook = sys.excepthook
         sys.excepthook = self._uncaught
         atexit.register(self._leave)
-        ranks.watch()  # last: one that cannot must not leave the others waiting for it
+        ranks.watch()  # last, because if it fails, the others must not wait for this rank
 
     def failed(self, error: BaseException) -> None:
         """End all ranks because of an error on this one; does not return."""
@@ -74,13 +75,13 @@ class Guard:
 
 @cache
 def guard_over(world: Callable[[], World | None]) -> Guard | None:
-    """The one guard of this process over the ranks that it finds; None for one rank alone."""
+    """The only guard of this process, for these ranks; None for a single rank."""
     ranks = world()
     return None if ranks is None else Guard(ranks)
 
 
 def exit_code(error: BaseException) -> int:
-    """As the command line ends with it."""
+    """The exit code with which the command line ends for this error."""
     code: Any = getattr(error, "exit_code", getattr(error, "code", None))
     if isinstance(code, int) and code:
         return code
@@ -88,9 +89,9 @@ def exit_code(error: BaseException) -> int:
 
 
 def error_text(error: BaseException) -> str:
-    """The error as text, with its traceback in a program of the user's or after `--debug`.
+    """The error as text, with its traceback in a user's program or after `--debug`.
 
-    Without `--debug` the command line shows only where it was raised.
+    Without `--debug`, the command line only shows where the error was raised.
     """
     if isinstance(error, RlkError):
         return str(error)

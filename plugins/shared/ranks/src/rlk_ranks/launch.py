@@ -1,4 +1,4 @@
-"""How the ranks of a plugin come to be: what tells that several were started, and what to type."""
+"""How the ranks of a plugin are started: how a process detects it, and what to type."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rlk_ranks.world import World
 
 @attrs.frozen
 class Launch:
-    """The ways of one launcher."""
+    """The properties of one launcher."""
 
     name: str  #: of the plugin
-    system: str  #: what the launcher is of, for people
+    system: str  #: what the launcher belongs to, for messages
     example: str  #: a command that starts four ranks
     variables: tuple[str, ...]  #: the launcher sets one of them for every rank
-    #: The ranks that were launched together, the same at every call; None for one alone.
+    #: The ranks that were launched together, the same at every call; None for a single rank.
     world: Callable[[], World | None]
 
     def enter(self) -> Guard | None:
-        """The guard of this process, set up when it is first asked for; None for one rank alone.
+        """The guard of this process, created at the first call; None for a single rank.
 
         Raises:
             PlanError: if the ranks cannot meet.

@@ -1,4 +1,4 @@
-"""The mean of a tensor over ranks, and the same as an operator that a compiler can trace past."""
+"""The mean of a tensor over ranks, also as an operator that a compiler does not trace into."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from torch import Tensor
 
 from rlk_ranks.world import World
 
-#: These are added up as they are; other floats travel as float32, integers and bools as float64.
+#: These dtypes are summed directly; other floats are sent as float32, integers as float64.
 ON_THE_WIRE = (torch.float32, torch.float64)
 
 
 def mean_over(ranks: World, tensor: Tensor) -> Tensor:
     """The mean over ranks of a tensor of the same shape on each, by one all-reduce.
 
-    Any device and any strides: a contiguous copy of it travels.
+    Any device and strides are allowed: a contiguous copy is sent.
 
     Returns:
         A new tensor without a graph, on the same device; float32 for integers and bools.
@@ -38,11 +38,11 @@ def _dtype_of_mean(dtype: torch.dtype) -> torch.dtype:
 
 
 def mean_at(tensor: Tensor, home: str) -> Tensor:
-    """`mean_over` all ranks of this process; the identity for one alone.
+    """`mean_over` all ranks of this process; the identity for a single rank.
 
     Args:
-        tensor: what `mean_over` takes.
-        home: the `World.home` of these ranks, because an operator takes no object.
+        tensor: as for `mean_over`.
+        home: the `World.home` of these ranks, because an operator cannot take an object.
     """
     module, _, function = home.partition(":")
     ranks: Any = getattr(importlib.import_module(module), function)()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: How many episodes ended on a rank since the last border; the latest as (return, length), and
+#: How many episodes ended on a rank since the last iteration; the latest as (return, length), and
 #: whether each was a success.
 EndedEpisodes = tuple[int, list[tuple[float, int]], list[float | None]]
 
@@ -59,6 +59,6 @@ def merge_episodes(run: Run, reports: Sequence[EndedEpisodes | None], rank: int)
 
 
 def _drop(recent: deque[Any], count: int) -> None:
-    """Take off so many of the latest."""
+    """Remove so many of the latest."""
     for _ in range(count):
         recent.pop()

@@ -31,7 +31,7 @@ def settle(plan: Plan, ranks: World) -> Plan:
 
 
 def alone(plan: Plan, launch: Launch) -> Plan:
-    """The plan of a run that has one rank, with a note that says why."""
+    """The plan of a run with a single rank, with a note that says why."""
     started = "a launcher started one"
     why = started if launch.started_this() else f"no launcher of {launch.system} started this"
     note = f"{launch.name}: one rank ({why}); for four: {launch.example}"
@@ -39,7 +39,7 @@ def alone(plan: Plan, launch: Launch) -> Plan:
 
 
 def ranks_note(ranks: World, n_envs: int, processes: list[tuple[int, str]]) -> str:
-    """The note of a run that has several ranks.
+    """The note of a run with several ranks.
 
     It lists every rank's process, because launchers name the process that died and not its rank.
     """

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 #: The reason that `rlk.running.train` gives when training ends by an exception.
 ERROR = "an error"
-#: What a run does (`run.at`) while it waits for other ranks.
+#: The activity of a run (`run.at`) while it waits for other ranks.
 WAITING = "waiting for other ranks"
 
 
 class JointTraining:
-    """One run on this rank, kept in step with the runs of the other ranks.
+    """One run on this rank, synchronised with the runs of the other ranks.
 
-    At an iteration's border every rank is at the same timestep, which counts the environments of
-    all ranks, with the same parameters, and knows the same episodes.
+    At the end of an iteration, every rank is at the same timestep, which counts the environments of
+    all ranks, has the same parameters, and knows the same episodes.
 
     Args:
         run: this rank's run.
@@ -54,7 +54,7 @@ class JointTraining:
         """Every rank starts from rank 0's model and from its own part of a checkpoint.
 
         Args:
-            saved: what `states_of_ranks` had put into the checkpoint, if there is one.
+            saved: the part that `states_of_ranks` added to the checkpoint, if there is one.
 
         Returns:
             For every rank True if it had no state in the checkpoint and starts anew, else None.
@@ -73,13 +73,13 @@ class JointTraining:
         return communicator.gather(anew or None)
 
     def wrap_collector(self, collect: Callable[[], bool]) -> Callable[[], bool]:
-        """All ranks learn of the new episodes; where a listener stops one, all stop."""
+        """Shares new episodes with all ranks; if a listener stops one rank, all stop."""
         run, communicator = self._run, self.communicator
 
         def together() -> bool:
             going = collect()
             new = merge_metrics.new_episodes(run, self._known_episodes)
-            run.at = WAITING  # no environment hangs here, whatever a signal wants to end
+            run.at = WAITING  # no environment hangs here, whatever a signal interrupts
             nothing_to_report = going and new is None
             reports = communicator.gather(
                 None if nothing_to_report else (going, new, run.timesteps)
@@ -103,13 +103,13 @@ class JointTraining:
         self._run.clock.timesteps = sum(counts) // len(counts)
 
     def rollout_start(self) -> None:
-        """The border is left: until the update has ended, ranks do not answer rank 0."""
+        """A new iteration begins: until its update has ended, ranks do not answer rank 0."""
         self._at_border = False
 
     def update_end(self) -> None:
-        """Statistics are averaged, and every so many iterations parameters are compared.
+        """Average statistics, and every so many iterations compare parameters.
 
-        Then a border is reached.
+        Then the iteration has ended.
         """
         before, self._run.at = self._run.at, WAITING
         average_statistics(self._statistics, self.communicator)
@@ -119,12 +119,12 @@ class JointTraining:
         self._at_border = True
 
     def merge_row(self, row: dict[str, float]) -> None:
-        """The row of metrics becomes the one of all ranks."""
+        """Replace the row of metrics by that of all ranks."""
         rows = self.communicator.gather(dict(row))
         row.update(merge_metrics.merge_rows(rows, dict(row)))
 
     def states_of_ranks(self, replay: bool) -> State | None:
-        """On rank 0, the states that the others go on from; none in the middle of an iteration."""
+        """On rank 0, the states to resume the other ranks; none in the middle of an iteration."""
         if self.communicator.rank != 0:
             return None
         states = self.communicator.states(replay) if self._at_border else []

@@ -1,4 +1,4 @@
-"""What a library that carries messages between ranks must be able to do, and what ends ranks."""
+"""What a message library for ranks must be able to do, and how ranks end."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class World(Protocol):
-    """All ranks that were launched together, as one of them sees them.
+    """All ranks that were launched together, from the view of one of them.
 
     Every method but `send`, `receive`, `watch`, `release` and `abort` is called by all ranks, in
-    the same order. One that finds another rank gone raises `OtherRankEnded`, or never returns
-    because the launcher ends this process.
+    the same order. If a method finds that another rank has ended, it raises `OtherRankEnded`, or
+    never returns because the launcher ends this process.
     """
 
     name: str  #: of the plugin that it belongs to
@@ -25,13 +25,13 @@ class World(Protocol):
     size: int  #: the number of ranks, at least 2
 
     def library(self) -> str:
-        """Its name and version, for people."""
+        """The library's name and version, for messages."""
 
     def device(self, asked: str) -> str:
-        """The device of this rank, where the user asked for that one."""
+        """The device of this rank, if the user asked for that device."""
 
     def carrier(self, device: torch.device) -> torch.device | str:
-        """The device on which a tensor of that device can travel."""
+        """The device on which a tensor of that device can be sent."""
 
     def sum_up(self, tensor: Tensor) -> None:
         """The sum over ranks of a contiguous float tensor on a carrier, in place.
@@ -52,23 +52,23 @@ class World(Protocol):
         """Gives rank 0 a value, which `receive` takes."""
 
     def receive(self, rank: int) -> Any:
-        """On rank 0: what that rank sends."""
+        """On rank 0: the value that a rank sends."""
 
     def all_arrive(self, seconds: float) -> bool:
-        """Whether all ranks come here within so many seconds of each other."""
+        """Whether all ranks call this within so many seconds of each other."""
 
     def watch(self) -> None:
-        """From now on the death of a rank is reported, where the launcher does not do so."""
+        """From now on, report the death of a rank, if the launcher does not do so."""
 
     def release(self) -> None:
-        """This rank ends as it should, and is not to be reported as dead."""
+        """This rank ends as planned, and must not be reported as dead."""
 
     def abort(self, code: int) -> None:
         """End all ranks now; does not return."""
 
 
 class OtherRankEnded(RlkError):
-    """This rank cannot go on, because another one is gone; that one's message says why."""
+    """This rank cannot continue, because another one has ended; that one's message says why."""
 
 
 def title(world: World) -> str:
