@@ -70,7 +70,7 @@ def _find(place: Path, installed: list[Serializer], best: bool) -> tuple[Path, S
     if place.is_dir():
         runs = [run for run in place.glob("*/") if any(one.find(run, best) for one in installed)]
         newest = max(runs, key=lambda run: run.stat().st_mtime, default=None)
-        there_is = "" if newest is None else f" It holds run folders, of which say one: {newest}"
+        there_is = "" if newest is None else f" It holds run folders; name one of them: {newest}"
         raise BadFile(f"{place} holds no {model} and no checkpoint.{there_is}")
     if not place.exists():
         raise BadFile(f"{place} does not exist. RUN is a run folder, a {model} or a checkpoint.")

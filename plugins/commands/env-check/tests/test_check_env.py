@@ -321,7 +321,9 @@ def test_the_command_takes_what_run_takes_and_ends_with_one_for_errors(tmp_path:
     sound = called(place, "--render", "--steps", "50")
     assert sound.exit_code == 0 and "0 errors, 0 warnings" in sound.output, sound.output
     bad = called(place, "--set", "env.spoilt=true")
-    assert isinstance(bad.exception, RlkError) and "has to be corrected" in str(bad.exception)
+    assert isinstance(bad.exception, RlkError) and "Correct them before you train" in str(
+        bad.exception
+    )
     assert "error    the reward of step() is nan" in bad.output
     assert "1 error, 0 warnings" in bad.output
 

@@ -305,7 +305,7 @@ def test_a_run_that_is_not_there_is_said_before_a_missing_display(
 def test_of_a_folder_of_runs_one_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = refused(capsys, "evaluate", folder.parent)
     assert code == 1
-    assert f"It holds run folders, of which say one: {folder}" in text
+    assert f"It holds run folders; name one of them: {folder}" in text
 
 
 def test_an_environment_of_other_spaces_is_said_to_be_one(

@@ -185,7 +185,7 @@ def test_the_one_before_a_damaged_checkpoint_is_named_and_goes_on(
     assert ended("resume", folder, "--timesteps", 90) == 1
     before = folder / "checkpoints" / "30.zip"
     said = " ".join(capsys.readouterr().err.split())
-    assert f"To go on from the one before it: rlk resume {before}" in said
+    assert f"To continue from the one before it: rlk resume {before}" in said
     assert ended("resume", newest) == 1
     assert "the one before it" not in capsys.readouterr().err, "that one was asked for"
     assert ended("resume", before, "--timesteps", 90) == 0

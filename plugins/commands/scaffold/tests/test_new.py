@@ -95,7 +95,7 @@ def test_an_example_that_a_kind_does_not_have_is_refused_with_the_kind_that_has_
 
 
 def test_two_examples_at_once_are_refused(tmp_path):
-    with pytest.raises(PlanError, match="say one"):
+    with pytest.raises(PlanError, match="use one of them"):
         run("both", "--kind", "storage", "--decorating", "--off-policy", "--out", str(tmp_path))
 
 

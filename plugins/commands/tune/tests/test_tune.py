@@ -151,7 +151,7 @@ def test_a_search_of_failed_trials_alone_fails(rlk_typed: Terminal, typed: list[
     words = [*typed[:at], "learning_rate=1e30,1e31", *typed[at + 1 :]]
     ended = rlk_typed(*words, "--out", "mine", "--trials", 2)
     assert ended.code == 1
-    assert "no trial was trained to its end. The first: " in ended.err
+    assert "no trial finished its training. The first one failed: " in ended.err
     assert not Path("mine/best.toml").exists()
 
 

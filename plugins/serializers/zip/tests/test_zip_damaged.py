@@ -54,7 +54,7 @@ def test_two_members_of_one_name_are_refused() -> None:
     out = io.BytesIO(written(STATE))
     with zipfile.ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("state.json", "{}")
-    refused(out.getvalue(), "two members of one name")
+    refused(out.getvalue(), "two members of the same name")
 
 
 def test_json_that_would_unpack_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,5 +28,7 @@ def kind_of(word: str, registries: Iterable[Registry] = ()) -> str:
     named = [registry.kind for registry in registries if word in registry]
     if named:
         see = f"--kind {typed[named[0]]}, or rlk plugins show {word}"
-        raise PlanError(f"{word!r} is not a kind but a {singular(named[0])}. Type {see}.")
+        raise PlanError(
+            f"{word!r} is not a kind; it is the name of a {singular(named[0])}. Type {see}."
+        )
     raise UnknownName("kind", word, typed.values(), "Kinds are the headings of: rlk plugins list")

@@ -57,7 +57,7 @@ def check(env: str, pairs: tuple[str, ...], steps: int, render: bool) -> None:
     summary = ", ".join(f"{n} {level}{'' if n == 1 else 's'}" for level, n in counts.items())
     click.echo(summary)
     if counts["error"]:
-        raise RlkError(f"{env} has to be corrected before agents can be trained in it.")
+        raise RlkError(f"{env} has errors. Correct them before you train agents in it.")
 
 
 def _not_closed(made: Any) -> list[Finding]:

@@ -180,7 +180,7 @@ def _load(
 
     path, _ = find(Path(run), default_kernel(), best=best is not False)
     if best and Path(run).is_file():
-        raise PlanError(f"--best chooses within a run folder, and {run} is a file.")
+        raise PlanError(f"--best selects a model of a run folder, but {run} is a file.")
     if best and not path.name.startswith("best_model."):
         raise BadFile(
             f"{run} holds no best_model.zip: that is what evaluations during training leave "

@@ -61,7 +61,7 @@ def export(
     check_out(out)
     path, _ = find(Path(model), default_kernel(), best=best)
     if best and Path(model).is_file():
-        raise PlanError(f"--best chooses within a run folder, and {model} is a file.")
+        raise PlanError(f"--best selects a model of a run folder, but {model} is a file.")
     if best and not path.name.startswith("best_model."):
         raise BadFile(
             f"{model} holds no best_model.zip: that is what evaluations during training leave "

@@ -85,7 +85,9 @@ def _check_action(
             f"{expected.dtype} {list(expected.shape)}"
         )
     if not np.isfinite(expected).all():
-        raise RlkError("the agent's own actions are not finite, of observations of its space")
+        raise RlkError(
+            "the agent's own actions are not finite for observations sampled from its space"
+        )
     space = agent.plan.action_space
     if isinstance(space, gym.spaces.Box):
         if not np.allclose(found, expected, rtol=RELATIVE, atol=tolerance(space)):

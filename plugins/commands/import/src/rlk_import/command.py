@@ -64,7 +64,7 @@ def command(
 ) -> None:
     """Make a model file of one that Stable Baselines 2.10 or Stable-Baselines3 has saved.
 
-    MODEL is the file that model.save(…) has left there. Nothing in it runs.
+    MODEL is the file that model.save(…) wrote there. Nothing in it runs.
     """
     from rlk_import.conversion import converted
     from rlk_import.origin import origin_of

@@ -41,7 +41,7 @@ def read_normalize(path: Path) -> SavedNormalize:
     with looking_at(path, f"cannot read {path}"):
         if not path.is_file():
             raise BadFile(
-                f"{path} is not a file. --normalize takes what VecNormalize.save has left."
+                f"{path} is not a file. --normalize takes a file that VecNormalize.save wrote."
             )
         held = saved_normalize(path)
     settings = {f"{NORMALIZE}.{name}": held[name] for name in _SETTINGS}

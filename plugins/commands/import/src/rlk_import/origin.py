@@ -46,7 +46,7 @@ def origin_of(path: Path, algo: str | None = None) -> Origin:
     """
     with looking_at(path, f"cannot read {path}"):
         if not path.is_file():
-            raise BadFile(f"{path} is not a file. MODEL is what model.save(…) has left.")
+            raise BadFile(f"{path} is not a file. MODEL is a file that model.save(…) wrote.")
         if sb3_files.is_from_there(path):
             name, _ = sb3_files.read(path)
             return Origin(path, "Stable-Baselines3", getattr(sb3, _one_of(path, (name,), algo)))
@@ -66,5 +66,5 @@ def _one_of(path: Path, names: tuple[str, ...], algo: str | None) -> str:
         raise PlanError(f"{path} holds a model of {either(names)}, not of {algo}. Drop --algo.")
     if len(asked) > 1:
         typed = ", ".join(f"--algo {name.lower()}" for name in asked)
-        raise PlanError(f"{path} does not show which class its model is of. Use one of: {typed}.")
+        raise PlanError(f"{path} does not say which class its model has. Use one of: {typed}.")
     return asked[0]

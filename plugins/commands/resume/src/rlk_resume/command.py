@@ -132,7 +132,7 @@ def one_before_named(before: Sequence[Path]) -> Iterator[None]:
         if not before:
             raise
         typed = shlex.join(["rlk", "resume", str(before[-1])])
-        raise BadFile(f"{error} To go on from the one before it: {typed}") from error
+        raise BadFile(f"{error} To continue from the one before it: {typed}") from error
 
 
 def restored(agent: Agent, state: State, path: Path) -> Agent:

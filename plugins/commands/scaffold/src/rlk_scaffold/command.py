@@ -33,7 +33,9 @@ def new(
     """Write a package for a plugin NAME: a small working example of its kind, with its tests."""
     made = names(name, dist)
     if decorating and off_policy:
-        raise PlanError("--decorating is for storages, --off-policy for algorithms: say one.")
+        raise PlanError(
+            "--decorating is for storages, --off-policy is for algorithms: use one of them."
+        )
     variant = "decorating" if decorating else "off-policy" if off_policy else ""
     chosen = example(kind_of(kind), variant)
     check_free(made, chosen.kind, default_kernel().registries)

@@ -43,5 +43,5 @@ def play_in(folder: Path, search: Search, jobs: int, *, quiet: bool) -> int:
         owner.release()
     reasons = [trial.user_attrs.get(REASON) for trial in counted(study)]
     if not code and not completed(study):
-        raise RlkError(f"no trial was trained to its end. The first: {reasons[0]}")
+        raise RlkError(f"no trial finished its training. The first one failed: {reasons[0]}")
     return code

@@ -104,7 +104,7 @@ def _failure(failures: Any, exit_code: int) -> RlkError:
     """The error that a process ended with, as it was there."""
     if failures.empty():
         how = f"by signal {-exit_code}" if exit_code < 0 else "by an error, which stands above"
-        return RlkError(f"a process of the search was ended {how}.")
+        return RlkError(f"a process of the search ended {how}.")
     text, code = failures.get()
     error = RlkError(text)
     error.exit_code = code

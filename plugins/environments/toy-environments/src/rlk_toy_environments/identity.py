@@ -29,7 +29,7 @@ class IdentityEnv(gym.Env[Any, Any]):
         ep_length: int = 100,
     ) -> None:
         if dim is not None and space is not None:
-            raise ValueError("dim and space both say what is shown; give one of them")
+            raise ValueError("dim and space both define the observations; give one of them")
         if ep_length < 1:
             raise ValueError(f"ep_length must be 1 or more, got {ep_length}")
         self.observation_space = space or spaces.Discrete(1 if dim is None else dim)
@@ -68,7 +68,7 @@ class IdentityEnv(gym.Env[Any, Any]):
             return self.np_random.integers(0, 2, space.shape, dtype=np.int8)
         if isinstance(space, spaces.Box):
             return self.np_random.uniform(space.low, space.high).astype(space.dtype)
-        raise ValueError(f"cannot show something of {space}")
+        raise ValueError(f"an identity environment cannot have the space {space}")
 
 
 class IdentityEnvBox(IdentityEnv):

@@ -96,4 +96,4 @@ def _choices(space: spaces.Space[Any]) -> tuple[list[int], Any]:
         return [int(n) for n in space.nvec.reshape(-1)], space.start.reshape(-1)
     if isinstance(space, spaces.MultiBinary):
         return [2] * int(np.prod(space.shape)), 0
-    raise ValueError(f"cannot mask actions of {space}; give a space that can be counted")
+    raise ValueError(f"cannot mask actions of {space}; use Discrete, MultiDiscrete or MultiBinary")

@@ -74,7 +74,10 @@ class Adversary:
         if self._expert is None:
             self._expert = self._expert_transitions()
             if not len(self._expert):
-                raise PlanError("the expert's episodes have one step each: nothing follows them.")
+                raise PlanError(
+                    "each of the expert's episodes has a single step, so there is no next observation "
+                    "to learn from."
+                )
         return self._expert
 
     def prepare(self) -> None:

@@ -57,7 +57,7 @@ class Archive:
         self._refuse_unusual_compression()
         self._refuse_pickles()
         if len(self._infos) != len(infos):
-            raise BadFile(f"{name} has two members of one name: it is not a file of rlk's.")
+            raise BadFile(f"{name} has two members of the same name, so rlk did not write it.")
 
     def json(self, member: str) -> Any:
         """A member as JSON."""

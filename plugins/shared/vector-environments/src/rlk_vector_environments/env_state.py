@@ -168,7 +168,9 @@ def _encode(value: Any, where: str, seen: dict[int, tuple[int, Any]]) -> Any:
     if kind is np.random.Generator:
         return {"kind": "generator", "state": value.bit_generator.state}
     found = f"{kind.__module__}.{kind.__qualname__}" + (f" of {value.dtype}" if is_array else "")
-    raise Unsupported(f"{where} holds a {found}. Give that class get_state() and set_state(state).")
+    raise Unsupported(
+        f"{where} holds a {found}. To save it, give that class get_state() and set_state(state)."
+    )
 
 
 def _decode(node: Any, seen: list[Any]) -> Any:

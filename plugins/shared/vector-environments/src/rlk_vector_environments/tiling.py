@@ -30,7 +30,7 @@ def tile(images: Sequence[Array]) -> Array:
         raise ValueError("there is no image to tile. Make environments with render_mode=rgb_array.")
     shapes = {np.shape(image) for image in images}
     if len(shapes) > 1:
-        raise ValueError(f"images are tiled where they have one shape, found {sorted(shapes)}.")
+        raise ValueError(f"only images of the same shape can be tiled, found {sorted(shapes)}.")
     n, (height, width, *channels) = len(images), np.shape(images[0])
     rows = math.ceil(math.sqrt(n))
     columns = math.ceil(n / rows)

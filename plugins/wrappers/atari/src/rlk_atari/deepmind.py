@@ -140,7 +140,9 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
             return
         seed, moves = int(state["seed"]), np.asarray(state["moves"], np.uint8)
         if not np.all((moves < len(self._game.meanings)) | (moves == _RESET)):
-            raise Unsupported(f"a saved game has actions beyond {self.action_space}")
+            raise Unsupported(
+                f"the saved game has moves that are not actions of {self.action_space}"
+            )
         self.reset(seed=seed)
         for move in moves.tolist():
             if move == _RESET:
@@ -148,7 +150,10 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
             else:
                 self.step(move)
         if self._checksum() != state["screen"]:
-            raise Unsupported("a saved game goes otherwise here: another game or emulator?")
+            raise Unsupported(
+                "the saved moves lead to another screen here: is it another game, or another version "
+                "of the emulator?"
+            )
 
     def _checksum(self) -> int:
         """The checksum of the current screen."""

@@ -154,7 +154,9 @@ class FiveValues(gymnasium.Env[Any, Any]):
         """
         for layer in list(layers(self.env))[:-1]:
             if not isinstance(layer, gymnasium.Wrapper):
-                raise Unsupported(f"{type(layer).__name__} is a wrapper, but not of Gymnasium.")
+                raise Unsupported(
+                    f"{type(layer).__name__} wraps an environment and is not a gymnasium.Wrapper."
+                )
         return {"env": capture(self.env), "length": self._length}
 
     def set_state(self, state: dict[str, Any]) -> None:

@@ -92,7 +92,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
         columns = {name: _column(values) for name, values in of_file(lines).items()}
         numbers = {name: columns[name].astype(np.float64) for name in ("r", "l", "t")}
         if not np.all(numbers["l"] >= 0) or not np.all(numbers["l"] < 2**62):
-            raise ValueError("an episode's length is not a count of steps")
+            raise ValueError("an episode's length must be a whole number")
         return (
             {"t_start": float(header["t_start"]), "env_id": header.get("env_id")},
             columns | numbers | {"l": numbers["l"].astype(np.int64)},

@@ -148,7 +148,7 @@ def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
 
 def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no")
-    with pytest.raises(RlkError, match=r"is not a file of VecNormalize\.save"):
+    with pytest.raises(RlkError, match=r"was not written by VecNormalize\.save"):
         VecNormalize.load(tmp_path / "text", walks())
     VecNormalize(walks()).save(tmp_path / "walks")
     other = SyncVectorEnv([lambda: gym.make("CartPole-v1")])

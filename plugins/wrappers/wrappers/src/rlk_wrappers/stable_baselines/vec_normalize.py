@@ -189,11 +189,13 @@ class VecNormalize(TransparentVector):
             if "norm_obs_keys" in found:
                 settings["norm_obs_keys"] = found["norm_obs_keys"].astype(str).tolist()
         except (BadFile, ValueError, TypeError, KeyError) as error:
-            raise RlkError(f"{load_path} is not a file of VecNormalize.save: {error}") from None
+            raise RlkError(f"{load_path} was not written by VecNormalize.save: {error}") from None
         made = VecNormalize(venv, **settings)
         for key, array in made._arrays().items():
             if key not in found or found[key].dtype.kind not in "iuf":
-                raise RlkError(f"{load_path} is not a file of VecNormalize.save: it has no {key}.")
+                raise RlkError(
+                    f"{load_path} was not written by VecNormalize.save: it has no {key}."
+                )
             if found[key].shape != array.shape:
                 raise RlkError(
                     f"{load_path} has {key} of shape {found[key].shape}, not {array.shape}: it is "
