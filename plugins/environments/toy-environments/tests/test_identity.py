@@ -61,5 +61,5 @@ def test_a_number_is_right_within_eps():
 
 @pytest.mark.parametrize("wrong", [{"dim": 2, "space": gym.spaces.Discrete(2)}, {"ep_length": 0}])
 def test_what_makes_no_sense_is_refused(wrong):
-    with pytest.raises(ValueError, match=r"both say|1 or more"):
+    with pytest.raises(ValueError, match=r"both define|1 or more"):
         IdentityEnv(**wrong)

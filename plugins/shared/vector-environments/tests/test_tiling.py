@@ -35,5 +35,5 @@ def test_what_cannot_be_tiled_is_refused():
     for images in ([], [None, None]):
         with pytest.raises(ValueError, match="render_mode=rgb_array"):
             tile(images)
-    with pytest.raises(ValueError, match="one shape"):
+    with pytest.raises(ValueError, match="same shape"):
         tile([image(1), np.zeros((2, 2, 3), np.uint8)])

@@ -179,7 +179,7 @@ def test_what_has_to_be_played_again_is_limited_by_seeds_of_later_games(monkeypa
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"moves": np.array([LEFT, 5], np.uint8)}, "actions beyond Discrete"),
+        ({"moves": np.array([LEFT, 5], np.uint8)}, "not actions of Discrete"),
         ({"moves": np.array([LEFT], np.uint8)}, "lead to another screen"),
         ({"seed": -1}, "Seed must be"),
     ],

@@ -75,8 +75,8 @@ class Adversary:
             self._expert = self._expert_transitions()
             if not len(self._expert):
                 raise PlanError(
-                    "each of the expert's episodes has a single step, so there is no next observation "
-                    "to learn from."
+                    "each of the expert's episodes has a single step, so there is no next "
+                    "observation to learn from."
                 )
         return self._expert
 

@@ -151,8 +151,8 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
                 self.step(move)
         if self._checksum() != state["screen"]:
             raise Unsupported(
-                "the saved moves lead to another screen here: is it another game, or another version "
-                "of the emulator?"
+                "the saved moves lead to another screen here: is it another game, or another "
+                "version of the emulator?"
             )
 
     def _checksum(self) -> int:
