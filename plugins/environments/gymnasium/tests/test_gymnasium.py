@@ -120,6 +120,13 @@ def test_an_id_unlike_all_others_may_be_a_packages_own(choose, asked, has_advice
     assert (f"use 'PACKAGE:{asked}'." in str(caught.value)) is has_advice
 
 
+def test_an_old_id_that_cannot_be_made_names_the_newest(choose):
+    with pytest.raises(PlanError, match=r"'Ant-v2' cannot be made: .* Or use Ant-v5\."):
+        choose("Ant-v2").make()
+    with pytest.raises(PlanError, match=r"Please use `LunarLander-v3` instead\.$"):
+        choose("LunarLander-v2").make()
+
+
 def test_an_error_of_what_an_extra_installs_says_where_versions_are_told(monkeypatch):
     def broken(*_, **__):
         raise AssertionError

@@ -96,7 +96,7 @@ class ById:
 
         is_missing = self.module and isinstance(error, gym.error.NameNotFound)
         searched = f"{self.module!r} registers none of that name. " if is_missing else ""
-        return f"{searched}{error}"
+        return f"{searched}{error}{self._or_newer(str(error))}"
 
     def _needs(self, error: Exception) -> str:
         """Which package is not installed, and what to type."""
@@ -105,10 +105,24 @@ class ById:
         spec = gym.registry.get(self.id) or self.spec
         install = self.install or install_for(getattr(spec, "entry_point", None))
         if not install:
-            return f"environment {self.id!r} cannot be made: {error}"
+            return f"environment {self.id!r} cannot be made: {error}{self._or_newer(str(error))}"
         name = getattr(error.__cause__ or error, "name", None)
         cause = f"needs {name}, which is not installed" if name else f"cannot be made: {error}"
-        return f"environment {self.id!r} {cause}. Type: {install}"
+        return f"environment {self.id!r} {cause}. Type: {install}{self._or_newer('')}"
+
+    def _or_newer(self, known: str) -> str:
+        """A sentence that names the newest version, unless it is this one or known already."""
+        import gymnasium as gym
+
+        own = gym.registry.get(self.id)
+        if own is None or own.version is None:
+            return ""
+        ids = [one for one in gym.registry.values() if one.namespace == own.namespace]
+        newest = max(
+            (one for one in ids if one.name == own.name and one.version is not None),
+            key=lambda one: one.version or 0,
+        )
+        return "" if newest is own or newest.id in known else f" Or use {newest.id}."
 
 
 def install_for(entry_point: Any) -> str:
