@@ -350,6 +350,17 @@ def test_a_large_network_has_the_programs_threads_whatever_an_earlier_run_had(mo
         torch.set_num_threads(before)
 
 
+def test_a_run_trains_on_its_own_threads_whatever_other_runs_there_are(make):
+    before = torch.get_num_threads()
+    try:
+        first = make(n_threads=2)
+        make(n_threads=1)
+        first.learn(8)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_weights_begin_alike_whatever_the_number_of_threads(make):
     before, begun = torch.get_num_threads(), []
 

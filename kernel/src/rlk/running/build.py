@@ -9,7 +9,7 @@ from rlk.abilities import Explores, offers
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.protocols import Stateful
 from rlk.registry.answers import check_given
-from rlk.running.device import choose_device, prepare_torch
+from rlk.running.device import choose_device, keep_memory, set_threads
 from rlk.running.listeners import look_up_listeners
 from rlk.running.policy import make_policy
 from rlk.running.run import Run
@@ -54,7 +54,8 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
     make_policy(run, saved)
-    prepare_torch(run)
+    set_threads(plan, run.parameters.flat)
+    keep_memory()
     run.algorithm = plan.algorithm.called(plan.algorithm.load(), plan.algorithm.config, run)
     run.actors = _training_actors(run)
     run.actor = run.actors[-1]

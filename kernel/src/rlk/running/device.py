@@ -12,8 +12,9 @@ from rlk import spaces
 from rlk.errors import PlanError
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from rlk.planning.plan import Plan
-    from rlk.running.run import Run
 
 #: Networks up to this many parameters train faster on one thread.
 ONE_THREAD_MAX_PARAMETERS = 1_000_000
@@ -74,12 +75,24 @@ def choose_device(plan: Plan) -> str:
     return plan.device
 
 
-def prepare_torch(run: Run) -> None:
-    """Set torch's threads: those of the plan; else one for a small network that sees no images,
-    and for others as many as the program has.
+def set_threads(plan: Plan, parameters: Tensor) -> None:
+    """Set torch's threads to those of a run, which begins to compute.
+
+    They are those of the plan; else one for a small network that sees no images, and for others as
+    many as the program has.
+
+    Args:
+        plan: of the run.
+        parameters: [P], all of its policy.
     """
-    is_small = run.parameters.flat.numel() <= ONE_THREAD_MAX_PARAMETERS
-    is_fastest_on_one = is_small and not spaces.is_image(run.plan.policy_space)
-    _threads.set(run.plan.n_threads or (1 if is_fastest_on_one else None))
-    # Memory that glibc keeps need not be mapped again: this saves SAC 200 page faults per step.
+    is_small = parameters.numel() <= ONE_THREAD_MAX_PARAMETERS
+    is_fastest_on_one = is_small and not spaces.is_image(plan.policy_space)
+    _threads.set(plan.n_threads or (1 if is_fastest_on_one else None))
+
+
+def keep_memory() -> None:
+    """Let glibc keep freed memory, which need not be mapped again.
+
+    It saves SAC 200 page faults per step.
+    """
     torch.empty(_KEPT_BYTES, dtype=torch.uint8)

@@ -15,6 +15,7 @@ from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
 from rlk.registry.answers import check_given
 from rlk.running.clock import Clock, Scheduled
+from rlk.running.device import set_threads
 from rlk.running.failed_writes import FailedWrites
 from rlk.running.folder_owner import OwnedFolder
 from rlk.running.metrics import Metrics
@@ -200,6 +201,7 @@ class Run:
 
     def begin(self, total_timesteps: int) -> None:
         """Begin a call of `learn` that ends at this timestep."""
+        set_threads(self.plan, self.parameters.flat)  # another run may have set its own
         self.clock.total_timesteps = total_timesteps
         self._stop = None
         self.failed_writes.clear()
