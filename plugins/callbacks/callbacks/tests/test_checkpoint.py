@@ -89,6 +89,25 @@ def test_newest_means_written_last(tmp_path: Path) -> None:
     assert names(tmp_path) == ["100", "200"]
 
 
+@pytest.mark.parametrize("keep", ["none", "9"])
+def test_the_last_checkpoint_is_of_the_run_that_went_on_from_an_older_one(
+    tmp_path: Path, keep: str
+) -> None:
+    with made(tmp_path, f"checkpoint:every=8,keep={keep}") as agent:
+        agent.learn(32)
+    agent, _ = resumed(tmp_path / "checkpoints" / "8.zip", tmp_path)
+    with agent:
+        agent.learn_until(12)
+    assert names(tmp_path) == ["8", "12"]  # 16, 24 and 32 are of the branch that was left
+
+
+def test_the_last_checkpoint_is_of_the_last_call_of_learn(tmp_path: Path) -> None:
+    with made(tmp_path) as agent:
+        agent.learn(20)
+        agent.learn(8)
+    assert names(tmp_path) == ["8"]
+
+
 def test_the_replay_can_be_left_out(tmp_path: Path) -> None:
     with made(tmp_path, "checkpoint:replay=false") as agent:
         agent.learn(8)

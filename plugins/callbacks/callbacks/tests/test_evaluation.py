@@ -199,6 +199,19 @@ def test_a_run_that_goes_on_from_an_older_checkpoint_forgets_later_evaluations(
     assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [8]
 
 
+def test_the_best_model_is_none_that_came_after_the_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted(monkeypatch, 5.0, 6.0, 4.0)
+    plugins = ["checkpoint:every=8,keep=none", "evaluation:every=8"]
+    with made(*plugins, out=tmp_path) as agent:
+        agent.learn(16)
+    with resumed(tmp_path / "checkpoints" / "8.zip", out=tmp_path) as agent:
+        agent.learn_until(12)
+    best = saved_files.read(tmp_path / "best_model.zip", KERNEL)
+    assert best["manifest"]["timesteps"] == 12
+
+
 def test_a_run_whose_best_model_is_not_there_keeps_the_next_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -108,8 +108,10 @@ class Checkpoints:
         compose = checkpoint.run_state if self._at_border else unfinished_state
         saved_files.save(run, path, compose, replay=self._config.replay)
         self._saved = run.timesteps
+        suffix = run.plan.serializer.make().suffix
+        drop_later(run.out, suffix, run.timesteps)
         if self._config.keep is not None:
-            prune(run.out, run.plan.serializer.make().suffix, self._config.keep)
+            prune(run.out, suffix, self._config.keep)
 
     def _announce(self, run: Run) -> None:
         if self._announced or not run.plan.verbose:
@@ -139,12 +141,20 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
     return state
 
 
-def prune(folder: Path, suffix: str, keep: int) -> None:
-    """Delete all checkpoints of a run, with that suffix, but those written last.
+def drop_later(folder: Path, suffix: str, timesteps: int) -> None:
+    """Delete the checkpoints, with that suffix, of later timesteps than the one just written.
 
-    The time of writing decides, not the timesteps: a run that was resumed from an older checkpoint
-    writes smaller numbers than the checkpoints that it left behind.
+    They are of the branch that a run left which was resumed from an older checkpoint, or of a call
+    of `learn` before the timesteps were counted from 0 again. If they stayed, `rlk resume` would
+    take the last of them for the newest.
     """
+    for path in checkpoints(folder, suffix):
+        if int(path.name.removesuffix(suffix)) > timesteps:
+            path.unlink(missing_ok=True)
+
+
+def prune(folder: Path, suffix: str, keep: int) -> None:
+    """Delete all checkpoints of a run, with that suffix, but those written last."""
     found = sorted(checkpoints(folder, suffix), key=lambda path: path.stat().st_mtime_ns)
     for path in found[:-keep]:
         path.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.errors import PlanError
+from rlk.errors import BadFile, PlanError
 from rlk.files import replacing
 from rlk.hookspecs import hookimpl
 from rlk.planning.other_environment import in_other_environment
@@ -26,6 +26,7 @@ from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_en
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.protocols import State
+    from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
 HISTORY = "evaluations.npz"
@@ -161,12 +162,14 @@ class EvaluationCallback:
     def _take_up_folder(self, run: Run) -> None:
         """Restore what a resumed run's checkpoint knows into its folder, and remove what is later.
 
-        If the best model is missing, as in a fork from before it, the next one is the best.
+        Where the best model is not there, as in a fork from before it, or came later than the
+        checkpoint, the next one is the best.
         """
         if run.out is None or run.communicator.rank != 0:
             return
         self._write_history(run)
-        if not (run.out / f"best_model{run.plan.serializer.make().suffix}").is_file():
+        best = run.out / f"best_model{run.plan.serializer.make().suffix}"
+        if not best.is_file() or _timesteps_of(best, run.plan.kernel) > run.timesteps:
             self._best = None
 
     # ---- state -----------------------------------------------------------------------------------
@@ -200,6 +203,14 @@ class EvaluationCallback:
             )
             for past in state["history"]
         ]
+
+
+def _timesteps_of(model: Path, kernel: Kernel) -> float:
+    """When a model was saved; infinity for a file that cannot be read."""
+    try:
+        return int(saved_files.read_manifest(model, kernel)["timesteps"])
+    except BadFile:
+        return float("inf")
 
 
 def write_history(path: Path, history: list[Evaluation]) -> None:
