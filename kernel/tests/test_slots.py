@@ -125,6 +125,21 @@ def test_a_noise_of_the_user_takes_the_place_of_one_of_a_file_with_its_settings(
         plan(noise="trembles", **{"shakes.size": 3})
 
 
+def test_a_component_of_the_user_takes_the_place_of_one_of_a_file_with_its_settings(plan):
+    lower = make_spec("algo", {"storage": "hoards", "hoards.size": 3}, origin="spec.toml")
+    assert plan(lower=lower).storages[0].config.size == 3
+    assert [c.name for c in plan(lower=lower, storage="keeps").storages] == ["keeps"]
+    assert [c.name for c in plan(lower=lower, plugins=["keeps"]).storages] == ["keeps"]
+    with pytest.raises(PlanError, match="'hoards' is not in this run"):
+        plan(storage="keeps", **{"hoards.size": 3})
+
+
+def test_no_storage_takes_the_place_of_a_decorator_with_its_settings(plan):
+    lower = make_spec("algo", {"sharpens.size": 3}, origin="spec.toml")
+    with pytest.raises(PlanError, match="'sharpens' is not in this run"):
+        plan(lower=lower, storage="keeps")
+
+
 def test_a_setting_of_the_slot_of_noises_is_one_of_any_of_them(planning_kernel, plan):
     planning_kernel.registries.noises.register("hums", Wraps, config=Pitched)
     found = plan(plugins=["shakes", "hums"], **{"noise.size": 3, "noise.pitch": 2.0})

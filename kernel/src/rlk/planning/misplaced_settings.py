@@ -12,7 +12,7 @@ from rlk.planning.configure import SHARED
 from rlk.planning.draft import Draft
 from rlk.planning.how_to_add import how_to_add
 from rlk.planning.layers import Rank, Setting, SettingLayers
-from rlk.registry.kinds import SLOTS, STACKED
+from rlk.registry.kinds import SLOTS
 
 
 def refuse_misplaced_settings(draft: Draft, parts: Mapping[str, Sequence[Choice]]) -> None:
@@ -46,9 +46,13 @@ def _may_be_absent(owner: str, setting: Setting, draft: Draft) -> bool:
 
 
 def _is_replaced(owner: str, setting: Setting, draft: Draft) -> bool:
-    """Whether others replaced a component in its slot of `STACKED`, with a rank above this."""
-    slots = (slot for slot in STACKED if owner in draft.registries[SLOTS[slot]])
-    return any(draft.layers.find(slot).rank > setting.rank for slot in slots)
+    """Whether another component was chosen for the owner's slot, with a rank above this."""
+    for slot, kind in SLOTS.items():
+        registry = draft.registries[kind]
+        if owner in registry and draft.layers.find(slot).rank > setting.rank:
+            # A decorator is not in the place of what fills the slot.
+            return not registry.get(owner).component().stages
+    return False
 
 
 def _absent(

@@ -124,6 +124,14 @@ def test_it_prints_more_if_asked(folder: Path, capsys: pytest.CaptureFixture[str
     assert "vec_env       subprocess" in capsys.readouterr().out
 
 
+def test_another_component_takes_the_place_of_a_saved_one_with_settings(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended("resume", folder, "--timesteps", 70, "--vec-env", "subprocess", "--quiet") == 0
+    assert ended("resume", folder, "--timesteps", 80, "--vec-env", "dummy", "-vv") == 0
+    assert "vec_env       dummy" in capsys.readouterr().out
+
+
 def test_it_explains_what_would_be_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(folder.rglob("*"))
     assert ended("resume", folder, "--timesteps", 70, "--explain") == 0
