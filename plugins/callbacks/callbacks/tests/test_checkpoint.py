@@ -101,6 +101,18 @@ def test_the_last_checkpoint_is_of_the_run_that_went_on_from_an_older_one(
     assert names(tmp_path) == ["8", "12"]  # 16, 24 and 32 are of the branch that was left
 
 
+def test_checkpoints_that_will_be_replaced_are_named_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with made(tmp_path, "checkpoint:every=8,keep=9", verbose=1) as agent:
+        agent.learn(24)
+    assert "replaces" not in capsys.readouterr().err
+    agent, _ = resumed(tmp_path / "checkpoints" / "8.zip", tmp_path, verbose=1)
+    with agent:
+        agent.learn_until(10)
+    assert "the next checkpoint replaces 16.zip, 24.zip, which" in capsys.readouterr().err
+
+
 def test_the_last_checkpoint_is_of_the_last_call_of_learn(tmp_path: Path) -> None:
     with made(tmp_path) as agent:
         agent.learn(20)

@@ -50,6 +50,8 @@ class Checkpoints:
     def rlk_training_start(self, run: Run) -> None:
         self._began, self._saved, self._at_border = run.timesteps, -1, True
         self._due = self._next(run.timesteps)
+        if _writes(run) and run.plan.verbose:
+            _tell_of_later(run)
 
     @hookimpl
     def rlk_rollout_start(self) -> None:
@@ -108,10 +110,10 @@ class Checkpoints:
         compose = checkpoint.run_state if self._at_border else unfinished_state
         saved_files.save(run, path, compose, replay=self._config.replay)
         self._saved = run.timesteps
-        suffix = run.plan.serializer.make().suffix
-        drop_later(run.out, suffix, run.timesteps)
+        for path in later(run):
+            path.unlink(missing_ok=True)
         if self._config.keep is not None:
-            prune(run.out, suffix, self._config.keep)
+            prune(run.out, run.plan.serializer.make().suffix, self._config.keep)
 
     def _announce(self, run: Run) -> None:
         if self._announced or not run.plan.verbose:
@@ -141,16 +143,28 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
     return state
 
 
-def drop_later(folder: Path, suffix: str, timesteps: int) -> None:
-    """Delete the checkpoints, with that suffix, of later timesteps than the one just written.
+def later(run: Run) -> list[Path]:
+    """The checkpoints in a run's folder of later timesteps than the run has now.
 
-    They are of the branch that a run left which was resumed from an older checkpoint, or of a call
-    of `learn` before the timesteps were counted from 0 again. If they stayed, `rlk resume` would
-    take the last of them for the newest.
+    They are from before it was resumed from an older checkpoint, or from before a call of `learn`
+    that counts timesteps from 0 again. If they stayed, `rlk resume` would take the last of them
+    for the newest.
     """
-    for path in checkpoints(folder, suffix):
-        if int(path.name.removesuffix(suffix)) > timesteps:
-            path.unlink(missing_ok=True)
+    assert run.out is not None
+    suffix = run.plan.serializer.make().suffix
+    found = checkpoints(run.out, suffix)
+    return [path for path in found if int(path.name.removesuffix(suffix)) > run.timesteps]
+
+
+def _tell_of_later(run: Run) -> None:
+    """Print which checkpoints the run will delete when it writes its first one."""
+    names = [path.name for path in later(run)]
+    if names:
+        print_message(
+            NAME,
+            f"the next checkpoint replaces {', '.join(names)}, which the run had written after "
+            "this point. To keep them, stop it and continue in another folder (--out DIR).",
+        )
 
 
 def prune(folder: Path, suffix: str, keep: int) -> None:
