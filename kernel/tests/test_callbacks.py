@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlk import hookimpl
-from rlk.errors import BrokenPlugin, PlanError
+from rlk.errors import BrokenPlugin, PlanError, RlkError
 from rlk_testing.environments import BY_ACTION_SPACE
 
 
@@ -110,3 +110,11 @@ def test_what_is_no_callback_is_refused_before_anything_happens(agent, wrong, to
 def test_an_object_without_hooks_is_refused(agent):
     with pytest.raises(BrokenPlugin, match="implements no hook"):
         agent.learn(96, callback=object())
+
+
+def test_learning_within_learning_is_refused_and_leaves_the_agent_usable(agent):
+    with pytest.raises(RlkError, match=r"^learn: this agent is training already"):
+        agent.learn(20, callback=lambda run: agent.learn(4))
+    assert 0 < agent.num_timesteps < 20  # the count was not reset either
+    agent.learn(20)
+    assert agent.num_timesteps == 20

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 from pathlib import Path
 
 import pytest
@@ -144,3 +146,9 @@ def test_a_process_that_a_plugin_takes_over_reads_no_more_of_a_file_than_its_man
     with pytest.raises(SystemExit) as leaving:
         rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, plugins=(TakesOver(),))
     assert leaving.value.code == 4
+
+
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_an_agent_is_neither_pickled_nor_copied_and_says_what_to_do(make, copied):
+    with pytest.raises(TypeError, match=r"Save it, agent\.save\(path\), and load it"):
+        copied(make())

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 from rlk.planning.environment import choose_environment
 from rlk.planning.resolve import resolve
@@ -79,7 +79,8 @@ class Agent:
         Raises:
             NotFinite: if a loss, a gradient or the environment gives a non-finite number.
             EnvironmentFailed: if an environment raises or its process dies.
-            RlkError: after the training, if a file of the run's folder could not be written.
+            RlkError: if this agent is training already; after the training, if a file of the run's
+                folder could not be written.
             PlanError: for an invalid callback, or timesteps that are not a whole number.
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
@@ -275,6 +276,13 @@ class Agent:
         if seed is not None:
             self.run.streams.reseed(seed)
             self.run.collector.forget()
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """Neither pickled nor copied: environments and open files would be as well."""
+        raise TypeError(
+            "an agent can be neither pickled nor copied, because its environments cannot. Save it, "
+            "agent.save(path), and load it where it is wanted: rlk.load(path)"
+        )
 
     def close(self) -> None:
         """Close environments and loggers."""

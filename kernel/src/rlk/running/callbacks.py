@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, RlkError
 from rlk.hookspecs import hookimpl
 from rlk.registry.hooks import LIFECYCLE
 from rlk.registry.implementations import implemented
@@ -34,9 +34,16 @@ def listening(run: Run, callback: Any) -> Iterator[None]:
     Raises:
         PlanError: for anything else, or an object that implements a hook of planning or building,
             which are over.
+        RlkError: within another call of `learn`, as from a callback or another thread.
     """
     callbacks = [_as_plugin(one) for one in _listed(callback)]
+    if run.learning:
+        raise RlkError(
+            "learn: this agent is training already, in the call that this one was made within, or "
+            "in another thread. Let that end first, or train another agent."
+        )
     before, names = run.listeners, list[str]()
+    run.learning = True
     try:
         for number, one in enumerate(callbacks, 1):
             name = f"callback {number} ({type(one).__name__})"
@@ -49,6 +56,7 @@ def listening(run: Run, callback: Any) -> Iterator[None]:
         for name in names:
             run.hooks.deactivate(name)
         run.listeners = before
+        run.learning = False
 
 
 def _listed(callback: Any) -> Sequence[Any]:
