@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 
 import numpy as np
@@ -99,6 +100,18 @@ def test_a_new_episode_has_a_seed_of_its_own_that_follows_from_the_old_one(make)
 
     once, again = first_places(), first_places()
     assert once == again and once[0] != once[1]
+
+
+def test_what_is_lost_later_is_named_with_the_seed_of_its_new_episodes(make):
+    vector = make([Doomed], restart_workers=True)
+    vector.reset(seed=[7])
+    seeds = []
+    for _ in range(3):
+        with pytest.warns(RuntimeWarning, match="lost") as warned:
+            vector.step(steps(Fate.KILL, at=0, n=1))
+        seeds += re.findall(r"Seeds of the latest reset: (\d+)", str(warned[0].message))
+        vector.step(steps(Fate.GO, n=1, at=0))
+    assert seeds[0] == "7" and len(set(seeds)) == 3
 
 
 def test_one_that_is_lost_again_at_once_ends_the_run(make, zoo):

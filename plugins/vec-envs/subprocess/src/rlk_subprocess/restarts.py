@@ -101,6 +101,8 @@ class Restarts:
         self._pool.ask(worker, ("reset", turn, seeds, None))
         infos: list[tuple[int, dict[str, Any]]] = self._pool.receive(worker)
         raise_failures([infos])
+        for index, seed in seeds.items():
+            self._pool.seeds[index] = seed
         return infos
 
     def _new_seed(self, index: int) -> int | None:
