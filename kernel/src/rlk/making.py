@@ -18,6 +18,7 @@ from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint, saved_files
 from rlk.running.run_folder import check_out
+from rlk.terminal import is_terminal
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -130,7 +131,7 @@ def _agent(
 
 def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:
     """The plan of a program's run; one that prints on a terminal shows its progress."""
-    plan = resolve(kernel, spec, terminal=sys.stderr.isatty())
+    plan = resolve(kernel, spec, terminal=is_terminal(sys.stderr))
     code = plan.hooks().first("rlk_take_over", plan=plan)
     if code is not None:  # this process did something other than train, and the program ends
         raise SystemExit(code)

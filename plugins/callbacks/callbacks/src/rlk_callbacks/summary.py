@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
 from rlk.planning.to_pass_again import to_pass_again
+from rlk.terminal import is_terminal
 from rlk_callbacks.checkpoint import ERROR
 
 if TYPE_CHECKING:
@@ -93,8 +94,8 @@ def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
 
 
 def _fitted(text: str) -> str:
-    """Lines broken between words if a terminal is too narrow for them; a path stays whole."""
-    if not sys.stdout.isatty():
+    """Lines broken between words where a terminal is too narrow for them; a path stays whole."""
+    if not is_terminal(sys.stdout):
         return text
     width = shutil.get_terminal_size().columns
     how: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}

@@ -7,15 +7,17 @@ import shutil
 import sys
 import textwrap
 
-#: If the right column had less room than this, it goes below the left one.
+from rlk.terminal import is_terminal
+
+#: The right column goes below the left one if it would have less room than this.
 NARROW = 28
 #: How far it is then indented.
 INDENT = 6
 
 
 def terminal_width() -> int | None:
-    """Characters per line of the terminal, or as COLUMNS says; None on a pipe: no line breaks."""
-    is_bounded = sys.stdout.isatty() or "COLUMNS" in os.environ
+    """Characters of a line on the terminal, or as COLUMNS says; None on a pipe: none is broken."""
+    is_bounded = is_terminal(sys.stdout) or "COLUMNS" in os.environ
     return shutil.get_terminal_size().columns if is_bounded else None
 
 

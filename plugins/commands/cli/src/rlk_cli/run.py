@@ -12,6 +12,7 @@ import click
 
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
+from rlk.terminal import is_terminal
 from rlk_cli.options import SHARED, given, read_spec
 from rlk_cli.train import take_over, train_to_the_end
 
@@ -52,7 +53,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     drawn = make_spec("", {"seed": secrets.randbelow(100_000)}, origin="drawn")
     wanted = spec.given.get("out")
     spec = spec.over(make_spec("", {"preset": "auto", "out": "runs"})).over(drawn)
-    plan = resolve(default_kernel(), spec, terminal=sys.stderr.isatty())
+    plan = resolve(default_kernel(), spec, terminal=is_terminal(sys.stderr))
     if explained:
         click.echo(str(plan))
         return 0

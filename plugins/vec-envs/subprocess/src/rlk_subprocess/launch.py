@@ -105,8 +105,7 @@ class _Forked:
         learners: list[socket.socket],
         env_fns: list[Callable[[], Any]],
     ) -> None:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        worker.flush_streams()
         self.returncode: int | None = None
         self.pid = os.fork()
         if self.pid == 0:

@@ -80,9 +80,15 @@ def run_forked(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) 
     except BaseException:
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        flush_streams()
         os._exit(code)
+
+
+def flush_streams() -> None:
+    """Write what was printed; a process that was started without a stream has None for it."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
 
 
 def serve(group: EnvironmentGroup, channel: Channel, read: _PatientReader) -> None:
