@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import time
@@ -20,6 +21,10 @@ from rlk.running.run_folder import claim
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
+
+
+#: What `write_plan` writes.
+PLAN_FILES = {"plan.json", "spec.toml"}
 
 
 def choose(wanted: str | None, plan: Plan, among: str = "runs") -> Path:
@@ -56,6 +61,20 @@ def write_plan(out: Path, plan: dict[str, Any]) -> None:
                 file.write(text.encode())
         except OSError as error:
             raise RlkError(f"{out / name} cannot be written: {error.strerror}.") from None
+
+
+def remove_unbegun(out: Path, is_new: bool) -> None:
+    """Leave the folder of a run that failed, with nothing in it but its plan, as it was before.
+
+    So the same `--out` can be typed again; `rlk resume` would find nothing to go on from.
+    """
+    with contextlib.suppress(OSError):
+        files = list(out.iterdir())
+        if {file.name for file in files} <= PLAN_FILES:
+            for file in files:
+                file.unlink()
+            if is_new:
+                out.rmdir()
 
 
 def spec_toml(plan: dict[str, Any]) -> str:
