@@ -70,7 +70,7 @@ def differences(saved: State | None, anew: Sequence[bool | None]) -> Iterator[st
 
     Args:
         saved: the part of the checkpoint that holds the ranks' states; None without one.
-        anew: for every rank, whether it starts anew.
+        anew: for every rank, whether it starts with new episodes and streams.
     """
     for rank in (rank for rank, starts in enumerate(anew) if starts):
         yield (

@@ -38,7 +38,7 @@ class RanksCommunicator:
     # ---- what the kernel and algorithms use -----------------------------------------------------
 
     def mean(self, tensor: Tensor) -> Tensor:
-        """The mean over ranks, detached: a new tensor of the same device and float dtype."""
+        """The mean over ranks, detached: a new tensor with the same device and float dtype."""
         if torch.compiler.is_compiling():
             traced: Tensor = traced_mean(tensor, self._world.home)
             return traced
@@ -49,7 +49,7 @@ class RanksCommunicator:
         return self.gather(value)[0]
 
     def gather(self, value: Any) -> list[Any]:
-        """Every rank's value, on every rank; costs one small all-reduce if all of them are None."""
+        """The values of all ranks, on every rank; costs one small all-reduce if all are None."""
         while True:
             happens = self._round(NOTHING if value is None else VALUES)
             if happens == NOTHING:

@@ -74,7 +74,7 @@ def fingerprints(run: Run) -> dict[str, int]:
 
 
 def check_parameters(run: Run, communicator: RanksCommunicator) -> None:
-    """Raises RlkError, on every rank, if any has other parameters than rank 0."""
+    """Raise RlkError, on every rank, if a rank has other parameters than rank 0."""
     found = first_difference(communicator.gather(fingerprints(run)))
     if found is not None:
         rank, group = found

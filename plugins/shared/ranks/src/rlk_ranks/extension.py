@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SeveralRanks:
-    """Ranks that train one policy, each in environments of its own; rank 0 writes and prints.
+    """Ranks that train one policy, each in its own environments; only rank 0 writes and prints.
 
     Args:
         launch: how the ranks are started.

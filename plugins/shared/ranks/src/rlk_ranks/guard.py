@@ -65,7 +65,7 @@ class Guard:
         self.end(f"{self.ranks.name}: that was rank {self.ranks.rank}; all end.", exit_code(error))
 
     def _leave(self) -> None:
-        """At the interpreter's exit: all were refused while planning, or this rank alone was."""
+        """When the interpreter exits: all ranks were refused in planning, or only this one."""
         ranks = self.ranks
         if self.phase == PLANNING and not ranks.all_arrive(LEAVE_SECONDS):
             text = f"{ranks.name}: rank {ranks.rank} was refused, and the others were not; all end."

@@ -26,7 +26,7 @@ class Launch:
         """The guard of this process, created at the first call; None for a single rank.
 
         Raises:
-            PlanError: if the ranks cannot meet.
+            PlanError: if the ranks cannot connect.
         """
         return guard_over(self.world)
 

@@ -49,7 +49,7 @@ def mean_at(tensor: Tensor, home: str) -> Tensor:
     return tensor.clone() if ranks is None else mean_over(ranks, tensor)
 
 
-#: `mean_at` as the operator. Torch imports its compiler at the first call of one.
+#: `mean_at` as an operator. Torch imports its compiler when an operator is first called.
 traced_mean = torch.library.custom_op(
     "rlk_ranks::mean", mean_at, mutates_args=(), tags=(torch.Tag.cudagraph_unsafe,)
 )

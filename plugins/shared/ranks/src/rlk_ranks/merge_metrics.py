@@ -1,4 +1,4 @@
-"""Merges what the ranks measured: rows of metrics, and the episodes that ended."""
+"""Merges the metrics of the ranks: rows of metrics, and the episodes that ended."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def merge_rows(
 
 
 def new_episodes(run: Run, counted: int) -> EndedEpisodes | None:
-    """The episodes that ended on this rank since `counted` were known; None if there are none."""
+    """The episodes that ended on this rank after the first `counted`; None if there are none."""
     new, metrics = run.clock.episodes - counted, run.metrics
     if not new:
         return None
@@ -45,7 +45,7 @@ def new_episodes(run: Run, counted: int) -> EndedEpisodes | None:
 
 
 def merge_episodes(run: Run, reports: Sequence[EndedEpisodes | None], rank: int) -> None:
-    """Replaces the new episodes of this rank by those of all ranks, in the order of ranks."""
+    """Replace the new episodes of this rank by those of all ranks, in the order of ranks."""
     episodes, successes = run.metrics.recent_episodes, run.metrics.recent_successes
     mine = reports[rank]
     if mine is not None:

@@ -41,7 +41,7 @@ def alone(plan: Plan, launch: Launch) -> Plan:
 def ranks_note(ranks: World, n_envs: int, processes: list[tuple[int, str]]) -> str:
     """The note of a run with several ranks.
 
-    It lists every rank's process, because launchers name the process that died and not its rank.
+    It lists the process of every rank, because launchers name the process that died, not its rank.
     """
     hosts = {host for _, host in processes}
     listed = ", ".join(

@@ -46,7 +46,7 @@ class JointTraining:
         )
         self._run, self._guard, self._check_every = run, guard, check_every
         self._known_episodes = 0
-        #: Whether the other ranks are, or will be next, where they answer rank 0.
+        #: Whether the other ranks answer rank 0 now, or at their next round.
         self._at_border = False
         guard.phase = TOGETHER
 
@@ -95,7 +95,7 @@ class JointTraining:
         return together
 
     def _agree_on_timesteps(self) -> None:
-        """Sets the clock to the steps that were made, since a stopped rank has made fewer.
+        """Set the clock to the steps that were made: a stopped rank has made fewer.
 
         Every rank counts its own steps times the number of ranks, so the sum is their mean.
         """

@@ -49,7 +49,7 @@ class World(Protocol):
         """Rank 0's value, on every rank."""
 
     def send(self, value: Any) -> None:
-        """Gives rank 0 a value, which `receive` takes."""
+        """Send a value to rank 0, which calls `receive`."""
 
     def receive(self, rank: int) -> Any:
         """On rank 0: the value that a rank sends."""
@@ -72,5 +72,5 @@ class OtherRankEnded(RlkError):
 
 
 def title(world: World) -> str:
-    """The plugin, for messages."""
+    """The name of the plugin, for messages."""
     return f"plugin {world.name!r} (rlk-{world.name})"

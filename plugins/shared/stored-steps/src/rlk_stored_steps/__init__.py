@@ -1,1 +1,1 @@
-"""What storages share: the arrays that a step's observation and action are kept in."""
+"""What storages share: the arrays in which they keep observations and actions."""

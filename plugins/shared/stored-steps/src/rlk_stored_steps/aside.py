@@ -1,4 +1,4 @@
-"""Observations that have no place in the order of steps: what episodes ended on, and the latest."""
+"""Observations outside the order of steps: the last ones of episodes, and the latest ones."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ from rlk_stored_steps.leaves import Leaf
 class Aside:
     """A side table of observations; a record names the row that it uses.
 
-    The first rows, one for each environment, can hold what follows the newest step, so the newest
-    transition can be sampled and is no special case. The rows behind hold what episodes ended on.
-    They are freed when what uses them is overwritten, which happens in the order in which they were
-    taken.
+    The first rows, one for each environment, can hold the observations after the newest step, so
+    that the newest transition is sampled like any other. The other rows hold the last observations
+    of episodes. A row is freed when the record that uses it is overwritten, which happens in the
+    order in which the rows were taken.
 
-    How many episodes end among the transitions kept is not known beforehand, and in the worst case
-    it is all of them. So the table starts small and doubles when it is full: the one exception to
-    memory being allocated once, and it happens a few times per run at most.
+    The number of episodes that end among the stored transitions is not known beforehand; in the
+    worst case, all of them end one. So the table starts small and doubles when it is full. This is
+    the only memory that is not allocated once; it grows a few times per run at most.
 
     Args:
         leaves: of the observation.
-        n_latest: N, how many rows are for what follows the newest step; 0 if that is elsewhere.
-        zeros: where arrays come from, `zeros(shape, dtype)`.
+        n_latest: N, the number of rows for the observations after the newest step; 0 if these are
+            kept elsewhere.
+        zeros: the function that allocates arrays, `zeros(shape, dtype)`.
 
     Attributes:
         stores: [rows, ...] per leaf of the observation.
-        latest: [N, ...] per leaf, views of the first rows. A `keep` may replace both.
+        latest: [N, ...] per leaf, views of the first rows. A call of `keep` may replace both.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Aside:
         self._taken: deque[tuple[int, int]] = deque()  # (time, row), oldest first
 
     def keep(self, time: int, values: tuple[Any, ...]) -> int:
-        """The row that now holds this observation, until what is of that time is released."""
+        """Store an observation; returns its row, which is in use until `time` is released."""
         if not self._free:
             rows = len(self.stores[0])
             self._resize(2 * rows)
@@ -73,7 +74,7 @@ class Aside:
         self.latest = [store[: self._n_latest] for store in self.stores]
 
     def state_dict(self) -> State:
-        """Arrays as they are, not copied."""
+        """The arrays themselves, not copies."""
         return {
             "observations": list(self.stores),
             "taken": np.array(self._taken, dtype=np.int64).reshape(-1, 2),
@@ -81,7 +82,7 @@ class Aside:
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Take over what `state_dict` gave."""
+        """Take over the arrays that `state_dict` returned."""
         self._resize(len(state["observations"][0]))
         for store, saved in zip(self.stores, state["observations"], strict=True):
             store[...] = saved

@@ -1,4 +1,4 @@
-"""What a step must bring along to be stored, and what a checkpoint to be taken up."""
+"""Checks of the steps that a storage stores, and of the checkpoints that it loads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def final_observation(step: Step, env: int) -> Any:
     """The observation that the episode of this environment ended with.
 
     Raises:
-        RlkError: the step does not have it.
+        RlkError: if the step does not have it.
     """
     if env not in step.final_observation:
         raise RlkError(
@@ -35,7 +35,7 @@ def final_observation(step: Step, env: int) -> Any:
 
 def ended_envs(step: Step) -> list[int]:
     """The environments whose episode ended with this step."""
-    # Looking through a list takes 0.1 µs; `.any()` takes 1 µs however short the array.
+    # Searching a list takes 0.1 µs; `.any()` takes 1 µs, however short the array.
     if True in step.terminated.tolist() or True in step.truncated.tolist():
         found: list[int] = np.flatnonzero(step.terminated | step.truncated).tolist()
         return found
@@ -43,12 +43,12 @@ def ended_envs(step: Step) -> list[int]:
 
 
 def check_layout(what: str, saved: Mapping[str, Any], mine: Mapping[str, Any], same: str) -> None:
-    """RlkError unless a storage was saved with the sizes, shapes and dtypes that it has now.
+    """Raise RlkError unless a storage was saved with the sizes, shapes and dtypes it has now.
 
     Args:
-        what: the storage, as the error calls it.
-        saved, mine: by name.
-        same: the settings with which it would fit.
+        what: the name of the storage in the error.
+        saved, mine: the saved and the present values, by name.
+        same: the settings that must be the same as in the saved run.
     """
     differ = [name for name in {**saved, **mine} if saved.get(name) != mine.get(name)]
     if differ:

@@ -1,4 +1,4 @@
-"""The arrays that observations and actions are kept in."""
+"""The arrays in which observations and actions are kept."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class Leaf:
 
     @property
     def size(self) -> int:
-        """The bytes of one."""
+        """The bytes of one array."""
         return int(np.prod(self.shape)) * self.dtype.itemsize
 
 
 def observation_leaves(space: gym.Space[Any], storage: str) -> tuple[Leaf, ...]:
-    """The arrays that make up an observation; float64 is kept as float32, Discrete as an int64.
+    """The arrays of an observation; float64 is kept as float32, and Discrete as int64.
 
     Args:
         storage: the name of the component, for the message.
 
     Raises:
-        RlkError: for a space that is neither array-shaped nor a Dict of such.
+        RlkError: for a space that is neither an array space nor a Dict of array spaces.
     """
     if isinstance(space, gym.spaces.Dict):
         return tuple(_leaf(key, part, storage) for key, part in space.spaces.items())
@@ -62,7 +62,7 @@ def _leaf(key: str | None, space: gym.Space[Any], storage: str) -> Leaf:
 
 
 def action_field(space: gym.Space[Any]) -> Field:
-    """How an action is kept: float32 for a Box, int64 for all other spaces; axes are made one."""
+    """How an action is kept: float32 for a Box, int64 for other spaces; flattened to one axis."""
     dtype = "float32" if isinstance(space, gym.spaces.Box) else "int64"
     is_one_number = isinstance(space, gym.spaces.Discrete)
     return Field(() if is_one_number else (action_size(space),), dtype)

@@ -13,7 +13,7 @@ _COPIED_BYTES = 65_536
 
 
 def comparison(size: int) -> Callable[[Array, Array], bool]:
-    """The faster way to compare contiguous arrays of so many bytes."""
+    """The faster way to compare contiguous arrays of this many bytes."""
     return _equal_copies if size <= _COPIED_BYTES else _equal_arrays
 
 

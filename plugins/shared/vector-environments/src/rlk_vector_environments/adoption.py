@@ -35,7 +35,7 @@ def adopt(env: AnyVector, *, info_keys: Sequence[str] = ()) -> AnyVector:
     mode, inner = autoreset_mode(env), KeepInfos(env, info_keys) if info_keys else env
     if mode == AutoresetMode.SAME_STEP:
         return inner
-    # Gymnasium's own cancel their next restart at a masked reset; others may not.
+    # Gymnasium's own cancel their next restart if they are reset with a mask; others may not.
     if mode == AutoresetMode.DISABLED or type(env) in (SyncVectorEnv, AsyncVectorEnv):
         return ResetWhereEnded(inner)
     raise PlanError(
@@ -57,12 +57,12 @@ _HALVES = ("step_async", "step_wait")
 class ResetWhereEnded(TransparentVector):
     """Restarts episodes in the same step by a masked reset.
 
-    For environments that leave restarts to their user, and for Gymnasium's own, which then have
-    nothing left to restart in the next step.
+    For environments that leave restarts to the caller, and for Gymnasium's own classes, which then
+    have nothing left to restart in the next step.
 
     Args:
-        restart: restart(innermost environment, bool [N]) -> observation and infos, for one that
-            takes no mask; None resets with one.
+        restart: restart(innermost environment, bool [N]) -> observation and infos, for an
+            environment that takes no mask; None resets with a mask.
     """
 
     withheld = _HALVES
@@ -90,15 +90,15 @@ class ResetWhereEnded(TransparentVector):
 
 
 def _has(key: str, infos: Mapping[str, Any]) -> Any:
-    """Which environments' infos have a key, bool [N] or for all; without a mask, all have it."""
+    """Which environments' infos have a key, bool [N], or one bool for all; no mask means all."""
     return infos.get(f"_{key}", key in infos)
 
 
 class KeepInfos(TransparentVector):
-    """Adds `infos["kept"]`, `info.KEY` -> float32 [N]; at an end, those of the last step.
+    """Adds `infos["kept"]`, `info.KEY` -> float32 [N]; if an episode ended, of its last step.
 
     Raises:
-        EnvironmentFailed: in a step whose infos lack one of them.
+        EnvironmentFailed: in a step whose infos lack one of the keys.
     """
 
     withheld = _HALVES

@@ -36,7 +36,7 @@ def capture(env: gym.Env[Any, Any]) -> dict[str, Any]:
     """The state of an environment and its wrappers, as a copy.
 
     Raises:
-        Unsupported: naming the layer, the attribute and what it holds.
+        Unsupported: if a state cannot be captured; names the layer, the attribute and its value.
     """
     layers, seen = list[dict[str, Any]](), dict[int, tuple[int, Any]]()
     for layer in _layers(env):
@@ -73,7 +73,7 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
     for layer, (attributes, *_) in zip(layers, decoded, strict=True):
         _refuse_foreign(layer, attributes)
     for layer, (attributes, own, configured) in zip(layers, decoded, strict=True):
-        # What was a renderer there may be None here, and stays so.
+        # A renderer in the captured environment may be None here, and stays None.
         for key in [] if own else _state(layer).keys() - configured:
             del vars(layer)[key]
         vars(layer).update(attributes)
@@ -93,8 +93,8 @@ def _silence_checker(env: Any) -> None:
 
 
 def _decoded(layers: list[dict[str, Any]]) -> list[tuple[dict[str, Any], list[Any], set[str]]]:
-    """Of every layer its attributes, in a list what its own `get_state` gave, if it has one, and
-    the names of what it had set up by itself.
+    """For every layer: its attributes, a list with the result of its own `get_state` if it has
+    one, and the names of the attributes that a new environment sets up by itself.
     """
     seen: list[Any] = []
     found = []
@@ -136,7 +136,7 @@ def _configured(layer: object) -> list[str]:
 
 
 def _is_configuration(value: Any) -> bool:
-    """Whether a new environment sets it up by itself; also a container of only such values."""
+    """Whether a new environment sets this value up by itself; or a container of such values."""
     if isinstance(value, (list, tuple, dict)) and value:
         return all(map(_is_configuration, value.values() if isinstance(value, dict) else value))
     package = type(value).__module__.partition(".")[0]
@@ -184,7 +184,7 @@ def _decode(node: Any, seen: list[Any]) -> Any:
         return tuple(_decode(item, seen) for item in node["items"])
     if kind in ("list", "dict", "deque"):
         made: Any = {"list": [], "dict": {}, "deque": deque(maxlen=node["maxlen"])}[kind]
-        seen.append(made)  # before its contents, as it was numbered
+        seen.append(made)  # before its contents, in the order of `_encode`'s numbers
         (made.update if kind == "dict" else made.extend)(_decode(i, seen) for i in node["items"])
         return made
     if kind == "array" and np.dtype(node["dtype"]).kind in "biufSU":

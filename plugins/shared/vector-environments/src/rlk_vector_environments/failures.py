@@ -13,7 +13,7 @@ from rlk.registry.discovery import entry_points
 
 
 class EnvironmentRaised(EnvironmentFailed):
-    """An environment raised an exception, which is the cause of this one.
+    """An environment raised an exception, which is the cause (`__cause__`) of this one.
 
     Attributes:
         headline: which environment, when, and what it raised, in one line.

@@ -8,7 +8,7 @@ class History:
 
     Args:
         start: the index of the first environment.
-        n: how many there are.
+        n: the number of environments.
     """
 
     def __init__(self, start: int, n: int) -> None:

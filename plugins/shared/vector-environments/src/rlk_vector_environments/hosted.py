@@ -32,7 +32,7 @@ class Host(Protocol):
 
 
 def environments_are(host: Host) -> str:
-    """The environments that a worker holds, as the subject of a sentence with its verb."""
+    """Names the environments of a worker, as the subject of a sentence with its verb."""
     if host.stop - host.start == 1:
         return f"environment {host.start} is"
     return f"environments {host.start} to {host.stop - 1} are"
@@ -48,8 +48,8 @@ class Hosts(Protocol):
     """All workers of one vector environment."""
 
     descriptions: list[making.Description]  #: of every environment
-    seeds: list[int | None]  #: of every environment, at its latest reset that gave it one
-    lost: str | None  #: why they are gone, or None
+    seeds: list[int | None]  #: of every environment, from its latest reset with a seed
+    lost: str | None  #: why the workers are gone, or None
 
     @property
     def workers(self) -> Sequence[Host]:
@@ -82,15 +82,15 @@ class Hosts(Protocol):
 class HostedVecEnv(VectorEnv[Any, Any, Array]):
     """A Gymnasium vector environment with same-step restarts whose environments are elsewhere.
 
-    What `step` returns is overwritten by the step after the next: an observation stays valid while
-    the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated and
-    truncated bool [N]. Where an episode ended, the observation is the first of the next episode,
-    and `infos["final_obs"]` and `infos["final_info"]` hold what it ended with. The numbers that the
-    workers were told to keep of every info are in `infos["kept"]` after every step, as `info.KEY`
-    -> float32 [N], where an episode ended those of its last step.
+    The results of `step` are overwritten by the step after the next one: an observation stays valid
+    while the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated
+    and truncated bool [N]. If an episode ended, the observation is the first of the next episode,
+    and `infos["final_obs"]` and `infos["final_info"]` hold the last ones of the episode. If workers
+    keep numbers of every info, `infos["kept"]` has them after every step, as `info.KEY` -> float32
+    [N]; where an episode ended, those of its last step.
 
     Args:
-        hosts: the workers, who have made the environments.
+        hosts: the workers, which have made the environments.
 
     Raises:
         EnvironmentFailed: if the environments differ in their spaces; in a step, if one raises, or
@@ -121,15 +121,15 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Starts new episodes: observations [N, ...] and infos.
+        """Start new episodes: observations [N, ...] and infos.
 
         Args:
-            seed: an int gives environment i `seed + i`; a list has one entry for each; None leaves
-                the generators as they are, as later automatic resets do.
-            options: for every environment's reset. `reset_mask`, bool [N], resets only those.
+            seed: an int seeds environment i with `seed + i`; a list has one seed for each; None
+                leaves the random generators unchanged, as later automatic resets do.
+            options: for the reset of every environment. `reset_mask`, bool [N], resets only those.
 
         Raises:
-            EnvironmentFailed: if one raises, or its observation has another shape than its space,
+            EnvironmentFailed: if one raises an exception, its observation does not fit its space,
                 or a worker died.
         """
         seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
@@ -154,16 +154,17 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
         """One step of every environment: observation, reward, terminated, truncated, infos.
 
         Args:
-            actions: [N, ...], of the action space's structure; cast to its dtype.
+            actions: [N, ...], with the structure of the action space; cast to its dtype.
 
         Raises:
-            EnvironmentFailed: naming the environment that raised, or those whose worker died.
+            EnvironmentFailed: if an environment raises an exception or a worker dies; the error
+                names the environments.
         """
         self.step_async(actions)
         return self.step_wait()
 
     def step_async(self, actions: Any) -> None:
-        """Starts the step in all workers; `step_wait` returns its result."""
+        """Start the step in all workers; `step_wait` returns its result."""
         self._check_open()
         if self._waiting:
             raise gym.error.AlreadyPendingCallError("step_async was called twice", "step")
@@ -171,7 +172,7 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
         self._waiting = self._hosts.ask_to_step(self._turn)
 
     def step_wait(self) -> Result:
-        """The result of the step that `step_async` began; may be called again after Ctrl-C."""
+        """The result of the step that `step_async` started; may be called again after Ctrl-C."""
         waiting, answers = self._waiting, self._answers
         if not waiting:
             raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
@@ -187,7 +188,7 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
     def _gather(
         self, answers: list[tuple[Any, Any]], over: Array, kept: dict[str, Array]
     ) -> dict[str, Any]:
-        """The step's infos from the workers' answers; raises what an environment raised."""
+        """The step's infos from the workers' answers; raises the exception of an environment."""
         raise_failures([answer for _, answer in answers])
         last: dict[int, dict[str, Any]] = {}
         entries: list[tuple[int, dict[str, Any]]] = []
@@ -202,7 +203,7 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
     # ---- reaching into the environments --------------------------------------------------------
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Calls that method of every environment (or reads the attribute), through its wrappers."""
+        """Call that method of every environment (or read the attribute), through its wrappers."""
         return self.call_at(range(self.num_envs), name, *args, **kwargs)
 
     def call_at(
@@ -212,11 +213,11 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
         return self._collect(indices, lambda worker, chosen: ("call", name, chosen, args, kwargs))
 
     def get_attr(self, name: str, *, indices: Iterable[int] | None = None) -> tuple[Any, ...]:
-        """That attribute of every environment, or of those with these indices; never a call."""
+        """That attribute of every environment, or of those with these indices; never calls it."""
         return self._collect(indices, lambda worker, chosen: ("get_attr", name, chosen))
 
     def set_attr(self, name: str, values: Any, *, indices: Iterable[int] | None = None) -> None:
-        """Sets an attribute: a list or tuple has one value for each, anything else is for all."""
+        """Set an attribute: a list or tuple has one value for each; any other value is for all."""
         selected = arguments.resolve_indices(self.num_envs, indices)
         by_index = dict(zip(selected, arguments.spread(values, len(selected)), strict=True))
         self._ask(
@@ -226,24 +227,24 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
     def env_method(
         self, method_name: str, *args: Any, indices: Iterable[int] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """`call_at` under the name that Stable Baselines has for it; None is all environments."""
+        """`call_at` under its name in Stable Baselines; None is all environments."""
         chosen = range(self.num_envs) if indices is None else indices
         return list(self.call_at(chosen, method_name, *args, **kwargs))
 
     def render(self) -> tuple[Any, ...]:
-        """Every environment's frame; `rlk_vector_environments.tiling.tile` makes one of them."""
+        """The frame of every environment; `rlk_vector_environments.tiling.tile` joins them."""
         return self._collect(None, lambda worker, chosen: ("render",))
 
     def get_images(self) -> list[Any]:
-        """The same as a list, as Stable Baselines has it."""
+        """The frames as a list, as in Stable Baselines."""
         return list(self.render())
 
     def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, or None where it cannot be captured."""
+        """The state of every environment, or None if one of them cannot be captured."""
         return list(self._collect(None, lambda worker, chosen: ("get_state",)))
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
-        """Puts every environment where `get_state` found it; the last observation is not kept.
+        """Restore the states that `get_state` returned; the latest observation is not restored.
 
         Raises:
             Unsupported: (of rlk_vector_environments.env_state) for the state of another kind of
@@ -272,7 +273,7 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
     def _ask_by_worker(
         self, command: Callable[[Any, list[int]], Any], indices: Iterable[int]
     ) -> list[tuple[list[int], Any]]:
-        """Sends `command(worker, its indices)` to every worker concerned, takes all answers."""
+        """Send `command(worker, its indices)` to every worker concerned; receive all answers."""
         self._check_open()
         if self._waiting:
             raise gym.error.AlreadyPendingCallError("call step_wait first", "step")

@@ -20,7 +20,7 @@ from rlk_vector_environments.making import Description, describe, make_environme
 from rlk_vector_environments.sent_failures import Failure, failure_of
 from rlk_vector_environments.stepping import EnvironmentGroup
 
-#: The reply to a step in which no episode ended, and to one in which some did without an info.
+#: The replies to a step: no episode ended; or some ended, but without an info.
 QUIET = b"."
 ENDED = b"!"
 
@@ -41,9 +41,9 @@ def make(
     """Make the environments from `start` on; returns a description of each, or a failure.
 
     Args:
-        envs: is filled, so that the caller can close what was made before one failed.
-        pickled: the functions that make them, as `pickled_makers` gives them.
-        env_fns: these functions themselves, where nothing was pickled.
+        envs: the environments are appended, so that the caller can close them if one fails.
+        pickled: the functions that make them, as `pickled_makers` returns them.
+        env_fns: these functions themselves, if nothing was pickled.
     """
     try:
         makers = env_fns if pickled is None else pickle.loads(pickled)
@@ -54,7 +54,7 @@ def make(
     try:
         for env in make_environments(makers or [], start):
             envs.append(env)
-    except PlanError as error:  # says by itself what to type instead
+    except PlanError as error:  # its message already says what to type instead
         return failure_of(error, "plan")
     except EnvironmentFailed as error:
         return failure_of(error)
@@ -83,7 +83,7 @@ def pickled_makers(env_fns: Sequence[Callable[[], Any]], start: int, instead: st
 def reply(group: EnvironmentGroup, name: str, *arguments: Any) -> Any:
     """The result of that method of the group, or a Failure if it raised an exception.
 
-    A `step` gives QUIET, ENDED, or (last infos of ended episodes by index, whole infos).
+    A `step` returns QUIET, ENDED, or (last infos of ended episodes by index, whole infos).
     """
     try:
         found = getattr(group, name)(*arguments)
@@ -111,7 +111,7 @@ def dumps(found: Any) -> bytes:
     try:
         return pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
     except Exception:
-        try:  # of classes that only this process and the learner know
+        try:  # for classes that only this process and the learner know
             return sent_code.dumps(found)
         except Exception as error:
             message = (

@@ -1,8 +1,8 @@
 """The infos of N environments as one dict of arrays, in Gymnasium's format.
 
-Every key comes with a mask `_key`, bool [N], that says which environments had it. A column has the
-type of what is in it: numbers and arrays of one shape become arrays, dicts are gathered in turn,
-all else is kept in an array of objects.
+Every key comes with a mask `_key`, bool [N], of the environments that had it. The type of a column
+depends on its values: numbers and arrays of one shape become arrays, dicts are gathered in turn,
+all other values are kept in an array of objects.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def gather(n: int, entries: Iterable[tuple[int, dict[Any, Any]]]) -> dict[Any, A
         n: number of environments.
         entries: (index of the environment, its info), in order of the index.
 
-    Where Gymnasium would fail or cut a value off, because two environments disagree about a key's
-    type or shape, the column becomes the wider number or objects.
+    If two environments have different types or shapes for a key, Gymnasium would fail or cut a
+    value off; here the column gets the wider number type, or becomes objects.
     """
     columns: dict[Any, Found] = {}
     for i, info in entries:
@@ -40,7 +40,7 @@ def gather(n: int, entries: Iterable[tuple[int, dict[Any, Any]]]) -> dict[Any, A
 
 
 def as_it_is(info: Any) -> Any:
-    """A copy of an info whose dicts, lists and arrays nobody else writes to."""
+    """A copy of an info whose dicts, lists and arrays no other code writes to."""
     if type(info) is dict:
         return {key: as_it_is(value) for key, value in info.items()}
     if type(info) is list:
@@ -99,15 +99,15 @@ def ended(n: int, ends: Sequence[tuple[int, Any, dict[Any, Any]]]) -> dict[str, 
 
 
 def kept(n: int, keys: Sequence[str], found: Mapping[int, dict[Any, Any]]) -> dict[str, Array]:
-    """The numbers that are kept with every step, `info.KEY` -> float32 [n].
+    """The numbers that are stored with every step, `info.KEY` -> float32 [n].
 
     Args:
         n: number of environments.
-        keys: what is kept of every info.
-        found: the info of this step by environment; where an episode ended, of its last step.
+        keys: the keys that are kept of every info.
+        found: the info of this step by environment; if an episode ended, that of its last step.
 
     Raises:
-        EnvironmentFailed: if an environment's info lacks one of them.
+        EnvironmentFailed: if an environment's info lacks one of the keys.
     """
     columns = {key: np.empty(n, np.float32) for key in keys}
     for key, column in columns.items():
@@ -119,7 +119,7 @@ def kept(n: int, keys: Sequence[str], found: Mapping[int, dict[Any, Any]]) -> di
 
 
 def missing(i: int, key: str) -> str:
-    """The message about an environment whose info lacks a number that is kept."""
+    """The error message about an environment whose info lacks a kept number."""
     return (
         f"environment {i} gave no info {key!r} with a step; a storage's info_keys need it in "
         "every step."
@@ -129,7 +129,7 @@ def missing(i: int, key: str) -> str:
 def mask(n: int, indices: list[int]) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """bool [n], true at the indices."""
     found = np.zeros(n, np.bool_)
-    for index in indices:  # of a few it is faster than an index of numpy's
+    for index in indices:  # for a few indices, faster than one assignment of numpy
         found[index] = True
     return found
 
@@ -166,7 +166,7 @@ def _numbers(n: int, found: Found) -> np.ndarray[Any, Any]:
 
 
 def _objects(n: int, found: Found) -> np.ndarray[Any, Any]:
-    column = np.empty(n, object)  # of None
+    column = np.empty(n, object)  # filled with None
     for i, value in found:
         column[i] = value
     return column

@@ -1,7 +1,8 @@
 """Vector environments that return a list of infos, such as SuperSuit's of PettingZoo's agents.
 
-They are Gymnasium's by their base class only: their `observation_space` is that of one environment,
-episodes restart in the same step, and what one ended on is its info's `terminal_observation`.
+They have only the base class in common with Gymnasium's: their `observation_space` is that of one
+environment, episodes restart in the same step, and the last observation of an episode is
+`terminal_observation` in its info.
 N is the number of environments.
 """
 
@@ -21,15 +22,15 @@ from rlk_vector_environments.infos import ended as of_ends
 
 
 def gives_lists(env: Any) -> bool:
-    """Whether a vector environment is of this form: it does not tell the spaces of one."""
+    """Whether a vector environment is of this form: it has no spaces of a single environment."""
     return isinstance(env, VectorEnv) and not hasattr(env, "single_observation_space")
 
 
 class FromLists(VectorEnv[Any, Any, Any]):
-    """One of them as Gymnasium's, with same-step restarts.
+    """Such a vector environment in Gymnasium's form, with same-step restarts.
 
-    Infos are those that episodes ended with; others are left out. All of its environments are reset
-    together, with the first one's seed: the agents of a game have one.
+    Only the infos of ended episodes are kept. All of its environments are reset together, with the
+    seed of the first one: the agents of a game share one.
     """
 
     def __init__(self, env: Any) -> None:

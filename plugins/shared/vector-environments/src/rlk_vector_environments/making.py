@@ -25,7 +25,7 @@ class Description(NamedTuple):
 
 
 def make_environments(env_fns: Iterable[MakesEnv], start: int = 0) -> Iterator[gym.Env[Any, Any]]:
-    """Makes one environment after the other, so that the caller can close those that were made.
+    """Make one environment after the other, so that the caller can close them if one fails.
 
     Args:
         start: the index of the first one in the vector, for messages.
@@ -54,7 +54,7 @@ def make_environments(env_fns: Iterable[MakesEnv], start: int = 0) -> Iterator[g
 
 
 def describe(env: gym.Env[Any, Any]) -> Description:
-    """The description of one environment; it can be pickled where the spaces can."""
+    """The description of one environment; it can be pickled if the spaces can."""
     return Description(env.observation_space, env.action_space, env.metadata, env.render_mode)
 
 
@@ -72,7 +72,7 @@ def check_equal_spaces(descriptions: Sequence[Description]) -> None:
 
 
 def describe_vector(vector: VectorEnv[Any, Any, Any], descriptions: Sequence[Description]) -> None:
-    """Sets the attributes that Gymnasium asks of a vector environment with same-step autoreset."""
+    """Set the attributes that Gymnasium requires; restarts are declared as same-step."""
     first, n = descriptions[0], len(descriptions)
     vector.num_envs = n
     vector.single_observation_space = first.observation_space

@@ -15,10 +15,10 @@ import numpy as np
 from rlk_vector_environments.failures import WrongResult, name_of, wrappers_of
 
 Space = gym.Space[Any]
-#: What `terminated` and `truncated` may be.
+#: The types that `terminated` and `truncated` may have.
 FLAGS = (bool, np.bool_)
 _NUMBERS = "biuf"
-#: The name of an observation, which those of its parts begin with.
+#: The name of an observation; the names of its parts begin with it.
 OBSERVATION = "observation"
 
 
@@ -37,7 +37,7 @@ def check_reset(index: int, env: gym.Env[Any, Any], result: Any) -> None:
         index: of the environment in the vector.
 
     Raises:
-        WrongResult: naming the environment, the field, what was found and what was expected.
+        WrongResult: if not; names the environment and the field, what was found and expected.
     """
     wrong: Wrong | None
     if not isinstance(result, tuple) or len(result) != 2:
@@ -103,7 +103,7 @@ def _parts(space: gym.spaces.Dict, sample: Any, field: str) -> Wrong | None:
 
 
 def _array(space: Space, sample: Any, field: str) -> Wrong | None:
-    """The first thing that is wrong with a sample of a space of arrays."""
+    """The first error in a sample of a space of arrays."""
     try:
         array = np.asarray(sample)
     except ValueError:  # nested lists of different lengths

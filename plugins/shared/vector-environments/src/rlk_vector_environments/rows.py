@@ -14,7 +14,7 @@ import numpy as np
 
 Tree = Any
 New = Callable[[tuple[int, ...], Any], np.ndarray[Any, Any]]
-#: Writes a sample into the row of that number.
+#: Writes a sample into the row with that number.
 Write = Callable[[int, Any], None]
 
 _ARRAYS = (gym.spaces.Box, gym.spaces.Discrete, gym.spaces.MultiDiscrete, gym.spaces.MultiBinary)
@@ -43,11 +43,11 @@ def allocate(space: gym.Space[Any], n: int, new: New = np.zeros) -> Tree:
 
 
 def writer(tree: Tree) -> Write:
-    """A function that puts a sample into a row, cast to the space's dtype.
+    """A function that writes a sample into a row, cast to the space's dtype.
 
-    Where numpy would broadcast a sample of another shape, it raises ValueError instead. That costs
-    nothing: numbers of the space's dtype go through a memoryview, which takes no other shape and is
-    faster than numpy's assignment.
+    If numpy would broadcast a sample of another shape, it raises ValueError instead. This costs
+    nothing: numbers of the space's dtype are written through a memoryview, which accepts no other
+    shape and is faster than numpy's assignment.
     """
     if isinstance(tree, dict):
         parts = [(key, writer(sub)) for key, sub in tree.items()]
@@ -88,8 +88,8 @@ def _array_writer(array: np.ndarray[Any, Any]) -> Write:
             try:
                 flat[places[row]] = sample
                 return
-            # of another shape or dtype, or what no memoryview has (float16, another order of
-            # bytes): then all are cast
+            # of another shape or dtype, or with a dtype that memoryviews do not support (float16,
+            # another byte order): then all samples are cast
             except (TypeError, ValueError, NotImplementedError):
                 is_exact = False
         cast(row, sample)
@@ -98,7 +98,7 @@ def _array_writer(array: np.ndarray[Any, Any]) -> Write:
 
 
 def buffer(array: np.ndarray[Any, Any]) -> Any:
-    """The memory of an array: what is assigned to its items must be a number, or of its dtype."""
+    """The memory of an array; its items can be set only to numbers, or values of its dtype."""
     return memoryview(array)  # type: ignore[arg-type]
 
 
@@ -120,7 +120,7 @@ def read(tree: Tree, i: int) -> Any:
 
 
 def window(tree: Tree, start: int, stop: int) -> Tree:
-    """The same memory, rows start to stop only; in fresh dicts."""
+    """A view of the rows from start to stop; the dicts are new."""
     if isinstance(tree, dict):
         return {key: window(sub, start, stop) for key, sub in tree.items()}
     if isinstance(tree, tuple):
@@ -129,7 +129,7 @@ def window(tree: Tree, start: int, stop: int) -> Tree:
 
 
 def view(tree: Tree) -> Tree:
-    """The tree to hand out: the same arrays in fresh dicts, that a caller may add keys to."""
+    """The tree for a caller: the same arrays in new dicts, to which the caller may add keys."""
     if isinstance(tree, dict):
         return {key: view(sub) for key, sub in tree.items()}
     if isinstance(tree, tuple):
@@ -138,11 +138,11 @@ def view(tree: Tree) -> Tree:
 
 
 def copy_into(tree: Tree, batch: Tree) -> None:
-    """Copies a whole batch into the tree, cast to its dtypes.
+    """Copy a whole batch into the tree, cast to its dtypes.
 
     Raises:
         ValueError: for another shape.
-        TypeError: for floating point numbers where integers belong.
+        TypeError: for floating-point numbers instead of integers.
     """
     if isinstance(tree, dict):
         for key, sub in tree.items():
@@ -160,18 +160,18 @@ def copy_into(tree: Tree, batch: Tree) -> None:
 
 
 def samples(tree: Tree, n: int) -> list[Any]:
-    """The rows as one sample for each environment, copied: an environment may keep its own."""
+    """The rows as one sample for each environment; copies, because an environment may keep them."""
     if isinstance(tree, dict):
         parts = {key: samples(sub, n) for key, sub in tree.items()}
         return [{key: part[i] for key, part in parts.items()} for i in range(n)]
     if isinstance(tree, tuple):
         columns = [samples(sub, n) for sub in tree]
         return [tuple(column[i] for column in columns) for i in range(n)]
-    return list(tree if tree.ndim == 1 else tree.copy())  # the items of one axis are copies
+    return list(tree if tree.ndim == 1 else tree.copy())  # items of a one-axis array are copies
 
 
 def replaced(tree: Tree, indices: list[int], batch: Tree) -> Tree:
-    """A copy of the tree in which these rows are those of a smaller batch, in its order."""
+    """A copy of the tree in which the rows at the indices are replaced by the batch, in order."""
     if isinstance(tree, dict):
         return {key: replaced(sub, indices, batch[key]) for key, sub in tree.items()}
     if isinstance(tree, tuple):

@@ -1,7 +1,7 @@
 """Objects as bytes for another process, including code that a script or notebook defines.
 
-cloudpickle sends such code by value, and since its version 3.1.3 without the name of its file, so
-that the traceback of a worker would read `<dynamic-code>`. Here code keeps its file's name.
+cloudpickle sends such code by value, since its version 3.1.3 without the name of its file, so the
+traceback of a worker would show `<dynamic-code>`. Here code keeps the name of its file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def dumps(what: Any) -> bytes:
 
 
 def _code(filename: str, make: Callable[..., CodeType], arguments: tuple[Any, ...]) -> CodeType:
-    """In the other process: the code object, from that file."""
+    """In the other process: the code object, with the name of that file."""
     return make(*arguments).replace(co_filename=filename)
 
 

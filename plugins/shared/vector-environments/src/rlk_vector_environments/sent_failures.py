@@ -17,9 +17,9 @@ class Failure(NamedTuple):
     """An exception on its way to the learner.
 
     Attributes:
-        kind: what it is raised as: EnvironmentFailed, WrongResult, AttributeError, PlanError, or
+        kind: the type to raise: EnvironmentFailed, WrongResult, AttributeError, PlanError, or
             `rlk_vector_environments.env_state.Unsupported`.
-        message: says which environment, when, and what.
+        message: which environment failed, when, and how.
         trace: the worker's traceback as text, from the environment inwards, with the environment's
             history (its seed) before it.
         error: the exception itself, pickled; None if it cannot be.
@@ -31,7 +31,7 @@ class Failure(NamedTuple):
     error: bytes | None
 
     def exception(self) -> Exception:
-        """What the learner raises; its cause is the worker's exception where that could travel."""
+        """What the learner raises; its cause is the worker's exception if that could be pickled."""
         raised: Exception
         if self.kind == "attribute":
             raised = AttributeError(self.message)
@@ -45,7 +45,7 @@ class Failure(NamedTuple):
             raised = EnvironmentFailed(f"{self.message}\n{self.trace}")
         try:
             raised.__cause__ = pickle.loads(self.error) if self.error else None
-        except Exception:  # its class cannot be imported, or made again, here
+        except Exception:  # its class cannot be imported, or the exception cannot be unpickled
             raised.__cause__ = None
         return raised
 
@@ -53,12 +53,12 @@ class Failure(NamedTuple):
 def failure_of(error: Exception, kind: Kind = "failed", message: str | None = None) -> Failure:
     """The failure for an exception that was just caught.
 
-    An `EnvironmentRaised` travels as the exception that the environment raised.
+    An `EnvironmentRaised` is sent as the exception that the environment raised.
 
     Args:
-        message: what the learner says; by default what the exception itself says.
+        message: what the learner's exception says; by default, the message of `error`.
     """
-    if isinstance(error, WrongResult):  # no code of the environment is to blame for a traceback
+    if isinstance(error, WrongResult):  # no code of the environment raised it: no traceback
         return Failure("wrong", str(error), "", None)
     if isinstance(error, EnvironmentRaised):
         history = f"{error.history}\n" if error.history else ""
@@ -69,7 +69,7 @@ def failure_of(error: Exception, kind: Kind = "failed", message: str | None = No
 
 
 def raise_failures(answers: Sequence[Any]) -> None:
-    """Raises the first Failure among the answers, with its worker's traceback."""
+    """Raise the first Failure among the answers, with its worker's traceback."""
     for answer in answers:
         if isinstance(answer, Failure):
             raise answer.exception()
@@ -78,5 +78,5 @@ def raise_failures(answers: Sequence[Any]) -> None:
 def _pickled(error: BaseException | None) -> bytes | None:
     try:
         return pickle.dumps(error)
-    except Exception:  # nothing is lost but the cause: the message and the trace are text
+    except Exception:  # only the cause is lost: the message and the trace are text
         return None

@@ -43,7 +43,7 @@ class StepArrays(NamedTuple):
     actions: rows.Tree
 
     def part(self, start: int, stop: int) -> StepArrays:
-        """The same memory, rows start to stop only."""
+        """A view of the rows from start to stop."""
         slots = [Slot(*(rows.window(tree, start, stop) for tree in slot)) for slot in self.slots]
         windows = (rows.window(tree, start, stop) for tree in (self.final, self.actions))
         return StepArrays((slots[0], slots[1]), *windows)

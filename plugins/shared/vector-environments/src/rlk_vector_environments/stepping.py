@@ -1,6 +1,6 @@
-"""Environments that are stepped one after the other: all of a vector, or one worker's share.
+"""Environments that are stepped one after the other: all of a vector, or those of one worker.
 
-An *index* counts the environments of the whole vector; the group holds those from `start` on.
+An *index* counts the environments of the whole vector; the group has those from `start` on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rlk_vector_environments.infos import as_it_is, missing
 from rlk_vector_environments.results import FLAGS, check_reset, check_step
 from rlk_vector_environments.step_arrays import StepArrays
 
-#: So many steps of an environment are looked at whole, which takes some 5 µs each.
+#: The results of this many steps of an environment are checked completely; a check takes 5 µs.
 CHECKED_STEPS = 100
 _FALSE = np.False_
 #: Infos by index, in its order.
@@ -31,15 +31,15 @@ Infos = list[tuple[int, dict[str, Any]]]
 class EnvironmentGroup:
     """Steps environments into arrays and restarts their episodes in the same step.
 
-    Every method raises `EnvironmentRaised`, naming the environment, if one raises, and
-    `WrongResult` if one returns what its spaces do not allow.
+    Every method raises `EnvironmentRaised`, which names the environment, if one raises an
+    exception, and `WrongResult` if one returns something that its spaces do not allow.
 
     Args:
         envs: the environments.
         arrays: the memory to read actions from and to write to, one row for each environment.
         start: the index of the first environment in the vector.
-        info_keys: the numbers of every info that the arrays keep, of an ended episode's last step
-            if it ended there. None returns infos whole, those of the reset where an episode ended.
+        info_keys: the numbers of every info that the arrays keep; if an episode ended, those of its
+            last step. None returns whole infos; if an episode ended, those of the reset.
     """
 
     def __init__(
@@ -57,20 +57,20 @@ class EnvironmentGroup:
         self._keeps_infos = info_keys is None
         self._write = [rows.writer(slot.observation) for slot in arrays.slots]
         self._write_final = rows.writer(arrays.final)
-        #: Unlike an array, a buffer takes no string and no None for a number.
+        #: Unlike an array, a buffer rejects strings and None.
         self._rewards = [rows.buffer(slot.reward) for slot in arrays.slots]
         self._to_check = CHECKED_STEPS
         self._history = History(start, len(envs))
 
     def step(self, turn: int) -> tuple[Infos, Infos]:
-        """Steps every environment with its action, into the slot `turn`.
+        """Step every environment with its action, and write into the slot `turn`.
 
         Returns:
             The last infos of the episodes that ended, and the whole infos if they are kept.
 
         Raises:
-            WrongResult: for what does not fit. Every result of the first `CHECKED_STEPS` is looked
-                at whole; afterwards shapes, and whether rewards are numbers and flags booleans.
+            WrongResult: for a wrong result. Every result of the first `CHECKED_STEPS` is checked
+                completely; later only shapes, and whether rewards are numbers and flags booleans.
         """
         write, reward = self._write[turn], self._rewards[turn]
         _, _, terminated, truncated, kept = self._arrays.slots[turn]
@@ -94,7 +94,7 @@ class EnvironmentGroup:
                     if key not in info:
                         raise WrongResult(missing(start + row, key))
                     kept[name][row] = info[key]
-                # Most often both are False, which is seen without asking for a truth value.
+                # Usually both are False, which `is` shows without computing a truth value.
                 if (
                     (over is not False and over is not _FALSE)
                     or (cut is not False and cut is not _FALSE)
@@ -110,7 +110,7 @@ class EnvironmentGroup:
         except EnvironmentFailed:
             raise
         except Exception as error:
-            if result is not None:  # it may be the reason
+            if result is not None:  # a wrong result may be the reason for the exception
                 self._check(check_step, start + row, result)
             raise self._raised(start + row, "in step", error) from error
         except (KeyboardInterrupt, SystemExit) as leaving:
@@ -119,13 +119,13 @@ class EnvironmentGroup:
         return ended, infos
 
     def _is_checked(self) -> bool:
-        """Whether the results of this step are looked at whole."""
+        """Whether the results of this step are checked completely."""
         is_checked = self._to_check > 0
         self._to_check -= is_checked
         return is_checked
 
     def _has_ended(self, row: int, result: Any) -> bool:
-        """Whether the step that returned this was the last of its episode."""
+        """Whether the step with this result was the last of its episode."""
         _, _, over, cut, info = result
         if type(over) not in FLAGS or type(cut) not in FLAGS or type(info) is not dict:
             self._check(check_step, self._start + row, result)
@@ -134,18 +134,18 @@ class EnvironmentGroup:
     def _check(
         self, check: Callable[[int, gym.Env[Any, Any], Any], None], index: int, result: Any
     ) -> None:
-        """`check_step` or `check_reset`, whose error tells the environment's history too."""
+        """`check_step` or `check_reset`, with the environment's history in the error."""
         try:
             check(index, self.envs[index - self._start], result)
         except WrongResult as error:
             raise WrongResult(f"{error}\n{self._history.of(index)}") from None
 
     def _raised(self, index: int, when: str, error: Exception) -> EnvironmentRaised:
-        """What to raise from an exception that an environment has just raised."""
+        """The exception to raise for one that an environment has just raised."""
         return raised(index, self.envs[index - self._start], when, error, self._history.of(index))
 
     def _restart(self, write: rows.Write, row: int, is_checked: bool) -> dict[str, Any]:
-        """Starts the next episode of one environment; its info."""
+        """Start the next episode of one environment; returns its info."""
         index, env = self._start + row, self.envs[row]
         self._history.reset(index, None)
         try:
@@ -165,12 +165,12 @@ class EnvironmentGroup:
     def reset(
         self, turn: int, seeds: Mapping[int, int | None], options: dict[str, Any] | None
     ) -> Infos:
-        """Starts new episodes in the environments in `seeds`; their infos, if whole ones are kept.
+        """Start new episodes in the environments in `seeds`; returns whole infos if they are kept.
 
         Observations are written into the slot `turn`.
 
         Raises:
-            WrongResult: for what does not fit; everything is looked at.
+            WrongResult: for a wrong result; everything is checked.
         """
         infos: Infos = []
         for index, seed in seeds.items():
@@ -203,25 +203,25 @@ class EnvironmentGroup:
         return found
 
     def get_attr(self, name: str, indices: Iterable[int]) -> list[Any]:
-        """The values of that attribute; never a call."""
+        """The values of that attribute; never calls it."""
         return [self._member(index, name) for index in indices]
 
     def set_attr(self, name: str, values: Mapping[int, Any]) -> None:
-        """Sets an attribute of the environments in `values`."""
+        """Set an attribute of the environments in `values`."""
         for index, value in values.items():
             setter = self.envs[index - self._start].set_wrapper_attr
             self._try(index, f"in set_attr of {name}", setter, name, value)
 
     def render(self) -> list[Any]:
-        """Every environment's frame."""
+        """The frame of every environment."""
         return [self._try(i, "in render", env.render) for i, env in self._numbered()]
 
     def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, or None where it cannot be captured."""
+        """The state of every environment, or None if one of them cannot be captured."""
         return [self._try(i, "in get_state", _captured, env) for i, env in self._numbered()]
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
-        """Puts every environment where `get_state` found it.
+        """Restore the states that `get_state` returned.
 
         Raises:
             Unsupported: for the state of another kind of environment.
@@ -252,8 +252,8 @@ class EnvironmentGroup:
 def environment_in(frame: FrameType) -> int | None:
     """The index of the environment that a method of the group is calling in this frame, or None.
 
-    What runs is asked instead of being written down in every step, which would cost all runs
-    something for the sake of those that hang.
+    The running code is inspected, because recording the index in every step would slow down all
+    runs, although only those that hang need it.
     """
     if frame.f_globals is not globals():
         return None
@@ -264,14 +264,14 @@ def environment_in(frame: FrameType) -> int | None:
 
 
 def close_all(envs: Iterable[gym.Env[Any, Any]], start: int = 0) -> list[EnvironmentFailed]:
-    """Closes every environment, whatever one of them raises.
+    """Close every environment, even if one of them raises an exception.
 
     Args:
         envs: the environments.
         start: the index of the first of them in the whole vector.
 
     Returns:
-        What to raise from the exceptions of those that could not be closed.
+        The exceptions to raise for the environments that could not be closed.
     """
     errors: list[EnvironmentFailed] = []
     for index, env in enumerate(envs, start):

@@ -1,4 +1,4 @@
-"""Several images as one, side by side and below each other: what is shown of several environments.
+"""Joins several images into one, side by side and below each other, to show many environments.
 
 N images of H rows and W columns.
 """
@@ -15,16 +15,16 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def tile(images: Sequence[Array]) -> Array:
-    """One image of all, from left to right and from top to bottom, about as many rows as columns.
+    """All images in one, from left to right, then top to bottom; about as many rows as columns.
 
-    As `tile_images` of Stable Baselines 2.10: there are ceil(sqrt(N)) rows, and places that are
-    left over are black.
+    As in `tile_images` of Stable Baselines 2.10: there are ceil(sqrt(N)) rows, and unused places
+    are black.
 
     Args:
         images: N arrays [H, W, C], or [H, W], all of one shape and dtype.
 
     Raises:
-        ValueError: if there is none, or they differ in their shapes.
+        ValueError: if there are no images, or their shapes differ.
     """
     if not images or images[0] is None:
         raise ValueError("there is no image to tile. Make environments with render_mode=rgb_array.")

@@ -1,4 +1,4 @@
-"""The setting of how long a worker may take. It imports nothing: settings are read before a run."""
+"""The setting for the longest time that a worker may take. Imports nothing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from typing import Any
 
 
 def above_zero(instance: object, field: Any, seconds: float | None) -> None:
-    """Raises ValueError for a time that is not above 0; None, for ever, is taken."""
+    """Raise ValueError for a time that is not above 0; None means no limit."""
     if seconds is not None and not seconds > 0:
         raise ValueError(f"'{field.name}' must be above 0, or none: {seconds}")
