@@ -18,7 +18,7 @@ def per_dimension(whose: str, name: str, value: float | list[float], size: int) 
         size: D.
 
     Raises:
-        PlanError: if it has another number of values.
+        PlanError: if the number of values does not fit.
     """
     found = np.asarray(value, dtype=np.float32)
     if found.ndim and found.size != size:
@@ -38,7 +38,7 @@ def common_size(whose: str, numbers: dict[str, Array]) -> int:
     """The number of dimensions of an action, from several `as_numbers` by their names.
 
     Raises:
-        ValueError: if two of them have one number for each, and are of different sizes.
+        ValueError: if two of them have one number per dimension, but different sizes.
     """
     sizes = {name: each.size for name, each in numbers.items() if each.size != 1}
     if len(set(sizes.values())) > 1:

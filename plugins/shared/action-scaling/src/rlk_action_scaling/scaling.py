@@ -22,14 +22,14 @@ def scaled(space: Any) -> Callable[[Array], Array]:
 
     def scale(action: Array) -> Array:
         found: Array = middle + half * action.reshape(-1, *shape)
-        np.minimum(np.maximum(found, low, out=found), high, out=found)  # rounding may lead out
-        return found.astype(dtype, copy=False)  # float32 actions make float32 of float16 bounds
+        np.minimum(np.maximum(found, low, out=found), high, out=found)  # rounding may exceed bounds
+        return found.astype(dtype, copy=False)  # float32 actions and float16 bounds give float32
 
     return scale
 
 
 def middle_and_half(space: Any) -> tuple[Array, Array]:
-    """The middle of a Box and half of its width, [*shape]: where -1 to 1 is scaled to.
+    """The middle of a Box and half of its width, [*shape]: the range that -1 to 1 is scaled to.
 
     Raises:
         PlanError: if a bound is infinite.

@@ -1,4 +1,4 @@
-"""Validators of settings that are one number, or one for each dimension of an action.
+"""Validators of settings with one number, or one number per dimension of an action.
 
 Imports no numpy.
 """
@@ -14,6 +14,6 @@ import attrs
 def not_negative(
     _: object, attribute: attrs.Attribute[Any], value: float | Iterable[float]
 ) -> None:
-    """ValueError for a number below 0."""
+    """Raise ValueError for a number below 0."""
     if any(each < 0 for each in (value if isinstance(value, Iterable) else [value])):
         raise ValueError(f"{attribute.name} must be at least 0, got {value!r}")

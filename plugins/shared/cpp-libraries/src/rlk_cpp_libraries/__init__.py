@@ -1,4 +1,4 @@
-"""C++ sources of plugins, each compiled once for a machine."""
+"""Compiles the C++ sources of plugins, once per machine."""
 
 from rlk_cpp_libraries.build import Unbuilt, built, compiler, load
 

@@ -1,7 +1,7 @@
-"""Shared libraries of C++ sources: compiled at their first use, kept, and found again.
+"""Shared libraries from C++ sources: compiled at their first use, and cached.
 
-Not by `torch.utils.cpp_extension`, which wants setuptools and 0.3 s of every start, and waits for
-the lock of a killed process for ever.
+This does not use `torch.utils.cpp_extension`, which requires setuptools, adds 0.3 s to every start,
+and waits forever for the lock of a killed process.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ _ALWAYS = ("-std=c++20", "-shared", "-fPIC")
 
 
 class Unbuilt(Exception):
-    """There is no library of a source; the text says why, in one line."""
+    """The library of a source could not be built; the message says why, in one line."""
 
 
 def compiler() -> str | None:
-    """The C++ compiler that `CXX` names, or the first that is found."""
+    """The C++ compiler that `CXX` names, or the first one found."""
     named = os.environ.get("CXX")
     return next((name for name in ([named] if named else COMPILERS) if shutil.which(name)), None)
 
 
 def load(source: Path, *options: str) -> ctypes.CDLL:
-    """The functions that a source exports as C, for a program that calls them itself.
+    """The C functions that a source exports, for a program that calls them directly.
 
     Raises:
-        Unbuilt: as `built`, or the library cannot be loaded.
+        Unbuilt: as `built`, or if the library cannot be loaded.
     """
     path = built(source, *options)
     try:
@@ -43,18 +43,18 @@ def load(source: Path, *options: str) -> ctypes.CDLL:
 
 
 def built(source: Path, *options: str, made_of: str = "") -> Path:
-    """Where the library of a source is, built now unless it was before.
+    """The path of a source's library, which is built now unless it exists.
 
-    It is in the folder where torch keeps extensions, in a file whose name says what it was made of.
-    Another machine may find it there, too: so do not say `-march=native`.
+    It is in the folder where torch keeps extensions; the file name contains a hash of its inputs.
+    Another machine may use the same folder, so do not pass `-march=native`.
 
     Args:
         source: one file.
-        options: of the compiler; what follows the source on its command line has to be here, too.
-        made_of: what else tells one library from another (the version of a header).
+        options: for the compiler, including those that follow the source on its command line.
+        made_of: further inputs that distinguish libraries (the version of a header).
 
     Raises:
-        Unbuilt: with the message of the compiler, or without one.
+        Unbuilt: with the compiler's message, or if there is no compiler.
     """
     found = compiler()
     if found is None:
@@ -77,7 +77,7 @@ def _place(source: Path, *made_of: str) -> Path:
 
 
 def _build(compiler: str, source: Path, options: Sequence[str], path: Path) -> None:
-    """Beside its place first: another process may look for it, and this one may be killed."""
+    """Build to a temporary file first: other processes may look for it; this one may be killed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / path.name

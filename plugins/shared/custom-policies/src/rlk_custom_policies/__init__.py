@@ -1,4 +1,4 @@
-"""Policies of one's own as classes, by the names of Stable Baselines' `common.policies`."""
+"""Base classes for custom policies, with the names of Stable Baselines' `common.policies`."""
 
 from rlk_custom_policies.feed_forward import FeedForwardPolicy
 from rlk_custom_policies.lstm import LstmPolicy

@@ -1,4 +1,4 @@
-"""A feed-forward policy as a class to derive from: Stable Baselines' `FeedForwardPolicy`."""
+"""A feed-forward policy as a base class: Stable Baselines' `FeedForwardPolicy`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class FeedForwardConfig(LayersConfig):
     )
 
     def architecture(self) -> Architecture:
-        """What `mlp` or `cnn` makes of these settings."""
+        """The architecture that `mlp` or `cnn` builds from these settings."""
         shared: dict[str, Any] = {
             name: getattr(self, name) for name in ("net_arch", "act_fun", "layer_norm", "init")
         }
@@ -61,15 +61,15 @@ class FeedForwardConfig(LayersConfig):
 
 
 class FeedForwardPolicy(Architecture):
-    """Hidden layers, or a CNN and hidden layers; a derived class says how many of what.
+    """Hidden layers, or a CNN and hidden layers; a derived class sets their kinds and sizes.
 
     Args:
-        config: what rlk was told for the policy (`policy.act_fun=relu`); passed on by `*args`.
+        config: the policy's settings of the run (`policy.act_fun=relu`); passed on by `*args`.
         keywords: `layers`, `net_arch`, `act_fun`, `layer_norm`, `init`, `feature_extraction`,
-            `cnn_extractor`, and `features` and `channels` of the Nature CNN; they win over config.
+            `cnn_extractor`, and `features` and `channels` of the Nature CNN; they override config.
 
     Raises:
-        PlanError: for another keyword, or a value that it does not take.
+        PlanError: for another keyword, or an invalid value.
     """
 
     component: ClassVar[Component]

@@ -12,16 +12,16 @@ Config = TypeVar("Config")
 
 
 def with_keywords(config: Any, kind: type[Config], keywords: dict[str, Any], whose: str) -> Config:
-    """The config with keywords, which win over it.
+    """The config with the keywords, which override it.
 
     Args:
-        config: one of that kind, or None for its defaults.
+        config: one of that class, or None for its defaults.
         kind: the attrs class.
         keywords: settings by name.
-        whose: the name of the class, for messages.
+        whose: the name of the policy class, for messages.
 
     Raises:
-        PlanError: for a keyword that there is not, or a value that it does not take.
+        PlanError: for an unknown keyword, or an invalid value.
     """
     given = {} if config is None else attrs.asdict(config, recurse=False)
     found: Config = structure(kind, {**given, **keywords}, f"policy {whose!r}")

@@ -1,4 +1,4 @@
-"""A recurrent policy as a class to derive from: Stable Baselines' `LstmPolicy`."""
+"""A recurrent policy as a base class: Stable Baselines' `LstmPolicy`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlk_networks import Architecture
 
 @attrs.frozen(kw_only=True)
 class LstmPolicyConfig(LstmConfig):
-    """The keywords of `LstmPolicy`: those of `lstm`, with a CNN unless told otherwise."""
+    """The keywords of `LstmPolicy`: those of `lstm`, but with a CNN by default."""
 
     feature_extraction: Literal["mlp", "cnn"] = attrs.field(
         default="cnn",
@@ -26,15 +26,15 @@ class LstmPolicyConfig(LstmConfig):
 
 
 class LstmPolicy(Architecture):
-    """Hidden layers or a CNN, an LSTM that all heads share, and layers behind it.
+    """Hidden layers or a CNN, an LSTM that all heads share, and layers after it.
 
     Args:
-        config: what rlk was told for the policy (`policy.n_lstm=64`); passed on by `*args`.
+        config: the policy's settings of the run (`policy.n_lstm=64`); passed on by `*args`.
         keywords: `n_lstm`, `layers`, `net_arch`, `act_fun`, `layer_norm`, `feature_extraction`,
-            `cnn_extractor`, and `features` and `channels` of the Nature CNN; they win over config.
+            `cnn_extractor`, and `features` and `channels` of the Nature CNN; they override config.
 
     Raises:
-        PlanError: for another keyword, or a value that it does not take.
+        PlanError: for another keyword, or an invalid value.
     """
 
     component: ClassVar[Component]

@@ -1,4 +1,4 @@
-"""A policy by a name of one's own, in this program."""
+"""Gives a policy a name, for this program."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def register_policy(name: str, policy: Any) -> None:
     """Let a policy be chosen by a name, wherever this program makes or loads an agent.
 
     Args:
-        name: what stands for it (`rlk.make("a2c", policy=name)`).
+        name: the name to choose it by (`rlk.make("a2c", policy=name)`).
         policy: a class of policies, or a Component.
 
     Raises:
-        PlanError: if the name is taken.
+        PlanError: if the name is already used.
     """
     policies = default_kernel().registries.policies
     if name in policies:

@@ -1,4 +1,4 @@
-"""What an expert saw and did: recorded, read, checked, and given in batches."""
+"""Observations and actions of an expert: recorded, read, checked, and split into batches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when it is asked for: it needs gymnasium, and settings (`settings.py`) do not."""
+    """Imported on first use: these need gymnasium, which settings (`settings.py`) do not."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -10,22 +10,23 @@ from rlk_expert_data.images import is_paths, read_images
 
 
 class DataLoader:
-    """Batches of transitions. Images are read from their files when their batch is due.
+    """Batches of transitions. Images are read from their files when their batch is requested.
 
     Args:
-        indices: which transitions.
+        indices: of the transitions to use.
         observations: [M, …], or the paths of images [M].
         actions: [M, …].
         batch_size: transitions in a batch.
-        infinite_loop: whether it begins anew after the last batch; else that ends an iteration.
-        shuffle: whether the order is drawn anew for every pass.
+        infinite_loop: whether to start again after the last batch; if not, the iteration ends.
+        shuffle: whether every pass has a new random order.
         partial_minibatch: whether the last batch may be smaller.
-        n_workers, max_queue_len, start_process, backend, sequential: nothing; batches are put
-            together when they are asked for.
+        n_workers, max_queue_len, start_process, backend, sequential: ignored; batches are made
+            when they are requested.
+        rng: the generator of the order; None makes one with a random seed.
         rng: what the order is drawn from; None draws a seed.
 
     Raises:
-        PlanError: if there are fewer transitions than one batch needs.
+        PlanError: if there are fewer transitions than in one batch.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class DataLoader:
             raise PlanError(
                 f"there are {len(self.indices)} transitions, fewer than batch_size={batch_size}."
             )
-        self._given = 0  # batches of this pass
+        self._given = 0  # batches returned in this pass
 
     def __len__(self) -> int:
         return self.n_minibatches
@@ -82,4 +83,4 @@ class DataLoader:
         return next(self)
 
     def start_process(self) -> None:
-        """Nothing: there is no process."""
+        """Does nothing: there is no process."""

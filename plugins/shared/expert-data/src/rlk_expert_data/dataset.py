@@ -1,4 +1,4 @@
-"""`ExpertDataset`: what an expert saw and did, from a file or from memory. M transitions."""
+"""`ExpertDataset`: an expert's trajectories, from a file or from memory. M transitions."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ class ExpertDataset:
     """Expert trajectories for behaviour cloning and for GAIL.
 
     Args:
-        expert_path: the file of `generate_expert_traj` (.npz).
-        traj_data: what `generate_expert_traj` returned, instead.
-        train_fraction: the part that behaviour cloning learns from; the rest validates.
+        expert_path: the file that `generate_expert_traj` wrote (.npz).
+        traj_data: the dict that `generate_expert_traj` returned, instead of a file.
+        train_fraction: the part for training by behaviour cloning; the rest is for validation.
         batch_size: transitions in a batch of behaviour cloning.
-        traj_limitation: use the first so many trajectories; -1 uses all.
+        traj_limitation: use only this many trajectories, from the first on; -1 uses all.
         randomize: whether batches are drawn in random order.
         verbose: 0 prints nothing.
-        sequential_preprocessing: nothing; batches are always put together when asked for.
-        seed: of the order of batches, and of what validates; None draws one.
+        sequential_preprocessing: ignored; batches are always made when they are requested.
+        seed: of the order of batches and of the validation split; None uses a random one.
 
     Attributes:
         observations: [M, …], or paths of images [M].
         actions: [M, …]; [M, 1] of a Discrete space.
         returns: of every trajectory.
-        trajectories: all of it.
-        train_loader, val_loader: batches for behaviour cloning; None of a part that is empty.
+        trajectories: all the data.
+        train_loader, val_loader: batches for behaviour cloning; None if that part is empty.
         dataloader: batches for GAIL, after `init_dataloader`.
 
     Raises:
         PlanError: if both or neither of the first two are given, or a number is out of range.
-        BadFile: if there is no such file, a key is missing, or its arrays do not agree.
+        BadFile: if there is no such file, a key is missing, or array sizes do not match.
     """
 
     def __init__(
@@ -88,16 +88,16 @@ class ExpertDataset:
         )
 
     def init_dataloader(self, batch_size: int) -> None:
-        """Let `get_next_batch()` give batches of this size, of all transitions."""
+        """Let `get_next_batch()` return batches of this size, from all transitions."""
         every = np.arange(self.num_transition)
         self.dataloader = self._loader(every, batch_size, partial=False)
 
     def prepare_pickling(self) -> None:
-        """Leave out what a pickle need not hold."""
+        """Drop what need not be pickled."""
         self.dataloader = None
 
     def log_info(self) -> None:
-        """Print what there is."""
+        """Print the numbers of transitions and trajectories, and their returns."""
         print(
             f"Total trajectories: {self.num_traj}\nTotal transitions: {self.num_transition}\n"
             f"Average returns: {self.avg_ret}\nStd for returns: {self.std_ret}"
@@ -120,7 +120,7 @@ class ExpertDataset:
         return next(loader)
 
     def plot(self) -> None:
-        """Show how the returns of the trajectories are distributed."""
+        """Show the distribution of the trajectories' returns."""
         from matplotlib import pyplot
 
         pyplot.hist(self.returns)
@@ -130,7 +130,7 @@ class ExpertDataset:
 
 
 def _whole(path: str | os.PathLike[str] | None, data: Mapping[str, Array] | None) -> Trajectories:
-    """The trajectories of a file, or of memory."""
+    """The trajectories from a file or from memory."""
     if data is not None:
         return Trajectories.of(data, "traj_data")
     assert path is not None

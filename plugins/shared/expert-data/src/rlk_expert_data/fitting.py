@@ -1,4 +1,4 @@
-"""What an expert saw and did, in the shapes and types of a run's spaces; else a refusal.
+"""Converts an expert's data to the shapes and types of a run's spaces, or refuses it.
 
 Shapes: M transitions, D action dimensions.
 """
@@ -17,14 +17,14 @@ from rlk_expert_data.images import is_paths, read_images
 
 
 def observations_in(space: Any, observation: Array, whose: str) -> Array:
-    """Observations [M, *shape], of the space's type.
+    """Observations [M, *shape], with the dtype of the space.
 
     Args:
         observation: [M, …], or the paths of images, which are read.
-        whose: what an error calls them.
+        whose: the name of the data in errors.
 
     Raises:
-        PlanError: if they are none of this space.
+        PlanError: if they are not elements of this space.
     """
     array = observation
     if is_paths(array):
@@ -45,16 +45,16 @@ def observations_in(space: Any, observation: Array, whose: str) -> Array:
 
 
 def actions_in(space: Any, action: Array, whose: str) -> Array:
-    """Actions as a storage keeps them: from 0 on, int64 [M], of a Discrete space, else [M, D].
+    """Actions as storages keep them: for a Discrete space int64 [M], counted from 0; else [M, D].
 
-    Those of a Box are float32.
+    Actions of a Box are float32.
 
     Args:
-        action: as the environment takes them, [M, …]; [M, 1] of a Discrete space.
-        whose: what an error calls them.
+        action: as the environment takes them, [M, …]; [M, 1] for a Discrete space.
+        whose: the name of the data in errors.
 
     Raises:
-        PlanError: if they are none of this space.
+        PlanError: if they are not elements of this space.
     """
     flat = action.reshape(len(action), -1)
     if flat.shape[1] != max(1, action_size(space)) or flat.dtype.kind not in "fiub":
@@ -76,7 +76,7 @@ def actions_in(space: Any, action: Array, whose: str) -> Array:
 
 
 def _range(space: Any) -> tuple[Any, Any]:
-    """(the first, how many there are) of the whole numbers in every dimension."""
+    """(the first, the count) of the whole numbers in every dimension."""
     if isinstance(space, spaces.MultiBinary):
         return 0, 2
     if isinstance(space, spaces.Discrete):

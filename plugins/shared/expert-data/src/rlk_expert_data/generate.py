@@ -1,4 +1,4 @@
-"""`generate_expert_traj`: what an agent or a function does, as expert trajectories in a file."""
+"""`generate_expert_traj`: records the trajectories of an agent or a function into a file."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ def generate_expert_traj(
     deterministic: bool = True,
     seed: int | None = None,
 ) -> dict[str, Array]:
-    """Train an expert, if that is wanted, and record whole episodes of it.
+    """Train an expert, if requested, and record whole episodes of it.
 
     Args:
         model: an agent, or a function of one observation that returns one action.
-        save_path: the file, without `.npz`; None writes none.
-        env: an environment of Gymnasium's, what `--env` takes, or a vector of environments that
-            restart in the same step; None is the agent's.
-        n_timesteps: how long an agent is trained before.
-        n_episodes: how many episodes, at least 1.
-        image_folder: where images are written, beside the file.
-        deterministic: whether an agent does what its policy thinks best, and not a sample.
-        seed: of the environment's first reset; None leaves its random generator as it is.
+        save_path: the file, without `.npz`; None writes no file.
+        env: a Gymnasium environment, anything that `--env` takes, or a vector environment with
+            same-step restarts; None uses the agent's.
+        n_timesteps: how long the agent is trained before recording.
+        n_episodes: number of episodes, at least 1.
+        image_folder: the folder for images, beside the file.
+        deterministic: whether an agent takes its most likely action instead of a sample.
+        seed: of the environment's first reset; None leaves its random generator unchanged.
 
     Returns:
-        `obs` and `actions` [M, …] ([M, 1] of a Discrete space; of images in files `obs` holds the
+        `obs` and `actions` [M, …] ([M, 1] for a Discrete space; for images in files `obs` holds the
         paths), `rewards` [M], `episode_starts` bool [M], `episode_returns` [E].
 
     Raises:
-        PlanError: for other spaces than Box and Discrete, or where something is missing.
+        PlanError: for other spaces than Box and Discrete, or if a needed argument is missing.
     """
     is_agent = hasattr(model, "predict")
     if env is None and not is_agent:
@@ -68,7 +68,7 @@ def record_into(
     n_episodes: int,
     image_folder: str,
 ) -> dict[str, Array]:
-    """Record episodes, and write them, images into a folder; arguments as above.
+    """Record episodes and write them, with images in a folder; arguments as above.
 
     Raises:
         PlanError: as `record` does.
@@ -91,11 +91,11 @@ def record_into(
 
 
 def act_of(model: Any, **keywords: Any) -> Act:
-    """How a model or a function acts in several environments; a recurrent policy remembers.
+    """How a model or a function acts in several environments; keeps the state of recurrent ones.
 
     Args:
         model: the model, or a function of one observation.
-        keywords: further ones of the model's `predict`.
+        keywords: further arguments for the model's `predict`.
     """
     if not hasattr(model, "predict"):
         return _of_function(model)

@@ -1,4 +1,4 @@
-"""Images of an expert, which are kept as files in a folder. M images, of H x W x C pixels."""
+"""An expert's images, which are kept as files in a folder. M images of H x W x C pixels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlk.errors import BadFile
 from rlk.records import Array
 from rlk.spaces import is_image
 
-#: Of a PNG file: grey or colours, and transparency.
+#: The most channels of a PNG file: grey or three colours, and transparency.
 MOST_CHANNELS = 4
 
 
@@ -21,7 +21,7 @@ def is_paths(observations: Array) -> bool:
 
 
 def can_be_written(space: Any) -> bool:
-    """Whether observations of a space are images that a PNG file holds bit for bit.
+    """Whether observations of a space are images that a PNG file can store without loss.
 
     Channels come last and are one to four; other images stay arrays.
     """
@@ -48,7 +48,7 @@ def read_images(paths: Array) -> Array:
     """All images, uint8 [M, H, W, C].
 
     Raises:
-        BadFile: if one cannot be read, or is of another size than the first.
+        BadFile: if one cannot be read, or its size differs from the first.
     """
     found = [read_image(path) for path in paths.tolist()]
     for path, image in zip(paths.tolist(), found, strict=True):
@@ -61,9 +61,9 @@ def read_images(paths: Array) -> Array:
 
 
 def write_images(images: Array, folder: Path, file: Path) -> Array:
-    """Write PNG files into a folder beside a file, and return their paths seen from there.
+    """Write PNG files into a folder beside a file, and return their paths relative to that file.
 
-    They have the file's name before their number, so that several files may share the folder.
+    Their names begin with the name of the file, so that several files can share the folder.
     """
     from PIL import Image
 
@@ -76,7 +76,7 @@ def write_images(images: Array, folder: Path, file: Path) -> Array:
 
 
 def located(paths: Array, beside: Path) -> Array:
-    """Paths that are seen from a folder, as this process can open them."""
+    """Relative paths, resolved so that this process can open them."""
     return np.array([str(_located(Path(path), beside)) for path in paths.tolist()])
 
 

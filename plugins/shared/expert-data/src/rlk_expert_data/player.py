@@ -1,4 +1,4 @@
-"""Environments as a recording needs them, whatever their interface. N environments."""
+"""One interface for recording, around environments of any kind. N environments."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from rlk.registry.kernel import default_kernel
 
 @dataclass(frozen=True)
 class Player:
-    """Environments that begin a new episode in the step that ends one.
+    """Environments that start a new episode in the step that ends one.
 
     Attributes:
         n_envs: N.
         observation_space, action_space: of one environment.
         reset: () -> observations [N, …].
-        step: actions [N, …] -> (observations [N, …], rewards [N], whether an episode ended [N]);
-            where one has, the observation is the first of the next.
-        close: closes what was made for the recording; an environment that was passed stays open.
+        step: actions [N, …] -> (observations [N, …], rewards [N], whether an episode ended [N]); if
+            one ended, the observation is the first of the next episode.
+        close: closes environments made for the recording; one that was passed stays open.
     """
 
     n_envs: int
@@ -38,14 +38,14 @@ class Player:
 
 
 def player_of(env: Any, seed: int | None = None) -> Player:
-    """The player of an environment of Gymnasium's, of an id, or of a vector of environments.
+    """The player for a Gymnasium environment, an id, or a vector environment.
 
     Args:
-        env: the environment, or what `--env` takes.
-        seed: of its first reset; None leaves its random generator as it is.
+        env: the environment, or anything that `--env` takes.
+        seed: of its first reset; None leaves its random generator unchanged.
 
     Raises:
-        PlanError: for anything else, or a vector that restarts episodes in a step of its own.
+        PlanError: for anything else, or a vector environment that restarts in a separate step.
     """
     if isinstance(env, str):
         made = choose_environment(env, default_kernel().registries, {}).make()

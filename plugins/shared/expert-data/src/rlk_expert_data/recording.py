@@ -20,17 +20,17 @@ Recorded = tuple[Any, Any, float]
 
 
 def record(player: Player, act: Act, n_episodes: int) -> dict[str, Array]:
-    """So many whole episodes, one after the other.
+    """Record `n_episodes` whole episodes, one after the other.
 
-    Of several environments each plays a fixed share of them (the first `n_episodes % N` play one
+    With several environments, each plays a fixed share of them (the first `n_episodes % N` play one
     more), so that short episodes are not recorded more often than long ones.
 
     Returns:
-        `obs` [M, …] ([M, 1] of a Discrete space), `actions` likewise, `rewards` [M],
+        `obs` [M, …] ([M, 1] for a Discrete space), `actions` likewise, `rewards` [M],
         `episode_starts` bool [M], `episode_returns` [n_episodes].
 
     Raises:
-        PlanError: for other spaces than Box and Discrete, or no episode.
+        PlanError: for other spaces than Box and Discrete, or fewer than one episode.
     """
     for name in ("observation_space", "action_space"):
         space = getattr(player, name)
@@ -45,7 +45,7 @@ def record(player: Player, act: Act, n_episodes: int) -> dict[str, Array]:
     observation, begun = player.reset(), np.ones(n_envs, np.bool_)
     while share.any():
         actions = np.asarray(act(observation, begun))
-        seen = np.array(observation)  # a vector may write the next ones into the same memory
+        seen = np.array(observation)  # a vector environment may reuse this memory
         observation, rewards, over = player.step(actions)
         begun = np.asarray(over, np.bool_)
         for i in np.flatnonzero(share):
@@ -69,6 +69,6 @@ def _arrays(episodes: list[list[Recorded]]) -> dict[str, Array]:
 
 
 def _rows(values: list[Any]) -> Array:
-    """One row per step, [M, 1] of single numbers."""
+    """One row per step, [M, 1] for single numbers."""
     found = np.array(values)
     return found[:, None] if found.ndim == 1 else found

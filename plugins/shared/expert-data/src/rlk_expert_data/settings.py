@@ -1,6 +1,6 @@
-"""Settings that say whose behaviour is imitated: validators and help texts, written once.
+"""Settings that choose the expert to imitate: validators and help texts, written once.
 
-Each constant is what `attrs.field` takes beside the default. Imports no numpy.
+Each constant holds arguments of `attrs.field` besides the default. Imports no numpy.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rlk_schedules.settings import described
 
 
 def is_limitation(_: object, attribute: attrs.Attribute[Any], value: int) -> None:
-    """Raises ValueError for a number of trajectories that is none."""
+    """Raise ValueError for an invalid number of trajectories."""
     if value != -1 and value < 1:
         raise ValueError(f"{attribute.name} must be at least 1, or -1 for all, got {value!r}")
 

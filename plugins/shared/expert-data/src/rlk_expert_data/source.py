@@ -1,4 +1,4 @@
-"""Reads expert data from where a setting says that it is: a file, or a Minari dataset."""
+"""Reads expert data from the place that a setting names: a file, or a Minari dataset."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ MINARI = "minari:"
 
 
 class Absent(BadFile):
-    """Expert data that is not on this machine; models that learnt from it are loaded without it."""
+    """Expert data that is not on this machine; models trained from it can be loaded without it."""
 
 
 def read(place: str | os.PathLike[str], traj_limitation: int = -1) -> Trajectories:
-    """The trajectories of a file of `generate_expert_traj`, or of a dataset `minari:ID`.
+    """The trajectories in a file of `generate_expert_traj`, or in a dataset `minari:ID`.
 
     Args:
         place: the file (`.npz` may be left out), or `minari:` and the id of a local dataset.
-        traj_limitation: use the first so many trajectories; -1 uses all.
+        traj_limitation: use only this many trajectories, from the first on; -1 uses all.
 
     Raises:
         Absent: if there is no such file or dataset on this machine.
@@ -79,10 +79,10 @@ def of_minari(dataset_id: str) -> Trajectories:
 
 
 def of_episodes(episodes: Any, whose: str) -> Trajectories:
-    """The trajectories of episodes in Minari's form, whose observations are one more than actions.
+    """The trajectories of episodes in Minari's form, which have one more observation than actions.
 
     Raises:
-        PlanError: if observations or actions are no arrays.
+        PlanError: if observations or actions are not arrays.
     """
     observations, actions, rewards, starts, returns = [], [], [], [], []
     for episode in episodes:

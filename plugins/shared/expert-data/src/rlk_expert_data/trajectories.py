@@ -15,7 +15,7 @@ from rlk.errors import BadFile, PlanError
 from rlk.records import Array
 from rlk_expert_data.fitting import actions_in, observations_in
 
-#: The keys of a file, with the field of `Trajectories` that each of them is.
+#: The keys of a file, each with its field of `Trajectories`.
 KEYS: Mapping[str, str] = {
     "obs": "observation",
     "actions": "action",
@@ -23,22 +23,22 @@ KEYS: Mapping[str, str] = {
     "episode_returns": "returns",
     "episode_starts": "episode_start",
 }
-#: The keys that every file has to have.
+#: The keys that every file must have.
 NEEDED = tuple(key for key in KEYS if key != "rewards")
 PER_TRANSITION = ("obs", "actions", "rewards", "episode_starts")
 
 
 @dataclass(frozen=True)
 class Trajectories:
-    """What an expert saw and did.
+    """An expert's observations, actions and returns.
 
     Attributes:
         observation: [M, …], or the paths of images, str [M].
-        action: [M, …]; [M, 1] of a Discrete space.
+        action: [M, …]; [M, 1] for a Discrete space.
         episode_start: bool [M], where an episode begins.
         returns: float [E].
-        reward: float [M], or None where the file has none.
-        whose: what errors call it, such as the name of its file.
+        reward: float [M], or None if the file has none.
+        whose: the name of the data in errors, such as the name of its file.
     """
 
     observation: Array
@@ -56,7 +56,7 @@ class Trajectories:
         """The trajectories of a dict that `generate_expert_traj` returned, or of a file.
 
         Raises:
-            BadFile: if a key is missing, its arrays do not agree, or nothing is in them.
+            BadFile: if a key is missing, array sizes do not match, or the arrays are empty.
         """
         missing = [key for key in NEEDED if key not in data]
         if missing:
@@ -83,7 +83,7 @@ class Trajectories:
         return {key: array for key, array in found.items() if array is not None}
 
     def limited(self, episodes: int) -> Trajectories:
-        """The first so many episodes; -1 is all of them.
+        """Only this many episodes, from the first on; -1 means all.
 
         Raises:
             PlanError: for 0, or any other number below -1.
@@ -107,18 +107,18 @@ class Trajectories:
     def following(self) -> tuple[Array, Array]:
         """(t, t + 1) of all transitions whose next observation is known, int64 [K] each.
 
-        Files do not hold what an episode ended on, so its last transition is left out.
+        Files do not hold the last observation of an episode, so its last transition is left out.
         """
         index = np.flatnonzero(~self.episode_start[1:])
         return index, index + 1
 
     def fitted(self, observation_space: Any, action_space: Any) -> Trajectories:
-        """The same, in the shapes and types of these spaces: actions as a storage keeps them.
+        """The same data in the shapes and dtypes of these spaces; actions as storages keep them.
 
-        Those are whole numbers from 0 on, int64 [M], of a Discrete space, else [M, D].
+        For a Discrete space these are whole numbers from 0 on, int64 [M], otherwise [M, D].
 
         Raises:
-            PlanError: if the expert's spaces are others.
+            PlanError: if the expert's spaces differ.
         """
         return replace(
             self,
@@ -128,10 +128,10 @@ class Trajectories:
 
 
 def _array(key: str, value: Any, whose: str) -> Array:
-    """One of the arrays.
+    """One of the arrays, checked.
 
     Raises:
-        BadFile: if it holds no numbers, or for `obs`, no paths either.
+        BadFile: if it holds no numbers; for `obs`, if it holds neither numbers nor paths.
     """
     try:
         found: Array = np.asarray(value)

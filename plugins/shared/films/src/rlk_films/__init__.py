@@ -1,4 +1,4 @@
-"""Rendered frames as a film; `tiled` puts those of several environments in one picture."""
+"""Rendered frames as a film; `tiled` joins those of several environments into one image."""
 
 from rlk_films.display import without_display
 from rlk_films.writer import Film, check_film, film

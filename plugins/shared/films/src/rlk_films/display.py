@@ -1,4 +1,4 @@
-"""Films are drawn without a display, so none is looked for where there is none."""
+"""Draws films without a display, if the machine has none."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import os
 import sys
 from collections.abc import Iterator
 
-#: Any of them says where SDL, which pygame draws with, is to show windows.
+#: Any of these variables tells SDL, which pygame draws with, where to show windows.
 DISPLAYS = ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY")
 
 
 @contextlib.contextmanager
 def without_display() -> Iterator[None]:
-    """While frames are drawn on Linux without a display, SDL is told that there is none.
+    """While frames are drawn on Linux without a display, tell SDL that there is none.
 
-    It draws the same, and does not complain on stderr. What this process has started before, such
-    as workers of environments, is not told.
+    It draws the same frames, without a warning on stderr. Processes that were started before, such
+    as workers of environments, are not affected.
     """
     if not sys.platform.startswith("linux") or any(map(os.environ.get, DISPLAYS)):
         yield

@@ -1,4 +1,4 @@
-"""A film is written frame by frame, to a file beside the one that it becomes when it is whole."""
+"""Writes a film frame by frame, to a temporary file that is renamed when the film is complete."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rlk.errors import RlkError
 from rlk.files import looking_at, replacing
 from rlk.records import Array
 
-#: Frames per second where nobody says how many.
+#: Frames per second by default.
 FPS = 30
-#: Colours of a GIF's frame; rendered scenes are flat, and frames are kept in memory until the end.
+#: Colours of a GIF frame; rendered scenes have few, and all frames are kept in memory.
 COLOURS = 128
 
 
 class Film(Protocol):
-    """What `film` gives; as a context it ends the film, and drops it if anything was raised."""
+    """The result of `film`; as a context it ends the film, or drops it if an exception is raised."""
 
     def add(self, frame: Array) -> None: ...  #: uint8 [height, width, 3], all of one size
     def end(self) -> None: ...  #: the film stands under its name; nothing, if it has no frame
@@ -33,7 +33,7 @@ class Film(Protocol):
 
 
 def film(path: Path, fps: float = FPS) -> Film:
-    """A film to be written to `path`, MP4 or GIF.
+    """A film that is written to `path`, MP4 or GIF.
 
     Raises:
         RlkError: as `check_film`.
@@ -43,7 +43,7 @@ def film(path: Path, fps: float = FPS) -> Film:
 
 
 def check_film(path: Path) -> None:
-    """Raises RlkError for a film that could not be written, before anything is played for it."""
+    """Raise RlkError for a film that could not be written, before any episode is played for it."""
     if path.suffix not in (".gif", ".mp4"):
         raise RlkError(f"a film is a .gif or an .mp4, not {path.suffix or path.name!r}.")
     if path.suffix == ".mp4" and not mp4_is_there():
@@ -53,22 +53,22 @@ def check_film(path: Path) -> None:
             raise RlkError(f"the folder {path.absolute().parent} does not exist.")
         if path.exists() and not path.is_file():
             raise RlkError(f"{path} cannot be written: it is not a regular file. Name another one.")
-        # What may not be written to its folder, and what is as long as names may be, is tried.
+        # Tests whether the folder is writable and the name not too long.
         with tempfile.NamedTemporaryFile(prefix=f".{path.stem}.", dir=path.absolute().parent):
             pass
 
 
-#: What to do where there is no ffmpeg.
+#: What to do if ffmpeg is missing.
 INSTALL = "Type: pip install 'rlk-films[mp4]'"
 
 
 def mp4_is_there() -> bool:
-    """Whether MP4 can be written."""
+    """Whether MP4 films can be written."""
     return importlib.util.find_spec("imageio_ffmpeg") is not None
 
 
 class _Ends:
-    """The end of a film that is used as a context."""
+    """Ends a film that is used as a context."""
 
     def __enter__(self: Any) -> Any:
         return self
@@ -121,7 +121,7 @@ class _Mp4(_Ends):
 
     def add(self, frame: Array) -> None:
         height, width, _ = frame.shape
-        # H.264 wants even sizes.
+        # H.264 requires even sizes.
         even = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)))
         if self._pipe is None:
             self._pipe = self._started((even.shape[1], even.shape[0]))
@@ -153,7 +153,7 @@ class _Mp4(_Ends):
         self._aside.replace(self._path)
 
     def _found(self) -> int:
-        """How many frames the film has; ffmpeg says nothing of a full disk."""
+        """The number of frames in the film; ffmpeg does not report a full disk."""
         from imageio_ffmpeg import count_frames_and_secs
 
         try:

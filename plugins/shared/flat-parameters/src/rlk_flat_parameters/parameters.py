@@ -3,9 +3,9 @@
 A gradient norm, an Adam step, a Polyak average, an all-reduce and a snapshot are then one call each
 (65 µs instead of 634 for clipping and Adam on a 64x64 network).
 
-What breaks the views without an error (each was tried): `.to()` another device or dtype,
-`load_state_dict(assign=True)`, `vector_to_parameters`, `deepcopy`, `weight_norm`. So make it when
-the module is on its device; `check()` finds such a break.
+The views break without an error after (each was tried): `.to()` another device or dtype,
+`load_state_dict(assign=True)`, `vector_to_parameters`, `deepcopy`, `weight_norm`. So make the flat
+parameters when the module is on its device; `check()` detects broken views.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from rlk.errors import RlkError
 class FlatParameters:
     """The trainable parameters of `module` as views of `flat`, float [P].
 
-    They stand there in the order of `named_parameters`. `flat` has one dtype and one device and is
+    Parameters are in the order of `named_parameters`. `flat` has one dtype and one device and is
     never part of autograd.
 
     Raises:
-        RlkError: if the module has no trainable parameters, or some of another dtype or device.
+        RlkError: if the module has no trainable parameters, or their dtypes or devices differ.
     """
 
     def __init__(self, module: nn.Module) -> None:
@@ -50,7 +50,7 @@ class FlatParameters:
         """The parameters under these names (all if None) and the range of `flat` that they fill.
 
         Raises:
-            RlkError: if a prefix names no parameter, or together they are no contiguous range.
+            RlkError: if a prefix names no parameter, or the parameters are not contiguous.
         """
         if prefixes is None:
             return self.parameters, self.flat
@@ -65,14 +65,14 @@ class FlatParameters:
                 f"{sorted(wanted)} is not a contiguous range of parameters: {self.names}"
             )
         start, end = self._bounds[found[0]], self._bounds[found[-1] + 1]
-        # `.data`: a slice is a view to autograd, and a compiler refuses to write to one.
+        # `.data`: autograd treats a slice as a view, and compilers refuse to write to a view.
         return [self.parameters[i] for i in found], self.flat[start:end].data
 
     def clone(self) -> FlatParameters:
-        """A copy of the module with flat parameters of its own, without gradients: a target.
+        """A copy of the module with its own flat parameters, without gradients: a target network.
 
-        Both have the same frozen parameters, which nothing moves, and the same buffers: what batch
-        normalisation has seen.
+        Both share the frozen parameters, which never change, and the buffers, such as the
+        statistics of batch normalisation.
         """
         frozen = [one for one in self.module.parameters() if not one.requires_grad]
         shared = {id(one): one for one in (*frozen, *self.module.buffers())}
@@ -83,7 +83,7 @@ class FlatParameters:
         return copied
 
     def check(self) -> None:
-        """Raises RlkError if a parameter is no longer the view of `flat` that it was made."""
+        """Raise RlkError if a parameter is no longer a view of `flat`."""
         named = dict(self.module.named_parameters())
         base, size = self.flat.data_ptr(), self.flat.element_size()
         for name, parameter, start in zip(self.names, self.parameters, self._bounds, strict=False):
@@ -104,7 +104,7 @@ class FlatParameters:
         """Copy values into the parameters, in place.
 
         Raises:
-            RlkError: for a name or shape that does not fit; nothing is changed then.
+            RlkError: for a name or shape that does not fit; then nothing is changed.
         """
         own = dict(zip(self.names, self.parameters, strict=True))
         unknown, missing = sorted(set(state) - set(own)), sorted(set(own) - set(state))

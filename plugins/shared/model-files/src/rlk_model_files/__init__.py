@@ -1,1 +1,1 @@
-"""What serializers share: writing files atomically, and finding the file that a place means."""
+"""What serializers share: writing files atomically, and finding the file of a run."""

@@ -1,4 +1,4 @@
-"""Finds the file that RUN means and the checkpoints of a run folder, by their suffix."""
+"""Finds the file that RUN refers to and the checkpoints of a run folder, by their suffix."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def find(place: Path, suffix: str, best: bool = False) -> Path | None:
-    """The file that a place means, or None if it does not exist.
+    """The file that a place refers to, or None if it does not exist.
 
-    A place is the file itself, its name without the suffix, or a run folder. Of a run folder it is
+    A place is the file itself, its name without the suffix, or a run folder. In a run folder it is
     the best model (with `best`), else the last model, else the newest checkpoint.
     """
     if place.is_dir():

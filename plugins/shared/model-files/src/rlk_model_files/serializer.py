@@ -1,4 +1,4 @@
-"""A serializer that keeps every state in a file; a subclass reads and writes the content."""
+"""A base of serializers that keep a state in one file; a subclass reads and writes the content."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from rlk_model_files import locate
 
 
 class FileSerializer(ABC):
-    """The kernel's protocol of a serializer, built on two methods for an open file."""
+    """The kernel's protocol of a serializer, implemented by two methods on an open file."""
 
-    suffix: str  #: of its files, with the dot
+    suffix: str  #: of its files, including the dot
 
     @abstractmethod
     def write_to(self, file: IO[bytes], state: State) -> None:
-        """Write all of a state."""
+        """Write the whole state."""
 
     @abstractmethod
     def read_from(self, file: IO[bytes]) -> State:
-        """What was written.
+        """The state that was written.
 
         Raises:
-            BadFile: for content that may be damaged or not its own. Where the message does not
-                have the file's name, that is put before it.
+            BadFile: if the content is damaged or of another kind. If the message does not contain
+                the file's name, the name is put before it.
         """
 
     def manifest_from(self, file: IO[bytes]) -> State:
@@ -36,11 +36,11 @@ class FileSerializer(ABC):
         return manifest
 
     def find(self, place: Path, best: bool = False) -> Path | None:
-        """The file that a place means: a file, its name without the suffix, or a run folder."""
+        """The file of a place: a file, its name without the suffix, or a run folder."""
         return locate.find(place, self.suffix, best)
 
     def write(self, path: Path, state: State) -> None:
-        """Write a file so that `path` holds either what it held or all of the new state.
+        """Write a file so that `path` holds either its old content or the complete new state.
 
         Raises:
             RlkError: if a folder is in the way.
@@ -54,7 +54,7 @@ class FileSerializer(ABC):
         """The state in a file.
 
         Raises:
-            BadFile: if it is missing, damaged, too new, or not one of its own.
+            BadFile: if it is missing, damaged, too new, or of another kind.
         """
         return self._opened(path, manifest=False)
 

@@ -1,4 +1,4 @@
-"""Running moments, and observations that are normalised by them."""
+"""Running moments, and observations that are normalised with them."""
 
 from rlk_running_statistics.moments import Fresh, FreshNumbers, Moments
 from rlk_running_statistics.observations import ObservationStatistics

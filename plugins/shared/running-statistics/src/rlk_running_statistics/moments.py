@@ -14,7 +14,7 @@ from rlk.records import Array
 
 
 class Moments:
-    """Mean and (population) variance of rows, float64 [K], and how many rows they are of.
+    """Mean and (population) variance of rows, float64 [K], and the number of these rows.
 
     Args:
         mean, var, count: float64 [K], [K] and [1], written in place: they may be views of other
@@ -29,7 +29,7 @@ class Moments:
         return float(self.counts[0])
 
     def merge(self, mean: Array | float, var: Array | float, count: float) -> None:
-        """Adds rows that have these moments."""
+        """Add rows with these moments."""
         if count == 0:
             return
         before = self.count
@@ -52,7 +52,7 @@ class Fresh:
         self.count = 0
 
     def add(self, rows: Array) -> None:
-        """Adds rows [n, K], unless one of them is not finite."""
+        """Add rows [n, K], unless one of them is not finite."""
         if not self.count:
             self._shift[:] = rows[0]
         difference = rows - self._shift
@@ -65,7 +65,7 @@ class Fresh:
         self.count += len(rows)
 
     def moments(self) -> tuple[Array, Array, float]:
-        """(mean, var, count), as `Moments.merge` takes them; of no rows, zeros."""
+        """(mean, var, count), as `Moments.merge` takes them; zeros if there are no rows."""
         if not self.count:
             return np.zeros_like(self._sum), np.zeros_like(self._sum), 0.0
         mean = self._sum / self.count
@@ -93,7 +93,7 @@ class FreshNumbers:
         self.count = 0
 
     def add(self, numbers: Array) -> None:
-        """Adds numbers, float64 [n], unless one of them is not finite."""
+        """Add numbers, float64 [n], unless one of them is not finite."""
         if not self.count:
             self._shift = float(numbers[0])
         difference = numbers - self._shift
@@ -104,7 +104,7 @@ class FreshNumbers:
             self.count += len(numbers)
 
     def moments(self) -> tuple[float, float, float]:
-        """(mean, var, count), as `Moments.merge` takes them; of no numbers, zeros."""
+        """(mean, var, count), as `Moments.merge` takes them; zeros if there are no numbers."""
         if not self.count:
             return 0.0, 0.0, 0.0
         mean = self._sum / self.count

@@ -1,7 +1,7 @@
 """Observations normalised by their running moments, as a module of the policy.
 
-They are buffers of the policy, so every model and checkpoint holds them, and an evaluation,
-`predict` or an export finds them in the policy. K numbers of an observation are normalised.
+The moments are buffers of the policy, so every model and checkpoint contains them, and evaluations,
+`predict` and exports use them. K numbers of an observation are normalised.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from rlk import spaces
 from rlk.records import Array
 from rlk_running_statistics.moments import Moments
 
-#: Rows that the moments weigh before they have seen any (mean 0, variance 1), as in VecNormalize.
+#: The weight of the initial moments (mean 0, variance 1) in rows, as in VecNormalize.
 PRIOR = 1e-4
 
 
 class ObservationStatistics(nn.Module):
-    """Normalises observations by the moments at the latest `refresh`.
+    """Normalises observations by the moments of the latest `refresh`.
 
     x -> clip((x - mean) / sqrt(var + epsilon), -clip_obs, clip_obs)
 
-    of every Box but images; of a Dict space of every such key. Everything else passes unchanged.
+    for every Box except images; for a Dict space, every such key. All other parts pass unchanged.
 
     Args:
-        space: of one environment's observations; None normalises none.
-        clip_obs: bound of what it gives, in standard deviations; infinity bounds nothing.
+        space: the observation space of one environment; None normalises nothing.
+        clip_obs: bound of the outputs, in standard deviations; infinity means no bound.
         epsilon: added to variances, above 0.
 
     Attributes:
-        observation: the moments now, of K numbers.
-        parts: what is normalised, as `boxes` gives it. size: K.
+        observation: the present moments, of K numbers.
+        parts: the Boxes that are normalised, as `boxes` returns them. size: K.
     """
 
     mean: Tensor
@@ -54,7 +54,7 @@ class ObservationStatistics(nn.Module):
         self.observation = self.add_moments("observation", self.size)
 
     def add_moments(self, name: str, size: int) -> Moments:
-        """Moments of so many numbers, in the memory of float64 buffers that models hold."""
+        """Moments of `size` numbers, in the memory of float64 buffers that models save."""
         mean, var = torch.zeros(size, dtype=torch.float64), torch.ones(size, dtype=torch.float64)
         count = torch.full((1,), PRIOR, dtype=torch.float64)
         for key, buffer in (("mean", mean), ("var", var), ("count", count)):
@@ -62,7 +62,7 @@ class ObservationStatistics(nn.Module):
         return Moments(mean.numpy(), var.numpy(), count.numpy())
 
     def _apply(self, fn: Any, recurse: bool = True) -> ObservationStatistics:
-        """Only what observations are normalised with moves to another device or dtype."""
+        """Move only the tensors used for normalising to another device or dtype."""
         for name in ("mean", "std"):
             self._buffers[name] = fn(getattr(self, name))
         return self
@@ -77,7 +77,7 @@ class ObservationStatistics(nn.Module):
         return np.concatenate([part.reshape(len(part), -1) for part in found], axis=1)
 
     def refresh(self) -> None:
-        """Observations are normalised by the present moments from now on."""
+        """Use the present moments for normalising from now on."""
         moments = self.observation
         self.mean.copy_(torch.from_numpy(moments.mean))
         self.std.copy_(torch.from_numpy(np.sqrt(moments.var + self.epsilon)))
@@ -94,7 +94,7 @@ class ObservationStatistics(nn.Module):
         return found
 
     def numpy_forward(self) -> Callable[[Any], Any]:
-        """The same on the same memory."""
+        """The numpy forward, on the same memory."""
         clip, mean, std = np.float32(self.clip_obs), self.mean.numpy(), self.std.numpy()
         parts = [
             (k, mean[a:b].reshape(shape), std[a:b].reshape(shape)) for k, a, b, shape in self.parts
@@ -114,7 +114,7 @@ class ObservationStatistics(nn.Module):
 
 
 def boxes(space: gym.Space[Any] | None) -> list[tuple[str | None, int, int, tuple[int, ...]]]:
-    """The Boxes of a space that hold no image: a Box itself, or those of a Dict.
+    """The Boxes of a space that are not images: a Box itself, or those in a Dict.
 
     Each as (its key in a Dict, start and stop among the numbers of all of them, shape).
     """

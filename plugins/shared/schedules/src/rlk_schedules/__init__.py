@@ -1,4 +1,4 @@
-"""Schedules for rlk: numbers that change while a run goes on. It imports no torch."""
+"""Schedules for rlk: numbers that change during a run. Imports no torch."""
 
 from rlk_schedules.by_timestep import (
     ConstantSchedule,

@@ -1,7 +1,7 @@
 """Functions of timesteps, as Stable Baselines 2.10 documents them: `value(step)`.
 
-They are for a program's own use. A setting that may be scheduled takes functions of what remains of
-the run, which are in `shapes.py`.
+They are for use in a program. Settings that accept schedules take functions of the remaining part
+of the run instead, which are in `shapes.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Endpoints = tuple[tuple[float, float], ...]
 
 
 def linear_interpolation(left: float, right: float, alpha: float) -> float:
-    """On the line from `left` to `right`, `alpha` of the way: 0 to 1."""
+    """The point between `left` and `right` at the fraction `alpha`, 0 to 1."""
     return left + alpha * (right - left)
 
 
@@ -25,7 +25,7 @@ def as_endpoints(pairs: Iterable[tuple[float, float]]) -> Endpoints:
     """Pairs (time, value) as floats.
 
     Raises:
-        ValueError: for no pairs, or times that fall.
+        ValueError: if there are no pairs, or times decrease.
     """
     found = tuple([(float(time), float(value)) for time, value in pairs])
     if not found or any(before[0] > after[0] for before, after in pairwise(found)):
@@ -60,19 +60,19 @@ class LinearSchedule:
 
 @attrs.frozen
 class PiecewiseSchedule:
-    """Given values at given times; between two of them, what `interpolation` makes of both.
+    """Given values at given times; between two of them, the result of `interpolation`.
 
-    Two endpoints at the same time make a jump to the later one. At the last endpoint it gives that
-    endpoint's value, as is documented of every endpoint; the original counts that time as outside.
+    Two endpoints at the same time make a jump to the later one. At the time of the last endpoint,
+    the value is that of this endpoint, as documented; the original counts that time as outside.
 
     Args:
-        endpoints: (time, value), in any unit, with times that never fall.
-        interpolation: (value before, value after, part of the time between them that is over).
-        outside_value: the value before the first endpoint and after the last; None makes it an
-            error to ask for one.
+        endpoints: (time, value), in any unit, with times that never decrease.
+        interpolation: (value before, value after, elapsed fraction of the time between them).
+        outside_value: the value before the first endpoint and after the last; if it is None, asking
+            for such a value is an error.
 
     Raises:
-        ValueError: for no endpoints, or times that fall.
+        ValueError: if there are no endpoints, or times decrease.
     """
 
     endpoints: Endpoints = attrs.field(converter=as_endpoints)
@@ -83,7 +83,7 @@ class PiecewiseSchedule:
         """The value at a time, in the endpoints' unit.
 
         Raises:
-            AssertionError: as the original's, outside the endpoints if there is no outside value.
+            AssertionError: as in the original, outside the endpoints without an outside value.
         """
         after = bisect_right(self.endpoints, step, key=lambda endpoint: endpoint[0])
         (first, _), (last, last_value) = self.endpoints[0], self.endpoints[-1]

@@ -1,4 +1,4 @@
-"""The named curves of Stable Baselines 2.10: factors on a value, by how much of the run is done.
+"""The named curves of Stable Baselines 2.10: factors that depend on the progress of the run.
 
 Each takes `progress`, from 0 at the start of the run to 1 at its end, and returns a factor.
 """
@@ -22,7 +22,7 @@ def middle_drop(progress: float) -> float:
 
 
 def double_linear_con(progress: float) -> float:
-    """1 - 2 * progress, and 0.125 from where that would be less."""
+    """1 - 2 * progress, but at least 0.125."""
     return max(1.0 - 2.0 * progress, 0.125)
 
 

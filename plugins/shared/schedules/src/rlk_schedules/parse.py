@@ -1,4 +1,4 @@
-"""Schedules from what settings hold, and validators of such settings."""
+"""Schedules from the values of settings, and validators of such settings."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from rlk_schedules.text import of_one_number, written
 if TYPE_CHECKING:
     import attrs
 
-#: The type of a setting that may be scheduled; `Schedule` stands for its texts and lists as well.
+#: The type of a setting that may be scheduled; `Schedule` also stands for its text and list forms.
 ScheduleLike = float | Schedule | Callable[[float], float]
-#: What remains of the run where a validator looks at a schedule's values.
+#: The remaining parts of the run at which a validator computes the values of a schedule.
 LOOKED_AT = (1.0, 0.75, 0.5, 0.25, 0.0)
 
 
 def as_schedule(value: ScheduleLike | str | list[Any]) -> float | Callable[[float], float]:
-    """What a user meant: a number, or a function of what remains of the run, 1 to 0.
+    """A user's value as a number, or as a function of the remaining part of the run, 1 to 0.
 
-    What never changes is a number, which nothing evaluates again.
+    A schedule that never changes becomes a number, so it is not evaluated again.
 
     Raises:
-        ValueError: for what is no schedule.
+        ValueError: for a value that is not a schedule.
     """
     if not isinstance(value, Schedule) and callable(value):
         return value
@@ -33,15 +33,15 @@ def as_schedule(value: ScheduleLike | str | list[Any]) -> float | Callable[[floa
 
 
 def scaled(value: ScheduleLike | str, name: str) -> float | Callable[[float], float]:
-    """A value times the curve of that name, as `lr_schedule` of Stable Baselines 2.10 has it.
+    """A value times the curve with that name, as `lr_schedule` of Stable Baselines 2.10.
 
     Args:
         value: at the start of the run; with the name `constant` it may be a schedule itself.
         name: `constant`, `linear`, `double_linear_con`, `middle_drop`, `double_middle_drop`, or
-            another shape that one number describes.
+            another shape that is described by one number.
 
     Raises:
-        ValueError: for another name, or a value that is a schedule already.
+        ValueError: for another name, or if the value is already a schedule.
     """
     found = as_schedule(value)
     if name == "constant":
@@ -55,9 +55,9 @@ def scaled(value: ScheduleLike | str, name: str) -> float | Callable[[float], fl
 
 
 def is_schedule(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-    """An attrs validator for fields of type ScheduleLike: of finite values that are at least 0.
+    """An attrs validator for fields of type ScheduleLike: values must be finite and at least 0.
 
-    A user's own function is not called.
+    A function of the user is not called.
     """
     try:
         found = as_schedule(value)
@@ -79,7 +79,7 @@ def is_schedule_or_off(_: object, attribute: attrs.Attribute[Any], value: Any) -
 
 
 def is_off(value: Any) -> bool:
-    """Whether it is a negative number, however that is written (`constant_-1`)."""
+    """Whether it is a negative number, in any notation (`constant_-1`)."""
     try:
         found = as_schedule(value)
     except ValueError:

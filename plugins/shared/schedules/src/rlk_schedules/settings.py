@@ -1,6 +1,6 @@
 """Settings that algorithms of every family have in common: validators and help texts, written once.
 
-Each constant is what `attrs.field` takes beside the default: `gamma: float = attrs.field(
+Each constant holds arguments of `attrs.field` besides the default: `gamma: float = attrs.field(
 default=0.99, **GAMMA)`. Imports no torch.
 """
 

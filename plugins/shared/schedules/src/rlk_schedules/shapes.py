@@ -19,27 +19,27 @@ from rlk_schedules.by_timestep import (
 
 
 class Schedule:
-    """A function of what remains of a run that files can hold: as the text that a user would type.
+    """A function of the remaining part of a run that can be saved as the text a user would type.
 
-    A shape is a frozen attrs class with a `name`; its fields hold what JSON has. One of another
-    distribution is found by its entry point of that name, in the group `rlk_schedules`.
+    A shape is a frozen attrs class with a `name`; its fields have values that JSON can represent. A
+    shape of another distribution is found by its entry point in the group `rlk_schedules`.
     """
 
     name: ClassVar[str]
 
     def __call__(self, remaining: float) -> float:
-        """The value when this part of the run, 1 to 0, remains."""
+        """The value when this part of the run remains, 1 to 0."""
         raise NotImplementedError
 
     def __str__(self) -> str:
         return str(self.as_setting() or repr(self))
 
     def extremes(self) -> tuple[float, ...]:
-        """Values that it may take at other times than a validator looks at."""
+        """Further values that it may take, at times that a validator does not check."""
         return ()
 
     def as_setting(self) -> Any:
-        """What stands for it in a file: `NAME_NUMBER`, or `NAME:key=value,…`."""
+        """Its form in a file: `NAME_NUMBER`, or `NAME:key=value,…`."""
         own: Any = type(self)
         fields = attrs.fields(own)
         changed = [one.name for one in fields if getattr(self, one.name) != one.default]
@@ -50,12 +50,12 @@ class Schedule:
 
     @classmethod
     def from_setting(cls, value: Any) -> float | Schedule:
-        """What a user or a file has written, as a number or a schedule.
+        """The number or schedule from a value that a user or a file has written.
 
         Raises:
-            ValueError: if it is none, as a sentence on the setting.
+            ValueError: if it is neither; the message is a sentence about the setting.
         """
-        from rlk_schedules.text import written  # not at the top: it knows every shape
+        from rlk_schedules.text import written  # not at the top: it imports every shape
 
         try:
             return written(value)
@@ -127,7 +127,7 @@ class DoubleMiddleDrop(Schedule):
 
 
 def _parts_of_a_run(pairs: Iterable[tuple[float, float]]) -> Endpoints:
-    """Endpoints whose times are parts of the run; ValueError for others."""
+    """Endpoints whose times are parts of the run; ValueError for other times."""
     found = as_endpoints(pairs)
     if found[0][0] < 0.0 or found[-1][0] > 1.0:
         raise ValueError(
@@ -139,18 +139,18 @@ def _parts_of_a_run(pairs: Iterable[tuple[float, float]]) -> Endpoints:
 
 @attrs.frozen
 class Piecewise(Schedule):
-    """Given values at given parts of the run; between two of them, a line or what is asked for.
+    """Given values at given parts of the run; linear, or as `interpolation` says, between two.
 
     Args:
-        endpoints: (part of the run that is done, value), with parts from 0 to 1 that never fall;
-            two at the same part make a jump to the later one.
-        interpolation: (value before, value after, part of the way between them). No file holds
-            another one than the line.
+        endpoints: (elapsed part of the run, value); parts are from 0 to 1 and never decrease; two
+            at the same part make a jump to the later one.
+        interpolation: (value before, value after, fraction of the way between them). Files can
+            store only the linear one.
         outside_value: the value before the first endpoint and after the last.
 
     Raises:
-        ValueError: for no endpoints, parts that fall or are not in 0 to 1, or a part of the run
-            that the endpoints leave open without an outside value.
+        ValueError: if there are no endpoints, parts decrease or are not in 0 to 1, or the endpoints
+            do not cover the run and there is no outside value.
     """
 
     name: ClassVar[str] = "piecewise"
@@ -174,12 +174,12 @@ class Piecewise(Schedule):
         )
 
     def extremes(self) -> tuple[float, ...]:
-        """The values of its endpoints, and the one outside of them."""
+        """The values of its endpoints, and the outside value."""
         outside = () if self.outside_value is None else (self.outside_value,)
         return (*(value for _, value in self.endpoints), *outside)
 
     def as_setting(self) -> Any:
-        """The endpoints as lists, where that is all there is; None with an interpolation."""
+        """The endpoints as lists, if they are all there is; None with an interpolation."""
         if self.interpolation is not linear_interpolation:
             return None
         pairs = [list(pair) for pair in self.endpoints]

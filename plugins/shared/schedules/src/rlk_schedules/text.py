@@ -1,4 +1,4 @@
-"""Schedules as users and files write them: text, or a list of endpoints."""
+"""Schedules in the form that users and files write: text, or a list of endpoints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlk_schedules.shapes import (
     Schedule,
 )
 
-#: The entry points of shapes that other distributions have.
+#: The entry points of shapes in other distributions.
 GROUP = "rlk_schedules"
 SHAPES: dict[str, type[Schedule]] = {
     shape.name: shape
@@ -31,10 +31,10 @@ ALLOWED = (
 
 
 def find_shape(name: str) -> type[Schedule]:
-    """The shape of that name, of this library or of an installed distribution.
+    """The shape with that name, of this library or of an installed distribution.
 
     Raises:
-        ValueError: if there is none; it names those that are like it.
+        ValueError: if there is none; the message lists similar names.
     """
     if name in SHAPES or name == "lin":
         return SHAPES.get(name, Linear)
@@ -49,10 +49,10 @@ def find_shape(name: str) -> type[Schedule]:
 
 
 def written(value: Any) -> float | Schedule:
-    """A number or a schedule from what stands in a file or was typed.
+    """A number or a schedule from a value of a file or of the command line.
 
     Raises:
-        ValueError: for anything else, a callable included.
+        ValueError: for anything else, including a callable.
     """
     if isinstance(value, Schedule):
         return value
@@ -77,10 +77,10 @@ def written(value: Any) -> float | Schedule:
 
 
 def of_one_number(name: str, number: float) -> Schedule:
-    """The shape of that name which this number describes.
+    """The shape with that name, described by this number.
 
     Raises:
-        ValueError: if there is none, or it needs something else.
+        ValueError: if there is no such shape, or one number does not describe it.
     """
     shape: Any = find_shape(name)
     try:
@@ -91,7 +91,7 @@ def of_one_number(name: str, number: float) -> Schedule:
 
 
 def _made(shape: type[Schedule], settings: dict[str, Any]) -> Schedule:
-    """A shape with these settings, whose types and ranges are checked."""
+    """A shape with these settings; checks their types and ranges."""
     try:
         made: Schedule = structure(shape, settings, f"the schedule {shape.name!r}")
     except PlanError as error:
@@ -100,6 +100,6 @@ def _made(shape: type[Schedule], settings: dict[str, Any]) -> Schedule:
 
 
 def _counts_timesteps(value: Any) -> str:
-    """A hint for one of `by_timestep.py`."""
+    """A hint if the value is a schedule of `by_timestep.py`."""
     is_one = callable(getattr(value, "value", None))
     return ", which counts timesteps: rlk_schedules.Linear and Piecewise do not" if is_one else ""
