@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlk.component import Component
 
-#: The action spaces that masks are for.
+#: The action spaces that can have masks.
 COUNTABLE = ("Discrete", "MultiDiscrete", "MultiBinary")
 
 action_masking = Component(

@@ -120,7 +120,7 @@ def seen(observation: Mapping[str, Any], keys: tuple[str, ...] | None) -> Any:
 
 
 class MaskedHead(nn.Module):
-    """The head `pi`: from [features, mask] to the parameters [B, P] of allowed actions alone."""
+    """The head `pi`: from [features, mask] to the parameters [B, P] of the allowed actions."""
 
     def __init__(self, head: nn.Module, distribution: Maskable) -> None:
         super().__init__()

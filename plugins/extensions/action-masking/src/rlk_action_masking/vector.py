@@ -21,7 +21,7 @@ Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
 class VectorActionMasks(TransparentVector):
-    """As `ActionMasks`, around a vector with same-step restarts.
+    """Like `ActionMasks`, around a vector environment with same-step restarts.
 
     The vector's own `action_masks()`, bool [N, M], is used if it exists; else its `call` asks the
     environments. The masks of final observations allow everything, because the environment has

@@ -22,7 +22,7 @@ class ActionMasks(gym.Wrapper[dict[str, Any], Any, Any, Any]):
     allows everything, because no action follows: the environment is not asked.
 
     Args:
-        env: with a method `action_masks()`, its own or of a wrapper.
+        env: an environment with a method `action_masks()`, its own or a wrapper's.
 
     Raises:
         PlanError: if it has no such method, or its actions have no finite number of options.

@@ -1,4 +1,4 @@
-"""What this distribution offers: `gail-reward` and `airl-reward`."""
+"""The components `gail-reward` and `airl-reward`."""
 
 from __future__ import annotations
 

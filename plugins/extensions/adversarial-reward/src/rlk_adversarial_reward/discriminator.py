@@ -1,4 +1,4 @@
-"""Discriminators: networks that tell the expert's transitions from those of the policy.
+"""Discriminators: networks that distinguish the expert's transitions from the policy's.
 
 Shapes: B transitions, K numbers of an observation, J of an action.
 """

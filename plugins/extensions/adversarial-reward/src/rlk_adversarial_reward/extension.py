@@ -89,7 +89,7 @@ class LearntReward:
 
     @hookimpl(trylast=True)
     def rlk_wrap_collector(self, run: Run) -> Callable[[Collect], Collect]:
-        """Replace the rewards of what was collected, before the algorithm learns from it.
+        """Replace the rewards of a collection before the algorithm learns from it.
 
         It is the outermost wrapper: rewards are replaced only if the collection is complete on all
             ranks.

@@ -168,7 +168,7 @@ class Adversary:
         """Restore the result of `state_dict`.
 
         Raises:
-            RuntimeError: if it is of other spaces, or of another size.
+            RuntimeError: if the spaces or the sizes differ.
         """
         self.discriminator.load_state_dict(state["network"])
         self.discriminator.rows.load_state_dict(state["rows"])

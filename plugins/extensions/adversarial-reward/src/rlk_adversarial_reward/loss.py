@@ -47,6 +47,6 @@ def shaped(g: Tensor, h: Tensor, next_h: Tensor, discount: Tensor) -> Tensor:
     """f = g(s, a) + gamma h(s') - h(s), [B]: the reward and its shaping (the same, eq. 4).
 
     Args:
-        discount: gamma, and 0 where the episode terminated.
+        discount: gamma, but 0 if the episode terminated.
     """
     return g + discount * next_h - h

@@ -29,6 +29,6 @@ def rows(space: Any, values: Array) -> Array:
 
 
 def _one_hot(whole: Array, sizes: Array) -> Array:
-    """Whole numbers [B, D] of so many values each, side by side, [B, sum of sizes]."""
+    """Whole numbers [B, D] as one-hot vectors of these sizes, concatenated, [B, sum of sizes]."""
     parts = [np.eye(int(size))[whole[:, i].astype(int)] for i, size in enumerate(sizes)]
     return np.concatenate(parts, axis=1)

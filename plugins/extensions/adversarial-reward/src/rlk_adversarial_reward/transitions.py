@@ -60,10 +60,10 @@ def of_rollout(run: Run, rollout: Rollout) -> Transitions:
 
 
 def of_expert(run: Run, expert: Trajectories) -> Transitions:
-    """An expert's transitions in the run's spaces, without the last of every episode.
+    """An expert's transitions in the run's spaces, except the last one of every episode.
 
     Raises:
-        PlanError: if its spaces are others.
+        PlanError: if its spaces differ.
     """
     observation, action = _in_run(run, expert)
     now, after = expert.following()
@@ -75,7 +75,7 @@ def every_pair(run: Run, expert: Trajectories) -> Transitions:
     """All observations and actions of an expert, if the next observations are not needed.
 
     Raises:
-        PlanError: if its spaces are others.
+        PlanError: if its spaces differ.
     """
     observation, action = _in_run(run, expert)
     return _of(run, observation, action, observation, np.zeros(len(action), np.bool_))

@@ -14,8 +14,8 @@ from rlk_cpp_libraries import load
 from rlk_prioritized_replay.tree import ROW, shape_of
 
 SOURCE = Path(__file__).with_name("tree.cpp")
-#: Leaves that a call of C++ sets or finds; their numbers are copied to where it looks for them. A
-#: multiple of the source's TOGETHER.
+#: The number of leaves that one C++ call sets or finds; they are copied into fixed arrays. A
+#: multiple of TOGETHER in the source.
 AT_A_TIME = 1024
 
 
@@ -23,7 +23,7 @@ class CppSumTree:
     """The same as `rlk_prioritized_replay.tree.SumTree`, bit for bit.
 
     Raises:
-        Unbuilt: when the first is made, if the source cannot be built.
+        Unbuilt: when the first tree is made, if the source cannot be built.
     """
 
     def __init__(self, n: int) -> None:
@@ -66,8 +66,8 @@ class CppSumTree:
         """Where the running sum of the leaves first exceeds each target, int64 [B]; no zero leaf.
 
         Args:
-            target: float64 [B], 0 up to the total; a rounding error more is taken for the last
-                leaf.
+            target: float64 [B], from 0 up to the total; if rounding exceeds it, the last leaf is
+                found.
         """
         tree, indices, numbers = self._places
         found = np.empty(len(target), np.int64)

@@ -44,7 +44,7 @@ def begin(run: Run, path: Path) -> None:
     except RlkError as error:
         hint = other_parts(saved, run.plan)
         raise BadFile(f"model-start: {path} does not fit this run: {error}{hint}") from error
-    run.collector.forget()  # its actor begins with these parameters
+    run.collector.forget()  # so its actor begins with these parameters
     if run.plan.verbose and run.communicator.rank == 0:
         steps = f"{state['manifest']['timesteps']:,}"
         optimiser = "goes on" if goes_on else "begins anew"
@@ -57,7 +57,7 @@ def begin(run: Run, path: Path) -> None:
 
 
 def _take_parameters(run: Run, state: State) -> None:
-    """Those of the policy, all of them, and of the file's others those that this run has."""
+    """All parameters of the policy, and the others of the file that this run has as well."""
     parts = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
     saved, own = named_parameters(*parts), parameters_of(run)
     policy = set(named_parameters(parts[0], {}))
@@ -83,7 +83,7 @@ def _difference(name: str, saved: Mapping[str, Tensor], own: Mapping[str, Tensor
 
 
 def _take_optimiser(run: Run, state: State) -> bool:
-    """Whether algorithm and optimisers are the same, whose state is taken then."""
+    """Whether algorithm and optimisers are the same, so that their state can be loaded."""
     if _optimisers(state["manifest"]["plan"]) != _own_optimisers(run.plan):
         return False
     saved = checkpoint.part_of(state, "optimise")

@@ -13,7 +13,7 @@ from rlk.settings import unstructure
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
-#: What takes part in how a policy sees and acts, beside the policy.
+#: The kinds that change how a policy sees and acts, besides the policy.
 PARTS = ("wrapper", "extension")
 
 
@@ -50,9 +50,9 @@ def other_policy(saved: Mapping[str, Any], plan: Plan) -> str | None:
 
 
 def other_parts(saved: Mapping[str, Any], plan: Plan) -> str:
-    """The algorithm and the plugins that one of both has alone, as a sentence.
+    """The algorithm and the plugins that only one of the plans has, as a sentence.
 
-    If there are none, the settings of the algorithm that differ; nothing if these are the same.
+    If there are none, the settings of the algorithm that differ; empty if these are the same.
     """
     algorithm = _algorithm(saved)
     algo = algorithm["name"]

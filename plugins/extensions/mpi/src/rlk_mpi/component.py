@@ -1,4 +1,4 @@
-"""What this distribution offers: `mpi`."""
+"""The component `mpi`."""
 
 from __future__ import annotations
 

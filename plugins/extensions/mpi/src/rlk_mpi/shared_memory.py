@@ -20,11 +20,12 @@ from rlk.errors import PlanError
 if TYPE_CHECKING:
     from rlk_mpi.world import MpiWorld
 
-#: What MPICH 5 takes for each rank of a machine, and what UCX, which carries its messages between
-#: machines, takes besides (measured with 2 to 32 ranks: 1,057,344 and some 4,335,000 bytes).
+#: The memory that MPICH 5 needs for each rank of a machine, and that UCX, which sends its messages
+#: between machines, needs in addition (measured with 2 to 32 ranks: 1,057,344 and some 4,335,000
+#: bytes).
 MPICH_BYTES, UCX_BYTES = 1_060_000, 4_400_000
 _PLACE = Path("/dev/shm")
-#: How many ranks of the job are on this machine, as MPICH's launcher tells them.
+#: The variable in which MPICH's launcher says how many ranks of the job are on this machine.
 _RANKS_HERE = "MPI_LOCALNRANKS"
 _MAPPED = re.compile(r"(/dev/shm/mpich_shm_\w+)$", re.MULTILINE)
 _OWN = Path("/proc/self/maps")
@@ -64,10 +65,10 @@ def named() -> set[str]:
 def remove_names(ranks: MpiWorld) -> None:
     """Remove the names of the shared files, on every machine; called by all ranks."""
     here = ranks.comm.Split_type(ranks.mpi.COMM_TYPE_SHARED)
-    here.Barrier()  # all ranks of this machine have opened it
+    here.Barrier()  # now all ranks of this machine have opened the file
     if here.rank == 0:
         for path in named():
-            with contextlib.suppress(OSError):  # an MPICH that has removed it itself
+            with contextlib.suppress(OSError):  # MPICH may have removed it itself
                 os.unlink(path)
     here.Barrier()
     here.Free()

@@ -2,9 +2,9 @@
 
 Every rank holds a robust mutex in memory that the ranks of one machine share. When a process dies,
 by any signal, the kernel gives its mutex to the thread that waits for it, before it closes the
-process's sockets: that thread can name the rank before the launcher ends its process as well. It
-costs nothing while all ranks live. Linux has robust mutexes; elsewhere only the launcher's message
-is printed.
+process's sockets: that thread can name the rank before the launcher ends its process as well. This
+costs nothing while all ranks live. Only Linux has robust mutexes; elsewhere only the launcher's
+message is printed.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from rlk_mpi.world import MpiWorld
 
 
-#: Room for a pthread_mutex_t (40 bytes on x86-64, 48 on ARM) on a cache line of its own.
+#: Room for a pthread_mutex_t (40 bytes on x86-64, 48 on ARM) on a separate cache line.
 ROOM = 64
 PTHREAD_PROCESS_SHARED = PTHREAD_MUTEX_ROBUST = 1
-#: If no launcher has ended this process so long after another died, it ends itself.
+#: If no launcher has ended this process this long after another one died, it ends itself.
 LEFT_SECONDS = 5.0
 
 
 class Watchdog:
     """Holds this rank's mutex, and waits for the mutexes of other ranks on this machine.
 
-    The first rank of a machine waits for all others of it, the second for the first.
+    The first rank of a machine waits for all others on it, the second one for the first.
     """
 
     def __init__(self, ranks: MpiWorld) -> None:
         self._release: Any = None
         on_main = threading.current_thread() is threading.main_thread()
-        # A mutex is its thread's: any but the main one may end while the rank lives.
+        # A thread owns a mutex: threads other than the main one may end while the rank lives.
         if all(ranks.comm.allgather(on_main and sys.platform == "linux")):
             self._start(ranks)
 
@@ -67,7 +67,7 @@ class Watchdog:
 
 
 def _shared(here: Any) -> mmap.mmap:
-    """Memory that all processes of a communicator share; it has no name that could be left."""
+    """Memory that all processes of a communicator share; it has no name that could remain."""
     size = ROOM * here.size
     descriptor, place = None, None
     if here.rank == 0:
@@ -76,7 +76,7 @@ def _shared(here: Any) -> mmap.mmap:
         place = f"/proc/{os.getpid()}/fd/{descriptor}"
     with open(here.bcast(place), "r+b") as file:
         memory = mmap.mmap(file.fileno(), size)
-    here.Barrier()  # all have opened it
+    here.Barrier()  # now all have opened it
     if descriptor is not None:
         os.close(descriptor)
     return memory

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-#: What launchers set for every rank: MPICH, Intel and Microsoft; PMIx (Slurm); Open MPI; MVAPICH.
+#: Variables that launchers set for every rank: MPICH, Intel, Microsoft; PMIx (Slurm); Open MPI;
+#: MVAPICH.
 RANK = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK")
 SIZE = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 INSTALL = "pip install 'rlk-mpi[mpi]' brings mpi4py and MPICH."
@@ -35,7 +36,7 @@ class MpiWorld:
     """All ranks (`rlk_ranks.world.World`).
 
     Attributes:
-        mpi: the module `mpi4py.MPI`. comm: a communicator of ours over all ranks.
+        mpi: the module `mpi4py.MPI`. comm: a separate communicator over all ranks.
         rank, size: of this process in it.
     """
 
@@ -61,8 +62,8 @@ class MpiWorld:
     def sum_up(self, tensor: Tensor) -> None:
         """The sum over ranks of a contiguous float tensor on the CPU; bit-equal on all ranks.
 
-        MPI lets ranks add in different orders. The all-reduces of MPICH and Open MPI do not make
-        use of that: each part is added up once and passed on, or in pairs, and a + b = b + a.
+        MPI allows ranks to add in different orders. The all-reduces of MPICH and Open MPI do not do
+        so: each part is added up once and passed on, or in pairs, and a + b = b + a.
         """
         self.comm.Allreduce(self.mpi.IN_PLACE, tensor.numpy())
 
@@ -108,11 +109,11 @@ class MpiWorld:
 
 @cache
 def world() -> MpiWorld | None:
-    """The ranks that were launched together; None for one alone, and then MPI is not entered.
+    """The ranks that were launched together; None for one alone, and then MPI is not initialised.
 
     Raises:
-        PlanError: if mpi4py or an MPI library is missing, the launcher is that of another MPI, or
-            there is no memory left for ranks to share.
+        PlanError: if mpi4py or an MPI library is missing, the launcher belongs to another MPI, or
+            there is not enough memory for ranks to share.
     """
     if not several_launched(os.environ):
         return None
@@ -139,17 +140,17 @@ def world() -> MpiWorld | None:
 
 
 def launched(environment: Mapping[str, str]) -> bool:
-    """Whether a launcher of MPI started this process."""
+    """Whether an MPI launcher started this process."""
     return any(name in environment for name in RANK)
 
 
 def several_launched(environment: Mapping[str, str]) -> bool:
-    """Whether a launcher of MPI started this process, unless it says that there is no other."""
+    """Whether an MPI launcher started this process and does not say that there is only one."""
     said = [environment[name] for name in SIZE if name in environment]
     return launched(environment) and said[:1] != ["1"]
 
 
 def launched_size(environment: Mapping[str, str]) -> int:
-    """How many processes it started; 1 if it does not say."""
+    """The number of processes it started; 1 if it does not say."""
     found = [environment[name] for name in SIZE if name in environment]
     return int(found[0]) if found and found[0].isdigit() else 1

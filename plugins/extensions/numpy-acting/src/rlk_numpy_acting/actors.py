@@ -73,7 +73,7 @@ class NumpyDistributionActor:
 class NumpyRecurrentActor:
     """`RecurrentActor` with heads and distribution in numpy; the recurrent encoder stays in torch.
 
-    PyTorch's kernel for one step of an LSTM has no equal in numpy.
+    PyTorch's kernel for one step of an LSTM has no equivalent in numpy.
     """
 
     def __init__(self, actor: RecurrentActor) -> None:

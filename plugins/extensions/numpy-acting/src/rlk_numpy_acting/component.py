@@ -1,4 +1,4 @@
-"""What this distribution offers: `numpy-acting`, which joins wherever an agent is made."""
+"""The component `numpy-acting`, which is added wherever an agent is made."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Every distribution of this repository in numpy, by its exact type, on flat parameters.
 
 These are float32 [N, P]. Each formula is derived and cited in the distribution's own file. Here
-log-probabilities are of the sample that was just drawn, which is cheaper than of any action; they
-are what an update will compute for the action as it is stored.
+log-probabilities are those of the sample just drawn, which is cheaper than for any action; they
+equal what an update will compute for the stored action.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class NumpyDistribution:
         sample: (parameters, noise) -> actions.
         sample_with_log_prob: (parameters, noise) -> actions and their log-probabilities [N].
         mode: parameters -> the most likely actions.
-        masked: (parameters, mask [N, M]) -> those of the allowed actions; None where there are no
-            masks.
+        masked: (parameters, mask [N, M]) -> those of the allowed actions; None if masks are not
+            supported.
     """
 
     sample: Callable[[Array, Array], Array]
@@ -53,7 +53,7 @@ def distribution_of(distribution: Any) -> NumpyDistribution:
     """The numpy version of a distribution.
 
     Raises:
-        StaysInTorch: for a type that is not known.
+        StaysInTorch: for an unknown type.
     """
     make = _DISTRIBUTIONS.get(type(distribution))
     if make is None:
@@ -85,7 +85,7 @@ def _multi_categorical(distribution: MultiCategorical) -> NumpyDistribution:
     column = np.concatenate([np.arange(n) for n in sizes])
 
     def table(logits: Array) -> Array:
-        """Logits [N, S] as [N, K, M]; `ABSENT` where a choice has fewer options."""
+        """Logits [N, S] as [N, K, M]; `ABSENT` if a choice has fewer options."""
         padded = np.full((len(logits), len(sizes), max(sizes)), ABSENT, np.float32)
         padded[:, row, column] = logits
         return padded
@@ -211,7 +211,7 @@ def _gsde(distribution: GSDE) -> NumpyDistribution:
 
 
 def _unsquashed(action: Array) -> Array:
-    """u with tanh(u) = action; of an action near 1, as far as float32 tells it."""
+    """u with tanh(u) = action; for an action near 1, as far as float32 allows."""
     return np.arctanh(np.minimum(np.maximum(action, -LARGEST), LARGEST))
 
 

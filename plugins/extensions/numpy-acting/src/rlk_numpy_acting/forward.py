@@ -1,4 +1,4 @@
-"""A numpy forward: what a module computes, in numpy, on the memory of its own parameters.
+"""A numpy forward: the computation of a module in numpy, on the memory of its parameters.
 
 It reads that memory at every call, so it follows every update. It never writes to its input.
 """
@@ -15,11 +15,11 @@ Forward = Callable[[Any], Array]
 
 
 class StaysInTorch(Exception):
-    """What has no numpy forward, or is faster in torch; the message says why."""
+    """A module without a numpy forward, or one that is faster in torch; the message says why."""
 
 
 def chained(*steps: Forward) -> Forward:
-    """The steps one after the other."""
+    """A function that applies the steps one after the other."""
     return reduce(_one_after_the_other, steps)
 
 

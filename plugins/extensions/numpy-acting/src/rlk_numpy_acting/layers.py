@@ -1,6 +1,6 @@
 """The numpy forward of every supported kind of module, found by its exact type.
 
-A subclass counts as unknown, because its `forward` may be another one. Dimensions: B batch,
+A subclass counts as unknown, because its `forward` may differ. Dimensions: B batch,
 F features, D action dimensions, A actions.
 """
 
@@ -25,7 +25,7 @@ from rlk_numpy_acting.forward import Forward, StaysInTorch, chained
 from rlk_off_policy.policy_heads import DeterministicHead
 from rlk_off_policy.q_heads import DuelingHead
 
-#: In place, because each is applied to a fresh product. Others would cost several numpy calls.
+#: In place, because each is applied to a new product. Others would need several numpy calls.
 ACTIVATIONS: dict[str, Callable[[Array], Any]] = {
     "tanh": lambda x: np.tanh(x, out=x),
     "relu": lambda x: np.maximum(x, 0.0, out=x),
@@ -75,7 +75,7 @@ def _hidden_layers(module: Layers) -> Forward:
 
 
 def _layer_norm(module: Any) -> Forward:
-    """In place: it is applied to a fresh product."""
+    """In place, because it is applied to a new product."""
     (scale, shift), size, eps = _arrays(module), module.normalized_shape[0], module.eps
 
     def forward(x: Array) -> Array:
@@ -180,7 +180,7 @@ def _unchanged(x: Array) -> Array:
 
 
 def _arrays(layer: Any) -> tuple[Array, Array]:
-    """Weight [inputs, outputs] and bias of a linear layer, on their own memory."""
+    """Weight [inputs, outputs] and bias of a linear layer, sharing their memory."""
     return layer.weight.detach().numpy(), layer.bias.detach().numpy()
 
 

@@ -1,4 +1,4 @@
-"""From raw observations [B, ...] to the numbers that an encoder takes, as `preprocess` in torch."""
+"""From raw observations [B, ...] to the input of an encoder, like `preprocess` in torch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlk_numpy_acting.forward import Forward, StaysInTorch
 
 
 def as_numbers(space: Space) -> Forward:
-    """The numpy version of `rlk_networks.preprocess`; for a Dict space it gives a dict of arrays.
+    """The numpy version of `rlk_networks.preprocess`; for a Dict space it returns a dict of arrays.
 
     Raises:
         StaysInTorch: for images, whose networks are faster in torch, and for unknown spaces.

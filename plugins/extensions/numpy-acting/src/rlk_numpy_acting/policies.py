@@ -1,4 +1,4 @@
-"""The numpy forward of a policy: its encoder with all filters, and the heads asked for."""
+"""The numpy forward of a policy: its encoder with all filters, and the requested heads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlk_numpy_acting.forward import Forward, StaysInTorch, chained
 from rlk_numpy_acting.layers import forward_of
 from rlk_numpy_acting.observations import as_numbers
 
-#: Above this many parameters in what is computed, torch is faster than numpy on one thread.
+#: Above this number of parameters in the computation, torch is faster than numpy on one thread.
 MAX_PARAMETERS = 200_000
 
 
@@ -21,7 +21,7 @@ class Network(NamedTuple):
 
     Attributes:
         encode: from raw observations [N, ...] to features [N, F].
-        heads: from features to the output of each head that was asked for.
+        heads: from features to the output of each requested head.
     """
 
     encode: Forward
@@ -53,7 +53,7 @@ def heads_of(policy: Policy, *names: str) -> list[Forward]:
 
 
 def _check_size(policy: nn.Module, *names: str) -> None:
-    """Raises StaysInTorch unless these submodules are small, in float32 and on the CPU."""
+    """Raise StaysInTorch unless these submodules are small, in float32 and on the CPU."""
     parameters = [p for name in names for p in policy.get_submodule(name).parameters()]
     size = sum(p.numel() for p in parameters)
     if size > MAX_PARAMETERS:
@@ -63,7 +63,7 @@ def _check_size(policy: nn.Module, *names: str) -> None:
 
 
 def _filter_of(module: nn.Module) -> Forward:
-    """What a filter of observations offers as `numpy_forward()`; see `rlk_filter_observation`."""
+    """The `numpy_forward()` of a filter of observations; see `rlk_filter_observation`."""
     offered: Any = getattr(module, "numpy_forward", None)
     if offered is None:
         raise StaysInTorch(f"filter {type(module).__name__}, which has no numpy_forward()")

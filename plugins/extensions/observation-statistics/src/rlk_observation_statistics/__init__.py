@@ -1,1 +1,1 @@
-"""Observations inside the policy: normalised by running statistics, and bounded."""
+"""Filters of observations in the policy: normalisation by running statistics, and clipping."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Bounds(nn.Module):
-    """Clips every Box but images; of a Dict space every such key. All else passes unchanged.
+    """Clips every Box except images; for a Dict space, every such key. Other parts are unchanged.
 
     Args:
         keys: of the Boxes in a Dict space; [None] for a Box itself.
@@ -33,7 +33,7 @@ class Bounds(nn.Module):
         return self._each(observation, lambda part: part.clamp(self.low, self.high))
 
     def numpy_forward(self) -> Callable[[Any], Any]:
-        """The same for arrays."""
+        """The numpy forward."""
         low, high = np.float32(self.low), np.float32(self.high)
         return lambda observation: self._each(
             observation, lambda part: np.minimum(np.maximum(part, low), high)

@@ -1,4 +1,4 @@
-"""What this distribution offers: `observation-statistics` and `observation-range`."""
+"""The components `observation-statistics` and `observation-range`."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from attrs import validators as v
 
 
 def is_range(_: object, attribute: attrs.Attribute[Any], value: tuple[float, float]) -> None:
-    """A validator: a lower bound and a higher one, of which either may be infinite."""
+    """A validator: a lower and a higher bound, each of which may be infinite."""
     if not value[0] < value[1]:
         raise ValueError(f"{attribute.name} must be a bound and a higher one, got {list(value)}")
 
@@ -27,7 +27,7 @@ class StatisticsConfig:
 
 @attrs.frozen(kw_only=True)
 class RangeConfig:
-    """What observations are clipped to."""
+    """The range to which observations are clipped."""
 
     range: tuple[float, float] = attrs.field(
         default=(-5.0, 5.0),

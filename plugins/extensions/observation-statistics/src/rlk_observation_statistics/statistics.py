@@ -1,4 +1,4 @@
-"""`observation-statistics`: mean and standard deviation of what training sees, in the policy.
+"""`observation-statistics`: mean and standard deviation of training's observations, in the policy.
 
 Replays keep raw observations, so hindsight's goals, models and `predict` are not affected.
 """
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class RunningStatistics:
-    """Follows the observations that actions were chosen for; the policy normalises by them.
+    """Updates the moments with the observations of training, and the policy normalises by them.
 
     The moments that the policy uses change after a collection, before its updates. So acting and
-    learning have the same ones, and a first update has those of its own replay.
+    learning use the same moments, and the first update uses those of its own replay.
     """
 
     statistics: ObservationStatistics
@@ -44,7 +44,7 @@ class RunningStatistics:
 
     @hookimpl
     def rlk_rollout_end(self, run: Run) -> None:
-        """Merges what all ranks have seen, so that all have the same moments."""
+        """Merge the observations of all ranks, so that all have the same moments."""
         mine = self._fresh.moments()
         several = run.communicator.size > 1
         for moments in run.communicator.gather(mine) if several else [mine]:
@@ -52,7 +52,7 @@ class RunningStatistics:
         self._fresh.clear()
         self.statistics.refresh()
 
-    # ---- what the moments do not hold yet, in the middle of a collection -------------------------
+    # ---- observations that the moments do not include yet, in the middle of a collection ---------
 
     @hookimpl
     def rlk_save(self) -> State:

@@ -1,4 +1,4 @@
-"""What planning knows of the extension."""
+"""The component of the extension."""
 
 from __future__ import annotations
 

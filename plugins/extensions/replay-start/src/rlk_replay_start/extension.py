@@ -74,14 +74,14 @@ class ReplayStart:
 
 
 def newest(place: Path, kernel: Kernel) -> Path:
-    """The file that holds the replay of a run: of a folder, its newest checkpoint.
+    """The file with the replay of a run; in a folder, its newest checkpoint.
 
     Args:
         place: the folder, or the file itself.
-        kernel: where serializers come from.
+        kernel: provides the serializers.
 
     Raises:
-        BadFile: if it has none, or cannot be looked at.
+            BadFile: if it has none, or cannot be read.
     """
     from rlk.running import saved_files
 

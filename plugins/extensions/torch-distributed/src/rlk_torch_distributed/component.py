@@ -1,4 +1,4 @@
-"""What this distribution offers: `torch-distributed`."""
+"""The component `torch-distributed`."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-#: What torchrun sets for every rank, and other launchers of torch.distributed as well.
+#: Variables that torchrun, and other launchers of torch.distributed, set for every rank.
 VARIABLES = ("WORLD_SIZE", "RANK", "MASTER_ADDR", "MASTER_PORT")
 #: The time limit for waiting: evaluations are rank 0's, and a death is noticed without it.
 PATIENCE = timedelta(days=7)
-#: What gloo says when the process at the other end of a connection is gone.
+#: gloo's messages if the process at the other end of a connection is gone.
 GONE = ("connection closed", "connection reset", "broken pipe", "connection refused")
 
 
@@ -39,7 +39,7 @@ class TorchWorld:
 
     Attributes:
         dist: the module `torch.distributed`.
-        group: a process group of the plugin's own; None when it was left.
+        group: a separate process group of the plugin; None when it was left.
         rank, size: of this process in it.
     """
 
@@ -57,7 +57,7 @@ class TorchWorld:
         return f"torch {torch.__version__}, {self.dist.get_backend(self.group)}"
 
     def device(self, asked: str) -> str:
-        """Each rank of a machine has a GPU of its own, as long as there are enough of them."""
+        """Each rank of a machine uses a separate GPU, if there are enough of them."""
         import torch
 
         if asked not in ("auto", "cuda") or not torch.cuda.is_available():
@@ -116,7 +116,7 @@ class TorchWorld:
             time.sleep(0.01)
         try:
             work.wait()
-        except RuntimeError:  # one of them is gone
+        except RuntimeError:  # a rank is gone
             return False
         return True
 
@@ -133,11 +133,11 @@ class TorchWorld:
     def leave(self) -> None:
         """End the group and its threads, which must not outlive the interpreter.
 
-        They take Python's lock to let go of a tensor. A thread that asks for it when the
-        interpreter has ended is ended there, in C++ code that allows no such end: it aborts.
+        They take the GIL to free a tensor. A thread that requests it after the interpreter has
+        ended is ended there, in C++ code that does not allow this, and the process aborts.
         """
         group, self.group = self.group, None
-        if self.dist.is_initialized():  # else the program has ended all groups
+        if self.dist.is_initialized():  # if not, the program has ended all groups
             self.dist.destroy_process_group(group)
 
 
@@ -145,10 +145,10 @@ class TorchWorld:
 def world() -> TorchWorld | None:
     """The ranks that were launched together; None for one alone, and then torch is not imported.
 
-    A process group that the program has made before is used to make the plugin's own.
+    If the program has already made a process group, it is used to make the plugin's own.
 
     Raises:
-        PlanError: if the launcher left out where the ranks meet, or torch was built without this.
+        PlanError: if the launcher set no address, or torch was built without torch.distributed.
     """
     size = os.environ.get("WORLD_SIZE", "1")
     if not size.isdigit() or int(size) == 1:
@@ -173,7 +173,7 @@ def world() -> TorchWorld | None:
 
 
 def join(dist: Any) -> TorchWorld:
-    """All ranks of the default process group, in a group of the plugin's own until the end.
+    """All ranks of the default process group, in a separate group of the plugin.
 
     The default group may outlive the program, because modules keep it as the default of an
     argument (`torch.distributed.nn` does); nothing keeps this one.
@@ -198,7 +198,7 @@ def _end_all_groups(dist: Any) -> None:
 
 @contextlib.contextmanager
 def _unless_gone() -> Iterator[None]:
-    """OtherRankEnded instead of what gloo raises when a process is gone."""
+    """Raise OtherRankEnded instead of gloo's exception when a process is gone."""
     try:
         yield
     except RuntimeError as error:

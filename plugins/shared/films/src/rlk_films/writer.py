@@ -22,7 +22,7 @@ COLOURS = 128
 
 
 class Film(Protocol):
-    """The result of `film`; as a context it ends the film, or drops it if an exception is raised."""
+    """The result of `film`; as a context it ends the film, or drops it after an exception."""
 
     def add(self, frame: Array) -> None: ...  #: uint8 [height, width, 3], all of one size
     def end(self) -> None: ...  #: the film stands under its name; nothing, if it has no frame
