@@ -45,7 +45,7 @@ class _Return(ProgressColumn):
 
 
 class _Speed(ProgressColumn):
-    """Timesteps a second, over the last ten seconds."""
+    """Timesteps per second, over the last ten seconds."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed

@@ -102,7 +102,7 @@ class Checkpoints:
         return float("inf") if every is None else (timesteps // every + 1) * every
 
     def _write_checkpoint(self, run: Run) -> None:
-        """Write one more checkpoint, and delete the oldest once it is complete."""
+        """Write another checkpoint, and delete the oldest one when it is complete."""
         assert run.out is not None
         path = run.out / "checkpoints" / str(run.timesteps)
         if self._config.replay:

@@ -1,4 +1,4 @@
-"""The callbacks of this distribution, as planning sees them."""
+"""The components of these callbacks."""
 
 from __future__ import annotations
 

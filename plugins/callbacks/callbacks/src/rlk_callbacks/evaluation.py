@@ -101,7 +101,7 @@ class EvaluationCallback:
         return plan if wanted is None or wanted is True else in_other_environment(plan, wanted)
 
     def _made(self, run: Run) -> Any:
-        """The vector environment to evaluate in."""
+        """The vector environment for evaluation."""
         from rlk.running.vec_env import make_vec_env
 
         plan = self._where(run.plan)
@@ -231,7 +231,7 @@ def write_history(path: Path, history: list[Evaluation]) -> None:
     }
     if all(len(past.successes) == widest for past in history):
         columns["successes"] = np.array([past.successes for past in history], dtype=bool)
-    archive = io.BytesIO()  # on a full disk, numpy 1 would print a traceback of its own
+    archive = io.BytesIO()  # on a full disk, numpy 1 would print a traceback
     np.savez(archive, **columns)  # type: ignore[arg-type]
     with replacing(path) as file:
         file.write(archive.getbuffer())

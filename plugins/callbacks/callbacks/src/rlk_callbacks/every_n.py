@@ -1,4 +1,4 @@
-"""`every-n`: calls a function every so many timesteps (Stable Baselines' `EveryNTimesteps`)."""
+"""`every-n`: calls a function at an interval of timesteps (Stable Baselines' `EveryNTimesteps`)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class EveryN:
-    """Calls a function of the run after the first vector step past every multiple of `n_steps`.
+    """Calls a function of the run after the first vector step that passes a multiple of `n_steps`.
 
     Training stops if the function returns False.
 
     Args:
         config: its settings, or None.
-        n_steps: timesteps between two calls, over all environments, instead.
-        call: the function, instead.
+        n_steps: instead of the config: timesteps between two calls, over all environments.
+        call: instead of the config: the function.
 
     Raises:
         PlanError: if there is no function to call.

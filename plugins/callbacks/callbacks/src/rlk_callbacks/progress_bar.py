@@ -1,4 +1,4 @@
-"""`progress-bar`: how far a run is, on a terminal.
+"""`progress-bar`: shows the progress of a run, on a terminal.
 
 It is drawn on `rich.get_console()`, as is the `table` logger's output, which appears above it. It
 is drawn at the end of iterations, not by a thread of its own, which would take time from training.
@@ -26,7 +26,7 @@ SECONDS_BETWEEN = 0.2
 class ProgressBar:
     """Timesteps, speed, the mean return of the latest episodes, and the remaining time.
 
-    Nothing is drawn on a pipe, with `verbose=0`, or by other ranks than the first.
+    Nothing is drawn on a pipe, with `verbose=0`, or on ranks other than 0.
     """
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rlk.planning.environment import EnvChoice
     from rlk.planning.plan import Plan
 
-#: How Gymnasium calls an environment that shows every step in a window.
+#: Gymnasium's render mode for an environment that shows every step in a window.
 HUMAN = "human"
 
 

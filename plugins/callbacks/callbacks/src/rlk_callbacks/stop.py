@@ -1,6 +1,6 @@
 """Callbacks that stop training, at the end of an iteration.
 
-They are plugins by name, and objects for `agent.learn(callback=StopOnReward(reward_threshold=9))`.
+They are plugins by name, or objects for `agent.learn(callback=StopOnReward(reward_threshold=9))`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class StopOnReward:
-    """Stops when an evaluation has this mean return (`StopTrainingOnRewardThreshold`).
+    """Stops when an evaluation reaches this mean return (`StopTrainingOnRewardThreshold`).
 
     Args:
         config: its settings, or None.
-        settings: these by their names, instead.
+        settings: instead of the config: its settings by their names.
     """
 
     def __init__(self, config: StopOnRewardConfig | None = None, **settings: Any) -> None:
@@ -61,7 +61,7 @@ class StopOnNoImprovement:
 
     Args:
         config: its settings, or None.
-        settings: these by their names, instead.
+        settings: instead of the config: its settings by their names.
     """
 
     def __init__(self, config: StopOnNoImprovementConfig | None = None, **settings: Any) -> None:
@@ -109,7 +109,7 @@ class MaxEpisodes:
 
     Args:
         config: its settings, or None.
-        settings: these by their names, instead.
+        settings: instead of the config: its settings by their names.
     """
 
     def __init__(self, config: MaxEpisodesConfig | None = None, **settings: Any) -> None:

@@ -38,7 +38,7 @@ class StopOnNoImprovementConfig:
 
 @attrs.frozen(kw_only=True)
 class MaxEpisodesConfig:
-    """How many episodes a training has."""
+    """The number of episodes after which training ends."""
 
     max_episodes: int = attrs.field(
         validator=v.ge(1),

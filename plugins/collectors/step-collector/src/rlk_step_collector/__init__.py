@@ -1,1 +1,1 @@
-"""The collector of rlk that steps one vector environment into the storage."""
+"""The collector that steps one vector environment into the storage."""

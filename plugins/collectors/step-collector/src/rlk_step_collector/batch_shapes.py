@@ -23,7 +23,7 @@ def check_observation(run: Run, observation: Any) -> None:
     """Does nothing if it is [N, …] of the run's observation space.
 
     Raises:
-        EnvironmentFailed: naming the part, its shape, and the shape that it must have.
+        EnvironmentFailed: if not; names the part, its shape, and the expected shape.
     """
     for name, part, space in _parts("observation", observation, run.observation_space):
         expected = (run.n_envs, *(space.shape or ()))
@@ -35,7 +35,7 @@ def check_rewards_and_flags(run: Run, reward: Any, terminated: Any, truncated: A
     """Does nothing if they are arrays [N] of numbers and of booleans.
 
     Raises:
-        EnvironmentFailed: for the first that is not.
+        EnvironmentFailed: for the first array that is not.
     """
     kinds = {"reward": (reward, "fiu"), "terminated": (terminated, "b")}
     for name, (values, kind) in {**kinds, "truncated": (truncated, "b")}.items():

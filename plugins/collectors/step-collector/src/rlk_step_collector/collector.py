@@ -51,7 +51,7 @@ class StepCollector:
         run.hooks.activate(RolloutMetrics(run), "steps", "rlk-step-collector")
 
     def forget(self) -> None:
-        """Makes the next collection start from a reset.
+        """Make the next collection start from a reset.
 
         This is needed for another environment, if an environment's state is lost, and if the
         program has stepped it.
@@ -70,7 +70,7 @@ class StepCollector:
         the environments have moved on.
 
         Raises:
-            NotFinite: for a non-finite number of an environment.
+            NotFinite: if an environment returns a non-finite number.
             RlkError: if a listener has stepped the environments, or an actor returns no Act.
         """
         if self._cut_short:
@@ -170,7 +170,7 @@ class StepCollector:
         return final
 
     def state_dict(self) -> State:
-        """What the next collection starts from; the environments' own state is kept beside it."""
+        """The state that the next collection starts from, without that of the environments."""
         observation = self._observation
         if observation is not None:
             observation = map_observation(np.copy, observation)
@@ -186,7 +186,7 @@ class StepCollector:
         """Continue from a saved state.
 
         Raises:
-            RlkError: if it has no observation of these environments, or no carry of this actor.
+            RlkError: if it has no observation of these environments, or no carry for this actor.
         """
         observation, carry = state["observation"], state["carry"]
         if observation is not None:

@@ -1,4 +1,4 @@
-"""What this distribution offers: `steps`."""
+"""The component `steps`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds non-finite numbers of environments cheaply, then names them."""
+"""Cheap tests for non-finite numbers of environments; the error names them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def finite_check(space: spaces.Space[Any]) -> Callable[[Any], bool]:
 def finite(array: Array) -> bool:
     """Whether a float array holds no NaN or infinity.
 
-    A sum is finite only if every term is; where the sum itself overflows, every number is checked.
+    A sum is finite only if every term is; if the sum itself overflows, every number is checked.
     """
     return math.isfinite(np.add.reduce(array, axis=None)) or bool(np.isfinite(array).all())
 

@@ -1,4 +1,4 @@
-"""The metrics that collecting adds to every row: the latest episodes, and speed."""
+"""The metrics of collecting in every row: the latest episodes, and speed."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Environments by Gymnasium id: `CartPole-v1`, `module:Id-v0`, and what other packages register."""
+"""Environments by Gymnasium id: `CartPole-v1`, `module:Id-v0`, and ids of other packages."""

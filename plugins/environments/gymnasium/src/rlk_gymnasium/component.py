@@ -1,4 +1,4 @@
-"""What this distribution offers: `gymnasium`."""
+"""The component `gymnasium`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class KnownIds:
         """A function that makes that environment, if its name is registered in any version."""
         module, _, name = asked.rpartition(":")
         if module:
-            # An identifier is no id that a version ends: `module:Class` is for others to answer.
+            # An identifier has no version, so it is not an id: other sources find `module:Class`.
             is_id = not module.endswith(".py") and not name.replace(".", "_").isidentifier()
             return ById(name, module, again=asked) if is_id else None
         try:
@@ -39,7 +39,7 @@ class KnownIds:
         return [name for name in gym.registry if not name.startswith(_CROWD)]
 
     def advice(self, name: str) -> str:
-        """How to name the package that registers an id; for what has the form of an id only."""
+        """How to name the package that registers an id; only for a name in the form of an id."""
         if ":" in name or _VERSIONED.search(name) is None:
             return ""
         return f"If a package registers it when it is imported, use 'PACKAGE:{name}'."

@@ -126,7 +126,7 @@ class ById:
 
 
 def install_for(entry_point: Any) -> str:
-    """What installs the packages that Gymnasium's own environment at this place needs, or ""."""
+    """The command that installs the packages of Gymnasium's environment in this module, or ""."""
     place = entry_point if isinstance(entry_point, str) else getattr(entry_point, "__module__", "")
     for package, extra in EXTRAS.items():
         if place.startswith(package):

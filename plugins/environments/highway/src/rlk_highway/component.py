@@ -1,4 +1,4 @@
-"""What planning knows: which module registers highway-env's ids, and how to install it."""
+"""The component: the module that registers highway-env's ids, and how to install it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What planning knows: what registers the ids of gymnasium-robotics, and how to install it."""
+"""The component: the module that registers gymnasium-robotics' ids, and how to install it."""
 
 from __future__ import annotations
 

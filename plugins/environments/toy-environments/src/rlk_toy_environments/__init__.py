@@ -1,1 +1,1 @@
-"""Small environments to test and to learn with; `--env rlk/BitFlipping-v0` needs no import."""
+"""Small environments for tests and learning; `--env rlk/BitFlipping-v0` needs no import."""

@@ -1,7 +1,7 @@
 """Bit flipping: Andrychowicz et al. 2017, arXiv 1707.01495, section 3.1.
 
-n bits are to be brought to a pattern, one flip at a time; the reward is -1 until that is done. With
-2^n states, luck finds no reward, but every episode shows how to reach *some* pattern.
+n bits must be set to a pattern, one flip at a time; the reward is -1 until then. With 2^n states, a
+random policy hardly finds a reward, but every episode shows how to reach *some* pattern.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from gymnasium import spaces
 
 from rlk.records import Array
 
-#: Pixels each way of an image of the bits: the least that the Nature CNN takes.
+#: Width and height of an image of the bits: the smallest that the Nature CNN takes.
 SIDE = 36
 
 
 class BitFlippingEnv(gym.Env[dict[str, Any], Any]):
     """A goal environment: a Dict of `observation`, `achieved_goal` (the same) and `desired_goal`.
 
-    An episode terminates when the pattern is there and is truncated after `max_steps`. Every info
+    An episode terminates when the pattern is reached and is truncated after `max_steps`. Every info
     has `is_success`.
 
     Args:
         n_bits: bits to flip (1 or more).
-        continuous: a Box of n actions from -1 to 1, of which those above 0 flip their bit, instead
-            of the number of the one bit to flip.
+        continuous: a Box of n actions from -1 to 1, which flip their bit if they are above 0;
+            otherwise the action is the number of the one bit to flip.
         max_steps: of an episode; None is `n_bits`.
-        discrete_obs_space: patterns as one number, 0 to 2^n - 1, instead of n bits.
-        image_obs_space: patterns as a picture of squares, uint8 [36, 36, 1], instead of n bits.
-        random_goal: a new pattern is wanted in every episode, as in the paper, instead of all ones.
+        discrete_obs_space: patterns are one number, 0 to 2^n - 1, instead of n bits.
+        image_obs_space: patterns are an image of squares, uint8 [36, 36, 1], instead of n bits.
+        random_goal: every episode has a new pattern, as in the paper, instead of all ones.
 
     Raises:
-        ValueError: for numbers below 1, both kinds of observation, or bits that fill no picture.
+        ValueError: for numbers below 1, both kinds of observation, or bits that fill no image.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class BitFlippingEnv(gym.Env[dict[str, Any], Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """A random pattern, and with `random_goal` another to reach."""
+        """A random pattern, and with `random_goal` a new pattern to reach."""
         super().reset(seed=seed)
         self.current_step = 0
         self.state = self._random()
@@ -85,7 +85,7 @@ class BitFlippingEnv(gym.Env[dict[str, Any], Any]):
         return self._observation(), {}
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Flip the bit of that number; or all whose action is above 0."""
+        """Flip the bit with that number, or all whose action is above 0."""
         flipped = np.asarray(action) > 0 if self.continuous else int(action)
         self.state[flipped] ^= 1
         self.current_step += 1
@@ -95,12 +95,12 @@ class BitFlippingEnv(gym.Env[dict[str, Any], Any]):
         return self._observation(), reward, reached, late, {"is_success": reached}
 
     def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """0 where the patterns are equal, else -1: a float, or float [B] for batches of them."""
+        """0 if the patterns are equal, otherwise -1: a float, or float [B] for batches."""
         reached = self.compute_terminated(achieved_goal, desired_goal, info)
         return np.where(reached, 0.0, -1.0) if np.ndim(reached) else (0.0 if reached else -1.0)
 
     def compute_terminated(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """Whether the patterns are equal: a bool, or bool [B] for batches of them."""
+        """Whether the patterns are equal: a bool, or bool [B] for batches."""
         equal: Array = np.equal(achieved_goal, desired_goal).all(axis=self._pattern_axes)
         return equal if np.ndim(equal) else bool(equal)
 
@@ -115,7 +115,7 @@ class BitFlippingEnv(gym.Env[dict[str, Any], Any]):
         }
 
     def _pattern(self, bits: Array) -> Any:
-        """The bits in the form of the observation space, as a copy."""
+        """A copy of the bits in the form of the observation space."""
         if self.discrete_obs_space:
             return np.int64(bits @ (1 << np.arange(self.n_bits)[::-1]))
         if not self.image_obs_space:

@@ -1,4 +1,4 @@
-"""What planning knows: which module registers which environment ids."""
+"""The component: the module that registers the ids of these environments."""
 
 from __future__ import annotations
 

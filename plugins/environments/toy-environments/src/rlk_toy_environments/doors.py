@@ -1,7 +1,7 @@
-"""A row of rooms with many doors, of which two are open in each: what action masks are for.
+"""A row of rooms with many doors, two of which are open in each: an example for action masks.
 
-One open door leads on, the other one back. Whoever knows which doors are open finds the way out by
-walking at random; whoever tries all of them spends most steps in front of closed ones.
+One open door leads forward, the other one back. An agent that knows which doors are open finds the
+way out by a random walk; one that tries all doors spends most steps in front of closed ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rlk.records import Array
 class DoorsEnv(gym.Env[Any, Any]):
     """Observations are the number of the room, actions the number of a door.
 
-    The reward is -1 for every step. An episode terminates on the way out of the last room and is
+    The reward is -1 for every step. An episode terminates at the exit of the last room and is
     truncated after `max_steps`; the best return is -`n_rooms`.
 
     Args:
@@ -26,7 +26,7 @@ class DoorsEnv(gym.Env[Any, Any]):
         n_doors: doors of each room (2 or more).
         building: chooses which doors are open; they stay the same in all episodes.
         max_steps: of an episode (1 or more).
-        refuse: whether a closed door raises ValueError, as many environments with masks do; else
+        refuse: whether a closed door raises ValueError, as in many environments with masks; if not,
             nothing happens.
     """
 
@@ -49,7 +49,7 @@ class DoorsEnv(gym.Env[Any, Any]):
         self.max_steps, self.refuse = max_steps, refuse
         drawn = np.random.default_rng(building)
         pairs = [drawn.choice(n_doors, 2, replace=False) for _ in range(n_rooms)]
-        #: The doors that lead on, and those that lead back, by room.
+        #: The doors that lead forward, and those that lead back, by room.
         self.on, self.back = [[int(pair[which]) for pair in pairs] for which in (0, 1)]
         self.room = self.steps = 0
 
@@ -62,16 +62,16 @@ class DoorsEnv(gym.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begins in the first room."""
+        """Begin in the first room."""
         super().reset(seed=seed)
         self.room = self.steps = 0
         return np.int64(self.room), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Goes through a door.
+        """Go through a door.
 
         Raises:
-            ValueError: for a closed one, with `refuse`.
+            ValueError: if it is closed, with `refuse`.
         """
         self.steps += 1
         is_out = False

@@ -1,6 +1,6 @@
-"""Environments in which the right action is what is seen: the least that an algorithm must learn.
+"""Environments in which the right action is the observation: every algorithm must learn this.
 
-The reward is 1 for the observation as the action, else 0; then another observation is drawn. The
+The reward is 1 if the action equals the observation, else 0; then a new observation is drawn. The
 best return is `ep_length`.
 """
 
@@ -41,14 +41,14 @@ class IdentityEnv(gym.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Shows something."""
+        """Draw an observation."""
         super().reset(seed=seed)
         self.current_step = 0
         self.state = self._draw()
         return self.state, {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """1 for what was shown."""
+        """The reward is 1 if the action equals the observation."""
         reward = float(self._is_right(action))
         self.state = self._draw()
         self.current_step += 1
@@ -58,7 +58,7 @@ class IdentityEnv(gym.Env[Any, Any]):
         return bool(np.all(np.asarray(action) == self.state))
 
     def _draw(self) -> Any:
-        """From the environment's own generator, so that its state is the environment's."""
+        """Drawn with the environment's own generator, so that it is part of its state."""
         space = self.observation_space
         if isinstance(space, spaces.Discrete):
             return np.int64(space.start + self.np_random.integers(space.n))

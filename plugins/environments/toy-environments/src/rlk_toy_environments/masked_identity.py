@@ -1,6 +1,7 @@
-"""The identity environments with masks: of many actions only a few are allowed at a time.
+"""The identity environments with masks: only a few of many actions are allowed at a time.
 
-Without masks, whoever learns has to find the right one of all actions; with them, of those that are
+Without masks, an agent must find the right one of all actions; with masks, one of the allowed
+ones. `action_masks()` is sb3-contrib's name, and so is the layout: the n actions of a Discrete
 left. `action_masks()` is sb3-contrib's name, and so is the layout: the n actions of a Discrete
 space, the options of all choices of a MultiDiscrete space, off and on of every switch.
 """
@@ -23,8 +24,8 @@ class MaskedIdentityEnv(IdentityEnv):
     Args:
         dim: how many numbers there are (32 unless `space` is given).
         space: of observations and actions.
-        chance: of every wrong option to be allowed; the right one always is.
-        refuse: whether a forbidden action raises ValueError; else it is a wrong one.
+        chance: the probability of every wrong option to be allowed; the right one is always.
+        refuse: whether a forbidden action raises ValueError; if not, it counts as a wrong one.
         ep_length: steps until an episode is truncated.
     """
 
@@ -49,7 +50,7 @@ class MaskedIdentityEnv(IdentityEnv):
         return self._mask.copy()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """1 for what was shown.
+        """The reward is 1 if the action equals the observation.
 
         Raises:
             ValueError: for a forbidden action, with `refuse`.
@@ -65,7 +66,7 @@ class MaskedIdentityEnv(IdentityEnv):
         return shown
 
     def _places(self, action: Any) -> Array:
-        """Where the options of an action stand in the mask."""
+        """The indices of an action's options in the mask."""
         found: Array = self._offsets[:-1] + np.reshape(action, -1) - self._first
         return found
 

@@ -1,4 +1,4 @@
-"""Registers the ids of these environments with Gymnasium when it is imported."""
+"""Registers the ids of these environments with Gymnasium when this module is imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this distribution offers. Both run the code at a place, so no saved model uses them."""
+"""The components. Both run the code at a place, so loading a saved model never uses them."""
 
 from __future__ import annotations
 

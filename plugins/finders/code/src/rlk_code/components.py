@@ -33,7 +33,7 @@ def component_at(place: str, kind: str | None = None) -> Component:
         kind: used if its component does not state one; None guesses it from the methods.
 
     Raises:
-        PlanError: if nothing is there, it is not a plugin, or its kind is unclear.
+        PlanError: if nothing is found there, it is not a plugin, or its kind is unclear.
     """
     found = object_at(place, "plugin")
     if _is_used_as_it_is(found):
@@ -63,7 +63,7 @@ def _with_settings(component: Component, wrapper: Any) -> Component:
 
 
 def _first_line(found: Any) -> str:
-    """Of a docstring that it has itself, as `rlk plugins show` prints it."""
+    """The first line of its own docstring, as `rlk plugins show` prints it."""
     lines = inspect.cleandoc(getattr(found, "__doc__", None) or "").splitlines()
     return lines[0] if lines else ""
 

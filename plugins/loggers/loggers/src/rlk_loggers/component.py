@@ -1,4 +1,4 @@
-"""The loggers of this distribution, as planning sees them."""
+"""The components of these loggers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`csv`: every row of metrics in progress.csv, which gets a column for every new tag."""
+"""`csv`: writes every row of metrics to progress.csv, which gets a column for every new tag."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class CsvLogger:
 
 
 def _write(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Replace the file by one with these columns; it is complete at any time."""
+    """Replace the file by one with these columns; the file is complete at any time."""
     header = [dict(zip(columns, columns, strict=True))]
     with replacing(path) as file:
         file.write(_text(columns, [*header, *rows]))

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Formats numbers for people and for programs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 
 def readable(value: float) -> str:
-    """A number in few characters: whole ones with commas, others with about four digits.
+    """A number in few characters: whole numbers with commas, others with about four digits.
 
     >>> readable(12345), readable(212.34), readable(0.000123), readable(500.0)
     ('12,345', '212.3', '1.23e-04', '500.0')

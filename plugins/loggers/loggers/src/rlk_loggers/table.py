@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: The order of the groups; groups with other names follow.
 GROUPS = ("rollout", "eval", "train", "time")
-#: Shown elsewhere: in the title, or at the beginning of the line.
+#: Tags shown elsewhere: in the title, or at the beginning of the line.
 LEFT_OUT = ("time/total_timesteps",)
 #: Characters between columns, and those of the frame.
 GAP = 3
@@ -154,7 +154,7 @@ def _columns(groups: Mapping[str, Mapping[str, float]], console: Console) -> lis
 
 
 def _width(blocks: Iterable[Mapping[str, float]]) -> int:
-    """How wide a column of blocks becomes."""
+    """The width of a column of blocks."""
     return max(
         max(map(len, figures)) + 1 + max(len(readable(value)) for value in figures.values())
         for figures in blocks

@@ -1,4 +1,4 @@
-"""`tensorboard`: rows of metrics as events in the run's folder (`tensorboard --logdir runs`).
+"""`tensorboard`: writes metrics as events to the run's folder (`tensorboard --logdir runs`).
 
 The events and their framing are those of TensorBoard, one event per row. They are written here
 instead of by TensorBoard's writer, whose thread ends for good when a write fails.
@@ -61,7 +61,7 @@ class EventFile:
 
 
 def _record(event: Any) -> bytes:
-    """An event with its length and its check sums."""
+    """An event with its length and its checksums."""
     from tensorboard.summary.writer.record_writer import RecordWriter
 
     framed = io.BytesIO()

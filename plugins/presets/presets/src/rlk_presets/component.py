@@ -1,4 +1,4 @@
-"""What this distribution offers: the preset source `zoo`."""
+"""The component: the preset source `zoo`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each entry promises: nine tenths of the return that its source reached with these settings.
+"""The promised return of each entry: nine tenths of what its source reached with these settings.
 
 In an entry, `source` says where it was tuned, `least` that another return is promised, and
 `measure` that something other than a return is promised.
@@ -60,8 +60,8 @@ class Promise:
     """What the last model of an entry must reach, on average over random seeds.
 
     Attributes:
-        timesteps: of the training. stated: what is promised where it is not nine tenths.
-        measure: what of.
+        timesteps: of the training. stated: the promised value, if it is not nine tenths.
+        measure: what the value is.
     """
 
     source: Source
@@ -85,7 +85,7 @@ def promises(algo: str) -> dict[str, Promise]:
     """Environment (an id, or a pattern) -> its promise, for the entries that have a source.
 
     Raises:
-        PlanError: for an entry whose source or measure is not understood.
+        PlanError: for an entry whose source or measure is invalid.
     """
     found = {env: table for env, table in tables(algo).items() if "source" in table}
     return {env: _promise(f"{algo} on {env}", table) for env, table in found.items()}

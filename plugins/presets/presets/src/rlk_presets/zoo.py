@@ -21,7 +21,7 @@ from rlk.registry.kinds import SLOTS
 Settings = Mapping[str, Any]
 #: Keys of an entry that are not settings.
 ABOUT = ("source", "least", "measure")
-#: Settings of algorithms whose texts name a plugin, as those of `plugins` do.
+#: Settings of algorithms whose values name a plugin, as those of `plugins` do.
 NAMING = ("action_noise", "param_noise", "memory_policy")
 
 
@@ -91,7 +91,7 @@ def components(settings: Settings) -> list[str]:
 
 
 def is_installed(name: str) -> bool:
-    """Whether the default kernel has it, or for `package.module:Object`, Python the package."""
+    """Whether the default kernel has it; for `package.module:Object`, whether Python does."""
     if ":" in name:
         return importlib.util.find_spec(name.partition(":")[0].partition(".")[0]) is not None
     from rlk.registry.kernel import default_kernel

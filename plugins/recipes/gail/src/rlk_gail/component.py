@@ -1,4 +1,4 @@
-"""What this distribution offers: `gail` and `airl`."""
+"""The components `gail` and `airl`."""
 
 from __future__ import annotations
 

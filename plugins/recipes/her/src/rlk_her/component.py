@@ -1,4 +1,4 @@
-"""What this distribution offers: `her`."""
+"""The component `her`."""
 
 from __future__ import annotations
 

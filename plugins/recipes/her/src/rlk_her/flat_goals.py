@@ -1,6 +1,6 @@
 """Goal observations concatenated to one array, and back: Stable Baselines' `HERGoalEnvWrapper`.
 
-Shapes: B observations or none, D numbers of all three parts.
+Shapes: B observations (or a single one without axis), D numbers of all three parts.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class FlatGoals:
         self._cuts = np.cumsum(sizes)[:-1]
 
     def row(self, observation: Mapping[str, Any]) -> Array:
-        """[D], or [B, D] of a batch."""
+        """[D], or [B, D] for a batch."""
         parts = [np.asarray(observation[key]) for key in KEYS]
         if self._is_discrete:
             parts = [part[..., None] for part in parts]
         return np.concatenate(parts, axis=-1)
 
     def parts(self, row: Array) -> OrderedDict[str, Any]:
-        """The observation that made this row, [D] or [B, D]."""
+        """The observation for a row, [D] or [B, D]."""
         values = np.split(np.asarray(row), self._cuts, axis=-1)
         if self._is_discrete:
             values = [value[..., 0] for value in values]

@@ -32,13 +32,13 @@ class HER:
     """An agent that learns by hindsight; it has all methods of `rlk.Agent`.
 
     Args:
-        policy: `MlpPolicy` or another of Stable Baselines' names, or a policy of rlk's that takes
+        policy: `MlpPolicy` or another of Stable Baselines' names, or a policy of rlk that takes
             Dict observations.
         env: a goal environment, as `rlk.make` takes it, or one in a `HERGoalEnvWrapper`.
         model_class: the algorithm that learns, by its name (`"sac"`) or as a class of that name
             (`SAC`).
-        n_sampled_goal: goals in hindsight for every real one.
-        goal_selection_strategy: which goals these are.
+        n_sampled_goal: relabelled goals for every real one.
+        goal_selection_strategy: how these goals are selected.
         settings: of the algorithm and of the run, as `rlk.make` takes them.
 
     Raises:
@@ -80,11 +80,11 @@ class HER:
         return self
 
     def predict(self, observation: Any, *arguments: Any, **keywords: Any) -> tuple[Any, Any]:
-        """As `Agent.predict`; for rows of a `HERGoalEnvWrapper` too."""
+        """As `Agent.predict`; also for rows of a `HERGoalEnvWrapper`."""
         return self._agent.predict(self._parts(observation), *arguments, **keywords)
 
     def action_probability(self, observation: Any, *arguments: Any, **keywords: Any) -> Any:
-        """As `Agent.action_probability`; for rows of a `HERGoalEnvWrapper` too."""
+        """As `Agent.action_probability`; also for rows of a `HERGoalEnvWrapper`."""
         return self._agent.action_probability(self._parts(observation), *arguments, **keywords)
 
     def set_env(self, env: Any) -> None:
@@ -92,7 +92,7 @@ class HER:
         self._agent.set_env(_goal_env(env))
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is the agent's."""
+        """All other attributes are the agent's."""
         if name == "_agent":
             raise AttributeError(name)
         return getattr(self._agent, name)

@@ -41,7 +41,7 @@ _DAMAGES = (
 
 
 def part_name(number: int) -> str:
-    """The member that holds this part of the tensors: the first has no number."""
+    """The name of the member with this part of the tensors: the first has no number."""
     return f"tensors-{number}.safetensors" if number else "tensors.safetensors"
 
 

@@ -1,4 +1,4 @@
-"""What planning knows of the zip serializer."""
+"""The component of the zip serializer."""
 
 from __future__ import annotations
 

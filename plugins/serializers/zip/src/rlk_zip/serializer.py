@@ -1,6 +1,6 @@
 """The zip serializer: manifest.json, state.json and safetensors in one zip.
 
-The same state gives the same bytes: members in a fixed order with a fixed date, tensors sorted.
+The same state gives the same bytes: members have a fixed order and date, and tensors are sorted.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class ZipSerializer(FileSerializer):
         Tensors are copied part by part, so that it needs little memory however large they are.
 
         Raises:
-            TypeError: something in it cannot be stored; the message has its key path.
-            ValueError: the manifest has a key of the format's own, as `format_version` is, or the
-                state has more values than can be read again.
+            TypeError: if something cannot be stored; the message has its key path.
+            ValueError: if the manifest has a key of the format itself, such as `format_version`, or
+                the state has more values than can be read again.
         """
         manifest = state.get("manifest", {})
         if not isinstance(manifest, dict):
@@ -57,7 +57,7 @@ class ZipSerializer(FileSerializer):
                 archive.writestr(_info(part_name(number)), tensors.pack(part))
 
     def read_from(self, file: IO[bytes]) -> State:
-        """The state that was written; tuples come back as lists, tensors on the CPU.
+        """The state that was written; tuples become lists, tensors are on the CPU.
 
         Arrays larger than a part are mapped files, so that reading needs little memory.
 

@@ -1,4 +1,4 @@
-"""A state as JSON: dicts and lists as they are, all else as an object with one `$` key.
+"""A state as JSON: dicts and lists are unchanged, other values become objects with one `$` key.
 
 In the JSON, None, bool, int, finite float, str and list are unchanged. A tuple becomes a list, and
 is read back as one. A dict becomes an object, or `{"$dict": {...}}` if one of its own keys begins
@@ -23,8 +23,8 @@ def encode(value: Any, tensors: dict[str, Any] | None, path: str = "") -> Any:
     """The JSON value of a state; arrays and tensors go into `tensors`, named by key path.
 
     Raises:
-        TypeError: something that cannot be stored, or a tensor where `tensors` is None; it names
-            the key path.
+        TypeError: for a value that cannot be stored, or a tensor if `tensors` is None; names the
+            key path.
     """
     if value is None or type(value) in (bool, int, str):
         return value

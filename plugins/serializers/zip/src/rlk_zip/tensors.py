@@ -1,4 +1,4 @@
-"""Arrays and tensors as parts, each a small safetensors file of its own, through that library.
+"""Arrays and tensors as parts, each of which is a small safetensors file, written by that library.
 
 A part holds at most `PART_BYTES`, so that a replay that is larger than memory can be written and
 read. A larger array is cut along its first axis, and continues under the same name in the next
@@ -20,7 +20,7 @@ from rlk_zip.mapped import MappedRows
 #: The kind of a tensor when it was written, and again when it is read.
 Kind = Literal["array", "scalar", "tensor"]
 
-#: Freed memory of this size goes back to the system at once.
+#: Memory blocks of this size are returned to the system as soon as they are freed.
 PART_BYTES = 64 << 20
 #: A hundred thousand tensors in one part have some ten million bytes of names, types and shapes.
 _HEADER_BYTES = 16 << 20
@@ -72,7 +72,7 @@ def parts(tensors: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _pieces(tensor: Any) -> Iterator[Any]:
-    """The tensor, or slices of it along the first axis where it is too large for one part."""
+    """The tensor, or slices of it along the first axis if it is too large for one part."""
     if _bytes(tensor) <= PART_BYTES or not tensor.shape:
         yield tensor
         return
@@ -107,7 +107,7 @@ def pack(part: Mapping[str, Any]) -> bytes:
 
 
 def _dense(array: Any) -> Any:
-    """In C order, little-endian; unlike `ascontiguousarray` it leaves a scalar its shape ()."""
+    """In C order, little-endian; unlike with `ascontiguousarray`, a scalar keeps the shape ()."""
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
 
 
@@ -117,13 +117,13 @@ def unpack(
     """All tensors in these parts, each as the kind that it was.
 
     Args:
-        files: the parts, one after the other; no more than one is held at a time.
+        files: the parts, one after the other; at most one is in memory at a time.
         kinds: by name.
         folder: where arrays of several pieces are assembled.
 
     Raises:
-        ValueError: they do not hold exactly these names, or not such tensors.
-        safetensors.SafetensorError: one is no safetensors file.
+        ValueError: if they do not contain exactly these names, or the tensors are invalid.
+        safetensors.SafetensorError: if one is not a safetensors file.
         RlkError: if there is not enough room in the folder.
     """
     whole: dict[str, Any] = {}
@@ -135,7 +135,7 @@ def unpack(
                 continue
             if name not in joined:
                 joined[name] = MappedRows(whole[name], folder)
-                whole[name] = None  # it is in the file now
+                whole[name] = None  # it is in the mapped file now
             joined[name].append(tensor)
     if whole.keys() != kinds.keys():
         raise ValueError(f"the tensors do not match: {sorted(whole.keys() ^ kinds.keys())[:5]}")
