@@ -15,7 +15,7 @@ from rlk.registry.implementations import HOOKS
 
 
 def is_sound(factory: str, required: set[str]) -> bool:
-    """Whether `module:name` is defined, marks no unknown hook and, as a class, has these methods.
+    """Whether `module:name` exists, marks no unknown hook and, as a class, has these methods.
 
     False means undecided: a method may be inherited, or be an attribute.
     """
@@ -27,7 +27,7 @@ def is_sound(factory: str, required: set[str]) -> bool:
     made_by = defined.get(name)
     if made_by is None or not _knows_hooks(defined):
         return False
-    if made_by.co_flags & inspect.CO_NEWLOCALS:  # a function: the body of a class has none
+    if made_by.co_flags & inspect.CO_NEWLOCALS:  # a function: a class body does not have the flag
         return True
     methods = _blocks(made_by)
     return _knows_hooks(methods) and required <= methods.keys()

@@ -1,4 +1,4 @@
-"""What is wrong with components, found without importing their implementations.
+"""Finds what is wrong with components, without importing their implementations.
 
 The module of the factory is not imported, so that a listing of everything is fast and does not
 import torch. Its compiled code is inspected first, and, if that is not conclusive, its source.
@@ -85,7 +85,7 @@ def _check_source(kind: str, factory: str, required: set[str]) -> None:
 def _members(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> set[str] | None:
     """The names that a class and its bases in the same file define; None if a base is elsewhere."""
     found = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
-    for part in ast.walk(node):  # attributes too, as `self.sample = …`
+    for part in ast.walk(node):  # including attributes, as in `self.sample = …`
         if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Store):
             found.add(part.id if isinstance(part, ast.Name) else part.attr)
     for base in node.bases:

@@ -1,4 +1,4 @@
-"""Where an unexpected error was raised: in which distribution, in which file and line.
+"""Where an unexpected error was raised: in which distribution, file and line.
 
 An error that was not raised on purpose is a fault. The innermost frame of rlk or a plugin shows
 whose fault; if that is a library, so does the component that called it.
@@ -63,7 +63,7 @@ def _frames(error: BaseException) -> Iterator[Place]:
 
 
 def _package(frame: FrameType) -> str:
-    spec = frame.f_globals.get("__spec__")  # has the name of what `python -m` runs, too
+    spec = frame.f_globals.get("__spec__")  # it has the module's name even for `python -m`
     name = frame.f_globals.get("__name__", "") if spec is None else spec.name
     return str(name).partition(".")[0]
 

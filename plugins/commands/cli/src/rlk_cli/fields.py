@@ -11,7 +11,7 @@ from rlk.settings import type_name
 
 
 class Field(NamedTuple):
-    """One setting; the default is written as a user would type it."""
+    """One setting; the default is in the form that a user types."""
 
     name: str
     type: str
@@ -44,7 +44,7 @@ def fields_of(config: type, own: Mapping[str, Any] | None = None) -> list[Field]
 
 
 def typed(value: Any) -> str:
-    """A value as it is typed after `--set KEY=`: `true`, `none`, `1e-06`, `[64, 64]`, `auto`."""
+    """A value in the form for `--set KEY=`: `true`, `none`, `1e-06`, `[64, 64]`, `auto`."""
     if value is None:
         return "none"
     if isinstance(value, bool):

@@ -33,7 +33,7 @@ def choose(wanted: str | None, plan: Plan, among: str = "runs") -> Path:
     An environment from a file or a module is named after its class.
 
     Args:
-        wanted: the folder that the user names.
+        wanted: the folder that the user names, if any.
         plan: of the run.
         among: the parent folder of folders that the user does not name.
 
@@ -125,7 +125,7 @@ def _name(made: dict[str, Any]) -> str:
 
 
 def _portable(values: dict[str, Any], path: str, lost: list[str]) -> dict[str, Any]:
-    """The values that TOML can hold; a callable is noted in `lost`, and None is the text `none`."""
+    """The values that TOML can hold; callables are added to `lost`, and None is the text `none`."""
     kept: dict[str, Any] = {}
     for key, value in values.items():
         if isinstance(value, dict) and value.keys() == {"callable"}:

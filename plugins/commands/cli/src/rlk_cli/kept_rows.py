@@ -1,4 +1,4 @@
-"""The rows of `rlk plugins list`, kept on disk until something that they depend on changes.
+"""The rows of `rlk plugins list`, cached on disk until something that they depend on changes.
 
 To make the rows, every component is imported, which takes most of the time of a listing. The rows
 depend on what is installed and on the imported modules: the folders and files on `sys.path`, the

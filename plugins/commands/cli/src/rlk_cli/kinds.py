@@ -14,10 +14,10 @@ def kind_of(word: str, registries: Iterable[Registry] = ()) -> str:
 
     Args:
         word: as it was typed.
-        registries: where kinds of plugins' own are.
+        registries: with the kinds that plugins define.
 
     Raises:
-        PlanError: if there is no such kind; the name of a component is one of its kind.
+        PlanError: if there is no such kind; if the word is a component's name, it gives its kind.
     """
     kinds = dict.fromkeys([*KINDS, *(registry.kind for registry in registries)])
     wanted = word.lower().replace("_", "-")

@@ -1,4 +1,4 @@
-"""The command `rlk`: the tree of all commands that are installed, and how it exits.
+"""The command `rlk`: the tree of all installed commands, and its exit codes.
 
 A command is imported when it is called, so `rlk --help` starts without torch, gymnasium or MPI.
 """
@@ -39,7 +39,7 @@ class LazyCommand(click.Command):
 
 
 def command_tree() -> click.Group:
-    """`rlk` with every command in its place: `plugins.new` is `rlk plugins new`.
+    """`rlk` with every command at its place: `plugins.new` is `rlk plugins new`.
 
     If one package has a command `env` and another `env.check`, the shorter name is used.
     """
@@ -66,7 +66,7 @@ def command_tree() -> click.Group:
 
 
 def _say_what_is_in(group: click.Group) -> None:
-    """Give every group below this one a help text that names its commands."""
+    """Give every group in this group a help text that names its commands."""
     for inner in group.commands.values():
         if isinstance(inner, click.Group):
             inner.help = f"Commands: {', '.join(sorted(inner.commands))}."
@@ -96,7 +96,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _print_error(error: Exception, arguments: list[str]) -> int:
     """Print an error without a traceback; returns the exit code."""
     if isinstance(error, click.NoSuchOption):
-        from rlk_cli.unknown_option import explained  # only here: it looks at every component
+        from rlk_cli.unknown_option import explained  # only here: it loads every component
 
         error = explained(error, arguments)
     elif isinstance(error, click.NoSuchCommand):

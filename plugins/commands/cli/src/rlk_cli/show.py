@@ -57,7 +57,7 @@ def show(name: str) -> None:
 
 
 def declared(component: Component) -> Iterator[tuple[str, str]]:
-    """(label, text) of what a component declares, and of its defaults for other slots."""
+    """(label, text) for a component's declarations, and for its defaults for other slots."""
     for label in DECLARED:
         value: Any = getattr(component, label)
         if value:

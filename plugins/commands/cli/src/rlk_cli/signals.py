@@ -32,18 +32,18 @@ HANGS_SECONDS = 1.5
 CLOSE_SECONDS = 2.5
 #: Code that does not react to an interruption for so many seconds never will.
 DEAF_SECONDS = 1.5
-#: The lifecycle hooks after which environments are stepped. Elsewhere a run is at work: it updates
-#: parameters, writes files or waits for other ranks.
+#: The lifecycle hooks after which environments are stepped. After others, a run updates parameters,
+#: writes files or waits for other ranks.
 STEPPING = ("rlk_rollout_start", "rlk_update_end", "rlk_evaluation_end")
 CLOSING = "closing"
 
 
 class Interrupted(KeyboardInterrupt):
-    """Raised where a signal has interrupted a run; its notes say what was interrupted.
+    """Raised where a signal has interrupted a run; its notes say which code was interrupted.
 
     Args:
         name: of the signal.
-        frame: what ran when it came.
+        frame: the frame that the signal interrupted.
     """
 
     def __init__(self, name: str, frame: FrameType | None) -> None:
@@ -52,7 +52,7 @@ class Interrupted(KeyboardInterrupt):
         self._place = "" if frame is None else _place(frame)
 
     def __str__(self) -> str:
-        """What was interrupted and where; a note on another process ends with its own place."""
+        """The interrupted code and its place; a note on another process has its own place."""
         what = "; ".join(getattr(self, "__notes__", ())) or "the run was interrupted"
         return what if what.endswith(")") else f"{what}{self._place}"
 
@@ -60,8 +60,8 @@ class Interrupted(KeyboardInterrupt):
 class Signals:
     r"""Ends a run by signals while it is entered; afterwards the previous handlers are restored.
 
-    A signal that was ignored (`nohup` ignores SIGHUP) stays ignored. SIGQUIT (Ctrl-\) prints where
-    every thread is and ends the process at once; nothing is saved.
+    A signal that was ignored (`nohup` ignores SIGHUP) stays ignored. SIGQUIT (Ctrl-\) prints the
+    stack of every thread and ends the process at once; nothing is saved.
     """
 
     def __init__(self, run: Run) -> None:
@@ -74,7 +74,7 @@ class Signals:
 
     def __enter__(self) -> Signals:
         for name in CODES:
-            number = getattr(signal, name, None)  # SIGHUP is POSIX's
+            number = getattr(signal, name, None)  # SIGHUP exists only on POSIX
             if number is None or (name == "SIGHUP" and _is_ignored(number)):
                 continue
             self._before[number] = signal.signal(number, self._received)
@@ -90,7 +90,7 @@ class Signals:
             faulthandler.unregister(signal.SIGQUIT)
 
     def closing(self) -> None:
-        """Training is over: from now on environments are closed, which may hang as well."""
+        """Training has ended: from now on environments are closed, which may hang as well."""
         self._is_closing = True
 
     def _received(self, number: int, frame: FrameType | None) -> None:
@@ -100,7 +100,7 @@ class Signals:
         self.received = name
         self._run.stop(name)
         if self._run.plan.verbose:
-            # Not print: the signal may have come in the middle of one.
+            # Not `print`: the signal may have interrupted one.
             _print(f"{name}: the run ends with this iteration; once more ends it at once")
         threading.Thread(target=self._watch, args=(number,), daemon=True).start()
 
@@ -118,10 +118,10 @@ class Signals:
                 self._repeat(number)
 
     def _repeat(self, number: int) -> None:
-        """The signal once more, to the thread that trains."""
+        """Send the signal again, to the thread that trains."""
         assert self._main is not None
         if hasattr(signal, "pthread_kill"):
-            signal.pthread_kill(self._main, number)  # ends a sleep or a read as well
+            signal.pthread_kill(self._main, number)  # also interrupts a sleep or a read
         else:
             _thread.interrupt_main(signal.Signals(number))
 

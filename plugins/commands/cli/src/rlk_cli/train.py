@@ -1,4 +1,4 @@
-"""Training from a command line: until the plan's end or a signal."""
+"""Training from a command line: until the plan's last timestep or a signal."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def take_over(plan: Plan) -> int | None:
 
 
 def train_to_the_end(agent: Agent) -> int:
-    """Train to the plan's last timestep or to a signal; the exit code.
+    """Train to the plan's last timestep or to a signal; returns the exit code.
 
-    That is 0 for the last timestep, the signal's for a signal, else 1 if anything could not be
+    It is 0 for the last timestep, the signal's code for a signal, and 1 if a file could not be
     written.
     """
     with Signals(agent.run) as signals:
         reason = _trained(agent, signals)
-    code = CODES.get((reason or "").split(" ")[0])  # of several ranks: SIGINT (rank 1)
+    code = CODES.get((reason or "").split(" ")[0])  # with several ranks: SIGINT (rank 1)
     return code or int(bool(agent.run.failed_writes))
 
 
 def _trained(agent: Agent, signals: Signals) -> str | None:
-    """Train and close; why it ended early, or None."""
+    """Train and close; returns why training ended early, or None."""
     try:
         with agent:
             try:

@@ -1,7 +1,7 @@
 """What to type instead of an unknown option: most often it is a setting.
 
-Stable Baselines' users, and those of other libraries, write `--gamma 0.9`; here that is
-`--set gamma=0.9`, so that an option of a command never clashes with a setting of a plugin.
+Users of Stable Baselines and other libraries write `--gamma 0.9`; here that is `--set gamma=0.9`,
+so that an option of a command never conflicts with a setting of a plugin.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def explained_command(error: click.NoSuchCommand) -> click.UsageError:
 
 
 def _key(option: str, arguments: Sequence[str]) -> str:
-    """The option without dashes at its start; click reads `-optimize` as many options of a letter.
+    """The option without leading dashes; click reads `-optimize` as many one-letter options.
 
-    Stable Baselines' documentation has one dash there.
+    Stable Baselines' documentation uses one dash there.
     """
     words = [one.removeprefix("-") for one in arguments if not one.startswith("--")]
     words = [word for word in words if word in SEARCH and option == f"-{word[0]}"]
@@ -80,7 +80,7 @@ def _settings(key: str, algo: str) -> list[str]:
 
 
 def _of_slots(key: str) -> Iterator[str]:
-    """`policy.layers`: whatever fills the slot may have that setting."""
+    """`policy.layers`: a component that fills the slot may have that setting."""
     for slot, kind in SLOTS.items():
         names = default_kernel().registries[kind].names()
         if any(key in _names(name, kind) for name in names):
@@ -88,7 +88,7 @@ def _of_slots(key: str) -> Iterator[str]:
 
 
 def _of_plugins(key: str) -> Iterator[str]:
-    """`evaluation.every`, of components that fill no slot."""
+    """`evaluation.every`, for components that fill no slot."""
     for registry in default_kernel().registries:
         if registry.kind not in (*SLOTS.values(), "algorithms"):
             yield from (
@@ -97,7 +97,7 @@ def _of_plugins(key: str) -> Iterator[str]:
 
 
 def _names(name: str, kind: str) -> list[str]:
-    """The settings of a component; none of one that is broken."""
+    """The settings of a component; none if it is broken."""
     try:
         component: Component = default_kernel().registries[kind].get(name).component()
     except BrokenPlugin:
@@ -111,7 +111,7 @@ def _value(option: str, arguments: Sequence[str]) -> str:
 
 
 def _given(option: str, arguments: Sequence[str]) -> str:
-    """What follows an option on a command line; an empty text if nothing does."""
+    """The text after an option on a command line; empty if there is none."""
     for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
         name, has_value, value = argument.partition("=")
         if name == option:

@@ -53,11 +53,11 @@ COMMANDS = {
 
 
 def typed_instead(key: str, value: str, context: click.Context) -> list[str]:
-    """What to type in a command for an option of the zoos, at most one; nothing for another option.
+    """What to type in a command for an option of the zoos, one or no text; none for other options.
 
     Args:
         key: the option without dashes at its start, with underscores.
-        value: what was typed behind it.
+        value: the text typed after it.
         context: of the command.
     """
     params = context.command.params
@@ -71,11 +71,11 @@ def typed_instead(key: str, value: str, context: click.Context) -> list[str]:
 
 
 def searched_instead(key: str, value: str, context: click.Context) -> str:
-    """What to type for an option of their search: a sentence.
+    """What to type for an option of the zoos' search: a sentence.
 
     Args:
         key: of `SEARCH`.
-        value: what was typed behind it.
+        value: the text typed after it.
         context: of the command.
     """
     option = SEARCH[key].format(value=value)

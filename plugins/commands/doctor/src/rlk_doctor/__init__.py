@@ -1,1 +1,1 @@
-"""`rlk doctor`: what a report of a fault needs, what is broken or missing, and what to type."""
+"""`rlk doctor`: prints what a fault report needs, what is broken or missing, and what to type."""

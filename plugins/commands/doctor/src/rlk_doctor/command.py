@@ -1,4 +1,4 @@
-"""`rlk doctor`. What is slow to import is imported when it is called."""
+"""`rlk doctor`. Modules that are slow to import are imported when it is called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line knows of `rlk doctor` before it is called."""
+"""The component of `rlk doctor`, which the command line loads before the command."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ from rlk_cpp_libraries.build import COMPILERS
 from rlk_cpp_libraries.build import compiler as found_compiler
 from rlk_doctor.finding import Finding
 
-#: Bytes of /dev/shm below which three ranks under MPICH do not start (5.5 MB each with UCX).
+#: With fewer bytes in /dev/shm, three ranks under MPICH do not start (5.5 MB each with UCX).
 LEAST_SHARED = 16_500_000
-#: Bytes below which a folder has no room for a run with its checkpoints.
+#: With fewer bytes, a folder has no room for a run with its checkpoints.
 LEAST_FREE = 100_000_000
 _SHARED = Path("/dev/shm")
 _LAUNCHERS = ("mpirun", "mpiexec")
@@ -51,7 +51,7 @@ def libraries() -> Iterator[Finding]:
         try:
             module = importlib.import_module(name)
             if name == "torch":
-                module.zeros(1).numpy()  # raises where torch was built for another numpy
+                module.zeros(1).numpy()  # raises if torch was built for another numpy
         except Exception as error:
             cause = f"{type(error).__name__}: {error}"
             yield Finding(name, cause, "broken", f"pip install --force-reinstall {name}")

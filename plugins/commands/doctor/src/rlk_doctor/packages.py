@@ -19,7 +19,7 @@ OF_DEVELOPERS = ("dev", "docs", "test", "tests")
 
 
 def ours() -> dict[str, Distribution]:
-    """What is installed of rlk, and what answers to one of its entry points, by name."""
+    """The installed distributions of rlk, and those with one of its entry points, by name."""
     found: dict[str, Distribution] = {}
     for dist in distributions():
         name = canonicalize_name(dist.metadata["Name"] or "")
@@ -30,7 +30,7 @@ def ours() -> dict[str, Distribution]:
 
 
 def versions() -> Iterator[Finding]:
-    """The version that most distributions have, and those of the others."""
+    """The version that most distributions have, and the others with their versions."""
     found = {name: dist.version for name, dist in ours().items()}
     usual, count = Counter(found.values()).most_common(1)[0]
     yield Finding("rlk", f"{usual} ({count} distributions)")
@@ -59,7 +59,7 @@ def extras() -> Iterator[Finding]:
         for extra in dist.metadata.get_all("Provides-Extra") or []:
             needs = [one for one in _needs(dist, extra) if not one.name.startswith("rlk")]
             if extra in OF_DEVELOPERS or not needs:
-                continue  # what only names another extra of rlk is listed there
+                continue  # an extra that only names another extra of rlk is listed there
             lacks = [one for need in needs for one in lacking(need)]
             if lacks:
                 typed = f"pip install '{name}[{extra}]'"
@@ -86,7 +86,7 @@ def lacking(need: Requirement) -> list[str]:
 
 
 def _needs(dist: Distribution, extra: str) -> Iterator[Requirement]:
-    """What an extra adds to the requirements of a distribution on this machine; "" is none."""
+    """The requirements that an extra adds to a distribution on this machine; "" if none."""
     for need in map(Requirement, dist.requires or []):
         always = need.marker is None or need.marker.evaluate({"extra": ""})
         with_it = need.marker is None or need.marker.evaluate({"extra": extra})

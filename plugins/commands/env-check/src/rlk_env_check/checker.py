@@ -18,7 +18,7 @@ STEPS = 300
 
 
 class UnfitEnvironment(RlkError, AssertionError):
-    """An environment with errors; Stable Baselines' checkers raise AssertionError for those."""
+    """An environment with errors; Stable Baselines' checkers raise AssertionError instead."""
 
 
 def check_env(
@@ -28,7 +28,7 @@ def check_env(
     *,
     steps: int = STEPS,
 ) -> None:
-    """Checks an environment; it is reset and stepped, and stays open.
+    """Check an environment; it is reset and stepped, and not closed.
 
     Args:
         env: the environment.

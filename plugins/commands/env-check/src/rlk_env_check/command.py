@@ -1,4 +1,4 @@
-"""`rlk env check`. What is slow to import is imported when it is called."""
+"""`rlk env check`. Modules that are slow to import are imported when it is called."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _shown(space: Any) -> str:
 
 
 def _chosen(env: str, pairs: tuple[str, ...]) -> EnvChoice:
-    """The environment of that name, with its keywords."""
+    """The environment with that name and these keywords."""
     from rlk.planning.environment import choose_environment
     from rlk.registry.kernel import default_kernel
 
@@ -92,13 +92,13 @@ def _chosen(env: str, pairs: tuple[str, ...]) -> EnvChoice:
 
 
 def _made(choice: EnvChoice, render: bool) -> Any:
-    """The environment; for rendering one that gives images, if it can."""
+    """The environment; with a render mode that returns images, if rendering is checked."""
     try:
         if not render:
             return choice.make()
         try:
             return choice.make(render_mode="rgb_array")
-        except (PlanError, TypeError):  # it takes no such keyword
+        except (PlanError, TypeError):  # it does not take that keyword
             return choice.make()
     except PlanError:
         raise

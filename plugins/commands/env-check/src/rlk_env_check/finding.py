@@ -1,4 +1,4 @@
-"""What was found out about an environment."""
+"""The findings about an environment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Level = Literal["error", "warning", "note"]
 
 @attrs.frozen
 class Finding:
-    """One thing that was found, in sentences."""
+    """One finding, in sentences."""
 
     level: Level
     text: str

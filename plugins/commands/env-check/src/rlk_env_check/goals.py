@@ -1,4 +1,4 @@
-"""Goal environments: is the reward a function of goals, as hindsight needs it?"""
+"""Goal environments: checks that the reward is a function of goals, as hindsight needs it."""
 
 from __future__ import annotations
 

@@ -87,9 +87,9 @@ class Trace:
     """The results of random steps that were begun with one seed.
 
     Attributes:
-        found: findings by what they are about, so that a thing is said once.
+        found: findings by their topic, so that each is reported once.
         ends: how many episodes ended.
-        first: the first observation. rewards: of all steps.
+        first: the first observation. rewards: those of all steps.
     """
 
     def __init__(self, seed: int) -> None:
@@ -133,7 +133,7 @@ class Trace:
 
     def _note(self, findings: Any) -> None:
         for finding in findings:
-            # Numbers differ from step to step; what is wrong does not.
+            # Numbers differ from step to step; the kind of error does not.
             about = f"{finding.level} {finding.text.partition(' has ')[0]}"
             self.found.setdefault(about, finding)
 

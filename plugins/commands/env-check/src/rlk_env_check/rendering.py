@@ -1,4 +1,4 @@
-"""Rendering: does an environment give images, as films and windows need them?"""
+"""Rendering: checks that an environment returns images, as films and windows need them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spaces: can observations be kept and computed with, and can actions be learnt?"""
+"""Spaces: checks that observations can be stored and processed, and that actions can be learnt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlk.planning.usable_spaces import check_usable
 from rlk.spaces import describe, flat_space
 from rlk_env_check.finding import Finding, error, warning
 
-#: Pixels each way that the convolutions of the policy `cnn` need.
+#: Width and height in pixels that the convolutions of the policy `cnn` need.
 LEAST_PIXELS = 36
 _ARRAYS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 _KINDS = "Box, Discrete, MultiDiscrete or MultiBinary"

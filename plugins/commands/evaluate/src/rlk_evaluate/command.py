@@ -1,4 +1,4 @@
-"""`rlk evaluate` and `rlk enjoy`. What is slow to import is imported when one is called."""
+"""`rlk evaluate` and `rlk enjoy`. Modules that are slow to import are imported when called."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _SHARED = (
 
 
 def _shared(command: Command) -> Command:
-    """The arguments that both commands have."""
+    """The arguments of both commands."""
     for decorate in reversed(_SHARED):
         command = decorate(command)
     return command
@@ -138,7 +138,7 @@ def enjoy(
     if record is not None:
         check_film(record)
     elif not no_render:
-        find(Path(run), default_kernel())  # a run that is not there is said first
+        find(Path(run), default_kernel())  # a missing run is reported first
         window.check_display()
     stochastic, best = options.pop("stochastic"), options.pop("best")
     path, agent = _load(run, best=best, **options)
@@ -174,7 +174,7 @@ def _load(
     plugins: tuple[str, ...],
     device: str | None,
 ) -> tuple[Path, Agent]:
-    """The agent, and the file it is from; of a folder the best there is, if `best` is None."""
+    """The agent, and its file; in a folder the best model if there is one and `best` is None."""
     from rlk.making import load
     from rlk.running.saved_files import find
 

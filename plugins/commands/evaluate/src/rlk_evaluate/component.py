@@ -1,4 +1,4 @@
-"""What the command line needs to list `rlk evaluate` and `rlk enjoy`, before they are called."""
+"""The components of `rlk evaluate` and `rlk enjoy`, which the command line loads first."""
 
 from __future__ import annotations
 

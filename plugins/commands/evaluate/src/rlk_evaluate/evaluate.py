@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.running.run import Run
 
-#: (observation, state, episode_start, deterministic) -> (action, state), as `Agent.predict` is.
+#: (observation, state, episode_start, deterministic) -> (action, state), like `Agent.predict`.
 Predict = Callable[..., tuple[Array, Any]]
-#: The random stream that evaluations draw from; training has no part in it.
+#: The random stream of evaluations; training does not use it.
 STREAM = "evaluation"
 
 
@@ -31,11 +31,11 @@ class Evaluation:
     """The episodes of one evaluation, in the order they ended.
 
     Attributes:
-        returns: undiscounted; a Monitor's figures where there is one, for wrappers may scale
+        returns: undiscounted; those of a Monitor if there is one, because wrappers may scale
             rewards.
         lengths: in steps.
         successes: of the episodes whose last info has `is_success`.
-        timesteps: of training, when it was made.
+        timesteps: of training at the time of the evaluation.
     """
 
     returns: list[float]
@@ -58,7 +58,7 @@ class Evaluation:
 
     @property
     def success_rate(self) -> float | None:
-        """0 to 1, or None if the environment gives no `is_success`."""
+        """0 to 1, or None if the environment does not report `is_success`."""
         return float(np.mean(self.successes)) if self.successes else None
 
 
@@ -78,17 +78,17 @@ def evaluate(
 
     Each environment plays a fixed share of them (the first `episodes % N` play one more), so that
     short episodes are not counted more often than long ones. An environment that has played its
-    share is stepped further but not counted.
+    share is still stepped, but not counted.
 
     Args:
-        predict: as `Agent.predict`; its state is None at the very first call.
+        predict: like `Agent.predict`; its state is None in the first call.
         env: a vector environment of N.
-        least_steps: further episodes, one of each environment at a time, are played until those
-            that count have as many steps.
-        seeds: of the environments' first reset; None leaves them as they are.
-        deterministic: whether the policy's mode is taken.
+        least_steps: further episodes, one in each environment at a time, are played until the
+            counted ones have at least this many steps.
+        seeds: of the environments' first reset; None leaves their generators unchanged.
+        deterministic: whether actions are the policy's mode.
         on_step: called after the reset and after every step with the environment (rendering).
-        on_episode: called with the return and the length of every episode that counts.
+        on_episode: called with the return and the length of every counted episode.
         timesteps: of training, kept in the result.
 
     Raises:
@@ -136,7 +136,7 @@ def evaluate(
 def _count(
     result: Evaluation, index: int, final: dict[str, Any], returns: Array, lengths: Array
 ) -> None:
-    """One finished episode; Gymnasium keeps a mask `_key` beside each `key` of a vector's infos."""
+    """One finished episode; Gymnasium keeps a mask `_key` for each `key` of a vector's infos."""
     figures = _of(final, "episode", index)
     result.returns.append(float(returns[index] if figures is None else figures["r"][index]))
     result.lengths.append(int(lengths[index] if figures is None else figures["l"][index]))
@@ -146,7 +146,7 @@ def _count(
 
 
 def _of(infos: dict[str, Any], key: str, index: int) -> Any:
-    """What is under `key`, if this environment gave it."""
+    """The value under `key`, if this environment reported it."""
     return (
         infos[key]
         if key in infos and infos.get(f"_{key}", ~np.zeros(index + 1, dtype=bool))[index]
@@ -155,7 +155,7 @@ def _of(infos: dict[str, Any], key: str, index: int) -> Any:
 
 
 def _check_finite(returns: Array) -> None:
-    """A return is finite only if every reward in it was; looked at when an episode ends."""
+    """A return is finite only if every reward in it was; checked when an episode ends."""
     if not np.isfinite(returns).all():
         index = int(np.flatnonzero(~np.isfinite(returns))[0])
         raise NotFinite(
@@ -175,10 +175,10 @@ def evaluate_run(
     on_step: Callable[[Any], None] | None = None,
     on_episode: Callable[[float, int], None] | None = None,
 ) -> Evaluation:
-    """Episodes of a run's policy as it is now, without exploration noise.
+    """Episodes of a run's present policy, without exploration noise.
 
-    The actor is a fresh one with a generator of its own, made of the seeds: so the result is a
-    function of parameters and seeds alone, and nothing of the training's actor or streams moves.
+    The actor is a new one with its own generator, made from the seeds: so the result depends only
+    on parameters and seeds, and training's actor and streams are not affected.
     """
     actor = run.make_actor(np.random.default_rng(seeds))
 
@@ -215,20 +215,20 @@ def evaluate_agent(
     on_episode: Callable[[float, int], None] | None = None,
     **extra: Any,
 ) -> Evaluation:
-    """Whole episodes of an agent in environments of their own.
+    """Whole episodes of an agent in separate environments.
 
     Args:
-        episodes: to play. n_envs: played together.
-        seed: of these episodes; None derives one from the run's. Neither is a seed that training
-            uses.
-        deterministic: whether the policy's mode is taken instead of a sample.
-        env: a vector environment to use instead, which stays open.
+        episodes: number to play. n_envs: number of environments that play together.
+        seed: of these episodes; None derives one from the run's. Training uses neither of these
+            seeds.
+        deterministic: whether actions are the policy's mode instead of a sample.
+        env: a vector environment to use instead, which is not closed.
         on_step, on_episode: as in `evaluate`.
         extra: keywords for the environment (`render_mode="human"`).
 
     Raises:
-        RlkError: if the agent's environment was passed as a finished object, of which there is no
-            second.
+        RlkError: if the agent's environment was passed as an object, so that no second one can be
+            made.
     """
     from rlk.running.seeding import Streams
     from rlk.running.vec_env import make_vec_env

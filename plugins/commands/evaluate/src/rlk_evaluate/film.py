@@ -1,4 +1,4 @@
-"""A policy at play as a film: an animated GIF, or MP4 where there is ffmpeg."""
+"""Records a policy as a film: an animated GIF, or MP4 if ffmpeg is installed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def record(agent: Agent, path: Path, **play: Any) -> Evaluation:
-    """Episodes as a film.
+    """Record episodes as a film.
 
     Raises:
-        RlkError: for an environment that gives no images, or where the film cannot be written.
+        RlkError: if the environment returns no images, or the film cannot be written.
     """
     fps = float(agent.run.env.metadata.get("render_fps") or FPS)
     try:

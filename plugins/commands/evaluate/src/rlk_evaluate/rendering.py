@@ -1,4 +1,4 @@
-"""Environments that are rendered, and what to do where one cannot be."""
+"""Environments for rendering, and what to do if one cannot be rendered."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def rendering(agent: Agent, mode: str) -> Iterator[None]:
-    """Within it, an environment that cannot be rendered is an RlkError that says what to do."""
+    """A context in which a failure of rendering becomes an RlkError that says what to do."""
     import gymnasium as gym
 
     name = agent.plan.env.name
     modes = list(agent.run.env.metadata.get("render_modes", ()))
-    # Gymnasium itself shows the images of an environment that has no window of its own.
+    # Gymnasium itself shows the images of an environment that cannot open a window.
     if mode not in modes and "rgb_array" not in modes:
         known = ", ".join(map(str, modes)) or "none"
         raise RlkError(
@@ -30,7 +30,7 @@ def rendering(agent: Agent, mode: str) -> Iterator[None]:
     try:
         yield
     except (gym.error.DependencyNotInstalled, EnvironmentFailed) as error:
-        # A vector environment tells of it in its own words; in a worker's case as text only.
+        # A vector environment raises a different error; from a worker it has only the text.
         found = re.search(r"DependencyNotInstalled: (.+)", str(error))
         if found is None and isinstance(error, EnvironmentFailed):
             raise

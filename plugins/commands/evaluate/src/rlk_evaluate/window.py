@@ -1,4 +1,4 @@
-"""Seeing a policy play in a window."""
+"""Shows a policy in a window."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def show(agent: Agent, **play: Any) -> Evaluation:
-    """Episodes in a window.
+    """Show episodes in a window.
 
     Raises:
-        RlkError: for an environment that cannot be shown, saying what to do instead.
+        RlkError: if the environment cannot be shown; the message says what to do instead.
     """
     with rendering(agent, "human"):
         return evaluate_agent(agent, render_mode="human", **play)
 
 
 def display_problem(environ: Mapping[str, str], platform: str) -> str | None:
-    """Why no window can be opened here, or None; only Linux says so before one is tried."""
+    """Why no window can be opened here, or None; only Linux can tell without trying."""
     if not platform.startswith("linux") or "SDL_VIDEODRIVER" in environ:
         return None
     if environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"):
@@ -38,7 +38,7 @@ def display_problem(environ: Mapping[str, str], platform: str) -> str | None:
 
 
 def check_display() -> None:
-    """Raises RlkError where no window can be opened, before anything is loaded for it."""
+    """Raise RlkError if no window can be opened, before anything is loaded for it."""
     problem = display_problem(os.environ, sys.platform)
     if problem:
         raise RlkError(

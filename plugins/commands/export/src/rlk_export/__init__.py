@@ -1,4 +1,4 @@
-"""`rlk export`: what an agent acts with, for programs that have no rlk.
+"""`rlk export`: writes an agent's policy for programs that do not have rlk.
 
 `rlk_export.export(agent, path)` is the same for programs in Python.
 """
@@ -18,7 +18,7 @@ __all__ = ["Exported", "HasActingModule", "export"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when it is asked for: it needs torch, and the command's component does not."""
+    """Imported on first use: it needs torch, and the command's component does not."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib

@@ -1,4 +1,4 @@
-"""`rlk export`. What is slow to import is imported when it is called."""
+"""`rlk export`. Modules that are slow to import are imported when it is called."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def export(
 
 
 def _told(model: Path, exported: Exported) -> str:
-    """What was written, and what goes into it and comes out."""
+    """The lines about the written file, and about its inputs and outputs."""
     signature = exported.signature
     rows = [
         (kind, one.name, f"{one.dtype}[{', '.join(map(str, one.shape))}]", one.meaning)

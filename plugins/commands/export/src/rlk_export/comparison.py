@@ -1,4 +1,4 @@
-"""Whether a program that was read back acts as its agent does.
+"""Checks that an exported program acts as its agent does.
 
 Dimensions: B observations, D numbers of an action, S numbers of state.
 """
@@ -19,28 +19,28 @@ from rlk_export.sampling import observations
 if TYPE_CHECKING:
     from rlk.agent import Agent
 
-#: What the module is called with, as arrays, to its outputs by name.
+#: From the arguments of the module, as arrays, to its outputs by name.
 Runs = Callable[[tuple[Any, ...]], Mapping[str, Array]]
-#: Sizes of the batches that are tried, one of which has been traced.
+#: Sizes of the batches that are compared, one of which was traced.
 BATCHES = (1, 2, 13)
-#: Steps that a recurrent policy goes on.
+#: Steps for which a recurrent policy is compared.
 STEPS = 3
-#: Of a number, and of the width of a Box: float32 is summed in another order.
+#: Tolerances: of a number, and of the width of a Box; float32 is summed in another order.
 RELATIVE, OF_WIDTH = 1e-4, 1e-5
-#: How much likelier than another action one is that float32 does not tell from it.
+#: Actions are equally likely if their log-probabilities differ by less; float32 is not exact.
 TIE = 1e-3
 
 
 def check(agent: Agent, runs: Runs, state_size: int | None) -> None:
-    """Compare sampled observations' actions, and states, with `Agent.predict`.
+    """Compare the actions for sampled observations, and states, with `Agent.predict`.
 
     Args:
-        agent: what was exported.
+        agent: the exported agent.
         runs: the program, read back from its file.
-        state_size: S of a recurrent policy; None of any other.
+        state_size: S of a recurrent policy; None for any other.
 
     Raises:
-        RlkError: saying what differs, by how much.
+        RlkError: if they differ; the message says where and by how much.
     """
     rng = np.random.default_rng(0)
     for size in BATCHES:
@@ -55,7 +55,7 @@ def check(agent: Agent, runs: Runs, state_size: int | None) -> None:
 def _check_steps(
     agent: Agent, runs: Runs, size: int, state_size: int, rng: np.random.Generator
 ) -> None:
-    """Some steps of a recurrent policy; every second environment's episode starts anew at each."""
+    """Some steps of a recurrent policy; every second environment starts an episode at each."""
     state, carry = np.zeros((size, state_size), np.float32), None
     for step in range(STEPS):
         observation = observations(agent.plan.observation_space, size, rng)
@@ -71,7 +71,7 @@ def _check_steps(
 
 
 def _state_of(carry: Any) -> Array:
-    """The recurrent state in what `predict` returned, which may hold noise beside it."""
+    """The recurrent state in a result of `predict`, which may also contain noise."""
     found: Array = carry["carry"] if isinstance(carry, Mapping) else carry
     return found
 
@@ -99,14 +99,14 @@ def _check_action(
 
 
 def tolerance(space: gym.spaces.Box) -> Array:
-    """By how much numbers of a Box may differ whatever their size, [*shape]."""
+    """By how much numbers of a Box may differ, whatever their size, [*shape]."""
     width = space.high.astype(np.float64) - space.low.astype(np.float64)
     found: Array = OF_WIDTH * np.where(np.isfinite(width), width, 1.0)
     return found
 
 
 def _are_ties(agent: Agent, found: Array, expected: Array, observation: Any, asked: Any) -> bool:
-    """Whether each action is as likely as the one that the agent took, as float32 tells."""
+    """Whether each action is as likely as the agent's action, within the accuracy of float32."""
     stream = agent.run.streams.numpy("predict")
     if not offers(agent.run.algorithm.actor(stream), TellsProbabilities):
         return False

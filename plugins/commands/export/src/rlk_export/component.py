@@ -1,4 +1,4 @@
-"""What the command line needs to list `rlk export`, before it is called."""
+"""The component of `rlk export`, which the command line loads before the command."""
 
 from __future__ import annotations
 

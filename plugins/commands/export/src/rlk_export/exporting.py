@@ -26,19 +26,19 @@ from rlk_export.signature import BATCH, Signature, metadata, signature_of
 if TYPE_CHECKING:
     from rlk.agent import Agent
 
-#: Observations that are traced with; torch takes a batch of one for a constant.
+#: Number of observations for tracing; torch would treat a batch of one as a constant.
 TRACED = 2
 
 
 @attrs.frozen
 class Exported:
-    """What was written.
+    """The exported file.
 
     Attributes:
         path: of the file.
         signature: its inputs and outputs.
-        metadata: what the file says of itself.
-        evaluator: what ran it for the comparison with the agent.
+        metadata: names and texts that the file contains about itself.
+        evaluator: the library that ran it for the comparison with the agent.
     """
 
     path: Path
@@ -48,18 +48,18 @@ class Exported:
 
 
 def export(agent: Agent, path: str | os.PathLike[str]) -> Exported:
-    """Write what an agent acts with, as a program for others, and compare it with the agent.
+    """Write an agent's policy as a program for other software, and compare it with the agent.
 
-    It takes observations as the environment gives them, [batch, …], and returns what
-    `agent.predict(observation, deterministic=True)` does; there is no stochastic form. A file of
-    that name is replaced once the new one is found to be right.
+    The program takes observations as the environment returns them, [batch, …], and returns the same
+    as `agent.predict(observation, deterministic=True)`; there is no stochastic form. An existing
+    file is replaced after the new one has been compared.
 
     Args:
-        agent: trained or not; it stays as it is.
+        agent: trained or not; it is not changed.
         path: FILE.onnx, or FILE.pt2 for torch.export.
 
     Raises:
-        RlkError: if it cannot be exported or written, or acts otherwise than the agent; then no
+        RlkError: if it cannot be exported or written, or acts differently from the agent; then no
             file is left.
     """
     path = Path(path)
@@ -80,10 +80,10 @@ def export(agent: Agent, path: str | os.PathLike[str]) -> Exported:
 
 
 def check_out(path: Path) -> Format:
-    """The format of a file that is to be written.
+    """The format of the file to write.
 
     Raises:
-        RlkError: for another suffix, a missing package, or a place where no file can be.
+        RlkError: for another suffix, a missing package, or a place that cannot hold a file.
     """
     kind = format_of(path)
     with looking_at(path, f"{path} cannot be written", RlkError):
@@ -93,7 +93,7 @@ def check_out(path: Path) -> Format:
 
 
 def _arguments(observation: Any, state_size: int | None) -> tuple[Any, ...]:
-    """What the module is traced with, as tensors."""
+    """The arguments for tracing the module, as tensors."""
     tensors = map_observation(torch.from_numpy, observation)
     if state_size is None:
         return (tensors,)
@@ -104,7 +104,7 @@ def _traced(agent: Agent, module: nn.Module, arguments: tuple[Any, ...]) -> Expo
     """The program of a module, for any batch, on the CPU.
 
     Raises:
-        RlkError: naming the policy, if torch.export cannot trace it.
+        RlkError: if torch.export cannot trace it; the message names the policy.
     """
     device, batch = agent.run.device, Dim(BATCH)
 
@@ -122,7 +122,7 @@ def _traced(agent: Agent, module: nn.Module, arguments: tuple[Any, ...]) -> Expo
             )
             if torch.device(device).type != "cpu":
                 program = move_to_device_pass(program, "cpu")
-    except Exception as error:  # torch and the layers that it calls raise whatever they like
+    except Exception as error:  # torch and the traced layers raise many types
         raise RlkError(_untraceable(agent, error)) from error
     return program
 
@@ -136,7 +136,7 @@ def _untraceable(agent: Agent, error: Exception) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    """The class of an error, and the first line that it says anything in."""
+    """The class of an error, and the first line of its message with any text."""
     lines = filter(None, map(str.strip, str(error).splitlines()))
     return f"{type(error).__name__}: {next(lines, '')}"
 
@@ -150,7 +150,7 @@ def _write(
     told: dict[str, str],
     state_size: int | None,
 ) -> str:
-    """What ran the file for the comparison, which it has under its name if that succeeded."""
+    """The library that ran the file for the comparison; then the file gets its name."""
     with replacing(path) as file:
         try:
             kind.write(file, program, signature, told)

@@ -1,7 +1,7 @@
-"""The two files that a traced program is written to, and read back from.
+"""The two formats of an exported program: writing them, and reading them back.
 
-ONNX goes through PyTorch's exporter of traced programs, which needs the packages onnx and
-onnxscript. What torch.export itself saves needs torch alone.
+ONNX uses PyTorch's exporter of traced programs, which needs the packages onnx and onnxscript. The
+format of torch.export itself needs only torch.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from rlk.spaces import map_observation
 from rlk_export.comparison import Runs
 from rlk_export.signature import BATCH, Signature
 
-#: The extra file of a .pt2 that says what is in it.
+#: The extra file in a .pt2 that describes its content.
 METADATA = "rlk.json"
 INSTALL = "Type: pip install 'rlk-export[onnx]'"
 
 
 class Format(Protocol):
-    """A kind of file."""
+    """A file format."""
 
     def check(self) -> None: ...  #: RlkError if it cannot be written here
 
@@ -44,15 +44,15 @@ class Format(Protocol):
     ) -> None: ...
 
     def read(self, data: bytes, signature: Signature) -> tuple[Runs, str]:
-        """What runs the program of a file, and its name."""
+        """The function that runs the program of a file, and the name of the library for it."""
         ...
 
 
 def format_of(path: Path) -> Format:
-    """The format that a file's suffix asks for.
+    """The format for a file's suffix.
 
     Raises:
-        RlkError: for another one, or where packages are missing.
+        RlkError: for an unknown suffix, or if packages are missing.
     """
     found = FORMATS.get(path.suffix)
     if found is None:
@@ -121,7 +121,7 @@ class Pt2:
     """`.pt2`: for torch.export.load, or for AOTInductor, which compiles it for C++."""
 
     def check(self) -> None:
-        """Nothing: torch is here."""
+        """Does nothing: torch is installed."""
 
     def write(
         self,
@@ -146,7 +146,7 @@ class Pt2:
 
 
 def _name_batch(graph: Any) -> None:
-    """Call the one axis of any length `batch`, which the exporter has numbered."""
+    """Rename the axis of variable length to `batch`; the exporter only numbers it."""
     numbered = graph.input[0].type.tensor_type.shape.dim[0].dim_param
     for value in (*graph.input, *graph.output, *graph.value_info):
         for axis in value.type.tensor_type.shape.dim:
@@ -160,7 +160,7 @@ def _tensor(array: Any) -> torch.Tensor:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what torch says of packages that it could use, and of its own code."""
+    """A context without torch's messages about packages that it could use, and its own code."""
     logger = logging.getLogger("torch.onnx")
     level = logger.level
     with warnings.catch_warnings():

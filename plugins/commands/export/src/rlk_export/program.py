@@ -1,4 +1,4 @@
-"""What an agent acts with, deterministically, as one module that torch.export can trace.
+"""The deterministic policy of an agent, as one module that torch.export can trace.
 
 Shapes: B observations, S numbers of recurrent state.
 """
@@ -25,12 +25,12 @@ from rlk_on_policy.recurrent import RecurrentActor, encoder_of
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: From what a head gives of B observations to the environment's actions [B, *shape].
+#: From a head's outputs for B observations to the environment's actions [B, *shape].
 ToAction = Callable[[Tensor], Tensor]
 
 
 class HasActingModule(Protocol):
-    """An actor of one's own that can be exported.
+    """A custom actor that can be exported.
 
     Its module takes raw observations [B, ...], a dict of them for a Dict space, and returns
     {"action": [B, *shape]} as the environment takes them, deterministically.
@@ -42,12 +42,12 @@ class HasActingModule(Protocol):
 class Acts(nn.Module):
     """Raw observations [B, ...] to {"action": [B, *shape]}.
 
-    The policy is none of its submodules: a traced program holds all parameters of those, used or
-    not, and of anything else what it computes with.
+    The policy is not a submodule: a traced program contains all parameters of submodules, used or
+    not, but of other objects only what it computes with.
 
     Args:
-        policy: that a run does not train.
-        head: that actions are made of. action: how.
+        policy: not the one that a run trains.
+        head: its outputs are converted to actions. action: the conversion.
     """
 
     def __init__(self, policy: Any, head: str, action: ToAction) -> None:
@@ -61,7 +61,7 @@ class Acts(nn.Module):
 
 
 class ActsAndRemembers(nn.Module):
-    """The same of a recurrent policy, whose state goes in and out: {"action": …, "next_state": …}.
+    """Likewise for a recurrent policy, with the state: {"action": …, "next_state": …}.
 
     Args:
         policy, head, action: as of `Acts`.
@@ -84,7 +84,7 @@ class ActsAndRemembers(nn.Module):
 
 
 def as_read(observation: Any) -> Any:
-    """Observations as `rlk_networks.as_tensor` gives them to a policy: none is float64."""
+    """Observations as `rlk_networks.as_tensor` gives them to a policy: never float64."""
     return map_observation(_narrowed, observation)
 
 
@@ -93,10 +93,10 @@ def _narrowed(part: Any) -> Any:
 
 
 def acting_module(run: Run) -> nn.Module:
-    """The module of a run's actor, of a copy of its policy.
+    """The module for a run's actor, with a copy of its policy.
 
     Raises:
-        RlkError: for an actor that is not known.
+        RlkError: for an unknown actor.
     """
     actor: Any = run.algorithm.actor(run.streams.numpy("predict"))
     if type(actor) is HeldNoiseActor:  # a deterministic action has no noise
@@ -116,7 +116,7 @@ def acting_module(run: Run) -> nn.Module:
 
 
 def acting_copy(policy: nn.Module) -> nn.Module:
-    """A copy of a policy that nothing trains, as it acts."""
+    """A copy of a policy, not trainable and in eval mode."""
     return copy.deepcopy(policy).eval().requires_grad_(False)
 
 

@@ -1,4 +1,4 @@
-"""Observations to try a program with. B of them in a batch."""
+"""Observations for testing a program. B of them in a batch."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from rlk.records import Array
 from rlk.spaces import Space
 
-#: A Box that is wider is sampled near 0.
+#: A Box that is wider than this is sampled near 0.
 WIDE = 1e3
-#: Where those are sampled, as far as their bounds allow it.
+#: The range of these samples, as far as the bounds allow it.
 NEAR = 10.0
 
 

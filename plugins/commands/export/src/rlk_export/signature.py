@@ -1,4 +1,4 @@
-"""What goes into an exported program and what comes out, in words that need no rlk.
+"""The inputs and outputs of an exported program, described for people without rlk.
 
 B is the batch: any number of observations.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: The first axis of every input and output.
 BATCH = "batch"
-#: As many bounds of a Box are listed.
+#: At most this many bounds of a Box are listed.
 LISTED = 32
 
 
@@ -33,11 +33,11 @@ class Port:
     """An input or an output.
 
     Attributes:
-        name: in ONNX, and of an output everywhere.
+        name: in ONNX; for an output, in both formats.
         shape: `batch` first.
-        dtype: numpy's name of it.
-        meaning: what its numbers are.
-        key: of an input from a Dict space, its key there; else None.
+        dtype: its name in numpy.
+        meaning: what its numbers mean.
+        key: of an input from a Dict space, its key there; otherwise None.
     """
 
     name: str
@@ -49,13 +49,13 @@ class Port:
 
 @attrs.frozen
 class Signature:
-    """Inputs and outputs in their order."""
+    """Inputs and outputs, in their order."""
 
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
 
     def feeds(self, arguments: Iterable[Any]) -> dict[str, Array]:
-        """The inputs by name, of what the module is called with."""
+        """The inputs by name, from the arguments of the module."""
         flat: list[Array] = []
         for argument in arguments:
             flat += argument.values() if isinstance(argument, Mapping) else [argument]
@@ -63,12 +63,12 @@ class Signature:
 
 
 def signature_of(plan: Plan, actions: Array, state_size: int | None) -> Signature:
-    """The signature of the program of a run.
+    """The signature of the program for a run.
 
     Args:
         plan: of the run.
-        actions: [B, *shape], as its agent gives them.
-        state_size: S, numbers of state of a recurrent policy; None of any other.
+        actions: [B, *shape], as the agent returns them.
+        state_size: S, numbers of state of a recurrent policy; None for any other.
     """
     inputs = [*_observations(plan.observation_space)]
     outputs = [_port("action", actions.shape[1:], actions.dtype, in_words(plan.action_space))]
@@ -85,7 +85,7 @@ def signature_of(plan: Plan, actions: Array, state_size: int | None) -> Signatur
 
 
 def metadata(agent: Agent, signature: Signature) -> dict[str, str]:
-    """What a file says of itself: names and texts, or JSON of several."""
+    """The description that a file contains: names and texts, or JSON for several values."""
     plan = agent.plan
     wrappers = [{"name": c.name, "settings": unstructure(c.config)} for c in plan.wrappers]
     return {
@@ -104,7 +104,7 @@ def metadata(agent: Agent, signature: Signature) -> dict[str, str]:
 
 
 def in_words(space: Space) -> str:
-    """What an element of a space is, for somebody who does not know Gymnasium."""
+    """An element of a space, described without Gymnasium's terms."""
     if isinstance(space, gym.spaces.Dict):
         return "; ".join(f"{key}: {in_words(part)}" for key, part in space.spaces.items())
     if isinstance(space, gym.spaces.Discrete):

@@ -1,8 +1,8 @@
 """Runs numpy code on tensors.
 
-What turns a policy's actions into those of the environment is written in numpy
+The code that converts a policy's actions to those of the environment is written in numpy
 (`Distribution.env_action`, `rlk_action_scaling.scaled`). Called with a `TensorArray`, the same code
-becomes a part of the program that is traced.
+becomes a part of the traced program.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _FUNCTIONS: dict[np.ufunc, Callable[..., Tensor]] = {
 
 
 def on_tensors(function: Callable[[Any], Any]) -> Callable[[Tensor], Tensor]:
-    """A function of one array, as one of a tensor.
+    """A function of one array, as a function of a tensor.
 
-    What it returns raises RlkError where the function does what a `TensorArray` does not know.
+    The returned function raises RlkError for an operation that `TensorArray` does not support.
     """
 
     def called(tensor: Tensor) -> Tensor:
@@ -53,10 +53,10 @@ def on_tensors(function: Callable[[Any], Any]) -> Callable[[Tensor], Tensor]:
 
 
 class TensorArray(NDArrayOperatorsMixin):
-    """A tensor that numpy's arithmetic can be applied to.
+    """A tensor that supports numpy's arithmetic.
 
     Attributes:
-        tensor: what numpy sees as an array.
+        tensor: the tensor that is used as an array.
     """
 
     def __init__(self, tensor: Tensor) -> None:
@@ -77,7 +77,7 @@ class TensorArray(NDArrayOperatorsMixin):
         return TensorArray(self.tensor.reshape(*shape))
 
     def clip(self, low: Any, high: Any, out: None = None) -> TensorArray:
-        """As `np.clip` calls it."""
+        """Called by `np.clip`."""
         if out is not None:
             raise RlkError("numpy's clip with out=, which cannot be traced")
         return TensorArray(
@@ -106,12 +106,12 @@ class TensorArray(NDArrayOperatorsMixin):
         return target
 
     def _own(self, value: Any) -> Tensor:
-        """What arithmetic is done with, as a tensor beside this one's."""
+        """An operand, as a tensor on the same device."""
         if isinstance(value, TensorArray):
             return value.tensor
         return torch.tensor(value, device=self.tensor.device)
 
 
 def torch_dtype(dtype: Any) -> torch.dtype:
-    """The dtype of torch that a dtype of numpy is."""
+    """The torch dtype for a numpy dtype."""
     return torch.from_numpy(np.zeros(0, dtype)).dtype

@@ -1,4 +1,4 @@
-"""`rlk import`. What is slow to import is imported when it is called."""
+"""`rlk import`. Modules that are slow to import are imported when it is called."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def command(
 
 
 def _new(out: Path) -> Path:
-    """The file to write, with its suffix; PlanError if there is something of that name."""
+    """The file to write, with its suffix; PlanError if it already exists."""
     path = out if out.name.endswith(SUFFIX) else out.with_name(out.name + SUFFIX)
     with looking_at(path, f"cannot write {path}", PlanError):
         if path.exists():

@@ -1,4 +1,4 @@
-"""What the command line knows of `rlk import` before it is called."""
+"""The component of `rlk import`, which the command line loads before the command."""
 
 from __future__ import annotations
 

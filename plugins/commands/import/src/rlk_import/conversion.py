@@ -1,7 +1,7 @@
 """An agent of rlk with the settings and the parameters of a model of Stable Baselines.
 
-`rlk_baselines` loads the model, whose environment is an object that no file can hold. The agent is
-made anew from its plan, in the environment that the user names.
+`rlk_baselines` loads the model, whose environment is an object that no file can store. The agent is
+made again from its plan, in the environment that the user names.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Imported:
-    """An agent of a model from elsewhere.
+    """An agent made from a model of another library.
 
     Attributes:
-        lost: what the agent does not have of that model, as sentences.
+        lost: the parts of the model that the agent does not have, as sentences.
     """
 
     agent: Agent
@@ -56,17 +56,17 @@ def converted(
     plugins: tuple[str, ...] = (),
     changes: Mapping[str, Any] | None = None,
 ) -> Imported:
-    """An agent of a model.
+    """Make an agent from a model.
 
     Args:
         origin: the model.
-        env: what it was trained in, as `--env` takes it.
-        normalize: the file of the `VecNormalize` that it was trained in.
-        plugins: those that it is to have besides, as the wrappers of its environment.
-        changes: settings that are to be others, by rlk's keys.
+        env: the environment of its training, as for `--env`.
+        normalize: the file of the `VecNormalize` that was used in training.
+        plugins: further plugins, such as the wrappers of its environment.
+        changes: settings to change, by rlk's keys.
 
     Raises:
-        PlanError: if there is no environment, or one of other spaces, or something does not fit.
+        PlanError: if the environment is missing or has other spaces, or something does not fit.
         BadFile: if a file is damaged.
     """
     model, lost = _loaded(origin)
@@ -96,7 +96,7 @@ def converted(
 def _agent(
     origin: Origin, model: BaseRLModel, spec: RunSpec, normalize: SavedNormalize | None
 ) -> Agent:
-    """The agent of a spec with what the model has learnt."""
+    """The agent for a spec, with the parameters of the model."""
     kernel = default_kernel()
     plan = resolve(kernel, spec)
     _check_spaces(origin, model, plan)
@@ -113,7 +113,7 @@ def _agent(
 
 
 def _loaded(origin: Origin) -> tuple[BaseRLModel, list[str]]:
-    """The model as `rlk_baselines` loads it, and what its file has that it does not take up."""
+    """The model as `rlk_baselines` loads it, and the parts of its file that are not used."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         model = origin.kind.load(origin.path)
@@ -143,7 +143,7 @@ def _no_environment(origin: Origin, model: BaseRLModel) -> PlanError:
 
 
 def _check_spaces(origin: Origin, model: BaseRLModel, plan: Plan) -> None:
-    """PlanError where the environment has others than the model."""
+    """Raise PlanError if the spaces of the environment differ from the model's."""
     for name in ("observation_space", "action_space"):
         there, here = getattr(model, name), getattr(plan, name)
         if not alike(there, here, bounds=name == "action_space"):

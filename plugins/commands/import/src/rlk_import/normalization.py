@@ -1,4 +1,4 @@
-"""The statistics of a `VecNormalize`, as rlk's `normalize` has them: in the policy."""
+"""The statistics of a `VecNormalize`, converted to those of rlk's `normalize`, in the policy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SETTINGS = ("training", "norm_obs", "norm_reward", "clip_obs", "clip_reward", "
 
 @attrs.frozen
 class SavedNormalize:
-    """What the file of a `VecNormalize` holds."""
+    """The content of a `VecNormalize` file."""
 
     path: Path
     settings: Mapping[str, Any]  #: of `normalize`, by rlk's keys
@@ -33,10 +33,10 @@ class SavedNormalize:
 
 
 def read_normalize(path: Path) -> SavedNormalize:
-    """The `VecNormalize` in a file; nothing in it runs.
+    """The `VecNormalize` in a file; none of its code is run.
 
     Raises:
-        BadFile: if it is none, or damaged.
+        BadFile: if it is another file, or damaged.
     """
     with looking_at(path, f"cannot read {path}"):
         if not path.is_file():
@@ -52,10 +52,10 @@ def read_normalize(path: Path) -> SavedNormalize:
 
 
 def put_statistics(agent: Agent, saved: SavedNormalize) -> None:
-    """Give them to an agent that has `normalize`.
+    """Copy the statistics to an agent that has `normalize`.
 
     Raises:
-        PlanError: if they are of other observations than `normalize` takes.
+        PlanError: if they are of other observations than those of `normalize`.
     """
     statistics = agent.run.hooks.get(NORMALIZE).statistics
     rows = _rows(saved, [key for key, *_ in statistics.parts])
@@ -75,14 +75,14 @@ def put_statistics(agent: Agent, saved: SavedNormalize) -> None:
 
 
 def _each(saved: SavedNormalize) -> Mapping[str | None, Any]:
-    """The statistics by the key of a Dict; of other observations, under None."""
+    """The statistics by the key of a Dict; for other observations, under None."""
     if saved.observation is None:
         return {}
     return saved.observation if isinstance(saved.observation, dict) else {None: saved.observation}
 
 
 def _rows(saved: SavedNormalize, keys: list[str | None]) -> list[tuple[Array, Array]]:
-    """Means and variances in the order of these keys, then those of all others."""
+    """Means and variances in the order of these keys, then of the other keys."""
     each = _each(saved)
     order = sorted(each, key=lambda key: keys.index(key) if key in keys else len(keys))
     return [(each[key].mean.reshape(-1), each[key].var.reshape(-1)) for key in order]

@@ -1,4 +1,4 @@
-"""Which library has saved a model, and of which class it is, as far as its file shows."""
+"""Finds the library that saved a model, and the class, as far as its file shows."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Origin:
 
 
 def origin_of(path: Path, algo: str | None = None) -> Origin:
-    """Where a model is from.
+    """Find the origin of a model.
 
     Args:
         path: its file.
-        algo: the name of its class in any case, where the file does not show which of several.
+        algo: the name of its class in any case, if the file does not show which of several it is.
 
     Raises:
-        BadFile: if it is no file that one of the libraries has written.
+        BadFile: if none of the libraries wrote the file.
         PlanError: if it is a model of another class, or `algo` is needed.
     """
     with looking_at(path, f"cannot read {path}"):
@@ -60,7 +60,7 @@ def origin_of(path: Path, algo: str | None = None) -> Origin:
 
 
 def _one_of(path: Path, names: tuple[str, ...], algo: str | None) -> str:
-    """The name of the class among those that the file may be of."""
+    """The name of the class, among those that the file allows."""
     asked = [name for name in names if algo is None or name.lower() == algo.lower()]
     if not asked:
         raise PlanError(f"{path} holds a model of {either(names)}, not of {algo}. Drop --algo.")

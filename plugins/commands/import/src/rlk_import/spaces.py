@@ -1,4 +1,4 @@
-"""Whether a policy for one space takes another."""
+"""Checks whether a policy for one space can be used with another."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from gymnasium import spaces
 
 
 def alike(one: Any, other: Any, *, bounds: bool) -> bool:
-    """Whether two spaces are the same for a policy, which does not look at the dtype of floats.
+    """Whether two spaces are the same for a policy, for which the dtype of floats does not matter.
 
     Args:
         one, other: the spaces.
-        bounds: whether those of a Box count, as they do for actions.
+        bounds: whether the bounds of a Box must be equal, as for actions.
     """
     if type(one) is not type(other):
         return False

@@ -1,4 +1,4 @@
-"""`rlk plot`: draw learning curves. What is slow to import is imported when it is called."""
+"""`rlk plot`: draws learning curves. Modules that are slow to import are imported when called."""
 
 from __future__ import annotations
 

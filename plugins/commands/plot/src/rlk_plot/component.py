@@ -1,4 +1,4 @@
-"""What the command line needs to list `rlk plot`, before it is called."""
+"""The component of `rlk plot`, which the command line loads before the command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to draw of a run: episodes of monitor.csv (else rows of progress.csv), evaluations.
+"""The data of a run: episodes of monitor.csv (else rows of progress.csv), and evaluations.
 
 Dimensions: E episodes (or rows), K evaluations.
 """
@@ -21,9 +21,9 @@ from rlk.structure import structured
 from rlk_wrappers.results import get_monitor_files, load_results
 
 Array = np.ndarray[Any, np.dtype[Any]]
-#: Any of them makes a folder a run's.
+#: A folder with any of these files is a run folder.
 SIGNS = ("plan.json", "progress.csv", "monitor.csv", "model.zip")
-#: Slots that have no part in what is learnt.
+#: Slots that do not change what is learnt.
 WATCHERS = ("callback", "logger", "serializer")
 
 
@@ -33,11 +33,11 @@ class Curve:
 
     Attributes:
         folder: of the run. algo, env: their names. seed: None if it is not known.
-        components: what stands in each slot that takes part in learning, besides the algorithm.
-        settings: of all components that take part in learning, by dotted key; the algorithm's
-            without its name.
-        returns: float64 [E]. timesteps, episodes, seconds: float64 [E], where each stands.
-        smoothed: whether a return is a mean of many episodes already.
+        components: the components in the slots that affect learning, except the algorithm.
+        settings: of all components that affect learning, by dotted key; the algorithm's without its
+            name.
+        returns: float64 [E]. timesteps, episodes, seconds: float64 [E], at the end of each.
+        smoothed: whether a return is already a mean over many episodes.
         evaluated_at: float64 [K], timesteps of evaluations. evaluations: float64 [K], their mean
             returns.
     """
@@ -61,14 +61,14 @@ class Curve:
         return {"timesteps": self.timesteps, "episodes": self.episodes, "time": self.seconds}[name]
 
     def evaluated(self, name: str) -> Array:
-        """float64 [K]: where the evaluations stand on that axis, by the episodes around them."""
+        """float64 [K]: the positions of evaluations on that axis, from the episodes around them."""
         if name == "timesteps":
             return self.evaluated_at
         return np.interp(self.evaluated_at, self.timesteps, self.x(name))
 
 
 def folder_of(run: str | os.PathLike[str]) -> Path:
-    """The run folder that RUN means: itself, or that of a model or checkpoint in it.
+    """The run folder of RUN: the folder itself, or that of a model or checkpoint in it.
 
     Raises:
         BadFile: if it is not a run folder.
@@ -131,13 +131,13 @@ def rolling_mean(values: Array, window: int) -> Array:
 
 
 def spread(lines: Sequence[tuple[Array, Array]], points: int = 400) -> tuple[Array, Array, Array]:
-    """Mean and standard deviation of several lines, as far as all of them have come.
+    """Mean and standard deviation of several lines, as far as all of them extend.
 
     Args:
         lines: (x, y) of each, x ascending.
 
     Returns:
-        (x, mean, std), float64 [points]; empty if they have no part in common.
+        (x, mean, std), float64 [points]; empty if they have no common range.
     """
     start, end = max(x[0] for x, _ in lines), min(x[-1] for x, _ in lines)
     grid = np.linspace(start, end, points) if end > start else np.zeros(0)
@@ -146,7 +146,7 @@ def spread(lines: Sequence[tuple[Array, Array]], points: int = 400) -> tuple[Arr
 
 
 def shared_evaluations(curves: Sequence[Curve], axis: str) -> tuple[Array, Array]:
-    """Where all runs were evaluated, and the mean over the runs there: float64 [K], or empty."""
+    """Timesteps at which all runs were evaluated, and mean over the runs: float64 [K], or empty."""
     at = [dict(zip(c.evaluated_at.tolist(), c.evaluations.tolist(), strict=True)) for c in curves]
     where = [
         dict(zip(c.evaluated_at.tolist(), c.evaluated(axis).tolist(), strict=True)) for c in curves
@@ -176,7 +176,7 @@ class _Component:
 
 @attrs.frozen
 class _Plan:
-    """What there is to draw of a plan, of whichever version it is."""
+    """The components and settings of a plan, of any version."""
 
     env: _Environment
     run: _Run

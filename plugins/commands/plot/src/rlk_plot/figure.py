@@ -13,15 +13,15 @@ from rlk_plot.curves import Array, Curve, rolling_mean, shared_evaluations, spre
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Of the Okabe-Ito palette, which most colour-blind people can tell apart.
+#: Of the Okabe-Ito palette, which most colour-blind people can distinguish.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-#: A line averages over this many episodes where there are enough, as Stable Baselines' plots do.
+#: A line averages over this many episodes if there are enough, as in Stable Baselines' plots.
 WINDOW = 100
 PANEL_INCHES = (8.0, 4.5)
 _DOTS = 150
-#: Runs that have these in common differ in their seed.
+#: Runs for which these are equal differ only in their seed.
 _ALIKE = ("algo", "components", "settings")
-#: Characters of a group's name in a legend, and of a line of one that leaves room for a second.
+#: Characters of a group's name in a legend, and of each line if it is broken into two.
 _LABEL, _HALF = 60, 45
 _ROW_INCHES = 0.2
 
@@ -32,11 +32,11 @@ def draw(
     """Write the image of these runs.
 
     Args:
-        curves: one or several runs; those that differ only in their seed become a mean and a
+        curves: one or several runs; runs that differ only in their seed are drawn as mean and
             spread.
-        path: the file; its suffix says the format.
+        path: the file; its suffix selects the format.
         x: `timesteps`, `episodes` or `time`.
-        smooth: episodes that a point of a line averages over; None chooses by how many there are.
+        smooth: number of episodes in the average of a line; None depends on the number of episodes.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -58,7 +58,7 @@ def draw(
 
 
 def groups_of(curves: Sequence[Curve]) -> list[tuple[str, list[Curve]]]:
-    """(label, runs) of the same algorithm and settings; labels name what tells groups apart."""
+    """(label, runs) with the same algorithm and settings; labels show how groups differ."""
     groups: list[list[Curve]] = []
     for curve in curves:
         for group in groups:
@@ -71,11 +71,11 @@ def groups_of(curves: Sequence[Curve]) -> list[tuple[str, list[Curve]]]:
 
 
 def _label(curve: Curve, others: Sequence[Curve]) -> str:
-    """The algorithm, and what the group has otherwise than those of the same algorithm."""
+    """The algorithm, and how the group differs from others with the same algorithm."""
     alike = [other for other in others if other.algo == curve.algo]
     slots = _differing([other.components for other in alike])
     own = [f"{slot}={curve.components[slot]}" for slot in slots if slot in curve.components]
-    # Settings of a component that another one stands in for say nothing besides its name.
+    # Settings of a component that differs between groups are not shown, only its name.
     replaced = {
         name
         for other in alike
@@ -92,18 +92,18 @@ def _label(curve: Curve, others: Sequence[Curve]) -> str:
 
 
 def _differing(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The keys that not all of them have with the same value, sorted."""
+    """The keys that are missing or have different values in some of them, sorted."""
     keys = {key for one in found for key in one}
     return sorted(key for key in keys if any(one.get(key) != found[0].get(key) for one in found))
 
 
 def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | None) -> int:
-    """Draw the runs in one environment; how many rows of a legend stand below them."""
+    """Draw the runs in one environment; returns the number of legend rows below them."""
     groups = groups_of(curves)
     unit, seconds = _time_unit(max(float(curve.seconds[-1]) for curve in curves))
     scale = seconds if x == "time" else 1.0
     for number, (label, members) in enumerate(groups):
-        # With one line of each kind there is nothing to tell apart.
+        # With one line of each kind, the legend needs no names.
         label = f"{label}: " if len(groups) > 1 else ""
         colour = COLOURS[number % len(COLOURS)]
         if len(members) == 1:
@@ -125,7 +125,7 @@ def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | 
 def _one(
     axes: Axes, curve: Curve, label: str, colour: str, x: str, scale: float, smooth: int | None
 ) -> None:
-    """Every episode faintly, their rolling mean, and the evaluations."""
+    """Draw every episode faintly, their rolling mean, and the evaluations."""
     where = curve.x(x) / scale
     window = _window(curve, smooth)
     if not curve.smoothed:
@@ -137,7 +137,7 @@ def _one(
             color=colour,
             alpha=0.35,
             linewidths=0,
-            # Among several groups a dot's colour says enough.
+            # With several groups, the colour of the dots is enough.
             label=None if label else "episodes",
         )
     mean = curve.returns if curve.smoothed else rolling_mean(curve.returns, window)
@@ -158,7 +158,7 @@ def _several(
     scale: float,
     smooth: int | None,
 ) -> None:
-    """Every run's rolling mean faintly, their mean, and one standard deviation around it."""
+    """Draw every run's rolling mean faintly, their mean, and one standard deviation around it."""
     lines = []
     for curve in curves:
         mean = (
@@ -197,7 +197,7 @@ def _evaluations(axes: Axes, where: Array, means: Array, colour: str, label: str
 
 
 def _window(curve: Curve, smooth: int | None) -> int:
-    """Episodes to average over: as told, else a twentieth of what there is, 100 at most."""
+    """Episodes in the average: as given, else a twentieth of all episodes, at most 100."""
     return smooth or int(np.clip(len(curve.returns) // 20, 1, WINDOW))
 
 

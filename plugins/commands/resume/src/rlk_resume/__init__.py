@@ -1,1 +1,1 @@
-"""`rlk resume`: go on with a run where its last checkpoint is."""
+"""`rlk resume`: continues a run from its last checkpoint."""

@@ -1,4 +1,4 @@
-"""`rlk resume`: continue a run. What is slow to import is imported when it is called."""
+"""`rlk resume`: continues a run. Modules that are slow to import are imported when called."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def resume(
         manifest["plan"], kernel, env=env, plugins=plugins, changes=changes, observers=True
     )
     spec = make_spec("", {"out": out or str(own_folder(path))}).over(spec)
-    # A fork of what had no folder has whatever joins a run with one.
+    # A fork of a run without a folder gets the plugins that are added to a run with a folder.
     plan = resolve(kernel, spec, autostart=out is not None)
     if explained:
         click.echo(str(plan))
@@ -93,7 +93,7 @@ def resume(
 
 
 def own_folder(path: Path) -> Path:
-    """The run folder of a checkpoint; PlanError for one that was saved, or moved, elsewhere."""
+    """The run folder of a checkpoint; PlanError if the checkpoint is not in a run folder."""
     from rlk_resume.fork import folder_of
 
     folder = folder_of(path)
@@ -106,10 +106,10 @@ def own_folder(path: Path) -> Path:
 
 
 def checkpoints_of(place: Path, kernel: Kernel) -> list[Path]:
-    """What RUN names: that file alone, or the checkpoints in a folder, of which the last is meant.
+    """The checkpoints that RUN refers to: one file, or those in a folder, of which the last counts.
 
     Raises:
-        BadFile: if the folder has no checkpoint, or cannot be looked at.
+        BadFile: if the folder has no checkpoint, or cannot be read.
     """
     from rlk.running import saved_files
 
@@ -125,7 +125,7 @@ def checkpoints_of(place: Path, kernel: Kernel) -> list[Path]:
 
 @contextlib.contextmanager
 def one_before_named(before: Sequence[Path]) -> Iterator[None]:
-    """While a checkpoint is read: the error for a damaged one names the one before it, if any."""
+    """While a checkpoint is read: the error for a damaged one names the previous one, if any."""
     try:
         yield
     except BadFile as error:
@@ -136,7 +136,7 @@ def one_before_named(before: Sequence[Path]) -> Iterator[None]:
 
 
 def restored(agent: Agent, state: State, path: Path) -> Agent:
-    """The agent as it was saved; prints where it goes on, and what will not be as before."""
+    """The saved agent; prints where it continues, and what will differ from before."""
     agent.restore(state)
     plan, moved = agent.plan, end_schedules(agent)
     if plan.verbose:

@@ -1,7 +1,7 @@
-"""A fork: the folder of a run that goes on from the checkpoint of another one.
+"""A fork: the folder of a run that continues from the checkpoint of another run.
 
-What belongs to the part before the checkpoint is copied. Whoever goes on with a file of rows drops
-those that came after the checkpoint, as in every run that is resumed.
+The files of the part before the checkpoint are copied. Components that append rows to a file drop
+the rows after the checkpoint, as in every resumed run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.registry.kernel import Kernel
 
-#: Files of rows, which runs add to: metrics, episodes, events.
+#: Files of rows, to which runs append: metrics, episodes, events.
 ROWS = ("*.csv", "events.out.tfevents.*")
 BEST = "best_model"
 CHECKPOINTS = "checkpoints"
@@ -31,17 +31,17 @@ CHECKPOINTS = "checkpoints"
 
 @contextlib.contextmanager
 def forked(path: Path, manifest: Mapping[str, Any], plan: Plan) -> Iterator[None]:
-    """The folder of the plan has what came before the checkpoint; nothing, if the block fails.
+    """In this context, the plan's folder has all files up to the checkpoint; none if it fails.
 
     Args:
-        path: the checkpoint, which the folder has as well, so that the fork can itself be resumed.
+        path: the checkpoint, which is copied as well, so that the fork can itself be resumed.
         manifest: of the checkpoint.
         plan: of the fork; without a folder (another rank has it) nothing is copied.
 
     Raises:
-        PlanError: if there is nothing left to train, the folder is not empty, or a setting names a
+        PlanError: if no timesteps are left to train, the folder is not empty, or a setting names a
             file of the other run.
-        RlkError: if something cannot be copied.
+        RlkError: if a file cannot be copied.
     """
     if plan.out is None:
         yield
@@ -66,17 +66,17 @@ def forked(path: Path, manifest: Mapping[str, Any], plan: Plan) -> Iterator[None
 
 
 def folder_of(path: Path) -> Path | None:
-    """The run folder that a checkpoint is in; None for one that was saved elsewhere."""
+    """The run folder that a checkpoint is in; None if it is not in one."""
     folders = (path.parent, path.resolve().parent)
     return next((folder.parent for folder in folders if folder.name == CHECKPOINTS), None)
 
 
 def refuse_files_of_the_other(source: Path | None, saved: Mapping[str, Any], plan: Plan) -> None:
-    """PlanError for a setting that names what the other run writes to.
+    """Raise PlanError for a setting that names a file to which the other run writes.
 
     Args:
-        source: the folder of that run, if there is one, without links.
-        saved: its plan, as files hold it.
+        source: the folder of that run, if there is one, with links resolved.
+        saved: its plan, as in files.
         plan: of the fork.
     """
     theirs = {one["name"]: one["settings"] for one in saved["components"]}
@@ -96,7 +96,7 @@ def refuse_files_of_the_other(source: Path | None, saved: Mapping[str, Any], pla
 
 
 def _copy(path: Path, source: Path | None, timesteps: int, plan: Plan) -> None:
-    """The checkpoint, the rows, and the best model unless it came later."""
+    """Copy the checkpoint, the rows, and the best model unless it is newer than the checkpoint."""
     assert plan.out is not None
     out, suffix = Path(plan.out), saved_files.find(path, plan.kernel)[1].suffix
     copies = {path: out / CHECKPOINTS / f"{timesteps}{suffix}"}
@@ -125,7 +125,7 @@ def _timesteps_of(model: Path, kernel: Kernel) -> int:
 
 
 def _remove(out: Path, is_new: bool) -> None:
-    """Leave the folder as it was: empty, or not there."""
+    """Restore the folder: empty, or deleted if it did not exist."""
     for file in out.iterdir():
         if file.is_dir():
             shutil.rmtree(file)

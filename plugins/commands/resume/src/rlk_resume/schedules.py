@@ -1,4 +1,4 @@
-"""What happens to schedules where a resumed run ends at another timestep than was planned."""
+"""Changes of schedules if a resumed run ends at another timestep than was planned."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def end_schedules(agent: Agent) -> str | None:
-    """Let every schedule end where the plan of a restored agent does.
+    """Let every schedule end at the last timestep of a restored agent's plan.
 
     Returns:
-        Which numbers move because of that, from what to what, as a line; None if none does.
+        A line about the numbers that change because of this, from what to what; None if none do.
     """
     run, end = agent.run, agent.plan.total_timesteps
     planned, before = run.clock.total_timesteps, run.scheduled()
