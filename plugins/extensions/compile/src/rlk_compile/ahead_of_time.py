@@ -31,8 +31,8 @@ def library(graph: fx.GraphModule, inputs: Sequence[Tensor], options: dict[str, 
 
 
 def _differentiate(graph: fx.GraphModule) -> None:
-    """Turn autograd on where the graph begins: torch turns it off for one without its own inputs to
-    differentiate by."""
+    """Turn autograd on where the graph begins: torch turns it off for a graph whose inputs do not
+    require gradients."""
     first = next(node for node in graph.graph.nodes if node.op != "placeholder")
     with graph.graph.inserting_before(first):
         graph.graph.call_function(torch._C._set_grad_enabled, (True,))
@@ -43,7 +43,7 @@ def loaded(path: Path) -> Execute:
     """The function of a library: tensors in, tensors out.
 
     Raises:
-        RuntimeError: it cannot be loaded.
+        RuntimeError: if it cannot be loaded.
     """
     runner = cast(Any, torch._C)._aoti.AOTIModelContainerRunnerCpu(str(path), 1)
 

@@ -33,9 +33,9 @@ class Way:
     """One way to compile.
 
     Attributes:
-        backend: of the config. ahead: as a library, which can be kept on disk.
-        cpp_wrapper: inductor's. cuda_graphs: replayed as one.
-        passes: over the graph.
+        backend: of the config. ahead: whether as a library, which can be kept on disk.
+        cpp_wrapper: inductor's option. cuda_graphs: whether it is replayed as a CUDA graph.
+        passes: to apply to the graph.
     """
 
     backend: str
@@ -74,7 +74,7 @@ class Way:
         if self.ahead:
             path = library(graph, inputs, options)
             return Built(self, loaded(path), path)
-        # Unlike `torch._inductor.compile`, it looks into torch's cache of compiled graphs.
+        # Unlike `torch._inductor.compile`, it uses torch's cache of compiled graphs.
         execute = torch._inductor.standalone_compile(
             graph,
             list(inputs),
@@ -89,8 +89,8 @@ class Built:
     """The result of compiling a graph.
 
     Attributes:
-        execute: the function. library: the file that has it, if one has.
-        why_not: why better ways were not taken, "" if there were none.
+        execute: the function. library: the file that contains it, if there is one.
+        why_not: why better ways were not used, "" if there were none.
     """
 
     way: Way
@@ -123,7 +123,7 @@ def ways(
         raise Untraceable(
             "no C++ compiler is found, which inductor needs on a CPU: install g++, or set CXX"
         )
-    # Ranks talk to each other through Python, which a CUDA graph cannot replay.
+    # Ranks communicate through Python, which a CUDA graph cannot replay.
     graphs = device == "cuda" and ranks == 1 and config.cuda_graphs is not False
     if config.cuda_graphs and not graphs:
         why = f"the device is {device}" if device != "cuda" else f"there are {ranks} ranks"
@@ -132,7 +132,7 @@ def ways(
     if wrapped and cxx is None:
         raise Untraceable("cpp_wrapper=true is set, but no C++ compiler is found: install g++")
     found = [Way("inductor", cpp_wrapper=True)] if wrapped and not graphs else []
-    if wrapped and device == "cpu" and ranks == 1:  # what ranks agree on goes through Python
+    if wrapped and device == "cpu" and ranks == 1:  # means over ranks are computed in Python
         found = [Way("inductor", ahead=True)]
     if config.cpp_wrapper is not True or graphs:
         found.append(Way("inductor"))

@@ -35,17 +35,17 @@ def built(
     """The program of an update, and the result of compiling it.
 
     Args:
-        ways: to compile, best first. owners: objects whose attributes the update leaves alone.
-        together: does one step of it on all ranks: all go on, or none.
+        ways: to compile, best first. owners: objects whose attributes the update must not change.
+        together: runs one step on all ranks: all continue, or none.
 
     Raises:
-        Untraceable: the update cannot be one graph, or nothing compiles it.
+        Untraceable: if the update cannot be one graph, or no way compiles it.
     """
     trace, flat = together(lambda: _traced(update, batch, optimise))
     state = PythonState(owners)
     with restored(_fixed(trace, flat)):
         update(batch, optimise)
-    if state.changed():  # what is made at the first call, and kept, is there now
+    if state.changed():  # objects that are made at the first call, and kept, exist now
         trace, flat = together(lambda: _traced(update, batch, optimise))
     inputs, fixed = flat.gather(trace.recorder.inputs), _fixed(trace, flat)
 

@@ -12,7 +12,7 @@ from torch import Tensor
 if TYPE_CHECKING:
     from rlk.protocols import Communicator
 
-#: An operator takes tensors and numbers only, so a communicator goes by its number.
+#: An operator takes only tensors and numbers, so a communicator is passed by its number.
 _COMMUNICATORS: weakref.WeakValueDictionary[int, Traceable] = weakref.WeakValueDictionary()
 _NUMBERS = itertools.count()
 
@@ -30,7 +30,7 @@ def _(tensor: Tensor, communicator: int) -> Tensor:
 
 
 class Traceable:
-    """A communicator whose `mean` is one opaque operator to a compiler.
+    """A communicator whose `mean` is one opaque operator for compilers.
 
     All ranks compile the same graph, so they meet in the same order.
     """

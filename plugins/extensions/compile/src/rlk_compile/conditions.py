@@ -21,7 +21,7 @@ from torch import Tensor
 
 from rlk_compile.leaves import kind
 
-#: Expression -> the description of what it finds.
+#: Expression -> the description of the object that it finds.
 Conditions = dict[str, str]
 _OF_TORCH = (torch.dtype, torch.device, torch.memory_format, torch.Size)
 _SIMPLE = (bool, int, float, complex, str, bytes, enum.Enum, *_OF_TORCH)
@@ -50,7 +50,7 @@ class Scope:
         """The object that an expression finds.
 
         Raises:
-            Unknown: if it finds nothing.
+            Unknown: if it finds no object.
         """
         try:
             return eval(expression, self._names)
@@ -61,7 +61,7 @@ class Scope:
         """The descriptions of the objects that expressions find.
 
         Raises:
-            Unknown: if one finds nothing.
+            Unknown: if one finds no object.
         """
         memories: dict[int, int] = {}
         found = {}
@@ -69,7 +69,7 @@ class Scope:
             value = self.find(expression)
             text = described(value)
             if isinstance(value, Tensor):
-                # Tensors that share memory must share it again, each at its own place.
+                # Tensors that share memory must share it again, each at the same offset.
                 memory = value.untyped_storage()
                 number = memories.setdefault(memory.data_ptr(), len(memories))
                 text += f" {value.requires_grad} {memory.nbytes()} {number}"
@@ -79,7 +79,7 @@ class Scope:
 
 
 class _Globals:
-    """Names as Dynamo makes them up: a module, the built-in names, or a global of the function."""
+    """Names that Dynamo makes up: a module, the built-in names, or a global of the function."""
 
     def __init__(self, around: dict[str, Any]) -> None:
         self._around = around

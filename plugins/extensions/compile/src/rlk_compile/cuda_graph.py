@@ -1,7 +1,7 @@
 """A compiled update recorded once as a CUDA graph and replayed: one launch instead of many.
 
-As https://docs.pytorch.org/docs/2.13/notes/cuda.html#cuda-graphs has it: warm up on another stream,
-capture with the inputs' memory as it is, then copy new inputs into that memory and replay.
+As in https://docs.pytorch.org/docs/2.13/notes/cuda.html#cuda-graphs: warm up on another stream,
+capture with the memory of the inputs, then copy new inputs into that memory and replay.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Replay:
     """Replays `execute`. Creating it runs `execute`, whose outputs must be restored afterwards.
 
     Args:
-        inputs: tensors to run it with. moving: numbers of those that are others at every call; the
-            rest stay where they are, and are written to in place.
-        cuda: `torch.cuda`, or what stands in for it.
+        inputs: tensors to run it with. moving: numbers of the inputs that are different tensors at
+            every call; the others stay in place, and are written to in place.
+        cuda: `torch.cuda`, or a replacement for tests.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Replay:
             self._outputs = execute(*self._inputs)
 
     def __call__(self, *inputs: Tensor) -> list[Any]:
-        """The outputs, copied out of memory that the next call overwrites.
+        """The outputs, copied because the next call overwrites their memory.
 
         Raises:
             Retraced: if an input that must stay in place has moved. Then nothing has been changed.

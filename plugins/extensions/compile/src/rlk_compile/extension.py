@@ -1,4 +1,4 @@
-"""`--plugin compile`: where it joins a run, and what it says."""
+"""The hooks of `--plugin compile`, and its messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Compile:
-    """Compiles `algorithm.update` at the first batch, without the algorithm knowing.
+    """Compiles `algorithm.update` at the first batch, without changes to the algorithm.
 
     If compiling fails, the run continues: the update runs eagerly, and the reason is printed.
     """

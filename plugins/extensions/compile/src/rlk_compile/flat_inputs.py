@@ -20,18 +20,18 @@ class FlatInputs:
 
     Args:
         graph: as Dynamo recorded it. inputs: its tensors.
-        moving: numbers of the inputs that are another tensor at every call.
+        moving: numbers of the inputs that are different tensors at every call.
 
     Attributes:
-        graph: the same with flat inputs.
-        taken: (number of an input, whether all of its memory is meant) for each flat input.
-        moving: their numbers in `gather(inputs)`, in the same order.
+        graph: the same graph, with flat inputs.
+        taken: (number of an input, whether all of its memory is used) for each flat input.
+        moving: the numbers of the moving inputs in `gather(inputs)`, in the same order.
     """
 
     def __init__(
         self, graph: fx.GraphModule, inputs: Sequence[Tensor], moving: Sequence[int]
     ) -> None:
-        #: Input -> whether all of its memory is meant, as a flat tensor.
+        #: Input -> whether all of its memory is used, as a flat tensor.
         self.taken: list[tuple[int, bool]] = []
         made = fx.Graph()
         nodes = [node for node in graph.graph.nodes if node.op == "placeholder"]
@@ -62,12 +62,12 @@ class FlatInputs:
         self.graph = fx.GraphModule(graph, made)
 
     def gather(self, inputs: Sequence[Tensor]) -> list[Tensor]:
-        """What to call the compiled function with, for these inputs of the original graph."""
+        """The arguments of the compiled function, for these inputs of the original graph."""
         return [memory(inputs[n]) if whole else inputs[n] for n, whole in self.taken]
 
 
 def _by_memory(inputs: Sequence[Tensor], moving: set[int]) -> dict[int, int]:
-    """Input -> a number of the memory that it shares, for those that are to become views of it."""
+    """Input -> a number for the memory that it shares, for inputs that become views of it."""
     sharing: dict[int, list[int]] = {}
     for number, tensor in enumerate(inputs):
         if number not in moving and tensor.numel():
@@ -83,7 +83,7 @@ def _by_memory(inputs: Sequence[Tensor], moving: set[int]) -> dict[int, int]:
 
 
 def memory(tensor: Tensor) -> Tensor:
-    """All of the memory behind a tensor, as a flat tensor."""
+    """All of a tensor's memory, as a flat tensor."""
     storage = tensor.untyped_storage()
     flat = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
     size = storage.nbytes() // tensor.element_size()

@@ -17,15 +17,15 @@ from rlk_compile.component import component
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: Seconds that compiling saves of an update of any size, and of one multiplication and addition for
-#: each parameter and transition. The README has the measurements behind them.
+#: Seconds that compiling saves per update of any size, and per multiplication and addition for each
+#: parameter and transition. The README has the measurements.
 SAVED, SAVED_EACH = 0.0005, 6e-11
 #: The cost of compiling at the first start, and how many times over it must be saved.
 COST_SECONDS, TIMES = 30.0, 3.0
 
 
 class CompileHint:
-    """Joins every `rlk run` that prints and does without `compile`, on a CPU."""
+    """Added to every `rlk run` that prints and does not use `compile`, on a CPU."""
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:

@@ -25,7 +25,7 @@ _CPUINFO = Path("/proc/cpuinfo")
 
 
 def key(update: Callable[..., Any], batch: Any, ways: Sequence[Way]) -> str:
-    """What two compiled updates must have in common for one to be tried in the other's place.
+    """The key of compiled updates that may be tried for this one.
 
     Whether it really is the same is checked by its recipe; the key depends on torch, the processor,
     the compiler and the shapes of the batch.
@@ -58,7 +58,7 @@ def key(update: Callable[..., Any], batch: Any, ways: Sequence[Way]) -> str:
 def candidates(
     store: Store, key: str, update: Callable[..., Any], batch: Any, optimise: Any
 ) -> Iterator[tuple[Program, Kept]]:
-    """The programs that were kept for a key and whose conditions hold; broken ones are removed."""
+    """The kept programs for a key whose conditions hold; damaged ones are removed."""
     scope = scope_of(update, batch, optimise)
     for kept in store.find(key):
         if kept.recipe.sources is None or not unchanged(kept.recipe.sources):

@@ -1,4 +1,4 @@
-"""The tensors of a batch: where they are, and how to fetch them at every update."""
+"""The tensors of a batch: their places, and how to read them at every update."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = tuple[torch.Size, tuple[int, ...], torch.dtype, torch.device]
 
 
 def leaves(batch: Any) -> dict[Path, Tensor]:
-    """The tensors in the fields of a batch, and in those fields that are mappings.
+    """The tensors in the fields of a batch, and in fields that are mappings.
 
     Tensors that are nested deeper, or in a batch that is not a dataclass, are not found.
     """
@@ -34,7 +34,7 @@ def leaves(batch: Any) -> dict[Path, Tensor]:
 
 
 def reader(paths: list[Path]) -> Callable[[Any], tuple[Tensor, ...]]:
-    """The function that fetches these tensors from a batch: one call where all are plain fields."""
+    """A function that reads these tensors from a batch: one call if all are plain fields."""
     if len(paths) > 1 and all(len(path) == 1 for path in paths):
         return attrgetter(*[path[0] for path in paths])
 
@@ -55,5 +55,5 @@ def kind(tensor: Tensor) -> Kind:
 
 
 def size_of(batch: Any) -> int:
-    """B: the length of the first tensor that has one; 0 if there is none."""
+    """B: the length of the first tensor that has a first axis; 0 if there is none."""
     return next((len(tensor) for tensor in leaves(batch).values() if tensor.dim()), 0)

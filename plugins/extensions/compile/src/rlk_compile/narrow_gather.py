@@ -11,11 +11,11 @@ from rlk_compile.trace import EXAMPLE
 
 
 def compare_columns(graph: fx.GraphModule) -> None:
-    """Write `x.gather(-1, index)` of one column as a sum over the columns that equal it, in place.
+    """Replace `x.gather(-1, index)` of one column by a sum over matching columns, in place.
 
     The gradient of `gather` is a `scatter_add`. Inductor (torch 2.13) may fuse it with the loop
-    that reads what was scattered to, and let the reading come first: of PPO1's loss the policy's
-    part was missing. The sum adds zeros to one number, so nothing is rounded.
+    that reads its result, and read before it is complete: the policy's part of PPO1's loss was
+    missing. The sum adds zeros to one number, so nothing is rounded.
     """
     for node in list(graph.graph.nodes):
         chosen = _one_column(node)
@@ -29,14 +29,14 @@ def compare_columns(graph: fx.GraphModule) -> None:
             kept = add(torch.where, (is_chosen, x, 0.0))
             total = add(torch.sum, (kept, -1, True))
         for made in (numbers, is_chosen, kept, total):
-            made.meta.update(node.meta)  # what torch's cache wants to know of it
+            made.meta.update(node.meta)  # torch's cache needs it
         node.replace_all_uses_with(total)
         graph.graph.erase_node(node)
     graph.recompile()
 
 
 def _one_column(node: fx.Node) -> tuple[fx.Node, fx.Node, int] | None:
-    """(x, index, columns of x) of a gather of one column of every row; None for all else."""
+    """(x, index, columns of x) for a gather of one column of every row; None for other nodes."""
     if node.target not in (torch.gather, "gather") or node.kwargs or len(node.args) != 3:
         return None
     x, dim, index = node.args

@@ -1,6 +1,6 @@
-"""Passes over the graph that other packages bring: entry points of the group `rlk.compile_passes`.
+"""Passes over the graph from other packages: entry points of the group `rlk.compile_passes`.
 
-A pass is a component of the kind `compile_passes`. Its factory takes nothing and makes a `Pass`.
+A pass is a component of the kind `compile_passes`. Its factory has no arguments and makes a `Pass`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ class Pass(Protocol):
     """Changes a graph of ATen's operators, forward and backward, before inductor lowers it.
 
     Attributes:
-        name: as its component's.
-        identity: tells what it does from what another version of it did; compiled updates are kept
-            by it.
+        name: that of its component.
+        identity: changes with the version of what it does; compiled updates are kept under it.
     """
 
     name: str
@@ -32,10 +31,10 @@ class Pass(Protocol):
         """Whether it is useful on this machine, for a run on `cpu` or `cuda`."""
 
     def prepare(self) -> None:
-        """Before a graph that it changed is compiled or loaded: define the operators it calls.
+        """Define the operators that it calls, before a graph that it changed is compiled or loaded.
 
         Raises:
-            Exception: why it cannot be used; graphs are then compiled without it.
+            Exception: if it cannot be used; graphs are then compiled without it.
         """
 
     def __call__(self, graph: fx.Graph) -> None:
@@ -54,13 +53,13 @@ def why_unknown(names: Sequence[str], kernel: Kernel) -> str | None:
 
 
 def ready(wanted: Sequence[str] | None, device: str, kernel: Kernel) -> tuple[list[Pass], str]:
-    """The passes that apply here, ready for use, and why others are not, "" if there are none.
+    """The passes that apply here, ready for use, and why others do not, "" if there are none.
 
     Args:
-        wanted: names, None for all that there are. kernel: whose registry has them.
+        wanted: names, or None for all passes. kernel: its registry has the passes.
 
     Raises:
-        UnknownName: there is no pass of such a name.
+        UnknownName: if no pass has such a name.
     """
     registry = kernel.registries.add_kind(KIND)
     found, reasons = [], []
@@ -71,13 +70,13 @@ def ready(wanted: Sequence[str] | None, device: str, kernel: Kernel) -> tuple[li
             if made.applies(device):
                 made.prepare()
                 found.append(made)
-        except Exception as error:  # a pass is never needed
+        except Exception as error:  # compiling works without any pass
             reasons.append(f"{name}: {error}")
     return found, "; ".join(reasons)
 
 
 def in_inductor(passes: Sequence[Pass]) -> Any:
-    """These passes as one of inductor's, whose cache tells them apart by their identities."""
+    """These passes as one inductor pass; torch's cache distinguishes them by their identities."""
     from torch._inductor.custom_graph_pass import CustomGraphPass
 
     class All(CustomGraphPass):

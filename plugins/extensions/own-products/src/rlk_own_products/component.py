@@ -1,4 +1,4 @@
-"""What this distribution offers: the passes `own-products` and `own-convolutions`."""
+"""The components: the passes `own-products` and `own-convolutions`."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ from rlk_own_products.native import CONVOLUTION, convolutions, suits_this_proces
 
 aten = torch.ops.aten
 CONVERT = torch.ops.prims.convert_element_type.default
-#: Convolutions that our own kernel takes: of so many multiplications at least, and of weights of at
-#: most so many numbers for each output channel, for more of them were not measured.
+#: Convolutions for our own kernel: at least this many multiplications, and at most this many
+#: weights for each output channel, because larger ones were not measured.
 WORK, NUMBERS = 1 << 21, 1 << 10
-#: Both the output's channels and a row of the weights are in whole vectors, two by two.
+#: Output channels and the rows of weights must both consist of whole vectors, two by two.
 COLUMNS = 32
-#: No dilation, not transposed, one group, as the arguments between stride and the end say it.
+#: No dilation, not transposed, one group: the arguments between stride and the end.
 PLAIN = ([0, 0], [1, 1], False, [0, 0], 1)
 #: [N, C, H, W] to [N, H, W, C] and back; [O, C, Y, X] to [Y, X, C, O] and back.
 LAST, FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
@@ -36,11 +36,11 @@ class OwnConvolutions:
         self._own: Any = None
 
     def applies(self, device: str) -> bool:
-        """On a CPU for which it is known to be faster, and with a C++ compiler."""
+        """Only on a CPU for which it is known to be faster, and with a C++ compiler."""
         return device == "cpu" and suits_this_processor() and compiler() is not None
 
     def prepare(self) -> None:
-        """Build it, or load what was built.
+        """Build the kernel, or load the one that was built.
 
         Raises:
             Unbuilt: with the message of the compiler or the loader.
@@ -102,11 +102,11 @@ class OwnConvolutions:
 def suits(
     x: fx.Node, w: fx.Node, stride: Sequence[int], others: Sequence[Any], result: fx.Node
 ) -> bool:
-    """Whether our own convolution of x by w is the faster one.
+    """Whether our own convolution of x by w is faster.
 
     Args:
-        others: the arguments of the library's after stride, but for those of the gradient only.
-        result: an example of it, or of its gradient.
+        others: the arguments of the library's after stride, without those of the gradient alone.
+        result: an example of its value, or of its gradient.
     """
     values = [node.meta["val"] for node in (x, w, result)]
     if any(v.device.type != "cpu" or v.dtype != torch.float32 or v.dim() != 4 for v in values):
@@ -156,7 +156,7 @@ def _permuted(graph: fx.Graph, node: fx.Node, order: Sequence[int]) -> fx.Node:
 
 
 def _call(graph: fx.Graph, target: Any, *args: Any) -> fx.Node:
-    """A call with an example of its value, which inductor wants to know of every node."""
+    """A call with an example of its value, which inductor needs for every node."""
     node = graph.call_function(target, args)
     examples = fx.map_arg(args, lambda each: each.meta["val"])
     node.meta["val"] = target(*examples)

@@ -10,10 +10,11 @@ from torch import Tensor, fx
 from rlk_cpp_libraries import compiler
 from rlk_own_products.native import operator, suits_this_processor, version
 
-#: Products that our own kernel takes: of so many multiplications at least, for a call of it costs
-#: 2 µs more than one of the library's; and by matrices of so many columns (a panel) up to so many
-#: numbers (above, a library that also copies the other operand is as good). 256x256 by 256x256
-#: takes 0.88 of the library's time, 0.79 beside a busy neighbour; 2048x64 by 64x64 0.6 to 0.8.
+#: Products for our own kernel: at least this many multiplications, because a call of it costs 2 µs
+#: more than one of the library's; right matrices of at least this many columns (a panel), of at
+#: most this many numbers (above, a library that also copies the other operand is as fast).
+#: 256x256 by 256x256 takes 0.88 of the library's time, 0.79 on a busy machine; 2048x64 by 64x64 0.6
+#: to 0.8.
 WORK, COLUMNS, NUMBERS = 1 << 19, 32, 1 << 20
 
 
@@ -27,11 +28,11 @@ class OwnProducts:
         self._product: Any = None
 
     def applies(self, device: str) -> bool:
-        """On a CPU for which it is known to be faster, and with a C++ compiler."""
+        """Only on a CPU for which it is known to be faster, and with a C++ compiler."""
         return device == "cpu" and suits_this_processor() and compiler() is not None
 
     def prepare(self) -> None:
-        """Build it, or load what was built.
+        """Build the kernel, or load the one that was built.
 
         Raises:
             Unbuilt: with the message of the compiler or the loader.
@@ -49,7 +50,7 @@ class OwnProducts:
 
 
 def suits(x: Tensor, w: Tensor) -> bool:
-    """Whether our own product is the faster one."""
+    """Whether our own product is faster."""
     (rows, depth), columns = x.shape[-2:], w.shape[-1]
     sizes = (rows, depth, columns)
     return (

@@ -20,7 +20,7 @@ OPTIONS = (
     *("-O3", "-mavx512f", "-mfma", f"-I{TORCH / 'include'}"),
     *(f"-L{TORCH / 'lib'}", "-ltorch_cpu", "-lc10"),
 )
-#: What they are made for by measurement; on other makes the library's stay in their places.
+#: The vendor whose CPUs were measured; on others, the library's operators are kept.
 MAKE = "AuthenticAMD"
 CPUINFO = Path("/proc/cpuinfo")
 #: Operands may have any memory layout.
@@ -52,8 +52,7 @@ def convolutions() -> Any:
 
     Float32 on the CPU; images [N, H, W, C], weights [Y, X, C, O], gradients [N, OH, OW, O]. The
     first takes the bias [O], too; the others give the gradients by weights and by images. X * C and
-    O are multiples of 32. Images that are uint8 are divided by the divisor, others are taken as
-    they are.
+    O are multiples of 32. Images that are uint8 are divided by the divisor; others are unchanged.
 
     Raises:
         Unbuilt: with the message of the compiler or the loader.
@@ -77,7 +76,7 @@ def version(source: Path = PRODUCT) -> str:
 
 
 def _operators(source: Path, schemas: Mapping[str, Callable[..., Tensor]]) -> Any:
-    """What has the operators of a source, each told by its schema and by the shape of its result.
+    """Register the operators of a source, each by its schema and the shape of its result.
 
     Raises:
         Unbuilt: with the message of the compiler or the loader.
