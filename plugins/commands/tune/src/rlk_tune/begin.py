@@ -1,4 +1,4 @@
-"""What a new search consists of, planned and checked before any trial."""
+"""A new search, planned and checked before any trial."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from rlk_tune.search import Search
 from rlk_tune.spaces import Ranges, known_ranges
 from rlk_tune.usable import usable
 
-#: What is no setting of an agent, or makes the returns of trials incomparable.
+#: Keys that are not settings of an agent, or that make the returns of trials incomparable.
 NOT_SEARCHED = ("env", "out", "plugins", "seed", "total_timesteps")
-#: What a search has one of for itself, and trials have not, or each its own.
+#: Keys of the search itself, which trials do not have, or for which each has a separate value.
 NOT_OF_TRIALS = ("out", "seed", "verbose")
 
 
 def new_search(
     spec: RunSpec, typed: Ranges, space: str, fields: Mapping[str, Any]
 ) -> tuple[Search, list[str]]:
-    """A search, and notes on what of its search space is left out.
+    """A search, and notes on the parts of its search space that are left out.
 
     Args:
-        spec: what all its runs have in common.
-        typed: ranges that add to those of a search space, or replace them.
+        spec: the settings that all its runs have in common.
+        typed: ranges that are added to those of a search space, or replace them.
         space: the search space's name, `auto` or `none`.
-        fields: of `Search`, as they are.
+        fields: further fields of `Search`, unchanged.
 
     Raises:
-        PlanError: for whatever keeps its trials from being planned.
+        PlanError: if its trials cannot be planned.
     """
     for name in typed:
         _check_searched(name, spec)

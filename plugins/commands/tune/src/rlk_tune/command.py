@@ -1,4 +1,4 @@
-"""`rlk tune`. What is slow to import is imported when it is called."""
+"""`rlk tune`. Modules that are slow to import are imported when it is called."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLES = """\b
 rlk tune --algo ppo2 --env CartPole-v1 --timesteps 20000 --trials 50 --jobs 2
 rlk tune --algo dqn --search learning_rate=log:1e-5:1e-2 --search gamma=0.95,0.99 --space none
 rlk tune --out tunings/mine             goes on with the search in that folder"""
-#: Options of `rlk run` that are none of a single trial.
+#: Options of `rlk run` that a single trial does not have.
 NOT_OF_TRIALS = ("out", "verbosity", "log_interval")
 OF_SEARCH = ("searched", "space", *(str(field.name) for field in FIELDS))
 OF_TRIALS = tuple(option for option in run.params if option.name not in NOT_OF_TRIALS)
@@ -76,7 +76,7 @@ def _search(
     space: str,
     **fields: Any,
 ) -> tuple[Search, list[str]]:
-    """The search that was typed, or the one in the folder, and notes on its ranges."""
+    """The search from the command line, or the one in the folder, and notes on its ranges."""
     from rlk_tune.begin import new_search
     from rlk_tune.go_on import search_in
     from rlk_tune.ranges import parse_searches

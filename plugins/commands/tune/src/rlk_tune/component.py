@@ -1,4 +1,4 @@
-"""What this distribution offers: the command `tune`, and ranges for the algorithms of rlk."""
+"""The components: the command `tune`, and ranges for the algorithms of rlk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search that goes on, where what is typed fits to it."""
+"""Continues a search, if the command line agrees with it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from rlk_tune.spaces import Ranges
 
 
 def search_in(folder: Path, spec: RunSpec, typed: Ranges, fields: Mapping[str, Any]) -> Search:
-    """The search in a folder, with as many trials as are wanted now.
+    """The search in a folder, with the number of trials that is requested now.
 
     Args:
-        folder: that has one.
-        spec, typed: what was typed of its runs and of its ranges, if anything was.
+        folder: that contains a search.
+        spec, typed: the settings and the ranges on the command line, if there are any.
         fields: the other fields of `Search` that were typed.
 
     Raises:
-        PlanError: for anything but the number of trials that is not as it was.
+        PlanError: if anything but the number of trials differs.
         BadFile: if the search cannot be read.
     """
     search = read(folder)

@@ -1,4 +1,4 @@
-"""Ranges of settings as `--search` takes them: `LOW:HIGH`, `log:LOW:HIGH` or `A,B,C`.
+"""Ranges of settings in the grammar of `--search`: `LOW:HIGH`, `log:LOW:HIGH` or `A,B,C`.
 
 Whole bounds give whole numbers (`1:20`), others any number between them (`0.0:0.1`); `log:` makes
 each power of ten as likely as the next. Commas inside brackets and quotes do not separate.
@@ -20,7 +20,7 @@ FORMS = "NAME=LOW:HIGH, NAME=log:LOW:HIGH or NAME=A,B,C"
 
 @attrs.frozen
 class Interval:
-    """All numbers from `low` to `high`, both included; whole ones where both bounds are."""
+    """All numbers from `low` to `high`, both included; whole numbers if both bounds are."""
 
     low: int | float
     high: int | float
@@ -31,11 +31,11 @@ class Interval:
         return isinstance(self.low, int) and isinstance(self.high, int)
 
     def tried(self) -> tuple[Any, ...]:
-        """What planning has to accept, so that it accepts what lies between: the bounds."""
+        """The values that planning must accept to accept all values between: the bounds."""
         return self.low, self.high
 
     def value(self, drawn: Any) -> Any:
-        """The setting for what was drawn."""
+        """The setting for a drawn value."""
         return drawn
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Interval:
 
 @attrs.frozen
 class Choice:
-    """Values to choose from, each kept as it was typed: storages know no lists."""
+    """Values to choose from, each kept as typed, because storages do not support lists."""
 
     texts: tuple[str, ...]
 
@@ -65,7 +65,7 @@ def parse_search(pair: str) -> tuple[str, Range]:
     """`NAME=RANGE` as a name and a range.
 
     Raises:
-        PlanError: if it is none; says what was found and what to type.
+        PlanError: if the text has another form; the message says what to type.
     """
     name, found, text = (part.strip() for part in pair.partition("="))
     if not found or not name or not text:
@@ -74,7 +74,7 @@ def parse_search(pair: str) -> tuple[str, Range]:
 
 
 def parse_searches(pairs: Iterable[str]) -> dict[str, Range]:
-    """What several `--search` give; PlanError as of `parse_search`, and for a name given twice."""
+    """The ranges of several `--search`; PlanError as in `parse_search`, and for a repeated name."""
     found: dict[str, Range] = {}
     for name, range_ in map(parse_search, pairs):
         if name in found:
@@ -84,7 +84,7 @@ def parse_searches(pairs: Iterable[str]) -> dict[str, Range]:
 
 
 def parse_range(name: str, text: str) -> Range:
-    """The range of a setting; PlanError as of `parse_search`."""
+    """The range of a setting; PlanError as in `parse_search`."""
     texts = tuple(part.strip() for part in split_at_commas(text))
     if len(texts) > 1:
         return _choice(name, texts)

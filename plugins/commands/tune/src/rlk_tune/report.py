@@ -1,4 +1,4 @@
-"""What `rlk tune` prints: what it searches, a line for every trial, the best ones at the end."""
+"""The output of `rlk tune`: what it searches, a line for every trial, the best ones at the end."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from rlk_tune.results import BEST, TRIALS
 from rlk_tune.search import Search
 from rlk_tune.study import REASON, completed, counted
 
-#: As many of the best trials are shown at the end.
+#: This many of the best trials are shown at the end.
 SHOWN = 3
-#: Where the settings of a trial begin.
+#: The column at which the settings of a trial begin.
 SETTINGS_AT = 36
 
 
 def beginning(plan: Plan, search: Search, folder: Path) -> str:
-    """What all trials have in common."""
+    """The settings that all trials have in common."""
     trials = f"{search.trials} trials of {search.timesteps:,} timesteps"
     how = f"{search.evaluations} evaluations of {search.episodes} episodes"
     return "\n".join(
@@ -36,7 +36,7 @@ def beginning(plan: Plan, search: Search, folder: Path) -> str:
 
 
 def searched(search: Search, notes: Sequence[str]) -> str:
-    """How trials differ, and what of a search space is left out."""
+    """How trials differ, and the parts of a search space that are left out."""
     at, width = 4 + max(map(len, search.searched)), terminal_width()
     ranges = (columns(f"  {name}", at, text, width) for name, text in search.searched.items())
     return "\n".join(["searched:", *ranges, *(f"  {note}" for note in notes)])
@@ -61,7 +61,7 @@ def _outcome(trial: FrozenTrial, search: Search, study: optuna.Study) -> str:
 
 
 def ending(search: Search, study: optuna.Study, folder: Path) -> Iterator[str]:
-    """What the trials came to, the best of them side by side, and what to type next."""
+    """The results of the trials, the best ones side by side, and what to type next."""
     ended, best = counted(study), completed(study)
     states = [trial.state for trial in ended]
     pruned, failed = states.count(TrialState.PRUNED), states.count(TrialState.FAIL)
@@ -92,5 +92,5 @@ def best_trials(trials: Sequence[FrozenTrial]) -> Iterator[str]:
 
 
 def shown(value: Any) -> str:
-    """A setting as short as it can be told apart; all digits are in the files."""
+    """A setting with as few digits as distinguish it; the files have all digits."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)

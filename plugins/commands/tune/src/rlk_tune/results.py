@@ -22,16 +22,16 @@ TRIALS, BEST = "trials.csv", "best.toml"
 
 
 def write(folder: Path, search: Search, study: optuna.Study, last: FrozenTrial | None) -> None:
-    """Bring both files up to date.
+    """Update both files.
 
     Args:
         folder: of the search.
-        search: what it consists of.
-        study: what it has found.
-        last: the trial that has ended; None if they may be older than that.
+        search: its description.
+        study: its results.
+        last: the trial that has ended; None if the files may be older than that.
 
     Raises:
-        RlkError: if one cannot be written; it holds what it held before.
+        RlkError: if a file cannot be written; it then keeps its old content.
     """
     best = next(iter(completed(study)), None)
     _replace(folder / TRIALS, table(search, study))
@@ -40,7 +40,7 @@ def write(folder: Path, search: Search, study: optuna.Study, last: FrozenTrial |
 
 
 def table(search: Search, study: optuna.Study) -> str:
-    """All trials, as CSV; the return of one that was pruned is that of its last evaluation."""
+    """All trials, as CSV; the return of a pruned trial is that of its last evaluation."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     names = list(search.searched)
@@ -60,7 +60,7 @@ def _state(trial: FrozenTrial) -> str:
 
 
 def best_spec(search: Search, best: FrozenTrial) -> str:
-    """The run of the best trial as a SPEC.toml, with everything that the trial was made of."""
+    """The run of the best trial as a SPEC.toml, with all settings of the trial."""
     spec = search.spec(search.tried(best.params), best.user_attrs[SEED])
     said = f"# Trial {best.number} of a search by rlk tune: mean return {best.value:.2f}.\n"
     return said + spec_toml(as_json(resolve(default_kernel(), spec)))

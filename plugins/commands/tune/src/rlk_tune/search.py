@@ -1,4 +1,4 @@
-"""What a search consists of, and the file `search.json` that it is continued from."""
+"""The description of a search, and the file `search.json` from which it is continued."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rlk_tune.ranges import parse_range
 from rlk_tune.spaces import Ranges
 
 FILE = "search.json"
-#: Who has set the evaluation of trials, where a user has not.
+#: The origin of the evaluation settings of trials, if the user has not set them.
 ORIGIN = "rlk tune"
 AT_LEAST_1 = attrs.validators.ge(1)
 Sampler = Literal["tpe", "random"]
@@ -32,10 +32,10 @@ class Search:
     #: The settings that all trials have, by dotted key, and their plugins, as they were typed.
     given: dict[str, Any]
     plugins: list[str]
-    #: What each searched setting is taken from, as `--search` has it.
+    #: The range of each searched setting, in the grammar of `--search`.
     searched: dict[str, str]
     seed: int
-    timesteps: int = attrs.field(validator=AT_LEAST_1)  #: that a trial trains
+    timesteps: int = attrs.field(validator=AT_LEAST_1)  #: of the training of each trial
     trials: int = attrs.field(validator=AT_LEAST_1)
     evaluations: int = attrs.field(validator=AT_LEAST_1)  #: of each trial
     episodes: int = attrs.field(validator=AT_LEAST_1)  #: of each evaluation
@@ -47,16 +47,16 @@ class Search:
         return {name: parse_range(name, text) for name, text in self.searched.items()}
 
     def tried(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings of a trial for what was drawn."""
+        """The settings of a trial for the drawn values."""
         return {name: range_.value(drawn[name]) for name, range_ in self.ranges.items()}
 
     def spec(self, tried: Mapping[str, Any], seed: int) -> RunSpec:
-        """The run of a trial with these settings, as `rlk run` would plan it."""
+        """The run of a trial with these settings, in the form that `rlk run` plans."""
         given = {**self.given, **tried, "seed": seed, "plugins": self.plugins}
         return make_spec(self.algo, given).over(make_spec("", {"preset": "auto"}))
 
     def evaluated(self, spec: RunSpec) -> RunSpec:
-        """The same run, evaluated as all trials are, in the same episodes."""
+        """The same run, evaluated in the same episodes as all trials."""
         evaluation = {
             "plugins": ["evaluation"],
             "evaluation.every": -(-self.timesteps // self.evaluations),
@@ -71,7 +71,7 @@ class Search:
 
 
 def read(folder: Path) -> Search:
-    """The search that a folder holds.
+    """The search in a folder.
 
     Raises:
         BadFile: if its file is damaged.

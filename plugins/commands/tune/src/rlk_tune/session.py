@@ -1,4 +1,4 @@
-"""A search in its folder, from where it is to its end or to a signal."""
+"""Runs a search in its folder, from its present state to its end or to a signal."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rlk_tune.search import Search
 from rlk_tune.study import REASON, completed, counted, end_unfinished, mend, open_study
 from rlk_tune.work import work
 
-#: The exit code after Ctrl-C; other signals bring their own.
+#: The exit code after Ctrl-C; other signals have their own.
 INTERRUPTED = 130
 
 
 def play_in(folder: Path, search: Search, jobs: int, *, quiet: bool) -> int:
-    """Play the trials that are left; the exit code.
+    """Run the remaining trials; returns the exit code.
 
     Raises:
-        PlanError: if another process plays trials in this folder.
-        RlkError: for what ends a search, or if none of its trials was trained to the end.
+        PlanError: if another process runs trials in this folder.
+        RlkError: if an error ends the search, or none of its trials was trained to the end.
     """
     owner = OwnedFolder(folder)
     try:

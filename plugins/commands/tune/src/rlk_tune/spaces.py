@@ -1,7 +1,7 @@
 """Which settings of an algorithm are searched: entry points of the group `rlk.search_spaces`.
 
-A search space is a component of the kind `search_spaces`. Its factory takes nothing and makes a
-`SearchSpace`. A package that brings an algorithm brings its ranges so, and this one those of rlk.
+A search space is a component of the kind `search_spaces`. Its factory has no arguments and makes a
+`SearchSpace`. So a package with an algorithm can provide its ranges; this one has those for rlk's.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ Ranges = dict[str, Range]
 
 
 class SearchSpace(Protocol):
-    """Knows what is worth searching."""
+    """Provides the ranges of settings that are worth searching."""
 
     def find(self, algo: str) -> Mapping[str, str] | None:
-        """The range of each setting, by dotted key, as `--search` takes it; None: not for this."""
+        """The range of each setting, by dotted key, as for `--search`; None if it has no ranges."""
 
 
 def known_ranges(algo: str, wanted: str) -> Ranges:
-    """What somebody's search space has for an algorithm; {} if nobody has anything.
+    """The ranges of the search spaces for an algorithm; {} if there are none.
 
     Args:
         algo: its name.
-        wanted: the name of a space, `auto` for the one that has something, or `none`.
+        wanted: the name of a space, `auto` for the only one with ranges, or `none`.
 
     Raises:
-        PlanError: if several spaces have something, or the one that is named has nothing.
+        PlanError: if several spaces have ranges, or the named one has none.
     """
     if wanted == "none":
         return {}

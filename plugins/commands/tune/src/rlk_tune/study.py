@@ -1,7 +1,7 @@
 """The storage of a search, `study.log`, and Optuna's sampler and pruner for it.
 
-Several processes append to the one file. A trial that was interrupted does not count, and another
-one takes its place: a search that was stopped and continued has tried the same as one that was not.
+Several processes append to the one file. An interrupted trial does not count, and another one
+replaces it: a search that was stopped and continued tries the same settings as one that was not.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from rlk_tune.search import Search
 
 FILE = "study.log"
 NAME = "rlk"
-#: What a trial notes of itself: its seed, and why it failed. An interrupted one has no reason.
+#: The notes of a trial: its seed, and why it failed. An interrupted one has no reason.
 SEED, REASON = "seed", "reason"
-#: Trials before the sampler and the pruner go by what they have seen.
+#: The number of trials before the sampler and the pruner use earlier results.
 STARTUP_TRIALS = 10
 STARTUP_TRIALS_OF_PRUNER = 5
 
 
 def open_study(folder: Path, search: Search) -> optuna.Study:
-    """The study in a folder, which is made if it is missing; any number of processes may."""
+    """The study in a folder, created if it is missing; several processes may open it."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     path = str(folder / FILE)
     storage = JournalStorage(JournalFileBackend(path, lock_obj=JournalFileOpenLock(path)))
@@ -48,9 +48,9 @@ def open_study(folder: Path, search: Search) -> optuna.Study:
 
 
 def mend(folder: Path) -> None:
-    """Remove what a killed process has left: its lock, and a line that it has not finished.
+    """Remove what a killed process has left: its lock, and an unfinished line.
 
-    Only for who owns the folder, before the study is opened.
+    Only the process that owns the folder may do this, before the study is opened.
     """
     path = folder / FILE
     for lock in folder.glob(f"{FILE}.lock*"):
@@ -61,29 +61,29 @@ def mend(folder: Path) -> None:
 
 
 def end_unfinished(study: optuna.Study) -> None:
-    """End the trials that nobody plays any longer."""
+    """End the trials that no process runs any longer."""
     for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
         study.tell(trial.number, state=TrialState.FAIL)
 
 
 def counted(study: optuna.Study) -> list[FrozenTrial]:
-    """The trials that came to an end by themselves, whatever it was."""
+    """The trials that ended by themselves, with any result."""
     ended = (TrialState.COMPLETE, TrialState.PRUNED)
     found = study.get_trials(deepcopy=False)
     return [trial for trial in found if trial.state in ended or REASON in trial.user_attrs]
 
 
 def completed(study: optuna.Study) -> list[FrozenTrial]:
-    """Those that were neither pruned nor failed, the best first, the earlier of equals."""
+    """Those that were neither pruned nor failed, the best first; of equal ones, the earlier."""
     found = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     return sorted(found, key=lambda trial: (-(trial.value or 0.0), trial.number))
 
 
 def next_trial(study: optuna.Study, search: Search, job: int) -> tuple[optuna.Trial, int]:
-    """A trial with settings drawn, and the seed to train it with.
+    """A trial with drawn settings, and the seed for its training.
 
-    The sampler is seeded anew for every trial by how many there were before, so that one which was
-    never interrupted draws the same as one that was. Jobs draw apart from each other.
+    The sampler is seeded for every trial by the number of trials before, so that a search that was
+    interrupted draws the same as one that was not. Jobs draw differently from each other.
     """
     words = f"trial {len(counted(study))} of job {job}"
     sampler_seed, seed = Streams(search.seed).integers(words, 2)
@@ -94,7 +94,7 @@ def next_trial(study: optuna.Study, search: Search, job: int) -> tuple[optuna.Tr
 
 
 def distribution(range_: Range) -> BaseDistribution:
-    """A range as Optuna has it."""
+    """A range in Optuna's form."""
     if isinstance(range_, Choice):
         return CategoricalDistribution(range_.texts)
     if range_.is_whole:
@@ -109,7 +109,7 @@ def _sampler(search: Search, seed: int) -> BaseSampler:
 
 
 def _pruner(search: Search) -> BasePruner:
-    """The median spares a trial in the first third of its evaluations, as the zoos have it."""
+    """The median pruner, not used in the first third of a trial's evaluations, as in the zoos."""
     if search.pruner == "median":
         return MedianPruner(STARTUP_TRIALS_OF_PRUNER, n_warmup_steps=search.evaluations // 3)
     return SuccessiveHalvingPruner() if search.pruner == "halving" else NopPruner()

@@ -1,4 +1,4 @@
-"""One trial: an agent is trained with the settings that were drawn, and evaluated now and then."""
+"""One trial: an agent is trained with the drawn settings, and evaluated at intervals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Reports every evaluation of an agent to the pruner, and stops its training if it says so.
+    """Reports every evaluation of an agent to the pruner, which may stop its training.
 
     Attributes:
         value: the mean return of the last evaluation.
@@ -35,7 +35,7 @@ class Watch:
 
     @hookimpl
     def rlk_evaluation_end(self, run: Run, result: Evaluation) -> None:
-        """Trials are compared at the same part of their training, counted in evaluations."""
+        """Trials are compared at the same fraction of their training, counted in evaluations."""
         self.value = result.mean_return
         total = run.clock.total_timesteps
         step = min(run.timesteps * self._evaluations // total, self._evaluations)
@@ -50,14 +50,14 @@ class Watch:
 
 
 def play(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
-    """Draw settings, train an agent with them, and store what came of it.
+    """Draw settings, train an agent with them, and store the result.
 
-    The value of a trial is the mean return of the policy that its training ends with. The best of
-    several evaluations would be the luckiest one.
+    The value of a trial is the mean return of the final policy of its training. The best of several
+    evaluations would favour lucky ones.
 
     Raises:
-        Exception: whatever is no fault of the settings that were drawn. Those have failed where
-            training gives non-finite numbers, and where planning refuses them together.
+        Exception: any error that the drawn settings did not cause. Drawn settings have failed if
+            training gives non-finite numbers, or planning refuses them together.
     """
     trial, seed = next_trial(study, search, job)
     watch = Watch(trial, search.evaluations)

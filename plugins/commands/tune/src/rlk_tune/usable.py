@@ -1,7 +1,7 @@
-"""Which values of a search space planning accepts, found out before any trial.
+"""Which values of a search space planning accepts, tested before any trial.
 
-A value is looked at alone first. One that is refused alone may fit beside others: 256 of a
-`batch_size` beside a large enough `n_steps`.
+A value is first tested alone. One that is refused alone may be accepted with others: a `batch_size`
+of 256 with a large enough `n_steps`.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from rlk.errors import PlanError
 from rlk_tune.ranges import Choice, Range
 from rlk_tune.spaces import Ranges
 
-#: So many draws of the other settings are tried for a value that is refused alone.
+#: This many draws of the other settings are tried for a value that is refused alone.
 TRIES = 20
 Plan = Callable[[Mapping[str, Any]], object]
 
 
 def usable(space: Ranges, typed: Collection[str], plan: Plan) -> tuple[Ranges, list[str]]:
-    """What is left of a search space, and a note of everything that is not.
+    """The usable part of a search space, and a note for every part that is not.
 
     Args:
         space: the ranges.
-        typed: the names of those that a user has typed, of which nothing is left out.
+        typed: the names of the ranges that the user typed, which must be usable completely.
         plan: plans a run with some settings; a PlanError is a refusal.
 
     Raises:
-        PlanError: naming the first value of a typed range that is refused.
+        PlanError: if a value of a typed range is refused; names the first one.
     """
     reasons = _refused(space, plan)
     kept, notes = dict(space), list[str]()
@@ -47,7 +47,7 @@ def usable(space: Ranges, typed: Collection[str], plan: Plan) -> tuple[Ranges, l
 
 
 def _refused(space: Ranges, plan: Plan) -> dict[tuple[str, Any], str]:
-    """(setting, value as drawn) -> why it is refused, alone and beside others."""
+    """(setting, drawn value) -> why it is refused, alone and with others."""
     alone = {
         (name, drawn): _why_not(plan, {name: range_.value(drawn)})
         for name, range_ in space.items()
@@ -80,7 +80,7 @@ def _why_not(plan: Plan, tried: Mapping[str, Any]) -> str | None:
 
 
 def _without(range_: Range, refused: Collection[Any]) -> Range | None:
-    """What is left of a range; None where it is nothing, or a part of an interval."""
+    """The usable part of a range; None if there is none, or only a part of an interval."""
     if not isinstance(range_, Choice):
         return None
     left = tuple(text for text in range_.texts if text not in refused)

@@ -22,6 +22,6 @@ class UsualRanges:
 
 
 def algorithms() -> list[str]:
-    """The algorithms that there are ranges for."""
+    """The algorithms that have ranges."""
     names = (entry.name for entry in files("rlk_tune").joinpath("data").iterdir())
     return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))

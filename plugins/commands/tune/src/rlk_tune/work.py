@@ -1,4 +1,4 @@
-"""Plays the trials of a search, in this process or in several that share its storage."""
+"""Runs the trials of a search, in this process or in several that share its storage."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from rlk_tune.search import Search, read
 from rlk_tune.study import counted, open_study
 from rlk_tune.trial import play
 
-#: So long does a process have to end its trial; it is killed then.
+#: How long a process has to end its trial before it is killed.
 END_SECONDS = 10.0
 
 
 def work(folder: Path, search: Search, study: optuna.Study, jobs: int, *, quiet: bool) -> None:
-    """Play what is left of a search.
+    """Run the remaining trials of a search.
 
     Raises:
-        KeyboardInterrupt: for a signal, once everything that was begun is ended.
-        RlkError: for whatever is no fault of the settings that were drawn.
+        KeyboardInterrupt: for a signal, after everything that was started has ended.
+        RlkError: for an error that the drawn settings did not cause.
     """
     left = search.trials - len(counted(study))
     with _signals_interrupt():
@@ -46,9 +46,9 @@ def work(folder: Path, search: Search, study: optuna.Study, jobs: int, *, quiet:
 
 
 def _play(folder: Path, search: Search, study: optuna.Study, *, job: int, quiet: bool) -> None:
-    """Play a trial, and bring the files up to date."""
+    """Run a trial, and update the files."""
     trial = play(search, study, job)
-    gc.collect()  # an agent has cycles: the replays of several would be there at once
+    gc.collect()  # an agent has reference cycles: the replays of several would stay in memory
     results.write(folder, search, study, trial)
     if not quiet:
         click.echo(report.line(trial, search, study))
@@ -58,13 +58,13 @@ def _play(folder: Path, search: Search, study: optuna.Study, *, job: int, quiet:
 
 
 def _in_processes(folder: Path, jobs: int, left: int, *, quiet: bool) -> None:
-    """Play the trials in so many processes; the first that fails ends the others."""
+    """Run the trials in this many processes; the first that fails ends the others."""
     context = multiprocessing.get_context("spawn")
     tickets, failures = context.Semaphore(left), context.SimpleQueue()
     arguments = [(folder, job, tickets, failures, quiet) for job in range(jobs)]
     processes = [context.Process(target=_job, args=each) for each in arguments]
     try:
-        with _ignored(signal.SIGINT):  # theirs, too: this process tells them to end
+        with _ignored(signal.SIGINT):  # in those processes, too: this one tells them to end
             for process in processes:
                 process.start()
         while running := [process for process in processes if process.exitcode is None]:
@@ -77,7 +77,7 @@ def _in_processes(folder: Path, jobs: int, left: int, *, quiet: bool) -> None:
 
 
 def _job(folder: Path, job: int, tickets: Any, failures: Any, quiet: bool) -> None:
-    """What one of the processes does."""
+    """The work of one of the processes."""
     try:
         with _signals_interrupt():
             threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -93,7 +93,7 @@ def _job(folder: Path, job: int, tickets: Any, failures: Any, quiet: bool) -> No
 
 
 def _end_with_parent() -> None:
-    """Interrupt this process when the one that has started it is gone, killed for instance."""
+    """Interrupt this process if the one that has started it is gone, for example killed."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
@@ -101,7 +101,7 @@ def _end_with_parent() -> None:
 
 
 def _failure(failures: Any, exit_code: int) -> RlkError:
-    """The error that a process ended with, as it was there."""
+    """The error with which a process ended."""
     if failures.empty():
         how = f"by signal {-exit_code}" if exit_code < 0 else "by an error, which stands above"
         return RlkError(f"a process of the search ended {how}.")
@@ -112,7 +112,7 @@ def _failure(failures: Any, exit_code: int) -> RlkError:
 
 
 def _end(processes: Iterable[Any]) -> None:
-    """End whatever still runs, and wait for it."""
+    """End all processes that still run, and wait for them."""
     started = [process for process in processes if process.pid is not None]
     for process in started:
         process.terminate()
@@ -128,7 +128,7 @@ def _end(processes: Iterable[Any]) -> None:
 
 @contextlib.contextmanager
 def _signals_interrupt() -> Iterator[None]:
-    """Meanwhile SIGTERM and SIGHUP interrupt as Ctrl-C does, so that a trial is ended properly."""
+    """A context in which SIGTERM and SIGHUP interrupt like Ctrl-C, so a trial ends properly."""
 
     def interrupt(number: int, frame: FrameType | None) -> NoReturn:
         raise Interrupted(signal.Signals(number).name, frame)
@@ -145,7 +145,7 @@ def _signals_interrupt() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ignored(number: int) -> Iterator[None]:
-    """Processes that are started meanwhile ignore this signal for as long as they live."""
+    """A context; processes started in it ignore this signal for as long as they live."""
     before = signal.signal(number, signal.SIG_IGN)
     try:
         yield
