@@ -9,10 +9,10 @@ from rlk.registry.kinds import singular
 
 
 def components_table(entries: Iterable[Entry], folders: dict[str, str]) -> str:
-    """A Markdown table in the order of the entries; aliases stand beside the component's own name.
+    """A Markdown table in the order of the entries; aliases are shown beside the component's name.
 
     Args:
-        entries: as registries have them.
+        entries: from the registries.
         folders: distribution -> its folder, for those that are listed.
 
     Raises:

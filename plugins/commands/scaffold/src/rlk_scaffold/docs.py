@@ -24,10 +24,10 @@ from rlk_scaffold.settings_table import settings_table
 
 
 def drift(root: Path) -> dict[Path, str]:
-    """README.md -> the text that it must have, of those that have another.
+    """README.md -> its new text, for every README whose text is out of date.
 
     Raises:
-        ValueError: for markers that do not match, or that name what has no settings; says where.
+        ValueError: for markers that do not match, or that name a component without settings.
     """
     expected = {path: _expected(root, path) for path in _readmes(root)}
     return {path: text for path, text in expected.items() if path.read_text("utf-8") != text}

@@ -1,4 +1,4 @@
-"""The kinds of plugin that a package can be made for: one folder of templates each."""
+"""The kinds of plugin packages that can be made: one folder of templates for each."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ VARIANTS = {"decorating": "storages", "off-policy": "algorithms"}
 
 @attrs.frozen(kw_only=True)
 class Example:
-    """What a kind's folder of templates makes.
+    """An example of a kind, made from its folder of templates.
 
     Attributes:
-        kind: as entry-point groups have it (`storages`).
+        kind: the name in entry-point groups (`storages`).
         folder: of its templates.
         summary: what the example does, one sentence.
-        suites: the module that has its contract suite.
+        suites: the module with the contract suite of the kind.
         contract: the class in it that checks the example.
-        dependencies: requirement strings, beside the kernel's.
-        test: requirement strings of what its tests run it with.
-        try_it: the command lines to see it work.
-        tried: further lines of the contract suite's class: what it is tried with.
+        dependencies: requirement strings, besides the kernel.
+        test: requirement strings for its tests.
+        try_it: the command lines that run it.
+        tried: further lines of the contract suite's class.
     """
 
     kind: str
@@ -44,13 +44,13 @@ class Example:
 
 
 def example(kind: str, variant: str = "") -> Example:
-    """The example of a kind, or another one of it.
+    """The default example of a kind, or a variant of it.
 
     Args:
-        variant: a key of `VARIANTS`, or "" for the example that every kind has.
+        variant: a key of `VARIANTS`, or "" for the default example.
 
     Raises:
-        PlanError: if the variant is one of another kind.
+        PlanError: if the variant belongs to another kind.
     """
     if variant and VARIANTS[variant] != kind:
         raise PlanError(

@@ -1,6 +1,6 @@
 """The `pyproject.toml` of a distribution, read and written in one canonical form.
 
-Writing what was read gives the same file, byte for byte, which is how drift is found.
+Writing a file that was read gives the same bytes, so that differences can be detected.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 @attrs.frozen(kw_only=True)
 class Manifest:
-    """What a distribution says of itself.
+    """The contents of a distribution's `pyproject.toml`.
 
     Attributes:
         name: of the distribution (`rlk-dqn`).
         module: its import name (`rlk_dqn`).
-        version, description: as an index shows them.
+        version, description: as a package index shows them.
         dependencies: requirement strings.
         extras: extra -> requirement strings.
         scripts: command -> `module:function`.
@@ -49,7 +49,7 @@ def import_name(dist: str) -> str:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest in a `pyproject.toml`; what a manifest has no place for is left out.
+    """The manifest in a `pyproject.toml`; keys that a manifest does not have are ignored.
 
     Raises:
         ValueError: if it is not TOML, or lacks a name, a description or flit's module.
@@ -78,9 +78,9 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def render_pyproject(manifest: Manifest) -> str:
-    """The text of its `pyproject.toml`: requirements and groups sorted, no tool's table but flit's.
+    """The text of its `pyproject.toml`: requirements and groups sorted, no tool tables but flit's.
 
-    Entry points keep their order: a component's name stands before its aliases.
+    Entry points keep their order: a component's name comes before its aliases.
     """
     return render(
         "pyproject.toml",

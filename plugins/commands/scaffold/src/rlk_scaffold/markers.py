@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 
 def arguments(text: str, word: str) -> list[str]:
-    """What the parts of that word are about, in their order; an empty string for no argument.
+    """The arguments of the parts with that word, in their order; "" for a part without argument.
 
     Raises:
         ValueError: if an opening marker is not followed by its closing one, or the reverse.

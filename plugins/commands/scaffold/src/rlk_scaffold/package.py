@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
-#: The part of the README that is about the example, in its folder of templates.
+#: The part of the README about the example, in its folder of templates.
 _ABOUT = "about.md"
 
 
 @attrs.frozen(kw_only=True)
 class Names:
-    """What a new package is called.
+    """The names of a new package.
 
     Attributes:
         component: what users type (`recent-first`).
@@ -47,7 +47,7 @@ class Names:
 
     @property
     def class_name(self) -> str:
-        """The class that the package is about (`RecentFirst`)."""
+        """The name of the package's main class (`RecentFirst`)."""
         return "".join(part[:1].upper() + part[1:] for part in re.split(r"[._-]+", self.component))
 
 
@@ -73,12 +73,12 @@ def names(component: str, dist: str | None = None) -> Names:
 
 
 def check_free(made: Names, kind: str, registries: Registries) -> None:
-    """Raises PlanError if something installed has one of these names; says whose it is.
+    """Raise PlanError if an installed package has one of these names; the error names it.
 
     Args:
         made: the names.
-        kind: of the component: a command is refused, too, in the place of a group of commands.
-        registries: what is installed.
+        kind: of the component; for a command, conflicts with groups of commands are errors too.
+        registries: of what is installed.
     """
     if kind == "commands":
         _check_reached(made.component, registries)
@@ -105,7 +105,7 @@ def check_free(made: Names, kind: str, registries: Registries) -> None:
 
 
 def _check_reached(name: str, registries: Registries) -> None:
-    """PlanError for a command that hides an installed one, or that is hidden by one."""
+    """Raise PlanError for a command that hides an installed one, or that is hidden by one."""
     for other in registries.commands:
         if f"{other.name}.".startswith(f"{name}.") or f"{name}.".startswith(f"{other.name}."):
             raise PlanError(
@@ -139,13 +139,13 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
 
 
 def try_lines(made: Names, example: Example) -> list[str]:
-    """What to type to see it work."""
+    """The commands that run it."""
     values = _values(made, example)
     return [Template(line).substitute(values) for line in example.try_it]
 
 
 def _values(made: Names, example: Example) -> dict[str, str]:
-    """What templates may ask for."""
+    """The values for the placeholders of templates."""
     return {
         "name": made.component,
         "words": made.component.replace(".", " "),
@@ -163,7 +163,7 @@ def write_package(folder: Path, files: Mapping[str, str]) -> None:
     """Write the files.
 
     Raises:
-        PlanError: if the folder holds something already, or cannot be written to.
+        PlanError: if the folder is not empty, or cannot be written to.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise PlanError(f"{folder} exists and is not an empty folder. Use another with --out DIR.")
@@ -177,12 +177,12 @@ def write_package(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _dist(module: str) -> str:
-    """The distribution of a package of this project: `rlk_testing` -> `rlk-testing`."""
+    """The distribution of a module of this project: `rlk_testing` -> `rlk-testing`."""
     return module.partition(".")[0].replace("_", "-")
 
 
 def _place(name: str, made: Names) -> str:
-    """Where a template's file goes: tests beside the sources, the README on top."""
+    """The path for a template's file: tests beside the sources, the README at the top."""
     if name.startswith("test_"):
         return f"tests/{name}"
     return name if name.endswith(".md") else f"src/{made.module}/{name}"

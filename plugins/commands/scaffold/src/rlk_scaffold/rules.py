@@ -1,4 +1,4 @@
-"""What every distribution of this repository keeps to, checked without importing it."""
+"""The rules for every distribution of this repository, checked without importing it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def problems(folder: Path) -> list[str]:
 
 
 def clashes(folders: Iterable[Path]) -> list[str]:
-    """Names that more than one of these distributions' entry points give, whatever the kind."""
+    """Names that entry points of more than one of these distributions have, for any kind."""
     owners: dict[str, list[str]] = {}
     for folder in folders:
         manifest = read_manifest(folder / "pyproject.toml")

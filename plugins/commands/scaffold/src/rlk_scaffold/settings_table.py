@@ -7,7 +7,7 @@ import re
 from rlk.component import Component
 from rlk_cli.fields import Field, fields_of
 
-#: What Markdown shows as code within a help text: an option, or a name with underscores.
+#: Text that is code in Markdown within a help text: an option, or a name with underscores.
 _CODE = re.compile(r"(?<![\w`.-])(--[a-z][a-z-]*(?: [a-z]+-[a-z-]+)?|[A-Za-z]\w*_[\w.]*\w)")
 
 
@@ -27,7 +27,7 @@ def settings_table(component: Component) -> str:
 
 
 def meaning(field: Field) -> str:
-    """The help text, and the values to choose from where it does not name them all."""
+    """The help text, with the allowed values if it does not name them all."""
     text = field.help
     named = {word.lower() for word in re.findall(r"\w+", text)}
     if not named.issuperset(field.choices):

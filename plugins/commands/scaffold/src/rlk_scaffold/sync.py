@@ -1,8 +1,8 @@
 """`python -m rlk_scaffold.sync [--check]`: what lists this repository's distributions.
 
 Writes requirements.txt, the dependencies in the root's pyproject.toml, and every distribution's
-pyproject.toml in canonical form; then says which distribution breaks which rule. With `--check` it
-writes nothing.
+pyproject.toml in canonical form; then prints which distribution breaks which rule. With `--check`,
+it writes nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rlk_scaffold import rules, tree
 
 
 def drift(root: Path) -> list[str]:
-    """The difference between the generated files and what they must hold, as unified diffs."""
+    """The differences between the generated files and their required contents, as unified diffs."""
     differences = []
     for path, text in tree.expected(root).items():
         found = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -40,7 +40,7 @@ def write(root: Path) -> list[str]:
 
 
 def broken_rules(root: Path) -> list[str]:
-    """What the distributions break, one line each."""
+    """The broken rules of the distributions, one line each."""
     folders = tree.distributions(root)
     found = [problem for folder in folders for problem in rules.problems(folder)]
     return found + rules.clashes(folders)

@@ -41,7 +41,7 @@ def distributions(root: Path) -> list[Path]:
 
 
 def expected(root: Path) -> dict[Path, str]:
-    """What the generated files must hold: both requirements files, and every pyproject.toml."""
+    """The required contents of the generated files: both requirements files and every pyproject."""
     folders = distributions(root)
     manifests = {folder: read_manifest(folder / "pyproject.toml") for folder in folders}
     lines = [f"-e ./{folder.relative_to(root).as_posix()}\n" for folder in folders]
@@ -56,7 +56,7 @@ def expected(root: Path) -> dict[Path, str]:
 
 
 def lowest(manifests: Iterable[Manifest]) -> str:
-    """`name==version` of what they require from elsewhere: the highest of their lower bounds."""
+    """`name==version` of their external requirements: the highest of the lower bounds."""
     bounds: dict[str, str] = {}
     for requirement in [one for manifest in manifests for one in manifest.dependencies]:
         found = _AT_LEAST.match(requirement)
@@ -72,7 +72,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _with_dependencies(text: str, names: tuple[str, ...]) -> str:
-    """The root's pyproject with these as its dependencies, all else as it was."""
+    """The root's pyproject with these dependencies; everything else is unchanged."""
     if len(_ROOT_DEPENDENCIES.findall(text)) != 1:
         raise ValueError("the root's pyproject.toml must have one 'dependencies = [...]'")
     return _ROOT_DEPENDENCIES.sub(lambda _: f"dependencies = {array(names)}", text)
