@@ -109,7 +109,7 @@ def _sampler(search: Search, seed: int) -> BaseSampler:
 
 
 def _pruner(search: Search) -> BasePruner:
-    """The median pruner, not used in the first third of a trial's evaluations, as in the zoos."""
+    """The pruner; `median` spares the first third of a trial's evaluations, as in the zoos."""
     if search.pruner == "median":
         return MedianPruner(STARTUP_TRIALS_OF_PRUNER, n_warmup_steps=search.evaluations // 3)
     return SuccessiveHalvingPruner() if search.pruner == "halving" else NopPruner()
