@@ -146,7 +146,7 @@ def test_two_signals_end_it_at_once_with_the_code_of_the_signal(start, tmp_path)
         running.send_signal(signal.SIGTERM)
         time.sleep(0.2)
         printed = ended(running, signal.SIGTERM, 143)
-    assert "SIGTERM: the run ends with this iteration; once more ends it at once" in printed
+    assert "SIGTERM: the run ends after this iteration; a second signal ends it at once" in printed
     assert "interrupted after 48 timesteps" in printed
     assert "go on with: rlk resume there --env ./world.py:World" in printed
 

@@ -27,7 +27,7 @@ def others(agent, change):
 def test_an_action_that_is_another_one_is_noticed(agent_of):
     agent = agent_of("dqn", env=Shows(), **SMALL)
     check(agent, others(agent, lambda action: action), None)
-    with pytest.raises(RlkError, match=r"1 of 1 actions are others than the agent's, by up to"):
+    with pytest.raises(RlkError, match=r"1 of 1 actions differ from the agent's, by up to"):
         check(agent, others(agent, lambda action: action % 3 + 1), None)
 
 

@@ -63,6 +63,6 @@ def test_without_a_compiler_it_runs_eagerly_and_says_what_to_install(
     with made(compile={"backend": "inductor", "passes": []}, verbose=1) as agent:
         agent.learn(40)
         assert agent.run.update.reasons
-    assert "no C++ compiler is found, which inductor needs on a CPU: install g++" in (
+    assert "no C++ compiler was found, which inductor needs on a CPU: install g++" in (
         capfd.readouterr().err
     )

@@ -101,7 +101,7 @@ class Signals:
         self._run.stop(name)
         if self._run.plan.verbose:
             # Not `print`: the signal may have interrupted one.
-            _print(f"{name}: the run ends with this iteration; once more ends it at once")
+            _print(f"{name}: the run ends after this iteration; a second signal ends it at once")
         threading.Thread(target=self._watch, args=(number,), daemon=True).start()
 
     def _watch(self, number: int) -> None:
@@ -134,7 +134,7 @@ class Signals:
         assert self.received is not None and self._main is not None
         stack = traceback.extract_stack(sys._current_frames()[self._main])
         at = "".join(traceback.format_list(stack[-3:]))
-        _print(f"{self.received}: the process is ended, because this does not return:\n{at}")
+        _print(f"{self.received}: the process is ended, because this code does not return:\n{at}")
         os._exit(CODES[self.received])
 
 

@@ -121,6 +121,5 @@ def _differs(what: str, found: Array, expected: Array) -> str:
     differ = np.asarray(found != expected).reshape(len(found), -1).any(1)
     apart = np.abs(found.astype(np.float64) - expected.astype(np.float64)).max()
     return (
-        f"{int(differ.sum())} of {len(found)} {what} are others than the agent's, by up to "
-        f"{apart:.3g}"
+        f"{int(differ.sum())} of {len(found)} {what} differ from the agent's, by up to {apart:.3g}"
     )

@@ -99,7 +99,7 @@ def own_folder(path: Path) -> Path:
     folder = folder_of(path)
     if folder is None:
         raise PlanError(
-            f"{path} is in no run folder, where checkpoints are in a folder `checkpoints`. Use "
+            f"{path} is not in the folder `checkpoints` of a run folder. Use "
             f"where to go on: {shlex.join(['rlk', 'resume', str(path), '--out', 'DIR'])}"
         )
     return folder

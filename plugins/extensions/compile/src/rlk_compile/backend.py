@@ -121,7 +121,7 @@ def ways(
         return [Way(config.backend)]
     if device == "cpu" and cxx is None:
         raise Untraceable(
-            "no C++ compiler is found, which inductor needs on a CPU: install g++, or set CXX"
+            "no C++ compiler was found, which inductor needs on a CPU: install g++, or set CXX"
         )
     # Ranks communicate through Python, which a CUDA graph cannot replay.
     graphs = device == "cuda" and ranks == 1 and config.cuda_graphs is not False
@@ -130,7 +130,7 @@ def ways(
         raise Untraceable(f"cuda_graphs=true is set, but {why}")
     wrapped = cxx is not None if config.cpp_wrapper is None else config.cpp_wrapper
     if wrapped and cxx is None:
-        raise Untraceable("cpp_wrapper=true is set, but no C++ compiler is found: install g++")
+        raise Untraceable("cpp_wrapper=true is set, but no C++ compiler was found: install g++")
     found = [Way("inductor", cpp_wrapper=True)] if wrapped and not graphs else []
     if wrapped and device == "cpu" and ranks == 1:  # means over ranks are computed in Python
         found = [Way("inductor", ahead=True)]

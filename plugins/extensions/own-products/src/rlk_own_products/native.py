@@ -82,7 +82,7 @@ def _operators(source: Path, schemas: Mapping[str, Callable[..., Tensor]]) -> An
         Unbuilt: with the message of the compiler or the loader.
     """
     if torch.backends.cpu.get_cpu_capability() != "AVX512":
-        raise Unbuilt("this processor has no AVX-512, which own products are made of")
+        raise Unbuilt("own-products needs AVX-512, which this processor does not have")
     path = built(source, *OPTIONS, made_of=torch.__version__)
     for schema, shape in schemas.items():
         name = schema.partition("(")[0]

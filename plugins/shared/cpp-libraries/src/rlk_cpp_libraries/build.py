@@ -58,7 +58,7 @@ def built(source: Path, *options: str, made_of: str = "") -> Path:
     """
     found = compiler()
     if found is None:
-        raise Unbuilt("no C++ compiler is found")
+        raise Unbuilt("no C++ compiler was found")
     try:
         path = _place(source, found, *options, made_of)
         if not path.exists():
