@@ -42,7 +42,7 @@ def test_numbers_may_differ_by_rounding_and_no_more(agent_of):
     box = spaces.Box(-1.0, 1.0, (2,), np.float32)
     agent = agent_of("td3", env=Shows(action=box), **SMALL)
     check(agent, others(agent, lambda action: action + np.float32(1e-5)), None)
-    with pytest.raises(RlkError, match=r"actions are others .* by up to 0.001"):
+    with pytest.raises(RlkError, match=r"actions differ .* by up to 0.001"):
         check(agent, others(agent, lambda action: action + np.float32(1e-3)), None)
 
 

@@ -87,6 +87,11 @@ def test_the_distribution_can_be_given(tmp_path):
     assert 'name = "Acme.rlk"' in text and 'recent = "acme_rlk.component:component"' in text
 
 
+def test_a_kind_of_a_plugins_own_has_no_example_and_those_that_have_are_named():
+    with pytest.raises(PlanError, match=r"no example of a search-space. Kinds with one: algorithm"):
+        run("mine", "--kind", "search-space")
+
+
 def test_an_example_that_a_kind_does_not_have_is_refused_with_the_kind_that_has_it():
     with pytest.raises(PlanError, match=r"--decorating is for storages.*--kind storage"):
         example("wrappers", "decorating")

@@ -89,5 +89,5 @@ def test_a_compiler_that_is_not_there_is_told(
 ) -> None:
     monkeypatch.setenv("CXX", "nowhere++")
     assert compiler() is None
-    with pytest.raises(Unbuilt, match="no C\\+\\+ compiler is found"):
+    with pytest.raises(Unbuilt, match="no C\\+\\+ compiler was found"):
         built(source)

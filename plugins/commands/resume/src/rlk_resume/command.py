@@ -99,8 +99,8 @@ def own_folder(path: Path) -> Path:
     folder = folder_of(path)
     if folder is None:
         raise PlanError(
-            f"{path} is not in the folder `checkpoints` of a run folder. Use "
-            f"where to go on: {shlex.join(['rlk', 'resume', str(path), '--out', 'DIR'])}"
+            f"{path} is not in the folder `checkpoints` of a run folder. Name a folder to continue "
+            f"in: {shlex.join(['rlk', 'resume', str(path), '--out', 'DIR'])}"
         )
     return folder
 

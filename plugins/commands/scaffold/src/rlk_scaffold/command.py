@@ -37,8 +37,9 @@ def new(
             "--decorating is for storages, --off-policy is for algorithms: use one of them."
         )
     variant = "decorating" if decorating else "off-policy" if off_policy else ""
-    chosen = example(kind_of(kind), variant)
-    check_free(made, chosen.kind, default_kernel().registries)
+    registries = default_kernel().registries
+    chosen = example(kind_of(kind, registries), variant)
+    check_free(made, chosen.kind, registries)
     folder = out or Path(name)
     files = render_package(made, chosen)
     write_package(folder, files)

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk.registry.kinds import singular
+from rlk.registry.kinds import KINDS, singular
 from rlk_scaffold import templates
 
 #: Further examples, each an option of `rlk plugins new` -> the kind that has it.
@@ -50,8 +50,11 @@ def example(kind: str, variant: str = "") -> Example:
         variant: a key of `VARIANTS`, or "" for the default example.
 
     Raises:
-        PlanError: if the variant belongs to another kind.
+        PlanError: if the variant is one of another kind, or a plugin's own kind has no example.
     """
+    if kind not in KINDS:
+        known = ", ".join(singular(one) for one in KINDS)
+        raise PlanError(f"there is no example of a {singular(kind)}. Kinds with one: {known}.")
     if variant and VARIANTS[variant] != kind:
         raise PlanError(
             f"--{variant} is for {VARIANTS[variant]}; there is no such {singular(kind)}. "
