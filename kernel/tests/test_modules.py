@@ -83,6 +83,7 @@ def test_the_top_level_holds_what_plugins_import():
         "spaces",
         "strict_types",
         "structure",
+        "terminal",
         "vector_wrapper",
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import sys
 from pathlib import Path
@@ -64,7 +65,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     from rlk.planning.saved_plan import as_json
     from rlk_cli import folder
 
-    is_new = wanted is None or not Path(wanted).exists()
+    is_new = wanted is None or not os.path.exists(wanted)
     if plan.out is not None:
         out = str(folder.choose(wanted, plan))
         plan, spec = attrs.evolve(plan, out=out), make_spec("", {"out": out}).over(spec)
