@@ -125,6 +125,16 @@ def test_environments_of_another_number_are_refused_with_theirs(make, n_envs):
         checkpoint.restore(make(n_envs=n_envs).run, state)
 
 
+def test_a_state_of_another_component_is_refused_by_what_it_lacks(make):
+    state = checkpoint.run_state(make().learn(16).run)
+    run = make().run
+    run.algorithm.load_state_dict = lambda saved: saved["velocity"]
+    with pytest.raises(
+        BadFile, match=r"it holds no 'velocity'\. It was saved by another component"
+    ):
+        checkpoint.restore(run, state)
+
+
 def test_plugins_are_given_what_they_saved_and_others_nothing(make):
     class Silent:
         @hookimpl

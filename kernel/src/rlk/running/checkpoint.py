@@ -21,8 +21,15 @@ from rlk.running.untrained import take_up_untrained, untrained
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: The parts of a run that every file holds, by their names in both.
-PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
+#: The parts of a run that every file holds: their names in both, and in an error.
+PARTS = {
+    "parameters": "parameters",
+    "algorithm": "algorithm",
+    "optimise": "optimisers",
+    "streams": "random streams",
+    "clock": "clock",
+    "metrics": "metrics",
+}
 
 
 # ---- of a run ------------------------------------------------------------------------------------
@@ -106,7 +113,7 @@ def restore(run: Run, state: State) -> list[str]:
             cannot load its saved state.
     """
     for part in PARTS:
-        title = run.plan.algorithm.title if part == "algorithm" else f"the run's {part}"
+        title = run.plan.algorithm.title if part == "algorithm" else f"the run's {PARTS[part]}"
         _take_up(getattr(run, part), state, part, title)
     take_up_untrained(run.policy, part_of(state, "buffers"))
     _take_up_noises(run, part_of({"noises": {}, **state}, "noises"))
@@ -200,7 +207,12 @@ def _taking_up(title: str) -> Iterator[None]:
     try:
         with bad_if_it_fails(what):
             yield
-    except BadFile:
-        raise
+    except BadFile as error:
+        if not isinstance(error.__cause__, KeyError):
+            raise
+        raise BadFile(
+            f"{what}: it holds no {error.__cause__}. It was saved by another component, or by "
+            "another version of this one."
+        ) from error.__cause__
     except RlkError as error:
         raise BadFile(f"{what}: {error}") from error

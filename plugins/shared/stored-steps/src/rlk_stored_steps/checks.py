@@ -54,5 +54,5 @@ def check_layout(what: str, saved: Mapping[str, Any], mine: Mapping[str, Any], s
     if differ:
         found = [f"{name} is {saved.get(name)} there, {mine.get(name)} here" for name in differ]
         raise RlkError(
-            f"this {what} does not fit the run: {'; '.join(found)}. Resume with the same {same}."
+            f"this {what} does not fit the run: {'; '.join(found)}. Use the same {same}."
         )

@@ -7,7 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
@@ -213,17 +213,11 @@ def run_python(code: str) -> str:
     return done.stdout.strip()
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
+def one_thread() -> AbstractContextManager[None]:
     """Torch on one thread for a moment: small networks are fastest, and sums come out the same."""
-    import torch
+    from rlk.running import device  # not at the top: it imports torch
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    return device.one_thread()
 
 
 @contextmanager
