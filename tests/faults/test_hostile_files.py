@@ -186,7 +186,11 @@ def test_a_manifest_of_wrong_types_is_refused_by_its_place(
         (("noises",), None, "it holds no noises"),
         (("clock",), {"progress": 1}, "the saved clock"),
         (("metrics", "episodes"), [[1.0]], "the saved metrics"),
-        (("streams", "numpy", "storage", "state"), 3, "the run's random streams: streams.numpy.storage"),
+        (
+            ("streams", "numpy", "storage", "state"),
+            3,
+            "the run's random streams: streams.numpy.storage",
+        ),
         (("streams", "numpy", "new"), {"bit_generator": "MT19937"}, "the saved random streams"),
         (("streams", "torch", "update"), 3, "the run's random streams"),
         (("algorithm", "copied_at"), "abc", "algorithm 'dqn' .*: algorithm.copied_at"),
