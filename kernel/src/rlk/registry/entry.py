@@ -43,7 +43,7 @@ class Owned:
         try:
             factory = component.load()
         except Exception as error:
-            raise self.broken(f"{described(error)}") from error
+            raise self.broken(described(error)) from error
         if isinstance(factory, type):
             missing = _missing_methods(factory, self.kind, tuple(component.stages))
             if missing:
@@ -62,7 +62,7 @@ class Owned:
         try:
             return component.load_hooks()
         except Exception as error:
-            raise self.broken(f"{described(error)}") from error
+            raise self.broken(described(error)) from error
 
 
 @attrs.frozen(eq=False)
@@ -90,7 +90,7 @@ class Entry(Owned):
         try:
             loaded = self._load()
         except Exception as error:
-            raise self.broken(f"{described(error)}") from error
+            raise self.broken(described(error)) from error
         if not isinstance(loaded, Component):
             found = f"{type(loaded).__name__} {loaded!r:.60}"
             raise BrokenPlugin(f"{self.title} names {found}, not an rlk.Component.")

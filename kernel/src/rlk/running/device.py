@@ -12,8 +12,6 @@ from rlk import spaces
 from rlk.errors import PlanError
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from rlk.planning.plan import Plan
 
 #: Networks up to this many parameters train faster on one thread.
@@ -75,7 +73,7 @@ def choose_device(plan: Plan) -> str:
     return plan.device
 
 
-def set_threads(plan: Plan, parameters: Tensor) -> None:
+def set_threads(plan: Plan, parameters: torch.Tensor) -> None:
     """Set torch's threads to those of a run, which begins to compute.
 
     They are those of the plan; else one for a small network that sees no images, and for others as
