@@ -147,6 +147,55 @@ def test_settings_can_be_others_from_here_on(folder: Path) -> None:
         assert agent.num_timesteps == 70
 
 
+def test_settings_that_change_are_printed_and_kept_beside_the_plan_of_the_start(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (folder / "plan.json").read_text()
+    arguments = ["--set", "gamma=0.5", "--set", "policy.layers=[8]", "--vec-env", "subprocess"]
+    assert ended("resume", folder, "--timesteps", 70, *arguments) == 0
+    printed = capsys.readouterr().out
+    assert "  from here on: gamma 0.99 to 0.5\n" in printed
+    assert "  from here on: vec_env dummy to subprocess\n" in printed
+    assert "layers" not in printed and "total_timesteps" not in printed
+    assert (folder / "plan.json").read_text() == before
+    plan = json.loads((folder / "plan-from-60.json").read_text())
+    assert plan["components"][0]["settings"]["gamma"] == 0.5
+
+    (folder / "plan-from-65.json").touch()
+    newest = folder / "checkpoints" / "60.zip"
+    assert ended("resume", newest, "--timesteps", 70, "--set", "gamma=0.25", "--quiet") == 0
+    assert sorted(path.name for path in folder.glob("plan-from-*")) == ["plan-from-60.json"]
+    assert '"gamma": 0.25' in (folder / "plan-from-60.json").read_text()
+
+    capsys.readouterr()
+    assert ended("resume", folder, "--timesteps", 80) == 0
+    assert "from here on" not in capsys.readouterr().out
+    assert sorted(path.name for path in folder.glob("plan-from-*")) == ["plan-from-60.json"]
+
+
+def test_a_new_seed_continues_with_other_random_numbers(folder: Path, tmp_path: Path) -> None:
+    forks = {name: tmp_path / name for name in ("a", "b", "again")}
+    for seed, fork in zip((1, 2, 1), forks.values(), strict=True):
+        arguments = ["--timesteps", 90, "--seed", seed, "--out", fork, "--quiet"]
+        assert ended("resume", folder, *arguments) == 0
+    rows = {
+        name: (fork / "monitor.csv").read_text().split("\n", 1)[1] for name, fork in forks.items()
+    }
+    assert rows["a"] != rows["b"]
+    ends = {name: parameters(fork / "model.zip") for name, fork in forks.items()}
+    assert all(np.array_equal(ends["a"][name], ends["again"][name]) for name in ends["a"])
+    assert any(not np.array_equal(ends["a"][name], ends["b"][name]) for name in ends["a"])
+
+
+def test_another_number_of_environments_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended("resume", folder, "--timesteps", 70, "--set", "n_envs=2") == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "60.zip holds the state of 1 environment" in said
+    assert "--n-envs 2 --plugin model-start:path=" in said
+
+
 def test_what_will_not_be_as_before_is_said(
     trained: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,7 @@ def resume(
     from rlk.planning.saved_plan import spec_of
     from rlk.planning.spec import make_spec
     from rlk.running import checkpoint, saved_files
+    from rlk_resume.changes import refuse_other_n_envs, write_changed_plan
     from rlk_resume.fork import forked
 
     kernel = default_kernel()
@@ -63,6 +64,7 @@ def resume(
     if "run" not in manifest["contents"]:
         raise BadFile(f"{path} is not a checkpoint. {NO_MODEL}")
     changes = given(**options) | {"verbose": 0 if quiet else 1 + verbosity}
+    refuse_other_n_envs(path, manifest["plan"], changes)
     spec = spec_of(
         manifest["plan"], kernel, env=env, plugins=plugins, changes=changes, observers=True
     )
@@ -80,8 +82,12 @@ def resume(
             state = saved_files.read(path, kernel)
         with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
             agent = Agent(plan, kernel, spec, state)
-        agent = restored(agent, state, path)
+        agent = restored(agent, state, path, manifest["plan"])
+        if "seed" in changes:
+            agent.set_random_seed(plan.seed)
     if agent.num_timesteps < plan.total_timesteps:
+        if out is None:
+            write_changed_plan(plan, agent.num_timesteps, manifest["plan"])
         return train_to_the_end(agent)
     agent.close()
     if plan.verbose:
@@ -135,13 +141,25 @@ def one_before_named(before: Sequence[Path]) -> Iterator[None]:
         raise BadFile(f"{error} To continue from the one before it: {typed}") from error
 
 
-def restored(agent: Agent, state: State, path: Path) -> Agent:
-    """The saved agent; prints where it continues, and what will differ from before."""
+def restored(agent: Agent, state: State, path: Path, before: Mapping[str, Any]) -> Agent:
+    """The saved agent; prints where it continues, and what will differ from before.
+
+    Args:
+        agent: just built.
+        state: what the checkpoint holds.
+        path: the checkpoint.
+        before: the plan in it, as in files.
+    """
+    from rlk.planning.saved_plan import as_json
+    from rlk_resume.changes import changed
+
     agent.restore(state)
     plan, moved = agent.plan, end_schedules(agent)
     if plan.verbose:
         at = f"{agent.num_timesteps:,} timesteps"
         click.echo(f"{plan.algorithm.name} on {plan.env.name} goes on from {path} at {at}")
+        for change in changed(before, as_json(plan)):
+            click.echo(f"  from here on: {change}")
         for sentence in agent.differs:
             click.echo(f"  not as before: {sentence}")
         if moved is not None:

@@ -1,0 +1,99 @@
+"""A run that is continued with other settings: what changes, and what cannot change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import PlanError, RlkError
+from rlk.files import replacing
+from rlk.planning.saved_plan import as_json
+from rlk.planning.saved_records import SavedPlan
+from rlk.structure import structured
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+
+
+def refuse_other_n_envs(path: Path, saved: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
+    """Raise PlanError if the run would continue with another number of environments.
+
+    Args:
+        path: the checkpoint.
+        saved: the plan in it, as in files.
+        changes: the settings that the user gives.
+    """
+    before = saved["run"]["n_envs"]
+    now = changes.get("n_envs", before)
+    if now != before:
+        environments = "1 environment" if before == 1 else f"{before} environments"
+        raise PlanError(
+            f"n_envs={now}: {path} holds the state of {environments}, and the run can only "
+            f"continue with as many. A new run with another number can begin with its policy: "
+            f"rlk run --algo NAME --env ENV --n-envs {now} --plugin model-start:path={path}"
+        )
+
+
+def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What differs between two plans, as in files: a text such as `gamma 0.99 to 0.9` for each.
+
+    The last timestep is left out, as `schedules` is about it; so are components that join every
+    run by themselves.
+    """
+    old, new = dict(_values(before)), dict(_values(now))
+    keys = [*new, *(key for key in old if key not in new)]
+    differing = [key for key in keys if old.get(key) != new.get(key)]
+    return [f"{key} {_text(old.get(key))} to {_text(new.get(key))}" for key in differing]
+
+
+def write_changed_plan(plan: Plan, timesteps: int, before: Mapping[str, Any]) -> None:
+    """Write `plan-from-TIMESTEPS.json` beside plan.json, the plan of the start, if they differ.
+
+    Such plans of later timesteps are deleted: they belong to a part that is trained anew.
+
+    Args:
+        plan: of the continued run; without a folder (another rank has it) nothing is written.
+        timesteps: at which it continues.
+        before: the plan until then, as in files.
+
+    Raises:
+        RlkError: if a file cannot be written or deleted.
+    """
+    if plan.out is None:
+        return
+    out, now = Path(plan.out), as_json(plan)
+    path = out / f"plan-from-{timesteps}.json"
+    try:
+        for other in out.glob("plan-from-*.json"):
+            number = other.stem.rpartition("-")[2]
+            if number.isdecimal() and int(number) >= timesteps:
+                other.unlink()
+        if changed(before, now):
+            with replacing(path) as file:
+                file.write((json.dumps(now, indent=2) + "\n").encode())
+    except OSError as error:
+        raise RlkError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def _values(plan: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Every setting and component of a plan, by the key that `--set` takes or by its slot."""
+    saved = structured(SavedPlan, plan, "the plan")
+    yield from (
+        (key, value) for key, value in saved.run.given().items() if key != "total_timesteps"
+    )
+    yield "env", saved.env.name
+    yield from ((f"env.{key}", value) for key, value in saved.env.kwargs.items())
+    for component in saved.components:
+        if not component.has_joined:
+            prefix = "" if component is saved.algorithm else component.prefix
+            yield (
+                component.slot if component.fills_slot else f"plugin {component.name}",
+                component.name,
+            )
+            yield from ((f"{prefix}{key}", value) for key, value in component.settings.items())
+
+
+def _text(value: Any) -> str:
+    return "none" if value is None else value if isinstance(value, str) else json.dumps(value)
