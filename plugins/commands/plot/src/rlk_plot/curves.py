@@ -105,8 +105,9 @@ def read_run(folder: Path) -> Curve:
     found = _from_monitor(folder) or _from_progress(folder)
     if found is None:
         raise RlkError(
-            f"{folder} has nothing to draw yet: no episode has ended since the run began "
-            "(monitor.csv and progress.csv are empty or not there). Try again in a while."
+            f"{folder} has nothing to draw: no episode has ended since the run began "
+            "(monitor.csv and progress.csv are empty or not there). If it is training, try again "
+            f"in a while; if it has ended, train it further: rlk resume {folder} --timesteps N"
         )
     columns, smoothed = dict[str, Any](found[0]), found[1]
     evaluated_at, evaluations = _evaluations(folder)
