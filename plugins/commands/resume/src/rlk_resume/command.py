@@ -20,6 +20,8 @@ from rlk_resume.schedules import end_schedules
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
+    from rlk.planning.plan import Plan
+    from rlk.planning.spec import RunSpec
     from rlk.protocols import State
     from rlk.registry.kernel import Kernel
 
@@ -49,13 +51,11 @@ def resume(
     RUN is a run folder, or one checkpoint in it. Give --env and --plugin again for an environment
     or a plugin that came from a file of yours, because a saved file must not run code.
     """
-    from rlk.agent import Agent
     from rlk.planning.resolve import resolve
     from rlk.planning.saved_plan import spec_of
     from rlk.planning.spec import make_spec
-    from rlk.running import checkpoint, saved_files
-    from rlk_resume.changes import refuse_other_n_envs, write_changed_plan
-    from rlk_resume.fork import forked
+    from rlk.running import saved_files
+    from rlk_resume.changes import refuse_other_n_envs
 
     kernel = default_kernel()
     *before, path = checkpoints_of(Path(run), kernel)
@@ -77,17 +77,10 @@ def resume(
     code = take_over(plan)
     if code is not None:
         return code
-    with forked(path, manifest, plan) if out else contextlib.nullcontext():
-        with one_before_named(before):
-            state = saved_files.read(path, kernel)
-        with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
-            agent = Agent(plan, kernel, spec, state)
-        agent = restored(agent, state, path, manifest["plan"])
-        if "seed" in changes:
-            agent.set_random_seed(plan.seed)
+    agent = continued(plan, spec, path, manifest, before, is_fork=out is not None)
+    if "seed" in changes:
+        agent.set_random_seed(plan.seed)
     if agent.num_timesteps < plan.total_timesteps:
-        if out is None:
-            write_changed_plan(plan, agent.num_timesteps, manifest["plan"])
         return train_to_the_end(agent)
     agent.close()
     if plan.verbose:
@@ -96,6 +89,40 @@ def resume(
             f"the run ended at {done} timesteps. To train longer, give --timesteps a larger number."
         )
     return 0
+
+
+def continued(
+    plan: Plan,
+    spec: RunSpec,
+    path: Path,
+    manifest: Mapping[str, Any],
+    before: Sequence[Path],
+    *,
+    is_fork: bool,
+) -> Agent:
+    """The agent of the plan with the state of the checkpoint; its folder is ready for training.
+
+    Args:
+        plan: of the continued run, made from `spec`.
+        path: the checkpoint.
+        manifest: of the checkpoint.
+        before: the checkpoints before it, to name one if it is damaged.
+        is_fork: whether the plan's folder is a new one.
+    """
+    from rlk.agent import Agent
+    from rlk.running import checkpoint, saved_files
+    from rlk_resume.changes import write_changed_plan
+    from rlk_resume.fork import forked
+
+    with forked(path, manifest, plan) if is_fork else contextlib.nullcontext():
+        with one_before_named(before):
+            state = saved_files.read(path, plan.kernel)
+        with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
+            agent = Agent(plan, plan.kernel, spec, state)
+        agent = restored(agent, state, path, manifest["plan"])
+    if not is_fork and agent.num_timesteps < plan.total_timesteps:
+        write_changed_plan(plan, agent.num_timesteps, manifest["plan"])
+    return agent
 
 
 def own_folder(path: Path) -> Path:
