@@ -222,6 +222,21 @@ def test_a_new_seed_makes_what_follows_repeatable(make):
     assert torch.equal(parameters(), parameters())
 
 
+@pytest.mark.parametrize("seed", ["7", -1, 1.5, True])
+def test_a_seed_that_is_no_seed_is_refused(make, seed):
+    agent = make(seed=5)
+    with pytest.raises(PlanError, match=r"^set_random_seed: '?seed'? must be"):
+        agent.set_random_seed(seed)
+    assert agent.run.streams.seed == 5
+
+
+def test_a_closed_agent_does_not_learn_and_says_why(make):
+    agent = make()
+    agent.close()
+    with pytest.raises(RlkError, match=r"^learn: this agent is closed.*rlk\.load"):
+        agent.learn(20)
+
+
 # ---- the environment -----------------------------------------------------------------------------
 
 

@@ -80,6 +80,7 @@ def test_the_top_level_holds_what_plugins_import():
         "protocols",
         "records",
         "settings",
+        "signatures",
         "spaces",
         "strict_types",
         "structure",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 from rlk.planning.environment import choose_environment
 from rlk.planning.resolve import resolve
-from rlk.planning.run_settings import checked_timesteps
+from rlk.planning.run_settings import checked_seed, checked_timesteps
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.records import Array
@@ -79,8 +79,8 @@ class Agent:
         Raises:
             NotFinite: if a loss, a gradient or the environment gives a non-finite number.
             EnvironmentFailed: if an environment raises or its process dies.
-            RlkError: if this agent is training already; after the training, if a file of the run's
-                folder could not be written.
+            RlkError: if this agent is training already or is closed; after the training, if a file
+                of the run's folder could not be written.
             PlanError: for an invalid callback, or timesteps that are not a whole number.
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
@@ -271,8 +271,12 @@ class Agent:
         Environments are seeded from it too, by the reset at the start of the next collection.
 
         Args:
-            seed: None changes nothing.
+            seed: at least 0; None changes nothing.
+
+        Raises:
+            PlanError: for anything else.
         """
+        seed = checked_seed(seed, "set_random_seed")
         if seed is not None:
             self.run.streams.reseed(seed)
             self.run.collector.forget()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,6 +12,7 @@ from torch import Tensor, nn
 from rlk.errors import BrokenPlugin, RlkError
 from rlk.protocols import Communicator, OptimiserStep, State
 from rlk.records import Loss
+from rlk.signatures import takes
 
 LossFn = Callable[..., Loss]
 
@@ -173,16 +173,8 @@ def wrapped(
 
 
 def _takes(function: Callable[..., Any], arguments: int) -> bool:
-    """Whether a function can be called with so many arguments, as far as its signature shows."""
-    if torch.compiler.is_compiling():  # the compiler follows the call itself
-        return True
-    try:
-        inspect.signature(function).bind(*range(arguments))
-    except TypeError:
-        return False
-    except ValueError:  # a function in compiled code, without a signature
-        return True
-    return True
+    """`takes`, while the update is not traced: the compiler follows the call itself."""
+    return torch.compiler.is_compiling() or takes(function, arguments)
 
 
 class Optimiser:

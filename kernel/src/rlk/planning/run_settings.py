@@ -41,3 +41,9 @@ def checked_timesteps(given: Any, whose: str) -> int:
     """
     found = settings.structure(RunSettings, {"total_timesteps": given}, whose)
     return int(found.total_timesteps)
+
+
+def checked_seed(given: Any, whose: str) -> int | None:
+    """A checked seed, or None; PlanError for anything else, which begins with `whose`."""
+    found: int | None = settings.structure(RunSettings, {"seed": given}, whose).seed
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from rlk.hookspecs import hookimpl
 from rlk.registry.hooks import LIFECYCLE
 from rlk.registry.implementations import implemented
 from rlk.running.listeners import look_up_listeners
+from rlk.signatures import takes, written
 from rlk.strict_types import own_number
 
 if TYPE_CHECKING:
@@ -34,13 +34,19 @@ def listening(run: Run, callback: Any) -> Iterator[None]:
     Raises:
         PlanError: for anything else, or an object that implements a hook of planning or building,
             which are over.
-        RlkError: within another call of `learn`, as from a callback or another thread.
+        RlkError: within another call of `learn`, as from a callback or another thread, or after the
+            run was closed.
     """
     callbacks = [_as_plugin(one) for one in _listed(callback)]
     if run.learning:
         raise RlkError(
             "learn: this agent is training already, in the call that this one was made within, or "
             "in another thread. Let that end first, or train another agent."
+        )
+    if run.closed:
+        raise RlkError(
+            "learn: this agent is closed, and so are its environments and loggers. Load it again, "
+            "rlk.load(path), or train before close() and within `with rlk.make(…) as agent`."
         )
     before, names = run.listeners, list[str]()
     run.learning = True
@@ -87,18 +93,11 @@ def _as_plugin(callback: Any) -> Any:
 
 def _refuse_other_arguments(function: Callable[..., Any]) -> None:
     """PlanError for a function that cannot be called with the run alone."""
-    try:
-        signature = inspect.signature(function)
-    except ValueError:  # of a builtin
-        return
-    try:
-        signature.bind(None)
-    except TypeError:
-        name = getattr(function, "__name__", type(function).__name__)
+    if not takes(function, 1):
         raise PlanError(
-            f"callback {name}{signature} is called with the run alone, after every vector step: "
+            f"callback {written(function)} is called with the run alone, after every vector step: "
             "def callback(run). It stops the training by False."
-        ) from None
+        )
 
 
 class _AfterEveryStep:

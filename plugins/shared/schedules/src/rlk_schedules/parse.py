@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import attrs
+
+from rlk.errors import RlkError
+from rlk.signatures import takes
+from rlk.signatures import written as written_function
+from rlk.strict_types import own_number
 from rlk_schedules.shapes import Constant, Schedule
 from rlk_schedules.text import of_one_number, written
-
-if TYPE_CHECKING:
-    import attrs
 
 #: The type of a setting that may be scheduled; `Schedule` also stands for its text and list forms.
 ScheduleLike = float | Schedule | Callable[[float], float]
@@ -25,11 +28,31 @@ def as_schedule(value: ScheduleLike | str | list[Any]) -> float | Callable[[floa
 
     Raises:
         ValueError: for a value that is not a schedule.
+        RlkError: by the function that is returned, if the user's function returns anything but a
+            finite number of at least 0.
     """
     if not isinstance(value, Schedule) and callable(value):
-        return value
+        return UserFunction(value)
     found = written(value)
     return found.value if isinstance(found, Constant) else found
+
+
+@attrs.frozen
+class UserFunction:
+    """A function of the user, whose values are checked when they are used."""
+
+    function: Callable[[float], float]
+
+    def __call__(self, remaining: float) -> float:
+        """The value when this part of the run remains, 1 to 0."""
+        value = own_number(self.function(remaining))
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not (is_number and math.isfinite(value) and value >= 0):
+            raise RlkError(
+                f"the schedule {written_function(self.function)} returned {value!r} where "
+                f"{remaining:g} of the run remained. It must return a number of at least 0."
+            )
+        return float(value)
 
 
 def scaled(value: ScheduleLike | str, name: str) -> float | Callable[[float], float]:
@@ -57,7 +80,7 @@ def scaled(value: ScheduleLike | str, name: str) -> float | Callable[[float], fl
 def is_schedule(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     """An attrs validator for fields of type ScheduleLike: values must be finite and at least 0.
 
-    A function of the user is not called.
+    A function of the user is not called; it must take one argument.
     """
     try:
         found = as_schedule(value)
@@ -65,11 +88,22 @@ def is_schedule(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         raise ValueError(f"{attribute.name}: {error}") from None
     if isinstance(found, Schedule):
         values = [*(found(remaining) for remaining in LOOKED_AT), *found.extremes()]
+    elif callable(found):
+        values = []
+        _refuse_other_arguments(value, attribute.name)
     else:
-        values = [] if callable(found) else [found]
+        values = [found]
     for one in values:
         if not (math.isfinite(one) and one >= 0.0):
             raise ValueError(f"{attribute.name} must be at least 0, and is {one:g} in {value!s}")
+
+
+def _refuse_other_arguments(function: Callable[..., Any], name: str) -> None:
+    if not takes(function, 1):
+        raise ValueError(
+            f"{name}: the schedule {written_function(function)} is called with the part of the run "
+            "that remains, 1 to 0: def schedule(remaining)"
+        )
 
 
 def is_schedule_or_off(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
