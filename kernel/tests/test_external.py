@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from functools import partial
+
+import gymnasium as gym
 import pytest
 
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.registry.external import as_component, external_entry, is_place
+from rlk.registry.external import PASSED, as_component, external_entry, is_place, passed_entry
+from rlk.registry.guess import guessed_kind
 
 
 class Thing:
@@ -37,6 +41,38 @@ def test_what_has_a_component_is_described_by_it():
         component = Component(name="mine", factory=Thing)
 
     assert as_component(Has) is Has.component
+
+
+def methods(*names, bases=()):
+    return type("Has_Them", bases, dict.fromkeys(names, lambda self: None))
+
+
+@pytest.mark.parametrize(
+    ("found", "kind"),
+    [
+        (methods("sample", "log_prob"), "distributions"),
+        (methods("open", "add", "state_dict"), "storages"),
+        (methods("open", "added", "choose"), "storages"),
+        (methods("rlk_update_end"), "extensions"),
+        (methods("step", "reset", "rlk_save"), "extensions"),
+        (methods("step", "reset"), "wrappers"),
+        (methods("reward", bases=(gym.RewardWrapper,)), "wrappers"),
+        (partial(methods("step", "reset"), 3), "wrappers"),
+        (methods("step", "reset", bases=(gym.Env,)), "environments"),
+        (methods("other"), None),
+    ],
+)
+def test_the_kind_of_a_class_is_guessed_from_its_methods(found, kind):
+    assert guessed_kind(found) == kind
+
+
+def test_a_class_that_is_passed_as_a_plugin_is_what_its_methods_show():
+    for found in (methods("step", "reset"), partial(methods("step", "reset"), 3)):
+        entry = passed_entry(found, 0)
+        assert (entry.kind, entry.name, entry.dist) == ("wrappers", "Has-Them", PASSED)
+        assert entry.component().factory is found
+    entry = passed_entry(methods("rlk_update_end"), 4)
+    assert (entry.kind, entry.name) == ("extensions", "Has_Them-4")
 
 
 def test_something_that_cannot_be_called_is_refused(registries):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from pathlib import Path
 
 import gymnasium as gym
@@ -12,6 +13,11 @@ from faults.typed import TYPED, Ended
 import rlk
 from rlk.errors import PlanError
 from rlk_testing.environments import DiscreteMatch
+
+
+def double(reward):
+    return 2.0 * reward
+
 
 # ---- from Python as from the command line --------------------------------------------------------
 
@@ -133,6 +139,23 @@ def test_an_object_inside_a_wrapper_does_not_come_back_without_it(trained):
     trained(env=env, out="wrapped")
     with pytest.raises(PlanError, match=r"was an object.*env=…"):
         rlk.load("wrapped")
+
+
+def test_a_wrapper_that_is_passed_as_a_class_comes_back_with_it(trained, tmp_path):
+    doubled = partial(gym.wrappers.TransformReward, func=double)
+    agent = trained(plugins=["no:monitor", gym.wrappers.TimeAwareObservation, doubled])
+    assert agent.run.observation_space.shape == (5,)
+    assert all(total == 2 * steps for total, steps in agent.run.metrics.recent_episodes)
+    path = agent.save(tmp_path / "model")
+    with pytest.raises(PlanError, match=r"wrapper 'TimeAwareObservation', which was passed as an"):
+        rlk.load(path)
+    loaded = rlk.load(path, plugins=[gym.wrappers.TimeAwareObservation, doubled])
+    assert loaded.learn(16).run.observation_space.shape == (5,)
+
+
+def test_an_environment_among_the_plugins_is_told_where_it_belongs(trained):
+    with pytest.raises(PlanError, match=r"'DiscreteMatch' .* is not part of a run .* with env=…"):
+        trained(plugins=[DiscreteMatch])
 
 
 def test_of_a_class_in_a_module_the_place_is_printed(trained, rlk_typed, capsys):

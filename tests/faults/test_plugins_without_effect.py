@@ -62,7 +62,7 @@ def planned(rlk_stand_in_kernel):
     ("plugin", "message"),
     [
         (object(), r"plugin 'object-0' \(passed as object\) .* implements no hook"),
-        (lambda run: False, "implements no hook.*@rlk.hookimpl"),
+        (lambda run: False, r"implements no hook.*@rlk.hookimpl.*rlk\.Component\(.*'wrappers'"),
         (Unmarked(), r"Unmarked\.rlk_step is not marked.*@rlk\.hookimpl"),
         (Unmarked, r"Unmarked\.rlk_step is not marked.*@rlk\.hookimpl"),
         (PartlyUnmarked(), r"PartlyUnmarked\.rlk_step is not marked"),

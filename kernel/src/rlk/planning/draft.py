@@ -20,6 +20,8 @@ from rlk.registry.registries import Registries
 _NO = "no:"
 #: Settings that only the user gives: they are read before anything is proposed.
 _USERS_OWN = ("out", "preset")
+#: Kinds that a run has one of by another key than `plugins`.
+_CHOSEN_BY = {"algorithms": "algo", "recipes": "algo", "environments": "env"}
 
 
 def leaves_out(plugin: Any) -> bool:
@@ -116,8 +118,9 @@ class Draft:
             return self._with_choice(Choice.of(entry, by, slot))
         if slot:
             return self.with_settings({slot: asked}, by, rank)
-        is_algo = entry.kind in ("algorithms", "recipes")
-        hint = f"; choose it with --algo {asked}" if is_algo else ""
+        key = _CHOSEN_BY.get(entry.kind)
+        typed = f"--{key} {asked}" if isinstance(asked, str) else f"{key}=…"
+        hint = f"; choose it with {typed}" if key else ""
         raise PlanError(f"{entry.title} is not part of a run that --plugin puts in{hint}.")
 
     def _with_choice(self, choice: Choice) -> Draft:

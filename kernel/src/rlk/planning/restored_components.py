@@ -7,6 +7,7 @@ that name. So such a name is only compared with the components that are passed n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rlk.component import Component
@@ -15,7 +16,7 @@ from rlk.planning.draft import leaves_out
 from rlk.planning.parse import parse_plugin
 from rlk.planning.restored_environment import place_of_saved, typed
 from rlk.planning.saved_records import SavedComponent, SavedEnvironment
-from rlk.registry.external import PASSED, find_entry, is_place
+from rlk.registry.external import PASSED, find_entry, is_place, made_name
 from rlk.registry.registries import Registries
 
 
@@ -68,7 +69,8 @@ def _name(plugin: Any, registries: Registries) -> str | None:
         component = getattr(plugin, "component", plugin)
         if isinstance(component, Component):
             return component.name
-        return plugin.__name__ if isinstance(plugin, type) else type(plugin).__name__
+        is_made = isinstance(plugin, (type, partial))
+        return made_name(plugin) if is_made else type(plugin).__name__
     name, _ = parse_plugin(plugin)
     if leaves_out(plugin) or not is_place(name):
         return None

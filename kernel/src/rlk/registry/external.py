@@ -8,11 +8,13 @@ with `runs_code`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.registry.entry import Entry
+from rlk.registry.guess import guessed_kind
 from rlk.registry.registries import Registries
 
 #: The owner of a component that was passed as an object.
@@ -54,8 +56,9 @@ def passed_entry(plugin: Any, number: int) -> Entry:
     """The entry for a plugin that was passed: a component, or an object with hooks.
 
     Args:
-        plugin: a Component of any kind, an object or a module that implements hooks, or a class of
-            such objects, of which every run makes its own.
+        plugin: a Component of any kind; a class whose methods show its kind, such as a Gymnasium
+            wrapper, or a `functools.partial` of one; an object or a module that implements hooks,
+            or a class of such objects, of which every run makes its own.
         number: distinguishes several objects of one class.
 
     Raises:
@@ -68,6 +71,10 @@ def passed_entry(plugin: Any, number: int) -> Entry:
             raise PlanError(f"plugin {component.name!r} does not say its kind. Write {kinds}.")
         return Entry(component.kind, component.name, PASSED, "", lambda: component)
     is_class = isinstance(plugin, type)
+    kind = guessed_kind(plugin) if is_class or isinstance(plugin, partial) else None
+    if kind not in (None, "extensions"):
+        component = as_component(plugin)
+        return Entry(str(kind), component.name, PASSED, "", lambda: component)
     name = f"{plugin.__name__ if is_class else type(plugin).__name__}-{number}"
     hooks = Component(name=name, factory=plugin if is_class else lambda: plugin)
     return Entry("extensions", name, PASSED, "", lambda: hooks)
@@ -85,5 +92,11 @@ def as_component(found: Any) -> Component:
     if not callable(found):
         kind = type(found).__name__
         raise PlanError(f"plugin {found!r:.80} is {kind}, no rlk.Component, class or function.")
-    name = getattr(found, "__name__", type(found).__name__).rpartition(".")[2].replace("_", "-")
-    return Component(name=name, factory=found, config=getattr(found, "config", None))
+    return Component(name=made_name(found), factory=found, config=getattr(found, "config", None))
+
+
+def made_name(found: Any) -> str:
+    """The name of the component that is made for a class, a function or a partial of one."""
+    function = getattr(found, "func", found)
+    name: str = getattr(function, "__name__", type(function).__name__)
+    return name.rpartition(".")[2].replace("_", "-")

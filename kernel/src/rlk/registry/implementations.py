@@ -38,7 +38,11 @@ def why_not_called(plugin: object) -> str | None:
         if meant:
             near = f"{own!r} is not a hook, the nearest is {meant}"
             return f"it implements no hook. {near}: call it that, and mark it with @rlk.hookimpl"
-    return f"it implements no hook (a method such as rlk_step, marked with @rlk.hookimpl). {SEE}"
+    reason = "it implements no hook (a method such as rlk_step, marked with @rlk.hookimpl)"
+    if inspect.isroutine(plugin):
+        made = f"rlk.Component(name='mine', kind='wrappers', factory={name})"
+        return f"{reason}. A function that makes a component, such as a wrapper, says so: {made}"
+    return f"{reason}. {SEE}"
 
 
 def wrong_arguments(plugin: object) -> str | None:

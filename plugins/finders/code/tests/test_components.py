@@ -11,7 +11,7 @@ from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
-from rlk_code.components import component_at, guessed
+from rlk_code.components import component_at
 from rlk_testing.stand_ins import StandIn, StandInPolicy, StandInStorage
 
 HOOKS = "from rlk import hookimpl\nclass Mine:\n    @hookimpl\n    def rlk_update_end(self): ...\n"
@@ -23,18 +23,8 @@ HOOKS = "from rlk import hookimpl\nclass Mine:\n    @hookimpl\n    def rlk_updat
 )
 def test_the_kind_of_a_class_is_guessed_from_its_methods(found, kind):
     component = component_at(f"{found.__module__}:{found.__name__}")
-    assert component.kind == guessed(found) == kind
+    assert component.kind == kind
     assert component.factory is found
-
-
-def test_methods_tell_distributions_decorators_extensions_and_wrappers():
-    def has(*names):
-        return type("Has", (), dict.fromkeys(names, lambda self: None))
-
-    assert guessed(has("sample", "log_prob")) == "distributions"
-    assert guessed(has("open", "added", "choose")) == "storages"
-    assert guessed(has("rlk_update_end")) == "extensions"
-    assert guessed(has("step", "reset")) == "wrappers"
 
 
 def test_where_it_goes_may_be_said_and_a_component_says_it_itself(file):

@@ -11,19 +11,10 @@ import attrs
 from rlk.component import Component
 from rlk.errors import SHOWN, PlanError
 from rlk.registry.external import as_component
+from rlk.registry.guess import guessed_kind
 from rlk.registry.kinds import KINDS
 from rlk_code.place import FILE_PREFIX, classes_of, object_at
 from rlk_code.wrapper_settings import WithSettings, settings_of
-
-#: Methods of a class, and the kind that they show; the first match counts.
-_METHODS = (
-    ({"open", "add", "state_dict"}, "storages"),
-    ({"open", "added"}, "storages"),
-    ({"update", "batches"}, "algorithms"),
-    ({"sample", "log_prob"}, "distributions"),
-    ({"step", "reset"}, "wrappers"),
-    ({"build"}, "policies"),
-)
 
 
 def component_at(place: str, kind: str | None = None) -> Component:
@@ -41,7 +32,7 @@ def component_at(place: str, kind: str | None = None) -> Component:
     if not callable(found) and not isinstance(getattr(found, "component", found), Component):
         raise PlanError(_no_plugin(place, found))
     component = as_component(found)
-    kind = component.kind or kind or guessed(found)
+    kind = component.kind or kind or guessed_kind(found)
     if kind not in KINDS:
         raise PlanError(
             f"cannot tell what kind of plugin {component.name!r} is: it implements no hook "
@@ -66,14 +57,6 @@ def _first_line(found: Any) -> str:
     """The first line of its own docstring, as `rlk plugins show` prints it."""
     lines = inspect.cleandoc(getattr(found, "__doc__", None) or "").splitlines()
     return lines[0] if lines else ""
-
-
-def guessed(found: Any) -> str | None:
-    """The kind of a class by its methods, or None."""
-    can = set(dir(found))
-    if any(name.startswith("rlk_") for name in can):
-        return "extensions"
-    return next((kind for methods, kind in _METHODS if methods <= can), None)
 
 
 def _is_used_as_it_is(found: Any) -> bool:
