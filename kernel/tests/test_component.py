@@ -21,7 +21,7 @@ def test_a_factory_is_a_callable_or_a_path(factory):
 
 @pytest.mark.parametrize("name", ["", "1x", "a b", "-x", "ä"])
 def test_a_name_can_be_typed(name):
-    with pytest.raises(ValueError, match="name"):
+    with pytest.raises(ValueError, match=r"^name must begin with a letter, .* got '"):
         Component(name=name, factory=Streams)
 
 

@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 
 import attrs
 import pytest
+import torch
 
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin
 from rlk.making import make
+from rlk.planning.choice import Choice
 from rlk.registry.entry import Entry
 from rlk_testing.environments import BY_ACTION_SPACE
 
@@ -128,6 +130,21 @@ def test_nothing_is_built_of_a_plan_with_something_broken(rlk_stand_in_kernel):
     with pytest.raises(BrokenPlugin, match="lacks load_state_dict"):
         make("stand-in", **given)
     assert not built
+
+
+def test_what_a_factory_raises_names_the_innermost_component():
+    inner = Choice.of(optimiser(lambda divisor: 1 / divisor), "user")
+    outer = Choice.of(optimiser(lambda: inner.make(0)), "user")
+    with pytest.raises(ZeroDivisionError) as caught:
+        outer.make()
+    note = "optimiser 'made' (rlk-made 0.1) raised this, called with (int)"
+    assert caught.value.__notes__ == [note]
+
+
+def test_a_network_in_place_of_a_policy_is_told_where_it_belongs():
+    component = Component(name="net", factory=torch.nn.Identity)
+    with pytest.raises(BrokenPlugin, match=r"lacks build.* A torch\.nn\.Module is a part of a pol"):
+        Entry("policies", "net", "", "", lambda: component).load()
 
 
 class Misspells:

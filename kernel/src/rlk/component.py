@@ -7,6 +7,7 @@ That is why listing, `--help`, `--explain` and every refusal take only milliseco
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -17,7 +18,15 @@ Stage = Literal["choose", "window", "relabel", "fold"]
 
 #: The order in which the sampling stages of a replay storage run.
 STAGES: tuple[Stage, ...] = ("choose", "window", "relabel", "fold")
-NAME = attrs.validators.matches_re(r"[A-Za-z][A-Za-z0-9._-]*")
+
+
+def is_name(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    """An attrs validator for the name of a component."""
+    if not (isinstance(value, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", value)):
+        raise ValueError(
+            f"{attribute.name} must begin with a letter, followed by letters, digits, '.', '_' or "
+            f"'-', got {value!r:.80}"
+        )
 
 
 def _is_none_or_callable(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
@@ -42,7 +51,7 @@ class Component:
     """What a plugin offers under one name."""
 
     #: What a user types; an entry point of another name is an alias.
-    name: str = attrs.field(validator=NAME)
+    name: str = attrs.field(validator=is_name)
     #: A class or function that makes one, or its place as "module:object".
     factory: str | Callable[..., Any] = attrs.field(validator=_is_factory)
     #: One line for `rlk plugins list`.

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from rlk.component import Component
+from rlk.errors import RlkError
 from rlk.registry.entry import Entry, Owned
 from rlk.registry.hooks import Hooks
 
@@ -57,15 +58,23 @@ class Choice(Owned):
         return self.called(self.load(), *arguments, *self.configs, **keywords)
 
     def called(self, function: Any, *arguments: Any, **keywords: Any) -> Any:
-        """The result of a function of this component; BrokenPlugin if its arguments differ."""
+        """The result of a function of this component; BrokenPlugin if its arguments differ.
+
+        Any exception of the function itself names the component in a note.
+        """
         try:
             return function(*arguments, **keywords)
-        except TypeError as error:
+        except RlkError:
+            raise
+        except Exception as error:
+            names = [type(one).__name__ for one in arguments] + [f"{key}=…" for key in keywords]
+            called = f"called with ({', '.join(names)})"
             was_entered = error.__traceback__ is None or error.__traceback__.tb_next is not None
-            if was_entered:
-                raise
-            given = [type(one).__name__ for one in arguments] + [f"{key}=…" for key in keywords]
-            raise self.broken(f"called with ({', '.join(given)}): {error}") from error
+            if isinstance(error, TypeError) and not was_entered:
+                raise self.broken(f"{called}: {error}") from error
+            if not getattr(error, "__notes__", None):  # a component that this one makes comes first
+                error.add_note(f"{self.title} raised this, {called}")
+            raise
 
     def load(self) -> Any:
         """Its factory; BrokenPlugin if it cannot be used."""

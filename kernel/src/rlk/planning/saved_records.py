@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from rlk.component import NAME
+from rlk.component import is_name
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import KINDS, SLOTS, STACKED, is_group_slot, singular
@@ -20,7 +20,7 @@ def _is_slot(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
 
 
 def _is_name(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
-    NAME(None, attribute, value)
+    is_name(_, attribute, value)
     if is_place(value) or value.partition(".")[0] == "env":
         raise ValueError(f"{attribute.name} {value!r} is not the name of a component")
 

@@ -12,6 +12,11 @@ from rlk.component import Component
 from rlk.errors import BrokenPlugin, described
 from rlk.registry.kinds import singular
 
+#: What to do with a part of a component of that kind, which is easily passed instead of one.
+_PARTS = {
+    "policies": ". A torch.nn.Module is a part of a policy, a setting: docs/custom-policies.md",
+}
+
 
 @attrs.frozen
 class Owned:
@@ -49,7 +54,7 @@ class Owned:
             if missing:
                 raise self.broken(
                     f"{component.factory} lacks {', '.join(sorted(missing))}, "
-                    f"which every one of {self.kind} has"
+                    f"which every one of {self.kind} has{_PARTS.get(self.kind, '')}"
                 )
         return factory
 

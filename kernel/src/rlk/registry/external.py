@@ -99,4 +99,4 @@ def made_name(found: Any) -> str:
     """The name of the component that is made for a class, a function or a partial of one."""
     function = getattr(found, "func", found)
     name: str = getattr(function, "__name__", type(function).__name__)
-    return name.rpartition(".")[2].replace("_", "-")
+    return name.rpartition(".")[2].strip("<>").replace("_", "-")
