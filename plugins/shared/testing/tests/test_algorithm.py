@@ -1,4 +1,4 @@
-"""The algorithm's contract fails where one is broken, by the check that is meant for it."""
+"""The contract of algorithms fails for a broken algorithm, in the check for that fault."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def broken(factory: type, **fields: object) -> type:
     return suite(attrs.evolve(GOOD, factory=factory, **fields))
 
 
-#: One for all tests, because a suite trains once for most of its checks.
+#: One suite for all tests, because a suite trains once for most of its checks.
 GOOD_SUITE = suite(GOOD)
 
 
@@ -106,7 +106,7 @@ class NeverUpdates(StandIn):
 
 
 class ForgetsItsCounter(StandIn):
-    """What lives from update to update is not in its state."""
+    """What lives from update to update is missing in its state."""
 
     count = 0
 
@@ -117,7 +117,7 @@ class ForgetsItsCounter(StandIn):
 
 
 class SchedulesByUpdates(StandIn):
-    """Its schedule is one of its own, which begins anew with every agent."""
+    """It has a schedule of its own, which starts again with every agent."""
 
     def __init__(self, config, run):
         super().__init__(attrs.evolve(config, learning_rate=0.0), run)
@@ -137,7 +137,7 @@ class SchedulesOnce(StandIn):
 
 
 class CountsItsOwnExploration(StandIn):
-    """As a noise may: what it logs falls with its own steps instead of the clock's."""
+    """A noise with a fault: what it logs falls with its own steps, not with the clock."""
 
     def __init__(self, config, run):
         super().__init__(config, run)

@@ -1,4 +1,4 @@
-"""Checks are deselected where they do not apply, and nowhere else."""
+"""Checks are deselected if they do not apply, and in no other case."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rlk_testing import Contract, fixtures
 from rlk_testing.applies import applies, is_applicable, questions
 
 CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
-#: Suite -> how many checks ask whether they apply, besides those of suites that it inherits from.
-#: Who adds one counts it here: a question that is wrong would leave checks out without a word.
+#: Suite -> number of its own checks that have conditions, without those that it inherits. A new one
+#: must be added here, because a wrong condition would leave out checks unnoticed.
 CONDITIONAL = {
     "AlgorithmContract": 13,
     "CallbackContract": 1,

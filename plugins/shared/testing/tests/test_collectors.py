@@ -1,4 +1,4 @@
-"""The contract of collectors fails where one is broken."""
+"""The contract of collectors fails for a broken collector."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class StepsOnceMore(StandInCollector):
 
 
 class ChangesSteps(StandInCollector):
-    """Of every step, what `changed` says."""
+    """Changes every step with the function `changed`."""
 
     def _step(self):
         add = self.run.storage.add

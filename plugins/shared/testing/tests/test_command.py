@@ -1,4 +1,4 @@
-"""The contract of a command fails where a command is broken."""
+"""The contract of commands fails for a broken command."""
 
 from __future__ import annotations
 

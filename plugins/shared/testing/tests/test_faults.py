@@ -1,4 +1,4 @@
-"""A Ctrl-C that does not get through fails a test and does not hang it."""
+"""A Ctrl-C that does not get through makes a test fail and not hang."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlk_testing.faults import ctrl_c_after, failing_after
 
 
 def swallows():
-    """Goes on after every Ctrl-C."""
+    """Continues after every Ctrl-C."""
     while True:
         with contextlib.suppress(KeyboardInterrupt):
             time.sleep(30)

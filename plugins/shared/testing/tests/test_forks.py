@@ -1,4 +1,4 @@
-"""Programs in forks of a Python, and packages installed without pip."""
+"""Programs in forks of a Python process, and packages that are installed without pip."""
 
 from __future__ import annotations
 

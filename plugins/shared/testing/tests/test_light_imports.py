@@ -1,4 +1,4 @@
-"""What imports too much is found, and whose fault it is."""
+"""Components that import heavy modules are found and named."""
 
 from __future__ import annotations
 

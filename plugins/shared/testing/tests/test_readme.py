@@ -14,7 +14,7 @@ CONTRACTS = [getattr(rlk_testing, name) for name in rlk_testing.__all__ if "Cont
 
 
 def attributes(suite):
-    """The class attributes that a suite adds to those of `Contract`, its parts' included."""
+    """The class attributes that a suite and its parts add to those of `Contract`."""
     parts = [part for part in suite.__mro__ if part.__module__.startswith("rlk_testing")]
     names = {name for part in parts for name in vars(part).get("__annotations__", {})}
     return names - {"kind", "component", "settings"}
@@ -28,7 +28,7 @@ def test_a_suite_and_its_attributes_are_named(suite):
 
 
 def own(suite):
-    """Those that no other suite gives it, for these are named there."""
+    """The class attributes that it does not inherit from another suite of the table."""
     bases = [base for base in suite.__mro__[1:] if base in CONTRACTS]
     run = {"algo", "env", "timesteps", "given", "spoilt"}
     shared = run if "as a callback" in row(suite) else set()

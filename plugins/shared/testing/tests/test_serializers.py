@@ -113,7 +113,7 @@ class NamesNoFile(stand_ins.StandInSerializer):
 
 
 class WritesPlainZips(stand_ins.StandInSerializer):
-    """As somebody might begin: JSON in a zip, of which everything is believed."""
+    """A first attempt: JSON in a zip, read without any check."""
 
     def write(self, path, state):
         document = json.dumps(stand_ins._pack(state)).encode()

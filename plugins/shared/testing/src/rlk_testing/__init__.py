@@ -5,8 +5,8 @@
     class TestDQN(AlgorithmContract):
         component = "dqn"
 
-Each suite resolves the component through the registry, as a run does. Nothing is imported until it
-is used, for this package is loaded whenever pytest starts.
+Each suite finds its component through the registry, as a run does. A suite's module is imported
+only when it is used, because this package is loaded whenever pytest starts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How well an agent acts, and what a run did: small helpers for tests."""
+"""Helpers for tests: the mean return of an agent, and a record of what a run did."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 def mean_return(
     agent: Agent, env: Any, episodes: int = 20, seed: int = 10_000, **keywords: Any
 ) -> float:
-    """Mean undiscounted return of deterministic episodes, each with a seed of its own.
+    """Mean undiscounted return over episodes with deterministic actions.
 
     Args:
         env: as `--env` takes it. keywords: of the environment.
+        seed: the first episode is reset with it, the next one with `seed + 1`, and so on.
     """
     made = choose_environment(env, installed().registries, keywords).make()
     total = 0.0
@@ -41,12 +42,12 @@ def mean_return(
 
 
 class Watch:
-    """A plugin that keeps what every update was given and what it reported.
+    """A plugin that records the batch and the result of every update.
 
     Attributes:
-        updates: (batch, its tensors as they were before, update), in order.
-        written: fields of batches that an update changed.
-        calls: lifecycle hook -> how often it was called.
+        updates: (batch, copies of its tensors before the update, update), in order.
+        written: names of batch fields that an update changed.
+        calls: lifecycle hook -> number of calls.
     """
 
     def __init__(self) -> None:
@@ -60,7 +61,7 @@ class Watch:
             def watched(batch: Any, optimise: Any) -> Any:
                 before = tensors_of(batch)
                 made = update(batch, optimise)
-                # Now: the next collection may overwrite a batch that is a view of the storage.
+                # Compare now: a batch may be a view of the storage, which collecting overwrites.
                 after = tensors_of(batch)
                 self.written |= {name for name in before if not same(before[name], after[name])}
                 self.updates.append((batch, before, made))
@@ -99,7 +100,7 @@ class Watch:
 
 
 def tensors_of(batch: Any) -> dict[str, Any]:
-    """Copies of every tensor in a batch, by field."""
+    """Copies of all tensors and arrays in a batch, by field."""
     import torch
 
     found: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The contract of an algorithm, through `rlk.make`: training, reports, hooks, bad numbers."""
+"""The contract of an algorithm, tested through `rlk.make`: training, reports, hooks, NaN."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from rlk_testing.environments import BY_ACTION_SPACE, BY_SPACE_OF_SEVERAL_AXES
 if TYPE_CHECKING:
     from rlk.agent import Agent
 
-#: What makes an algorithm update within a few dozen steps; taken where its config has such a
-#: setting.
+#: Settings with which an algorithm updates within a few dozen steps; each is used if the config
+#: has it.
 SMALL: dict[str, Any] = {
     "n_steps": 16,
     "batch_size": 16,
@@ -44,12 +44,12 @@ SMALL: dict[str, Any] = {
 
 
 def steps_environments(suite: AlgorithmContract) -> bool:
-    """Whether it learns from steps of environments, and not offline."""
+    """Whether it learns from environment steps, not offline."""
     return suite.record().collects != "offline"
 
 
 def trains_on_a_match(suite: AlgorithmContract) -> bool:
-    """Whether it steps one of our environments, which can be told to truncate and to go wrong."""
+    """Whether it steps an `environments.Match`, which can be told to truncate or to misbehave."""
     name = suite.environments()[0]
     is_match = name.startswith("rlk_testing.environments:") and "Match" in name
     return is_match and steps_environments(suite)
@@ -60,14 +60,14 @@ class AlgorithmContract(AlgorithmStateChecks):
 
     Attributes:
         component: its name, or the component itself.
-        settings: hyperparameters for every run of the suite, over those of `SMALL`.
-        env: what most checks train on; "" is the first small environment that its action spaces
-            allow.
-        envs: more that it must train on.
-        n_steps_trained: timesteps of a training, enough for several updates.
+        settings: hyperparameters for every run of the suite; they override `SMALL`.
+        env: the environment of most checks; "" is a small one with the first action space that
+            the algorithm declares.
+        envs: further environments that it must train on.
+        n_steps_trained: timesteps of one training, enough for several updates.
         learns: keywords for a training that must come close to the best policy of `env`
             (`total_timesteps` and hyperparameters); empty if this is tested elsewhere.
-        learns_to: the part of the best return that it must reach then.
+        learns_to: the fraction of the best return that this training must reach.
     """
 
     kind = "algorithms"
@@ -78,13 +78,13 @@ class AlgorithmContract(AlgorithmStateChecks):
     learns_to: ClassVar[float] = 0.9
 
     def environments(self) -> list[str]:
-        """One for every action space that it declares, and `envs`."""
+        """`env`, a small environment for every action space that it declares, and `envs`."""
         declared = self.record().action_spaces or tuple(BY_ACTION_SPACE)
         tiny = [BY_ACTION_SPACE[space] for space in declared if space in BY_ACTION_SPACE]
         return [*([self.env] if self.env else []), *tiny, *self.envs]
 
     def run_settings(self) -> dict[str, Any]:
-        """The keywords of every run."""
+        """The keywords of `rlk.make` for every run of the suite."""
         config = self.record().config
         names = {field.name for field in attrs.fields(config)} if config else set()
         small = {key: value for key, value in SMALL.items() if key in names}
@@ -103,7 +103,7 @@ class AlgorithmContract(AlgorithmStateChecks):
             yield agent
 
     def trained(self, **settings: Any) -> Any:
-        """The parameters after a training, float [P]."""
+        """Train a new agent and return its parameters, float [P]."""
         with self.agent(**settings) as agent:
             agent.learn(self.n_steps_trained)
             return agent.run.parameters.flat.clone()
@@ -123,10 +123,10 @@ class AlgorithmContract(AlgorithmStateChecks):
         record = self.record()
         names = {field.name for field in attrs.fields(record.config)} if record.config else set()
         assert set(record.forwards) <= names, (
-            "Component(forwards=…) names settings that its config has not"
+            "Component(forwards=…) names settings that its config does not have"
         )
         assert {*record.activates, *record.selects} <= names, (
-            "Component(activates=…) or selects=… names settings that its config has not"
+            "Component(activates=…) or selects=… names settings that its config does not have"
         )
 
     def test_it_trains_on_every_action_space_that_it_declares(self) -> None:
@@ -143,13 +143,13 @@ class AlgorithmContract(AlgorithmStateChecks):
                 )
 
     def several_axes(self) -> list[str]:
-        """Environments whose actions have two axes, of the spaces that it declares."""
+        """Environments whose actions have two axes, for the action spaces that it declares."""
         declared = self.record().action_spaces or tuple(BY_SPACE_OF_SEVERAL_AXES)
         return [env for space, env in BY_SPACE_OF_SEVERAL_AXES.items() if space in declared]
 
     @applies(has_usual_settings, lambda suite: bool(suite.several_axes()))
     def test_actions_of_several_axes_reach_the_environment_in_their_shape(self) -> None:
-        """They are kept flat; the environment refuses an action that is not in its space."""
+        """Storages keep actions flat; the environment raises for an action outside its space."""
         for env in self.several_axes():
             with self.agent(env=env, n_envs=2) as agent:
                 agent.learn(self.n_steps_trained)
@@ -159,7 +159,7 @@ class AlgorithmContract(AlgorithmStateChecks):
                 assert space.contains(action), f"{action!r} is not in {space}"
 
     def undeclared(self) -> list[str]:
-        """Environments whose action space it does not declare."""
+        """Environments with action spaces that it does not declare."""
         declared = self.record().action_spaces
         return [env for space, env in BY_ACTION_SPACE.items() if declared and space not in declared]
 
@@ -180,7 +180,7 @@ class AlgorithmContract(AlgorithmStateChecks):
 
     @applies(has_usual_settings, lambda suite: suite.record().recurrent)
     def test_it_trains_a_recurrent_policy(self) -> None:
-        """That it trains one is declared; a suite whose `settings` ask for one has more checks."""
+        """A suite whose `settings` choose a recurrent policy has more checks (`recurrent.py`)."""
         policies = self.kernel().registries.policies
         recurrent = [entry.name for entry in policies if entry.component().recurrent]
         assert recurrent, "it declares recurrent=True; to try it: pip install rlk-lstm"
@@ -198,7 +198,7 @@ class AlgorithmContract(AlgorithmStateChecks):
             agent.run.parameters.check()
 
     def test_the_updates_that_it_foresees_are_those_that_it_makes(self) -> None:
-        """About, because they may depend on how long episodes are."""
+        """Within 20 %, because the number may depend on the length of episodes."""
         training = self.training()
         if training.foreseen is None:
             return
@@ -294,7 +294,7 @@ class AlgorithmContract(AlgorithmStateChecks):
         steps = training.timesteps[1] if steps_environments(self) else 0
         assert counts.get("step", 0) == steps
 
-    # ---- what is not finite ----------------------------------------------------------------------
+    # ---- non-finite numbers ----------------------------------------------------------------------
 
     def spoilt(self, how: str) -> dict[str, Any]:
         name = self.environments()[0]

@@ -32,18 +32,18 @@ SOON: dict[str, Any] = {
 
 
 class OffPolicyContract(AlgorithmContract):
-    """What every algorithm with a replay must do, beside what every algorithm must.
+    """What every algorithm with a replay must do, in addition to what every algorithm must.
 
     Its config has `train_freq`, `gradient_steps`, `learning_starts`, `batch_size` and
-    `buffer_size`; `rlk_off_policy.update_schedule` does what they say.
+    `buffer_size`; `rlk_off_policy.update_schedule` implements them.
 
     Attributes:
         warms_up: whether all actions are uniformly random before `learning_starts`.
         target: the key of `state_dict()` that holds the target networks' parameters, as a tensor or
             as tensors by name.
-        target_stays: settings with which the target never moves.
-        critic: the group that learns Q, whose loss importance weights scale.
-        own_names: setting of this suite -> what the algorithm calls it.
+        target_stays: settings with which the target never changes.
+        critic: the parameter group that learns Q; importance weights scale its loss.
+        own_names: name of a setting here -> its name in the algorithm's config.
     """
 
     warms_up: ClassVar[bool] = True
@@ -54,7 +54,7 @@ class OffPolicyContract(AlgorithmContract):
 
     @contextmanager
     def agent(self, **settings: Any) -> Iterator[Agent]:
-        """An agent with settings by the names above, closed afterwards."""
+        """An agent, closed afterwards; `own_names` translates the names of settings."""
         own = {self.own_names.get(key, key): value for key, value in settings.items()}
         with super().agent(**own) as agent:
             yield agent
@@ -68,7 +68,7 @@ class OffPolicyContract(AlgorithmContract):
         return torch.cat([value.reshape(-1) for value in kept.values()]).clone()
 
     def updates_after(self, timesteps: int, **settings: Any) -> int:
-        """How many updates a training of so many timesteps makes; `SOON` unless told otherwise."""
+        """Number of updates in a training of so many timesteps; `settings` override `SOON`."""
         with self.agent(**{**SOON, **settings}) as agent:
             agent.learn(timesteps)
             return int(agent.run.clock.updates)
@@ -85,7 +85,7 @@ class OffPolicyContract(AlgorithmContract):
         assert self.updates_after(8, batch_size=8) == 1
 
     def test_a_loaded_model_waits_for_a_whole_batch_too(self, tmp_path: Path) -> None:
-        """It has passed `learning_starts` long ago, and its replay is empty."""
+        """It passed `learning_starts` long ago, but its replay is empty."""
         with self.agent(**SOON) as agent:
             agent.learn(16)
             with self.loaded(agent.save(tmp_path / "model"), agent) as loaded:
@@ -112,7 +112,7 @@ class OffPolicyContract(AlgorithmContract):
         assert self.updates_after(32, train_freq="2 episodes", **settings) == 32
 
     def test_several_environments_count_their_timesteps_together(self) -> None:
-        # Three timesteps are one vector step: the third one stores 9 transitions.
+        # One vector step is three timesteps: after the third, 9 transitions are stored.
         assert self.updates_after(30, n_envs=3) == 8
         assert self.updates_after(30, n_envs=3, learning_starts=27) == 2
 
@@ -219,7 +219,7 @@ class CountsActs:
 
 
 class CountingActor:
-    """The actor inside, counted."""
+    """Passes calls of `act` on to an actor and counts them."""
 
     def __init__(self, actor: Actor, counted: CountsActs) -> None:
         self.actor, self.start, self.metrics = actor, actor.start, actor.metrics

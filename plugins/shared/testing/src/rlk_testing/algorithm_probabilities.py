@@ -1,4 +1,4 @@
-"""The part of an algorithm's contract that is about how likely its actions are."""
+"""The part of an algorithm's contract that is about action probabilities."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DRAWS = 500
 
 
 class AlgorithmProbabilityChecks(RecurrentAgentChecks):
-    """Checks that `AlgorithmContract` inherits; it says how agents are made."""
+    """Checks that `AlgorithmContract` inherits; it defines the methods that raise here."""
 
     @contextlib.contextmanager
     def agent(self, **settings: Any) -> Iterator[Agent]:
@@ -55,7 +55,7 @@ class AlgorithmProbabilityChecks(RecurrentAgentChecks):
 
 
 def check_shapes(agent: Agent, observation: Any, space: Any) -> None:
-    """Raises AssertionError unless probabilities are as `Agent.action_probability` says."""
+    """Raises AssertionError unless shapes are those that `Agent.action_probability` documents."""
     found = agent.action_probability(observation)
     if isinstance(space, gym.spaces.Discrete):
         assert found.shape == (int(space.n),) and abs(found.sum() - 1.0) < 1e-5
@@ -70,7 +70,7 @@ def check_shapes(agent: Agent, observation: Any, space: Any) -> None:
 
 
 def check_frequency(actions: Any, probability: Any, env: str) -> None:
-    """Raises AssertionError unless the most frequent action came about as often as it is likely."""
+    """Raises AssertionError if the most frequent action's share is far from its probability."""
     rows = actions.reshape(len(actions), -1)
     kinds, counts = np.unique(rows, axis=0, return_counts=True)
     most = kinds[counts.argmax()]
@@ -81,5 +81,5 @@ def check_frequency(actions: Any, probability: Any, env: str) -> None:
 
 
 def differ(actions: Any) -> bool:
-    """Whether actions are sampled: those of Q values are greedy, whatever their softmax is."""
+    """Whether actions are sampled; a greedy actor may nevertheless report a softmax of Q-values."""
     return bool((actions != actions[0]).any())

@@ -1,7 +1,7 @@
-"""The part of an algorithm's contract that is about numbers that change while it trains.
+"""The part of an algorithm's contract that is about scheduled hyperparameters.
 
-They are functions of the run's clock and of nothing else, so that a second call of `learn`, a
-loaded model and a resumed run continue them as docs/schedules.md says.
+They are functions of the run's clock alone, so a second call of `learn`, a loaded model and a
+resumed run continue them as docs/schedules.md says.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class AlgorithmScheduleChecks(AlgorithmProbabilityChecks):
-    """Checks that `AlgorithmContract` inherits; it says how agents are made.
+    """Checks that `AlgorithmContract` inherits; it defines the methods that raise here.
 
     Attributes:
         n_steps_scheduled: timesteps of one call of `learn`, enough for two collections.
@@ -41,7 +41,7 @@ class AlgorithmScheduleChecks(AlgorithmProbabilityChecks):
         raise NotImplementedError
 
     def schedules(self) -> dict[str, Falls]:
-        """A schedule for every setting that takes one and is a number by default."""
+        """A schedule for every setting that may be one and whose default is a number."""
         record = self.record()
         values = {} if record.config is None else attrs.asdict(self.config(), recurse=False)
         return {
@@ -91,28 +91,28 @@ class AlgorithmScheduleChecks(AlgorithmProbabilityChecks):
                 expected = numbers_at(fresh.run, start, end, total)
                 for tag in expected:
                     assert expected[tag] in (begin[tag], found[tag]), (
-                        f"{tag} is {found[tag]} at timestep {end} of {total}; that it is not "
-                        f"{expected[tag]} comes from something else than run.clock"
+                        f"{tag} is {found[tag]} at timestep {end} of {total}, not {expected[tag]}: "
+                        f"it must be a function of run.clock alone"
                     )
 
     def loaded_again(self, path: Path, agent: Agent, **changes: Any) -> Agent:
-        """The agent in a file, with what a file may not hold passed again."""
+        """Load an agent; its environment and `changes`, which may be code, are passed again."""
         from rlk.making import load
 
         return load(path, env=agent.spec.given.get("env"), kernel=self.kernel(), **changes)
 
 
 def takes_a_function(config: type, name: str) -> bool:
-    """Whether a setting may be a function, by its type."""
+    """Whether the type of a setting allows a function."""
     kind = get_type_hints(config)[name]
     return any(get_origin(one) is Callable for one in (kind, *get_args(kind)))
 
 
 class Falls:
-    """A schedule from a number to a tenth of it, which keeps what it was asked for.
+    """A linear schedule from a number to a tenth of it, which records every call.
 
     Attributes:
-        asked: (what it was given, what remained of the run), since `follow` was called.
+        asked: (its argument, remaining fraction by the run's clock) of calls since `follow`.
     """
 
     def __init__(self, initial: float) -> None:
@@ -130,10 +130,11 @@ class Falls:
 
 
 class FollowsNumbers:
-    """A plugin that keeps the scheduled numbers of every collection.
+    """A plugin that records the scheduled numbers at the end of every collection.
 
     Attributes:
-        collections: (timestep at its start, at its end, at the end of the call of learn, numbers).
+        collections: (timestep at its start, timestep at its end, timestep at which this call of
+            `learn` ends, numbers).
     """
 
     def __init__(self) -> None:
@@ -152,7 +153,7 @@ class FollowsNumbers:
 
 
 def numbers_at(run: Run, start: int, end: int, total: int) -> Mapping[str, float]:
-    """The numbers at the end of a collection; some are filled at its start, some at every step."""
+    """The numbers at the end of a collection; some are evaluated at its start, others each step."""
     run.clock.timesteps, run.clock.total_timesteps = start, total
     run.refresh_schedules()
     run.clock.timesteps = end

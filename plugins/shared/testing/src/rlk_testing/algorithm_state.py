@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class AlgorithmStateChecks(AlgorithmScheduleChecks):
-    """Checks that `AlgorithmContract` inherits; it says how agents are made."""
+    """Checks that `AlgorithmContract` inherits; it defines the methods that raise here."""
 
     n_steps_trained: ClassVar[int] = 96
 
@@ -42,7 +42,7 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
 
     @once_per_suite
     def training(self) -> Training:
-        """What becomes of an agent with the suite's settings, which most checks look at."""
+        """The recorded training of an agent with the suite's settings (see `Training`)."""
         watch = Watch()
         with self.agent(plugins=[watch]) as agent:
             training = train_twice(agent, watch, self.n_steps_trained, self.observations(agent))
@@ -52,7 +52,7 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
         return training
 
     def loaded(self, path: Path, agent: Agent) -> Agent:
-        """The agent in a file, with the environment passed again as a file may not name code."""
+        """Load an agent; its environment is passed again, because a file may not name code."""
         return self.loaded_again(path, agent)
 
     def observations(self, agent: Agent, count: int = 16) -> list[Any]:
@@ -101,7 +101,7 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
             for observation, action in zip(each, actions, strict=True):
                 one, _ = agent.predict(observation, deterministic=True)
                 assert np.allclose(one, action, atol=1e-5), (
-                    "a batch is predicted otherwise than its rows"
+                    "the prediction for a batch differs from those for its rows"
                 )
 
     def test_its_deterministic_action_is_the_same_at_every_call(self) -> None:
@@ -156,8 +156,8 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
             restored.learn(self.n_steps_trained, reset_num_timesteps=False)
             assert restored.num_timesteps == training.timesteps[1]
             assert restored.run.parameters.flat.equal(training.parameters[1]), (
-                "after a checkpoint learning goes on otherwise than without one: is everything "
-                "that lives from update to update in state_dict()?"
+                "training continues differently after a checkpoint is loaded: does state_dict() "
+                "hold everything that lives from update to update?"
             )
 
     def test_its_state_is_plain_and_comes_back_as_it_was(self) -> None:
@@ -176,15 +176,15 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
             theirs = dict(learnt(other.run.algorithm.state_dict()))
             for path, value in learnt(training.state):
                 assert same(value, theirs.get(path)), (
-                    f"load_parameters(get_parameters()) leaves {path} of state_dict() behind: a "
-                    f"target or a coefficient is to be a tensor of floating point there, and "
-                    f"load_state_dict must take it from there"
+                    f"load_parameters(get_parameters()) does not restore {path} of state_dict(): a "
+                    f"target or a coefficient must be a floating-point tensor there, and "
+                    f"load_state_dict must load it"
                 )
             assert same(training.named, other.get_parameters())
 
 
 def learnt(state: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every tensor and array of floating point in a state, with its path."""
+    """(path, value) of every floating-point tensor and array in a state."""
     import torch
 
     if isinstance(state, dict):
@@ -195,5 +195,5 @@ def learnt(state: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def as_sample(action: object) -> object:
-    """A scalar array as the number that a Discrete space knows."""
+    """A 0-dim array as a scalar, which `Discrete.contains` takes; anything else as it is."""
     return action[()] if isinstance(action, np.ndarray) and action.ndim == 0 else action

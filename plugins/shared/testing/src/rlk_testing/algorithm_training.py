@@ -1,4 +1,4 @@
-"""The training of a suite that most checks of an algorithm look at: what happened, what it left."""
+"""One recorded training per suite, which most checks of an algorithm look at."""
 
 from __future__ import annotations
 
@@ -27,22 +27,24 @@ if TYPE_CHECKING:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Training:
-    """An agent trained, wrote a checkpoint, trained on, and wrote its model.
+    """Record of an agent that trained, saved a checkpoint, trained again and saved its model.
 
     Attributes:
-        agent: closed by now; what it was asked for and planned can be looked at.
-        watch: the updates of both trainings, and how often lifecycle hooks were called.
-        updates: those of the first training: (batch, its tensors before, update).
-        foreseen: what the algorithm said of them beforehand; None if it does not say.
-        hook_calls: the calls of pluggy in the first training, by name.
-        iterations, timesteps: by the end of each training.
-        drawn: the global generators that the first training and a prediction used, in words.
-        replaced: what is wrong with the memory of the parameters; None if nothing is.
+        agent: already closed; its spec and its plan can still be read.
+        watch: the updates of both trainings, and how often each lifecycle hook was called.
+        updates: of the first training: (batch, its tensors before the update, update).
+        foreseen: what `updates_ahead` returned before the first training; None without it.
+        hook_calls: names of the hooks that pluggy called in the first training.
+        iterations, timesteps: the counters after each training.
+        drawn: messages about global generators that the first training or a prediction used.
+        replaced: the error of `Parameters.check` after the first training; None if it passed.
         parameters: after each training, float [P].
-        named: parameters by name, as `Agent.get_parameters` gives them, at the end.
-        state: of the algorithm, at the end.
-        acted: observation, deterministic action and state of the policy, one after the other.
-        checkpoint: the file of the first training's end. model: the file of the second's.
+        named: parameters by name, from `Agent.get_parameters` at the end.
+        state: `state_dict()` of the algorithm at the end.
+        acted: (observation, deterministic action, policy state after it) for one sequence of
+            observations, at the end.
+        checkpoint: file that was saved after the first training.
+        model: file that was saved after the second one.
     """
 
     agent: Agent
@@ -60,16 +62,18 @@ class Training:
     acted: Sequence[tuple[Any, Any, Any]]
     checkpoint: Path
     model: Path
-    _folder: tempfile.TemporaryDirectory[str]  # goes with this record
+    _folder: tempfile.TemporaryDirectory[str]  # deleted together with this record
 
 
 def train_twice(
     agent: Agent, watch: Watch, timesteps: int, observations: Sequence[Any]
 ) -> Training:
-    """Train that agent, among whose plugins `watch` is, and write down what happens.
+    """Train an agent twice and record what happens.
 
     Args:
-        timesteps: of each of the two trainings. observations: to act on in the end.
+        watch: one of the agent's plugins.
+        timesteps: of each of the two trainings.
+        observations: to predict actions for at the end.
     """
     run, folder = agent.run, tempfile.TemporaryDirectory()
     algorithm: Any = run.algorithm
@@ -106,7 +110,7 @@ def train_twice(
 
 @contextlib.contextmanager
 def hook_calls(run: Run) -> Iterator[list[str]]:
-    """The names of the hooks that pluggy is asked to call meanwhile."""
+    """A list of the names of the hooks that pluggy is asked to call inside."""
     calls: list[str] = []
     undo = run.hooks._manager.add_hookcall_monitoring(
         lambda name, *_: calls.append(name), lambda *_: None
@@ -118,7 +122,7 @@ def hook_calls(run: Run) -> Iterator[list[str]]:
 
 
 def what_replaced(parameters: Parameters) -> RlkError | None:
-    """What `Parameters.check` finds wrong."""
+    """The error that `Parameters.check` raises; None if it raises none."""
     try:
         parameters.check()
     except RlkError as error:
@@ -127,7 +131,7 @@ def what_replaced(parameters: Parameters) -> RlkError | None:
 
 
 def acted(agent: Agent, observations: Sequence[Any]) -> list[tuple[Any, Any, Any]]:
-    """(observation, deterministic action, state of the policy after it), one after the other."""
+    """(observation, deterministic action, policy state after it) for a sequence of observations."""
     found, state = [], None
     for observation in observations:
         action, state = agent.predict(observation, state, deterministic=True)

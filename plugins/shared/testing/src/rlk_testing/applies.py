@@ -1,10 +1,10 @@
-"""Which checks of a suite apply to a component: asked when tests are collected.
+"""Conditions under which a check applies to a component, evaluated when tests are collected.
 
     @applies(lambda suite: suite.record().config is not None)
     def test_every_setting_has_a_help_text(self) -> None: ...
 
-A check that does not apply is deselected, so what a test run reports as skipped is what could not
-be tested on this machine. A question that fails leaves the check where it is, to fail for itself.
+A check that does not apply is deselected, so a skipped test always means that this machine lacks
+something. If a condition raises an exception, the check is kept and fails by itself.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ def applies(*asked: Question) -> Callable[[Decorated], Decorated]:
     """Decorator of a check, or of a class for all the checks that it defines itself.
 
     Args:
-        asked: whether the check applies to an instance of the suite; all must say so. They are
-            asked when tests are collected, so they may look at records and classes, and must build
-            nothing.
+        asked: conditions on an instance of the suite, which must all hold. They are evaluated
+            when tests are collected, so they may look at records and classes but build nothing.
     """
 
     def decorate(decorated: Decorated) -> Decorated:
@@ -36,16 +35,16 @@ def applies(*asked: Question) -> Callable[[Decorated], Decorated]:
 
 
 def questions(check: object) -> tuple[Question, ...]:
-    """Those that decide whether this check applies; none where it always does."""
+    """The conditions of a check; empty if it always applies."""
     found: tuple[Question, ...] = getattr(check, _QUESTIONS, ())
     return found
 
 
 def is_applicable(suite: Any, check: object) -> bool:
-    """Whether a check applies to this suite; a question that fails is no reason to leave it out."""
+    """Whether a check applies to this suite; it does if a condition raises an exception."""
     try:
         return all(question(suite) for question in questions(check))
-    except Exception:  # the check finds the same fault and reports it
+    except Exception:  # the check meets the same fault and reports it
         return True
 
 

@@ -1,4 +1,4 @@
-"""The contract of a collector: environments are stepped into the storage, and nothing is lost."""
+"""The contract of a collector: it steps environments and stores every transition."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CollectorContract(RunContract):
     kind = "collectors"
 
     def collected(self, timesteps: int = 80, **settings: Any) -> Watch:
-        """What was seen of a run with two environments, whose agent is closed again."""
+        """Train with two environments and return what was seen; the agent is closed by then."""
         watch = Watch()
         with self.agent(plugins=(self.entry().name, watch), **{"n_envs": 2, **settings}) as agent:
             agent.learn(timesteps)
@@ -219,14 +219,14 @@ class CollectorContract(RunContract):
         with self.agent(plugins=(name, Watch(stops_at=10)), n_steps=4) as agent:
             agent.learn(100)
             state = copy.deepcopy(checkpoint.run_state(agent.run))
-        if not kept:  # of environments that cannot tell it
+        if not kept:  # as with environments whose state cannot be saved
             state["manifest"]["contents"].remove("environments")
         with self.agent(plugins=(name, watch), n_steps=4) as other:
             checkpoint.restore(other.run, state)
             other.learn(40, reset_num_timesteps=False)
             assert watch.restarts == 1, "the storage is told that the collection was cut short"
 
-    # ---- what is not finite ----------------------------------------------------------------------
+    # ---- non-finite numbers ----------------------------------------------------------------------
 
     @pytest.mark.parametrize("field", ["reward", "observation"])
     def test_a_number_that_is_none_stops_the_run_and_is_not_stored(self, field: str) -> None:
@@ -249,7 +249,7 @@ class CollectorContract(RunContract):
                 one.learn_until(200)
             ends = [checkpoint.run_state(one.run) for one in (agent, other)]
             for part in (*checkpoint.PARTS, "storage", "environments", "collector"):
-                assert same(ends[0][part], ends[1][part]), f"its {part} went on otherwise"
+                assert same(ends[0][part], ends[1][part]), f"its {part} went on differently"
 
     def test_collecting_draws_from_no_global_generator(self) -> None:
         with self.agent() as agent, global_generators_untouched():
@@ -257,7 +257,7 @@ class CollectorContract(RunContract):
 
 
 class Watch:
-    """Sees the steps that come into the storage, copied, and what a listener sees."""
+    """A plugin that records copies of the stored steps, and what a listener of `rlk_step` sees."""
 
     episodes: Sequence[tuple[float, int]] = ()
     n_episodes = 0
@@ -281,12 +281,12 @@ class Watch:
         return False if run.timesteps == self.stops_at else None
 
     def keeping(self, config: Any) -> Watched:
-        """A storage as a component makes it."""
+        """The factory of a storage component."""
         return Watched(self)
 
 
 class Watched(StandInStorage):
-    """A storage that shows its steps."""
+    """A storage that gives its watch a copy of every step."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
@@ -301,7 +301,7 @@ class Watched(StandInStorage):
 
 
 class Acting:
-    """Has the actor carry the number of its calls."""
+    """A plugin that makes an actor whose carry is the number of its calls."""
 
     def __init__(self) -> None:
         self.starts: list[Any] = []
@@ -322,7 +322,7 @@ class Acting:
 
 
 class Beginning:
-    """Has that actor carry a word when a collection begins."""
+    """A plugin that makes the same actor, whose carry is a word where a collection begins."""
 
     def __init__(self, acting: Acting) -> None:
         self.acting = acting
@@ -335,7 +335,7 @@ class Beginning:
 
 
 class Meddles:
-    """Steps the environments of training in the middle of a collection."""
+    """A plugin that steps the training environments in the middle of a collection."""
 
     env: Any = None
 
@@ -345,7 +345,7 @@ class Meddles:
 
 
 class TwoRanks:
-    """Makes the run one of two that share it."""
+    """A plugin that makes the run one of two ranks."""
 
     @hookimpl
     def rlk_make_communicator(self) -> Any:
@@ -366,7 +366,7 @@ class AsksForInfos:
 
 
 class SaysItsPlace(Walk):
-    """Its info is a number of the observation that the step led to."""
+    """A walk whose info holds the first number of the observation after the step."""
 
     def step(self, action: Any) -> Any:
         *result, _ = super().step(action)

@@ -1,4 +1,4 @@
-"""The contract of a command: a click command that shows its help in a moment."""
+"""The contract of a command: a click command whose help appears quickly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlk_testing.contract import Contract, is_installed
 
 
 class CommandContract(Contract):
-    """What every command must do; its factory names a click command. `a.b` is `rlk a b`."""
+    """What every command must do. Its factory is a click command; `a.b` is run as `rlk a b`."""
 
     kind = "commands"
 

@@ -1,4 +1,4 @@
-"""The command line as a user types it, in this process."""
+"""Runs the command line in this process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlk_cli.main import main
 
 
 def ended(*arguments: object) -> int:
-    """The exit code of `rlk ARGUMENTS`; what it prints is left to `capsys`."""
+    """Run `rlk ARGUMENTS` and return its exit code; `capsys` has what it prints."""
     with pytest.raises(SystemExit) as end:
         main([str(argument) for argument in arguments])
     return int(str(end.value.code))

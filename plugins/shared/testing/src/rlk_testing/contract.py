@@ -36,23 +36,26 @@ def has_settings(suite: Contract) -> bool:
 
 
 def has_usual_settings(suite: Contract) -> bool:
-    """Whether this is the component's own suite, and not one of other settings."""
+    """Whether this suite runs the component with its usual settings (see `Contract.variant`)."""
     return not suite.variant
 
 
 def is_installed(suite: Contract) -> bool:
-    """Whether the component is of an installed distribution, so that a fresh Python knows it."""
+    """Whether an installed distribution has the component, so that a fresh Python finds it."""
     return suite.entry().dist != "this program"
 
 
 def may_have(suite: Contract, *methods: str) -> bool:
-    """Whether what the factory makes may have these methods; only a class says so beforehand."""
+    """Whether an instance may have these methods: False only if the factory is a class without one.
+
+    What a function makes is not known before it is called.
+    """
     factory = suite.record().load()
     return not isinstance(factory, type) or all(hasattr(factory, name) for name in methods)
 
 
 def once_per_suite(method: Callable[[SuiteT], Answer]) -> Callable[[SuiteT], Answer]:
-    """Decorator of a method that checks only look at: its first answer serves the whole suite."""
+    """Call a method once per suite and keep its result, which checks may read but not change."""
     answers: WeakKeyDictionary[type, Answer] = WeakKeyDictionary()
 
     @wraps(method)
@@ -65,13 +68,13 @@ def once_per_suite(method: Callable[[SuiteT], Answer]) -> Callable[[SuiteT], Ans
 
 
 class Contract:
-    """The part of a suite that is the same for every kind.
+    """The part that the suites of all kinds share.
 
     Attributes:
         component: the name that a user types, or a `Component` that is not installed.
-        settings: of the component, where its defaults are too large for a test.
-        variant: True if another suite has the component with its usual settings, so that checks
-            whose outcome does not depend on them are left out of this one.
+        settings: the component's settings in these checks, where a default is too large for a test.
+        variant: True if another suite tests the component with its usual settings; checks whose
+            outcome does not depend on settings are then left out of this one.
     """
 
     kind: ClassVar[str] = ""
@@ -79,11 +82,11 @@ class Contract:
     settings: ClassVar[Mapping[str, Any]] = {}
     variant: ClassVar[bool] = False
 
-    # ---- what suites are built of ----------------------------------------------------------------
+    # ---- building blocks for checks --------------------------------------------------------------
 
     @once_per_suite
     def kernel(self) -> Kernel:
-        """Everything that is installed, with the component if it is given as an object."""
+        """A kernel with all installed components, and with the suite's if that is an object."""
         if isinstance(self.component, str):
             return installed()
         kernel = with_environments(own_kernel())
@@ -91,7 +94,7 @@ class Contract:
         return kernel
 
     def entry(self) -> Entry:
-        """The component as the registry has it."""
+        """The component's entry in the registry."""
         component = self.component
         return (
             self.kernel()
@@ -103,7 +106,7 @@ class Contract:
         return self.entry().component()
 
     def config(self, **changes: Any) -> Any:
-        """Its config with `settings` and these changes, or None if it has none."""
+        """The component's config with `settings` and these changes; None if it has no config."""
         record = self.record()
         if record.config is None:
             return None
@@ -117,7 +120,7 @@ class Contract:
         given = arguments if config is None else (*arguments, config)
         return self.record().load()(*given, **keywords)
 
-    # ---- what holds for every kind ---------------------------------------------------------------
+    # ---- checks for every kind -------------------------------------------------------------------
 
     def test_its_name_is_found_in_the_registry_of_its_kind(self) -> None:
         assert self.component, f"{type(self).__name__} names no component: component = 'name'"
@@ -183,19 +186,19 @@ class Contract:
 
 @cache
 def installed() -> Kernel:
-    """Everything that is installed, and the environments of `rlk_testing.environments`."""
+    """A kernel with all installed components and the environments of `rlk_testing.environments`."""
     return with_environments(own_kernel())
 
 
 def with_environments(kernel: Kernel) -> Kernel:
-    """That kernel, in which `rlk_testing.environments:Walk` and its like are known."""
+    """The kernel, to which names such as `rlk_testing.environments:Walk` have been added."""
     named = "rlk_testing.environments:environment_named"
     kernel.registries.environments.register("test-environments", named, summary="of rlk_testing")
     return kernel
 
 
 def _required(config: Any) -> dict[str, Any]:
-    """The values of those fields that have no default."""
+    """The values of the fields that have no default."""
     fields = attrs.fields(type(config))
     return {
         f.name: getattr(config, f.name) for f in fields if f.init and f.default is attrs.NOTHING
@@ -203,10 +206,10 @@ def _required(config: Any) -> dict[str, Any]:
 
 
 def run_python(code: str) -> str:
-    """What a fresh Python prints.
+    """Run code in a fresh Python process and return what it prints.
 
     Raises:
-        AssertionError: with what it wrote, if it fails.
+        AssertionError: with the process's standard error, if it fails.
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -214,7 +217,7 @@ def run_python(code: str) -> str:
 
 
 def one_thread() -> AbstractContextManager[None]:
-    """Torch on one thread for a moment: small networks are fastest, and sums come out the same."""
+    """Run torch on one thread inside: small networks are fastest so, and sums are reproducible."""
     from rlk.running import device  # not at the top: it imports torch
 
     return device.one_thread()
@@ -222,10 +225,10 @@ def one_thread() -> AbstractContextManager[None]:
 
 @contextmanager
 def global_draws() -> Iterator[list[str]]:
-    """What is wrong with how global generators were used inside; filled when it is left."""
+    """A list that, on exit, has a message for every global generator that was used inside."""
     import torch
 
-    # Drawn from once before: a seed that was set earlier does not look like no seed then.
+    # After a draw, setting the same seed once more also changes the state, and is noticed.
     random.random(), np.random.random(), torch.rand(())
     before = random.getstate(), np.random.get_state(), torch.get_rng_state()
     found: list[str] = []
@@ -248,7 +251,7 @@ def global_generators_untouched() -> Iterator[None]:
 
 
 def plain(value: Any, where: str = "state") -> None:
-    """Raises AssertionError unless a state is of JSON values, arrays, tensors, dicts, lists."""
+    """Raises AssertionError if a state holds more than JSON values, arrays and tensors."""
     import torch
 
     if value is None or isinstance(value, (bool, int, float, str, torch.Tensor)):
@@ -271,7 +274,7 @@ def plain(value: Any, where: str = "state") -> None:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two states are equal bit for bit."""
+    """Whether two states are equal, arrays and tensors bit for bit."""
     import torch
 
     if isinstance(one, Mapping) or isinstance(other, Mapping):

@@ -1,4 +1,4 @@
-"""The contract of a decorating storage: it takes some of a replay's stages of sampling."""
+"""The contract of a decorating storage, which takes over some stages of a replay's sampling."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class DecoratorContract(Contract):
     """What every decorating storage must do.
 
     Attributes:
-        base: the replay storage that it is put upon. capacity: transitions that that one keeps.
-        observation: which of `trajectory.SPACES` it is tried with.
+        base: the replay storage that it decorates here. capacity: transitions that this one keeps.
+        observation: key of the observation space in `trajectory.SPACES`.
     """
 
     kind = "storages"
@@ -35,7 +35,7 @@ class DecoratorContract(Contract):
     observation: ClassVar[str] = "float32"
 
     def trajectory(self, **keywords: Any) -> Trajectory:
-        """The experience that it is tried with; override for observations of a special form."""
+        """The experience for these checks; override it if observations must have a special form."""
         return Trajectory(SPACES[self.observation], gym.spaces.Discrete(4), **keywords)
 
     def new_base(self) -> Any:
@@ -99,7 +99,7 @@ class DecoratorContract(Contract):
             base.feedback(batch, update_for(batch))
 
     def check(self, batch: Batch, kept: list[Any]) -> None:
-        """Raises AssertionError for what was never stored; override where observations change."""
+        """Raises AssertionError if a row is not stored; override it if observations are changed."""
         observed = map_observation(np.asarray, batch.observation)
         for row in range(len(batch.action)):
             one, action = at(observed, row), batch.action[row].numpy()
@@ -173,7 +173,9 @@ class DecoratorContract(Contract):
             base.add(step)
             twin.add(step)
             one, two = base.sample(16), twin.sample(16)
-            assert np.array_equal(one.index, two.index), "it samples otherwise after being restored"
+            assert np.array_equal(one.index, two.index), (
+                "it samples differently after being restored"
+            )
             assert one.reward.equal(two.reward) and one.weight.equal(two.weight)
             base.feedback(one, update_for(one))
             twin.feedback(two, update_for(two))

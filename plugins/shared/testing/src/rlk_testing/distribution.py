@@ -1,9 +1,8 @@
-"""The contract of an action distribution: formulas against each other, and samples against them.
+"""The contract of an action distribution: its formulas agree with each other and with samples.
 
-Samples are drawn with a fixed seed, so a check gives the same answer at every call. Its tolerance
-is five standard deviations of what it estimates: a right formula fails with a probability of 6e-7,
-and a wrong one is found if it is off by more than that (about 1 % of a probability of one half,
-with 50,000 samples).
+Samples are drawn with a fixed seed, so a check always gives the same result. Its tolerance is five
+standard deviations of the estimate: a correct formula fails with a probability of 6e-7, and a wrong
+one is detected if its error is larger (with 50,000 samples, 0.011 for a probability of one half).
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ class DistributionContract(Contract):
     """What every distribution must do. Its factory takes the action space.
 
     Attributes:
-        action_spaces: to try it on; empty takes those in `BY_NAME` that it declares.
-        spread: of the random parameters that formulas are tried with.
+        action_spaces: for the checks; empty means those in `BY_NAME` that it declares.
+        spread: standard deviation of the random parameters in the checks.
         has_entropy, has_kl: False where there is no formula; the method then raises
             NotImplementedError.
     """
@@ -66,14 +65,14 @@ class DistributionContract(Contract):
         return [(space, self.made(space)) for space in found]
 
     def parameters(self, distribution: Any, *lead: int, seed: int = 0) -> Tensor:
-        """Random flat parameters [*lead, P], as a network might give them."""
+        """Random flat parameters [*lead, P], as a network might output them."""
         generator = torch.Generator().manual_seed(seed)
         return self.spread * torch.randn(*lead, distribution.parameter_size, generator=generator)
 
     def draws(
         self, distribution: Any, count: int = _SAMPLES, seed: int = 0
     ) -> tuple[Tensor, Tensor]:
-        """Parameters [1, P] and that many samples of them."""
+        """Parameters [1, P], and `count` samples with them."""
         parameters = self.parameters(distribution, 1, seed=seed)
         noise = distribution.noise(np.random.default_rng(seed), count)
         return parameters, distribution.sample(
@@ -159,7 +158,7 @@ class DistributionContract(Contract):
                 )
 
     def test_samples_lie_in_an_interval_as_often_as_the_density_says(self) -> None:
-        # P(a < x < b) by integrating exp(log_prob), against the part of the samples in between.
+        # P(a < x < b), the integral of exp(log_prob), is the fraction of samples in between.
         for _, distribution in self.tried():
             if distribution.action.shape != (1,) or distribution.action.dtype != "float32":
                 continue
@@ -191,7 +190,7 @@ class DistributionContract(Contract):
 
     @applies(lambda suite: suite.is_reparameterised())
     def test_a_sample_comes_with_its_log_prob_and_both_with_their_gradients(self) -> None:
-        """The gradients along a random direction, against differences of the values."""
+        """Gradients along a random direction are compared with finite differences."""
         for space, distribution in self.tried():
             noise = torch.from_numpy(distribution.independent_noise(np.random.default_rng(0), 64))
             sample = distribution.sample_with_log_prob
@@ -214,7 +213,7 @@ class DistributionContract(Contract):
         """Whether SAC can learn with it (`rlk_networks.Reparameterised`)."""
         return all(offers(one, Reparameterised) for _, one in self.tried())
 
-    # ---- what users are told -------------------------------------------------------------------
+    # ---- probabilities for users ---------------------------------------------------------------
 
     @applies(lambda suite: suite.tells())
     def test_probabilities_told_of_a_countable_distribution_are_those_of_log_prob(self) -> None:
@@ -262,13 +261,16 @@ class DistributionContract(Contract):
             assert torch.allclose(back, some, atol=2e-3), f"in {space}: it needs own_action"
 
     def tells(self) -> bool:
-        """Whether users are told probabilities (`rlk_networks.HasProbabilities`)."""
+        """Whether it offers probabilities to users (`rlk_networks.HasProbabilities`)."""
         return all(offers(one, HasProbabilities) for _, one in self.tried())
 
     def _units(
         self, space: gym.Space[Any], distribution: Any, drawn: Any
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(scale, offset) [D] of what the environment gets, from samples within its bounds."""
+        """(scale, offset) [D] from stored actions to the environment's, fitted to samples.
+
+        Samples at the bounds, where the environment's actions are clipped, are left out.
+        """
         given = distribution.env_action(drawn).reshape(len(drawn), -1).astype(np.float64)
         low, high = (np.reshape(bound, -1) for bound in (space.low, space.high))  # type: ignore[attr-defined]
         fits = []
@@ -300,7 +302,7 @@ class DistributionContract(Contract):
     def test_the_divergence_is_the_mean_difference_of_log_prob(self) -> None:
         for space, distribution in self.tried():
             for seed in range(3):
-                # Far enough apart that the divergence is another one in the other direction.
+                # Far enough apart that the divergence differs in the other direction.
                 parameters, drawn = self.draws(distribution, seed=seed)
                 other = parameters + self.parameters(distribution, 1, seed=seed + 10)
                 one = distribution.log_prob(parameters.expand(_SAMPLES, -1), drawn).double()
@@ -349,5 +351,5 @@ def enumerate_actions(space: gym.Space[Any]) -> list[Any]:
 
 
 def margin(values: Tensor) -> float:
-    """Five standard deviations of the mean of these samples, and what float32 may cost."""
+    """Five standard deviations of the mean of these samples, and a float32 rounding error."""
     return _SIGMAS * float(values.std()) / math.sqrt(len(values)) + 1e-5

@@ -1,4 +1,4 @@
-"""An environment that does the damage it is asked for: for vector environments and their faults."""
+"""An environment that fails in the way its action asks for, to test vector environments."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ METHODS = ("__init__", "reset", "step", "render")
 
 
 class Fate(IntEnum):
-    """What an action brings about."""
+    """What an action causes."""
 
     GO = 0  #: an ordinary step
     RAISE = 1  #: an exception
-    KILL = 2  #: the end of its process, by SIGKILL
-    EXIT = 3  #: likewise, by `os._exit(7)`
+    KILL = 2  #: its process ends by SIGKILL
+    EXIT = 3  #: its process ends by `os._exit(7)`
     HANG = 4  #: a step that does not return
-    LEAVE_CHILD = 5  #: an exit with code 9, while a child of its process lives on for seconds
+    LEAVE_CHILD = 5  #: its process exits with code 9, while a child of it lives on for seconds
     SYS_EXIT = 6  #: `sys.exit(5)`
     END = 7  #: the end of the episode
 
@@ -35,7 +35,7 @@ class Doomed(gym.Env[Any, Any]):
     """The action says what happens (`Fate`); the observation is the number of steps so far.
 
     Args:
-        raises_in: one of `METHODS`, which raises whatever the action is.
+        raises_in: one of `METHODS`; it always raises.
         note: a file to write a line to when the environment is closed.
     """
 
@@ -71,7 +71,7 @@ class Doomed(gym.Env[Any, Any]):
             sys.exit(5)
         if action == Fate.HANG:
             time.sleep(1000)
-        if action == Fate.LEAVE_CHILD:  # which inherits what this process has open
+        if action == Fate.LEAVE_CHILD:  # the child inherits open files and pipes
             if os.fork() == 0:
                 time.sleep(2.5)
                 os._exit(0)

@@ -1,4 +1,4 @@
-"""The contract of an environment component: it answers to names with what makes them."""
+"""The contract of an environment component: it maps a name to what makes that environment."""
 
 from __future__ import annotations
 
@@ -25,17 +25,20 @@ print("torch" if "torch" in sys.modules else "")
 
 
 class EnvironmentContract(Contract):
-    """What every environment component must do; its factory *is* the function of a name.
+    """What every environment component must do.
+
+    Its factory is a function of a name. It returns a callable that makes the environment, or None
+    if it does not know the name.
 
     Attributes:
-        ids: some of the names that it answers to; each is made.
+        ids: some of the names that it knows; each of these environments is made.
     """
 
     kind = "environments"
     ids: ClassVar[tuple[str, ...]] = ()
 
     def answer(self, env: str) -> Any:
-        """What it answers to a name."""
+        """What it returns for a name."""
         return self.record().load()(env)
 
     def test_it_answers_none_to_the_environments_of_others(self) -> None:

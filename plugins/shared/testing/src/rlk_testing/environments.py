@@ -1,4 +1,4 @@
-"""Environments to be understood at a glance, one for every action space. Imports no torch."""
+"""Small environments for tests, such as one for every action space. Imports no torch."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Spoil = Literal["", "reward", "observation", "huge", "error"]
 class Match(gym.Env[Any, Any]):
     """The observation shows which action is right: the reward is 1 for it, less for any other.
 
-    What is shown next is drawn at random and does not depend on the action. An episode has `length`
-    steps, so the best return is `length`.
+    The next observation is drawn at random and does not depend on the action. An episode has
+    `length` steps, so the best return is `length`.
 
     Args:
         action_space: Discrete, Box, MultiDiscrete or MultiBinary.
         length: steps per episode.
-        truncates: whether episodes are cut off instead of ending.
-        spoil: what goes wrong at step `spoil_at` of the first episode: a `reward` or an
+        truncates: whether episodes are truncated after `length` steps instead of terminated.
+        spoil: what goes wrong at step `spoil_at`, counted over all episodes: a `reward` or an
             `observation` is NaN, every reward is `huge` from there on, or `step` raises an `error`.
     """
 
@@ -80,7 +80,7 @@ class DiscreteMatch(Match):
 
 
 class BoxMatch(Match):
-    """Two continuous actions whose bounds are symmetric about nothing."""
+    """Two continuous actions with asymmetric bounds."""
 
     def __init__(self, **keywords: Any) -> None:
         low, high = np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32)
@@ -125,7 +125,7 @@ class MultiBinaryTableMatch(Match):
 
 
 def environment_named(asked: str) -> type | None:
-    """The class that `rlk_testing.environments:NAME` names, whatever else is installed."""
+    """The class that `rlk_testing.environments:NAME` refers to; None for any other name."""
     module, _, name = asked.partition(":")
     found = globals().get(name) if module == __name__ else None
     return found if isinstance(found, type) else None
@@ -140,7 +140,7 @@ BY_ACTION_SPACE = {
 }
 
 
-#: Likewise with actions of several axes.
+#: Likewise, with actions of several axes.
 BY_SPACE_OF_SEVERAL_AXES = {
     "Box": "rlk_testing.environments:BoxTableMatch",
     "MultiDiscrete": "rlk_testing.environments:MultiDiscreteTableMatch",
@@ -149,15 +149,16 @@ BY_SPACE_OF_SEVERAL_AXES = {
 
 
 class Walk(gym.Env[Any, Any]):
-    """A random walk whose every number tells runs apart: for vector environments and wrappers.
+    """A random walk that differs between seeds and steps, for vector environments and wrappers.
 
-    Episodes end by chance (terminated) or after `length` steps (truncated).
+    Episodes terminate at random or are truncated after `length` steps.
 
     Args:
-        length: steps until an episode is cut off.
+        length: steps until an episode is truncated.
         observation: `array`, `dict`, or `image` (uint8 [8, 6, 3]).
-        continuous: a Box of two actions instead of three discrete ones.
-        infos: whether resets and steps have infos, some of them only at times.
+        continuous: whether actions are a Box of two numbers instead of three discrete ones.
+        fails_at: step of an episode from which on `step` raises an error; 0 for never.
+        infos: whether resets and steps return infos, one of them only at times.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012
@@ -212,7 +213,7 @@ class Walk(gym.Env[Any, Any]):
         self.closed += 1
 
     def steps_left(self, extra: int = 0) -> int:
-        """Steps until the episode is cut off: something to call from outside."""
+        """Steps until the episode is truncated; a method for tests to call."""
         return self.length - self.steps + extra
 
     def _info(self) -> dict[str, Any]:
@@ -233,10 +234,10 @@ class Walk(gym.Env[Any, Any]):
 
 
 class Misfit(Walk):
-    """A walk that gives something that does not fit in its third step, or when it restarts then.
+    """A walk with a value of the wrong type or shape in its third step, or in the reset after it.
 
     Args:
-        field: what is wrong, of `FIELDS`. The observation has one number instead of three.
+        field: the wrong value, of `FIELDS`. An observation has one number instead of three.
     """
 
     FIELDS = ("observation", "restart", "reward", "terminated", "truncated")
@@ -263,9 +264,10 @@ class Misfit(Walk):
 
 
 class Hangs(Walk):
-    """A walk that does not come back from its first step for far longer than anybody waits.
+    """A walk whose steps take far longer than any test waits.
 
-    It does at last, so that whoever waits for it whatever happens is found out and not waited for.
+    They do return in the end, so a backend that waits for them fails its test instead of blocking
+    it forever.
     """
 
     SECONDS = 60.0
@@ -276,10 +278,13 @@ class Hangs(Walk):
 
 
 class Forever(gym.Env[Any, Any]):
-    """Nothing ever changes and every step is worth 1; episodes are cut off after `length` steps.
+    """One state, and a reward of 1 for every step; episodes are truncated after `length` steps.
 
-    So the value of its one state is 1 / (1 - gamma), whoever forgets to bootstrap at a time limit
-    finds less.
+    The value of the state is 1 / (1 - gamma); without bootstrapping at time limits it comes out
+    lower.
+
+    Args:
+        ends: whether episodes are terminated after `length` steps instead of truncated.
     """
 
     def __init__(self, length: int = 2, ends: bool = False) -> None:
@@ -301,7 +306,7 @@ class Forever(gym.Env[Any, Any]):
 
 
 def show(space: spaces.Space[Any], rng: np.random.Generator) -> Array:
-    """An observation that tells the right action of this space, float32 [W]."""
+    """A random observation that shows the right action, float32 [W]."""
     if isinstance(space, spaces.Discrete):
         one: Array = np.eye(int(space.n), dtype=np.float32)[rng.integers(space.n)]
         return one
@@ -337,7 +342,7 @@ def match(space: spaces.Space[Any], shown: Array, action: Any) -> float:
 
 
 def _width(space: spaces.Space[Any]) -> int:
-    """How many numbers it takes to tell the right action."""
+    """How many numbers it takes to show the right action."""
     if isinstance(space, spaces.Discrete):
         return int(space.n)
     if isinstance(space, spaces.MultiDiscrete):

@@ -1,7 +1,7 @@
-"""Importing this module loads what runs are made of: every installed component of these kinds.
+"""Importing this module loads all installed components of the kinds that most runs are made of.
 
-It is for a fork server, whose programs then need not load it. Extensions and commands are left to
-those who ask for them: theirs may import what must not be loaded before a fork, such as MPI.
+It is for a fork server, whose programs then need not load them. Extensions and commands are left
+out, because they may import modules that must not be loaded before a fork, such as MPI.
 """
 
 from __future__ import annotations
@@ -18,6 +18,6 @@ KINDS = (
 _registries = Kernel().registries
 for _kind in KINDS:
     for _entry in _registries[_kind]:
-        # A run that needs a component which cannot be loaded says so itself.
+        # A component that cannot be loaded is reported by the runs that need it.
         with contextlib.suppress(Exception):
             _entry.component().load()

@@ -1,4 +1,4 @@
-"""Faults that a test brings about: a disk that is full, and a Ctrl-C in the middle of a step."""
+"""Faults that a test can cause: a full disk, and Ctrl-C in the middle of a step."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NoReturn
 
 import pytest
 
-#: How long a test waits for what hangs before it fails.
+#: How long a test waits for something that hangs before it fails.
 PATIENCE_SECONDS = 20.0
 
 
 @contextlib.contextmanager
 def full_disk() -> Iterator[None]:
-    """No file can become any longer: writing raises an `OSError`, also through a buffer."""
+    """Inside, no file can grow: writing raises an `OSError`, also through a buffer."""
     resource = pytest.importorskip("resource", reason="limits of POSIX")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
@@ -27,9 +27,9 @@ def full_disk() -> Iterator[None]:
 
 @contextlib.contextmanager
 def ctrl_c_after(seconds: float, patience: float = PATIENCE_SECONDS) -> Iterator[None]:
-    """Ctrl-C after so many seconds; what stands inside must end by KeyboardInterrupt.
+    """Ctrl-C after so many seconds; the code inside must then end with KeyboardInterrupt.
 
-    The test fails if it ends otherwise, or goes on for as many seconds of patience.
+    The test fails if the code ends in another way, or still runs `patience` seconds after Ctrl-C.
     """
     interrupted = False
 
@@ -50,16 +50,19 @@ def ctrl_c_after(seconds: float, patience: float = PATIENCE_SECONDS) -> Iterator
 
 @contextlib.contextmanager
 def failing_after(seconds: float, what: str) -> Iterator[None]:
-    """What stands inside fails with these words if it takes so many seconds, time and again."""
+    """Fail with this message if the code inside takes longer than so many seconds.
+
+    In case the code catches the failure, it is raised again after every further such period.
+    """
     with _alarm(lambda: pytest.fail(what), seconds, seconds):
         yield
 
 
 @contextlib.contextmanager
 def _alarm(ring: Callable[[], NoReturn], seconds: float, again: float) -> Iterator[None]:
-    """Calls a function after so many seconds, and as often again, in the main thread.
+    """Call a function in the main thread after `seconds`, and then every `again` seconds.
 
-    A timer that ran before (that of an enclosing alarm, or of a limit for every test) goes on.
+    A timer that ran before (of an enclosing alarm, or of a time limit for tests) is restored.
     """
     if not hasattr(signal, "setitimer"):
         pytest.skip("this system has no timers of POSIX")

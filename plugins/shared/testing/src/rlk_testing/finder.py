@@ -1,4 +1,4 @@
-"""The contract of a finder: the component at a place."""
+"""The contract of a finder: it returns the component at a place, such as `package.module:Name`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ print("torch" if "torch" in sys.modules else "")
 
 
 class FinderContract(Contract):
-    """What every finder must do; its factory *is* the function from place to Component.
+    """What every finder must do; its factory itself is the function from place to component.
 
     Attributes:
         places: some of the places that it knows.

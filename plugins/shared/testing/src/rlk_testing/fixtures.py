@@ -1,6 +1,6 @@
-"""The pytest plugin: fixtures, and checks that do not apply are deselected.
+"""The pytest plugin: it has fixtures, and it deselects checks that do not apply.
 
-Loaded whenever pytest starts, it imports nothing heavy.
+It is loaded whenever pytest starts, so it imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
     from rlk_testing.forks import ForkServer
 
-# Failing checks of the suites then show values, wherever rlk is installed.
+# So that a failing assertion in the suites shows the values that it compared.
 pytest.register_assert_rewrite("rlk_testing")
 
-#: What a fork server imports, so that no program in a fork has to.
+#: Modules that the fork server imports, so that no program in a fork has to.
 _FORKED = ("torch", "gymnasium", "rlk.making", "rlk_cli.main", "rlk_testing.everything")
 
 
@@ -85,7 +85,7 @@ def rlk_make() -> Iterator[Callable[..., Agent]]:
 
 @pytest.fixture(scope="session")
 def rlk_forks() -> Iterator[ForkServer]:
-    """Starts programs in forks of a Python that has imported torch and rlk (`forks.py`)."""
+    """Starts programs in forks of a Python process that has imported torch (`forks.py`)."""
     from rlk_testing.forks import ForkServer
 
     if not hasattr(os, "fork"):
@@ -96,7 +96,7 @@ def rlk_forks() -> Iterator[ForkServer]:
 
 @pytest.fixture(scope="session")
 def rlk_expert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of expert data: three steps in `environments.DiscreteMatch`, all of them right."""
+    """A file of expert data: three steps in `environments.DiscreteMatch` with the right actions."""
     import numpy as np
 
     path = tmp_path_factory.mktemp("expert") / "expert.npz"
@@ -112,9 +112,9 @@ def rlk_expert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def rlk_verdict(tmp_path_factory: Any) -> Callable[..., str]:
-    """rlk_verdict(suite, check): what a contract's check comes to.
+    """rlk_verdict(suite, check): the result of one check of a contract suite.
 
-    That is "passed", "skipped", "does not apply", or "failed: " and what it fails with.
+    That is "passed", "skipped", "does not apply", or "failed: " and the error's message.
     """
 
     def judge(suite: type, check: str) -> str:
@@ -140,7 +140,7 @@ def rlk_verdict(tmp_path_factory: Any) -> Callable[..., str]:
 
 @pytest.fixture
 def rlk_fails(rlk_verdict: Callable[..., str]) -> Callable[..., None]:
-    """rlk_fails(contract, good, broken, check): only the good one passes that check."""
+    """rlk_fails(contract, good, broken, check): asserts that only `good` passes the check."""
 
     def judge(contract: type, good: Any, broken: Any, check: str, **fields: Any) -> None:
         suites = [type("Suite", (contract,), {"component": c, **fields}) for c in (good, broken)]

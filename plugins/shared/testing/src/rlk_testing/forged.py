@@ -1,4 +1,4 @@
-"""Forged files: a zip of JSON with other values in it, and with names that occur twice."""
+"""Manipulated files: zips of JSON documents with replaced values, or with duplicate names."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _OTHER: tuple[Any, ...] = (None, True, -1, 0.5, "abc", [[]], {"a": None})
 
 
 def members(data: bytes) -> dict[str, bytes]:
-    """The members of a zip."""
+    """The content of every member of a zip, by name."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def packed(found: list[tuple[str, bytes]], compress: int = zipfile.ZIP_STORED) -> bytes:
-    """A zip of these members, of which several may have one name."""
+    """A zip of these members; several of them may have the same name."""
     out = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(out, "w", compress) as archive:
         warnings.simplefilter("ignore")  # of names that occur twice
@@ -31,7 +31,7 @@ def packed(found: list[tuple[str, bytes]], compress: int = zipfile.ZIP_STORED) -
 
 
 def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where every value of a JSON document is: keys and numbers of items."""
+    """The path of every value in a JSON document: its keys and list indices."""
     yield path
     if isinstance(document, dict):
         for key, value in document.items():
@@ -42,7 +42,7 @@ def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
 
 
 def with_other_values(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """A zip with one value of a JSON member replaced, and what was put where; all of them."""
+    """(description, zip) for every way to replace one value in a JSON member."""
     for name, document, put in _documents(data):
         for path in places(document):
             for value in _OTHER:
@@ -50,7 +50,7 @@ def with_other_values(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def with_names_twice(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """A zip in which a member is there twice, and one in which a JSON object has a key twice."""
+    """(description, zip) with one member twice, and with one key of a JSON object twice."""
     found = members(data)
     for name, content in found.items():
         yield f"the member {name}", packed([*found.items(), (name, content)])
@@ -62,7 +62,7 @@ def with_names_twice(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _documents(data: bytes) -> Iterator[tuple[str, Any, Any]]:
-    """Of each JSON member: its name, its content, and what puts another one in its place."""
+    """(name, content, function that returns the zip with another content) of JSON members."""
     found = members(data)
     for name in [name for name in found if name.endswith(".json")]:
 

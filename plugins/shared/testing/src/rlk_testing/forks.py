@@ -1,15 +1,15 @@
 """Python processes that start in milliseconds: forks of one that has imported torch already.
 
-A test of a run that is killed, or of how a program ends, needs a real process. What it does not
-need is the second or more that importing torch takes in each. A `ForkServer` is one Python that
-imports what takes long and then forks for every program that it is asked to run; each is a process
-of its own, with its own working directory and output, and can be killed like any other.
+A test of a run that is killed, or of how a program ends, needs a real process, but not the second
+or more that importing torch takes. A `ForkServer` is a Python process that imports slow modules
+once and then forks for every program that it is asked to run. Each program is a process of its own,
+with its own working directory and output, and can be killed like any other.
 
-What was imported before the fork is out of the garbage collector's sight (`gc.freeze`): looking at
-it, as every interpreter does when it ends, would copy all of its memory into each fork.
+Objects from before the fork are hidden from the garbage collector (`gc.freeze`). Otherwise the
+collection at the end of every interpreter would copy their memory into each fork.
 
 This module runs on both sides: `ForkServer` and `Fork` in the tests, the rest in the server. It
-wants a system that forks (Linux, macOS).
+needs a system with `fork` (Linux, macOS).
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _LONGEST_REQUEST = 1 << 16
 
 
 class ForkServer:
-    """A Python that has imported some modules and runs programs in forks of itself.
+    """A Python process that has imported some modules and runs programs in forks of itself.
 
     Args:
         modules: imported once, before the first program runs. Threads do not survive a fork, so no
             module may start one.
-        environment: variables besides those of this process.
+        environment: variables in addition to those of this process.
     """
 
     def __init__(
@@ -56,10 +56,11 @@ class ForkServer:
             )
 
     def start(self, *arguments: object, cwd: Path, path: Path | None = None) -> Fork:
-        """Run in that folder what `python ARGUMENTS…` runs: `-m module …` or `file.py …`.
+        """Start what `python ARGUMENTS…` would run: `-m module …` or `file.py …`.
 
         Args:
-            path: a folder of packages that this program has besides, as by `PYTHONPATH`.
+            cwd: the program's working directory.
+            path: a further folder of packages for this program, as in `PYTHONPATH`.
         """
         request = {
             "arguments": [str(argument) for argument in arguments],
@@ -75,8 +76,8 @@ class ForkServer:
         return Fork(output, status)
 
     def close(self) -> None:
-        """End the server; programs that still run go on."""
-        self._socket.shutdown(socket.SHUT_RDWR)  # whoever else has inherited our end
+        """End the server; programs that still run continue."""
+        self._socket.shutdown(socket.SHUT_RDWR)  # even if another process inherited our end
         self._socket.close()
         self._process.wait()
 
@@ -97,7 +98,7 @@ class Fork:
         return self
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        """Waits for its end, which is at once where a check of it has failed."""
+        """Wait until it ends; it is killed if the block raised an exception."""
         if failure is not None:
             self.kill()
         self.wait()
@@ -105,13 +106,13 @@ class Fork:
         os.close(self._status)
 
     def poll(self) -> int | None:
-        """The return code if it has ended."""
+        """The return code, or None while it runs."""
         if self.returncode is None and select.select([self._status], [], [], 0)[0]:
             self.returncode = int(self._next_line())
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """The return code, once it has ended.
+        """Wait until it ends and return the return code.
 
         Raises:
             TimeoutError: if it runs longer than that many seconds.
@@ -130,7 +131,7 @@ class Fork:
         return str(self._output.read().decode())
 
     def communicate(self, timeout: float | None = None) -> tuple[str, None]:
-        """Wait for its end; what it printed."""
+        """Wait until it ends and return (what it printed, None)."""
         self.wait(timeout)
         return self.printed(), None
 
@@ -175,14 +176,14 @@ def serve(connection: socket.socket) -> list[str] | None:
 
 
 def _collect_ended() -> None:
-    """Take note of forks that have ended, or each would stay as a zombie."""
+    """Reap the forks that have ended, which would otherwise remain as zombies."""
     with contextlib.suppress(ChildProcessError):  # there are none
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
 
 
 def _wait_for_fork(status: int) -> bool:
-    """Fork once more: False in the program's process; True in this one, once that has ended."""
+    """Fork again. Returns False in the program's process; True here, after that has ended."""
     pid = os.fork()
     if pid == 0:
         os.close(status)
@@ -194,14 +195,14 @@ def _wait_for_fork(status: int) -> bool:
 
 
 def _take_place(folder: str, output: int, path: str | None) -> None:
-    """Make this process what a program expects: streams, folder, packages, and signals."""
+    """Give this process the streams, the folder, the packages and the signals of a new program."""
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.close(output)
     os.chdir(folder)
-    # A program in the background has the first two ignored, one of `nohup` the last.
+    # Background processes ignore the first two, and those of `nohup` ignore the last.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -212,7 +213,7 @@ def _take_place(folder: str, output: int, path: str | None) -> None:
 
 
 def run_program(arguments: list[str]) -> None:
-    """What `python ARGUMENTS…` does, in this process."""
+    """Do in this process what `python ARGUMENTS…` does."""
     if arguments[0] == "-m":
         sys.path[0] = os.getcwd()
         sys.argv = arguments[1:]

@@ -1,4 +1,4 @@
-"""A line of places with goals, for tests of hindsight: step t leads from place t to t + 1."""
+"""A line of places, to test hindsight relabelling: step t leads from place t to place t + 1."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rlk.running.clock import Clock
 
 _PLACE = gym.spaces.Box(-1e6, 1e6, (1,), np.float32)
 SPACE = gym.spaces.Dict({"achieved_goal": _PLACE, "desired_goal": _PLACE, "observation": _PLACE})
-#: The place that every step wants to reach.
+#: The desired goal of every step.
 GOAL = 100.0
 
 
 class Line:
-    """The reward is minus the distance; the episode ends at the goal."""
+    """The reward is minus the distance to the goal; the episode terminates at the goal."""
 
     def get_wrapper_attr(self, name: str) -> Any:
         return getattr(self, name)
@@ -30,13 +30,13 @@ class Line:
 
 
 class EndlessLine(Line):
-    """The same, but no goal ends an episode: asked for `compute_terminated`, it has none."""
+    """The same without `compute_terminated`: reaching a goal does not end the episode."""
 
     compute_terminated = property()
 
 
 def schema_of(world: type[Line], gamma: float) -> Schema:
-    """What a storage is opened with for one such environment."""
+    """The schema that a storage for one such environment is opened with."""
     return Schema(
         observation_space=SPACE,
         action_space=gym.spaces.Discrete(2),
@@ -51,7 +51,7 @@ def schema_of(world: type[Line], gamma: float) -> Schema:
 
 
 def step_at(t: int, end: str = "") -> Step:
-    """The step from place t; an `end` ("terminated" or "truncated") comes half-way."""
+    """The step from place t to t + 1, or to t + 0.5 with an `end`: "terminated" or "truncated"."""
     last = {key: value[0] for key, value in _seen(t + 0.5).items()}
     return Step(
         _seen(t),
@@ -66,6 +66,6 @@ def step_at(t: int, end: str = "") -> Step:
 
 
 def _seen(place: float) -> dict[str, Any]:
-    """The observation of one environment at that place, float [1, 1] each."""
+    """The observation of one environment at a place; every part is float [1, 1]."""
     at, goal = np.array([[place]], np.float32), np.array([[GOAL]], np.float32)
     return {"achieved_goal": at, "desired_goal": goal, "observation": at.copy()}

@@ -1,4 +1,4 @@
-"""Kernels that a test may register in, with everything that is installed."""
+"""Kernels with all installed components, in which a test may register its own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from rlk.registry.kernel import Kernel
 
 
 def own_kernel() -> Kernel:
-    """A new kernel with everything that was installed when the first one was asked for.
+    """A new kernel with the components that were installed at the first call.
 
-    Looking for that reads a file of every distribution, which hundreds of suites would do anew.
+    Discovery reads a file of every distribution, so hundreds of suites share one result.
     """
     kernel = Kernel(discover=False)
     for registry in _discovered().registries:

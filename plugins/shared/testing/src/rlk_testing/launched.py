@@ -1,4 +1,4 @@
-"""Programs that a launcher (mpirun, torchrun) starts as several ranks, with a limit of time."""
+"""Programs that a launcher (mpirun, torchrun) starts as several ranks, with a time limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BESIDE = Path(sys.executable).with_name("mpirun")
 #: The launcher that belongs to this Python, or the one that the system finds.
 MPIRUN = str(_BESIDE) if _BESIDE.exists() else shutil.which("mpirun")
 HAS_MPI = MPIRUN is not None and importlib.util.find_spec("mpi4py") is not None
-#: What Open MPI wants as root, and with more ranks than cores.
+#: What Open MPI needs to run as root, and with more ranks than cores.
 _OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -33,11 +33,11 @@ class Launched:
     Args:
         command: the launcher, its options, and the program with its arguments.
         folder: the working directory.
-        limit_seconds: a job that takes longer fails the test: it hangs.
-        environment: variables besides those of this process.
+        limit_seconds: the test fails if the job takes longer.
+        environment: variables in addition to those of this process.
 
     Attributes:
-        process: the launcher, in a session of its own, which its ranks stay in.
+        process: the launcher, in a session of its own together with its ranks.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Launched:
         )
 
     def wait_for(self, condition: Callable[[], object]) -> None:
-        """Waits until the condition holds, while the job runs."""
+        """Wait until the condition holds; the job must not end before."""
         until = time.monotonic() + self._limit_seconds
         while not condition():
             assert self.process.poll() is None, self.process.communicate()[0]
@@ -69,7 +69,7 @@ class Launched:
             time.sleep(0.05)
 
     def finish(self) -> tuple[int, str]:
-        """Waits for the end: the launcher's exit code, and what was printed."""
+        """Wait until the job ends and return (the launcher's exit code, what was printed)."""
         try:
             printed, _ = self.process.communicate(timeout=self._limit_seconds)
         except subprocess.TimeoutExpired:
@@ -79,7 +79,7 @@ class Launched:
         return self.process.returncode, printed
 
     def end(self) -> None:
-        """Kills what still runs."""
+        """Kill the launcher and its ranks if they still run."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.communicate()

@@ -1,9 +1,9 @@
-"""What planning and help screens import: asked once, of one process, for everything installed.
+"""Which heavy modules planning and help screens import, found out once in one process.
 
-A component's record and its settings are read whenever a run is planned, and every command's help
-whenever somebody asks, so none of them may import torch or the like. `report` starts a Python in
-which such an import is refused and noted down, has it load every component and show every help, and
-keeps the answer for all suites of the process.
+A component's record and its settings are read whenever a run is planned, and a command's help must
+appear quickly, so none of them may import torch or the like. `report` starts a Python process that
+refuses such imports and records them, loads every component and shows every help there, and caches
+the result for all suites.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from typing import Any
 
 import attrs
 
-#: No component's record may import them.
+#: Modules that no component's record may import.
 HEAVY = ("torch", "gymnasium", "mpi4py")
-#: No command's help may import them.
+#: Modules that no command's help may import.
 HEAVY_FOR_HELP = (*HEAVY, "matplotlib", "optuna")
 
 
 @attrs.frozen
 class Finding:
-    """What happened when one thing was asked for.
+    """What happened when one component was loaded or one help was shown.
 
     Attributes:
-        imports: heavy modules that it tried to import, each once.
-        error: how it failed, if that was not for such an import; empty where it did not.
+        imports: heavy modules that it tried to import, without duplicates.
+        error: the error message, if it failed for another reason than such an import; else empty.
     """
 
     imports: list[str]
@@ -42,17 +42,17 @@ class Finding:
 
 @cache
 def report() -> dict[str, Finding]:
-    """'kind/name' of every installed component, 'help/name' of every command -> what it imports.
+    """'kind/name' of every installed component and 'help/name' of every command -> finding.
 
     Raises:
-        AssertionError: with what it wrote, if the process fails.
+        AssertionError: with the process's standard error, if it fails.
     """
     return _asked()
 
 
 @cache
 def of_module(module: str) -> Finding:
-    """What importing this module imports."""
+    """Which heavy modules are imported by importing this one."""
     return _asked(module)[module]
 
 
@@ -67,7 +67,7 @@ def _asked(*modules: str) -> dict[str, Finding]:
 
 
 class Refusal(MetaPathFinder):
-    """Lets nothing heavy be imported and notes down what was asked for."""
+    """An import hook that refuses heavy modules and records their names."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -79,12 +79,12 @@ class Refusal(MetaPathFinder):
             raise ImportError(f"{fullname} is too heavy to be imported here")
 
     def finding(self, ask: Callable[[], object], heavy: tuple[str, ...]) -> Finding:
-        """What this function imports of these modules."""
+        """Call a function and report which of these modules it tries to import."""
         self.asked.clear()
         error = ""
         try:
             ask()
-        except Exception as raised:  # it is reported, and the next is asked
+        except Exception as raised:  # reported; the others are still checked
             error = f"{type(raised).__name__}: {raised}"
         imports = sorted(set(self.asked) & set(heavy))
         return Finding(imports, "" if self.asked else error)
@@ -121,7 +121,7 @@ def _help(command: list[str]) -> Callable[[], None]:
 
 
 def main(modules: list[str]) -> None:
-    """Print what these modules import, or without any what everything that is installed does."""
+    """Print the findings for these modules or, without any, for everything that is installed."""
     refusal = Refusal()
     sys.meta_path.insert(0, refusal)
     if modules:

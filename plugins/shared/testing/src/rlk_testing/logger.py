@@ -1,4 +1,4 @@
-"""The contract of a logger: a callback that is given rows."""
+"""The contract of a logger: a callback that receives the rows of a run."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ ROWS: tuple[dict[str, float], ...] = (
 
 
 class LoggerContract(CallbackContract):
-    """What every logger must do, besides what every callback must. One that needs a folder says so
-    in `rlk_check_plan`; what it opened when training started it closes through `run.on_close`."""
+    """What every logger must do, in addition to what every callback must.
+
+    A logger that needs a folder says so in `rlk_check_plan`. What it opens when training starts, it
+    closes through `run.on_close`.
+    """
 
     kind = "loggers"
 
     @contextlib.contextmanager
     def agent(self, *, without: bool = False, **settings: Any) -> Iterator[Agent]:
-        """An agent with the logger and, as some loggers need one, a folder of its own."""
+        """An agent with the logger and with a folder for output, which some loggers need."""
         with tempfile.TemporaryDirectory() as folder:
             given = settings if "out" in settings or without else {**settings, "out": folder}
             with super().agent(without=without, **given) as agent:

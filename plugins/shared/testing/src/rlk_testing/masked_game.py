@@ -1,4 +1,4 @@
-"""A game as somebody else writes it: with `action_masks()`, and strict about its rules.
+"""A game with `action_masks()`, as third-party environments have it, that refuses illegal moves.
 
 Imports no torch.
 """
@@ -14,7 +14,7 @@ from gymnasium import spaces
 
 from rlk.records import Array
 
-#: By name; fresh ones, for a space has a generator of its own.
+#: Spaces by name. They are made anew each time, because a space has its own random generator.
 OBSERVATIONS: dict[str, Callable[[], spaces.Space[Any]]] = {
     "Box": lambda: spaces.Box(-2.0, 2.0, (3,), np.float32),
     "Image": lambda: spaces.Box(0, 255, (36, 36, 1), np.uint8),
@@ -32,16 +32,17 @@ ACTIONS: dict[str, Callable[[], spaces.Space[Any]]] = {
 
 
 class MaskedGame(gym.Env[Any, Any]):
-    """Which moves are allowed is drawn in every step; every third game is cut off, the others end.
+    """A random mask of allowed moves at every step; every third game is truncated.
 
-    A forbidden move raises ValueError, and so does asking which moves there are after the end. The
-    reward is the part of an action's choices that took the first option allowed.
+    A forbidden move raises ValueError, and so does asking for the mask after termination. The
+    reward is the fraction of an action's choices that took their first allowed option.
 
     Args:
         observation, action: keys of `OBSERVATIONS` and `ACTIONS`.
         length: steps of a game.
-        spoil: what `action_masks()` gives at step `spoil_at` instead: `empty` (nothing is allowed),
-            `short` (one option is missing), `numbers` (no booleans); `error` makes `step` raise.
+        spoil: a fault at step `spoil_at`, counted over all games. `action_masks()` returns a mask
+            that is `empty` (nothing is allowed), too `short` by one, or of `numbers` instead of
+            booleans; with `error`, `step` raises.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class MaskedGame(gym.Env[Any, Any]):
         self.mask = np.ones(sum(self.sizes), np.bool_)
 
     def action_masks(self) -> Any:
-        """bool [M], in sb3-contrib's layout."""
+        """The mask of allowed moves, bool [M], in sb3-contrib's layout."""
         if self.is_over:
             raise ValueError("the game is over: there are no moves")
         is_spoilt = self.ever == self.spoil_at
@@ -116,7 +117,7 @@ class MaskedGame(gym.Env[Any, Any]):
 
 
 def _choices(space: Any) -> tuple[list[int], Any]:
-    """The number of options of every choice, and the first option of each."""
+    """(number of options of every choice, number of the first option of each)."""
     if isinstance(space, spaces.Discrete):
         return [int(space.n)], int(space.start)
     if isinstance(space, spaces.MultiDiscrete):

@@ -43,9 +43,9 @@ class NoiseContract(Contract):
 
     Attributes:
         n_envs: environments that act together.
-        action_spaces: to try it on; empty takes those in `ACTION_SPACES` that it declares.
+        action_spaces: for the checks; empty means those in `ACTION_SPACES` that it declares.
         explores: whether it changes at least one of 200 actions at the start of a run.
-        adapts: whether what it logs depends on what it has seen, and not on the run's clock alone.
+        adapts: whether its metrics depend on earlier steps, not on the run's clock alone.
     """
 
     kind = "noises"
@@ -63,7 +63,7 @@ class NoiseContract(Contract):
     def actor(
         self, space: gym.Space[Any], seed: int = 0, progress: float = 0.0
     ) -> tuple[Any, Inner]:
-        """The noise around an actor that follows a policy, and that actor."""
+        """The noise around an actor with a policy, and this inner actor."""
         inner = Inner(space)
         clock = Clock(_TOTAL)
         clock.timesteps = round(progress * _TOTAL)
@@ -80,7 +80,7 @@ class NoiseContract(Contract):
         return self.made(run).wrap(inner, inner.policy), inner
 
     def acts(self, actor: Any, count: int = 40, deterministic: bool = False) -> list[Act]:
-        """What it does in that many steps, the first of which begin episodes."""
+        """The results of `count` calls of `act`; episodes start at the first."""
         carry, found = actor.start(self.n_envs), []
         for t in range(count):
             start = np.full(self.n_envs, t == 0)
@@ -220,8 +220,10 @@ class NoiseContract(Contract):
 
 
 class Inner:
-    """An actor that follows a linear policy; with `carries`, it counts its steps in the carry, and
-    hundreds where collections begin."""
+    """An actor with a linear policy.
+
+    With `carries`, its carry counts steps, and goes up by 100 where a collection begins.
+    """
 
     def __init__(self, space: gym.Space[Any]) -> None:
         self.space = space
@@ -271,7 +273,7 @@ class Inner:
         return found
 
     def probabilities(self, observation: Any, carry: Any, episode_start: Array) -> Array:
-        """softmax of the values, float [N, A]."""
+        """The softmax of the values, float [N, A]."""
         weights = np.exp(self.values(observation))
         found: Array = weights / weights.sum(1, keepdims=True)
         return found

@@ -1,4 +1,4 @@
-"""The contract of callbacks and extensions: objects that answer hooks of a run."""
+"""The contract of callbacks and extensions: objects that implement hooks of a run."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 class RunContract(Contract):
-    """A part of a run, tried in a run of stand-ins (`stand_ins.py`) or of an installed algorithm.
+    """Checks of a component in a run, of stand-ins (`stand_ins.py`) or an installed algorithm.
 
     Attributes:
-        algo: the algorithm of that run. env: what it trains on. timesteps: how long.
+        algo: the algorithm of that run. env: its environment. timesteps: its length.
         given: further settings of that run, as keywords of `rlk.make`.
-        spoilt: keywords with which `env` raises an error that it "was told to fail".
+        spoilt: keywords with which `env` raises an error with "told to fail" in its message.
     """
 
     algo: ClassVar[str] = "stand-in"
@@ -44,7 +44,7 @@ class RunContract(Contract):
 
     @once_per_suite
     def kernel(self) -> Kernel:
-        """Stand-ins and everything that is installed, with the component if it is an object."""
+        """A kernel with stand-ins, all installed components, and the suite's if it is an object."""
         if not isinstance(self.component, Component):
             return _with_stand_ins()
         kernel = stand_in_kernel(discover=True)
@@ -127,7 +127,7 @@ class RunContract(Contract):
 
 
 class ObserverChecks(RunContract):
-    """What callbacks and extensions have in common. Their factory takes nothing but the config."""
+    """What callbacks and extensions have in common. Their factory takes only the config."""
 
     def test_every_hook_that_it_marks_is_one_of_rlks(self) -> None:
         Hooks().activate(self.made(), self.entry().name)
@@ -166,7 +166,7 @@ class ObserverChecks(RunContract):
                 for one in (other, agent)
             )
             assert same(resumed, expected), (
-                "after a resume it remembers something else than without"
+                "after a resume its state differs from that of a run without interruption"
             )
 
     def test_a_run_with_it_learns_the_same_every_time(self) -> None:
@@ -179,7 +179,7 @@ class ObserverChecks(RunContract):
 
 
 class CallbackContract(ObserverChecks):
-    """What every callback must do: watch a run, and leave what it learns alone."""
+    """What every callback must do: watch a run without changing what it learns."""
 
     kind = "callbacks"
 
@@ -198,20 +198,20 @@ class CallbackContract(ObserverChecks):
 
 
 class ExtensionContract(ObserverChecks):
-    """What every extension must do; it may change everything, but in the same way every time."""
+    """What every extension must do: it may change anything, but reproducibly."""
 
     kind = "extensions"
 
 
 @cache
 def _with_stand_ins() -> Kernel:
-    """Stand-ins and everything that is installed."""
+    """A kernel with stand-ins and all installed components."""
     return stand_in_kernel(discover=True)
 
 
 @contextlib.contextmanager
 def inside(folder: Path) -> Iterator[None]:
-    """That folder as the current one."""
+    """Make a folder the current directory inside."""
     before = Path.cwd()
     os.chdir(folder)
     try:

@@ -24,7 +24,7 @@ _GAMMA = 0.9
 
 @applies(lambda suite: suite.record().collects in ("off-policy", "offline"))
 class OffPolicyChecks(Contract):
-    """Checks for storages that can be sampled."""
+    """Checks for storages that are sampled from."""
 
     capacity: ClassVar[int] = 40
 
@@ -159,7 +159,7 @@ class OffPolicyChecks(Contract):
 
 
 def check_batch(batch: Batch, trajectory: Trajectory, gamma: float = _GAMMA) -> None:
-    """Raises AssertionError for a transition that is not the one its reward belongs to."""
+    """Raises AssertionError if a row is not the transition that its reward identifies."""
     observation = map_observation(np.asarray, batch.observation)
     following = map_observation(np.asarray, batch.next_observation)
     for row, number in enumerate(numbers(batch.reward.numpy())):

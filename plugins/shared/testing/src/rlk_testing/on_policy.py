@@ -72,7 +72,7 @@ class OnPolicyChecks(Contract):
 
 
 def check_rollout(rollout: Any, trajectory: Trajectory, n_steps: int) -> None:
-    """Raises AssertionError unless a rollout is the last steps of the trajectory."""
+    """Raises AssertionError unless a rollout holds the last steps of the trajectory."""
     n_envs = trajectory.n_envs
     assert rollout.reward.shape == (n_steps, n_envs)
     first = len(trajectory.seen) - n_steps * n_envs
@@ -107,7 +107,7 @@ def check_rollout(rollout: Any, trajectory: Trajectory, n_steps: int) -> None:
 
 
 def at_time(observation: Any, t: int) -> Any:
-    """[N, ...] of [T, N, ...]."""
+    """The observations [N, ...] at time t, from [T, N, ...]."""
     if isinstance(observation, dict):
         return {key: value[t] for key, value in observation.items()}
     return observation[t]

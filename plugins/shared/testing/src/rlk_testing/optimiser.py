@@ -20,10 +20,9 @@ class OptimiserContract(Contract):
     """What every optimiser must do. Its factory takes a `Group`.
 
     Attributes:
-        learning_rate: at which it is tried.
-        n_steps: how many steps must bring a quadratic below half of what it was.
-        options: of the group, as an algorithm gives them.
-        deterministic: False where it draws samples of its own.
+        learning_rate: for the checks.
+        n_steps: number of steps in which a quadratic loss must fall below half of its value.
+        options: of the group, as an algorithm passes them.
     """
 
     kind = "optimisers"
@@ -32,7 +31,7 @@ class OptimiserContract(Contract):
     options: ClassVar[Mapping[str, Any]] = {}
 
     def problem(self, **keywords: Any) -> Problem:
-        """A network and a loss with its lowest value at zero, and the optimiser of part of it."""
+        """A network, a quadratic loss with minimum 0, and an optimiser of the network or a part."""
         return Problem(self, **{"learning_rate": self.learning_rate, **keywords})
 
     def test_it_brings_a_quadratic_down(self) -> None:
@@ -101,7 +100,7 @@ class OptimiserContract(Contract):
         problem.flat.check()
         assert problem.flat.flat.data_ptr() == memory
         assert all(p.grad is None for p in problem.net.parameters()), (
-            ".grad was filled; nobody empties it"
+            ".grad was filled, and nothing clears it"
         )
 
     def test_a_learning_rate_that_changes_is_used_at_once(self) -> None:
@@ -144,7 +143,7 @@ class OptimiserContract(Contract):
 
 
 class Net(nn.Module):
-    """A network with the parts of a policy."""
+    """A network with shared layers and two heads, as policies have."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -158,10 +157,11 @@ class Net(nn.Module):
 
 
 class Problem:
-    """A network, one group of it, and an optimiser on it; `step` is one step on the quadratic loss.
+    """A network, a group of its parameters, and an optimiser that minimises the quadratic loss.
 
     Attributes:
-        factor: of the loss; NaN or infinity make its gradient so. accept: of every loss.
+        factor: that the loss is multiplied by; NaN or infinity make its gradient non-finite.
+        accept: `Loss.accept` of every loss.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class Problem:
         self.factor, self.accept = 1.0, None
 
     def quadratic(self) -> Loss:
-        """The mean square of both heads, 0 at best, with a distribution and a prediction."""
+        """The sum of both heads' mean squares, with a distribution and a prediction."""
         pi, vf = self.net(self.x)
         value = self.factor * (pi.square().mean() + vf.square().mean())
         return Loss(

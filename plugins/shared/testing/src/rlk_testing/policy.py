@@ -20,7 +20,7 @@ from rlk_testing.recurrent_policy import RecurrentPolicyChecks, without_gradient
 from rlk_testing.samples import BY_NAME, observations, row
 
 _SIZE = {"pi": 4, "vf": 1}
-#: The output of a recurrent policy depends on what went before; it has checks of its own.
+#: Marks checks that do not apply to recurrent policies, whose outputs also depend on their state.
 feedforward = applies(lambda suite: not suite.record().recurrent)
 
 
@@ -28,7 +28,7 @@ class PolicyContract(RecurrentPolicyChecks):
     """What every policy component must do.
 
     Attributes:
-        observation_spaces: to try it on; empty takes one for each that it declares.
+        observation_spaces: for the checks; empty means one for each kind that it declares.
     """
 
     kind = "policies"
@@ -83,7 +83,7 @@ class PolicyContract(RecurrentPolicyChecks):
         assert trunk(torch.randn(3, 8)).shape == (3, trunk.features)
 
     def test_copies_of_a_trunk_are_independent_and_computed_in_one_call(self) -> None:
-        """Or they are refused, with a ValueError or PlanError."""
+        """A policy may also refuse copies with a ValueError or PlanError."""
         architecture = self.made()
         try:
             with Streams(0).globally("init"):

@@ -17,7 +17,7 @@ class PresetContract(Contract):
     """What every source of presets must do. Its factory takes nothing.
 
     Attributes:
-        known: (algorithm, environment) pairs that it has settings for; each must make a plan.
+        known: (algorithm, environment) pairs that it has settings for; each must give a plan.
     """
 
     kind = "presets"
@@ -46,7 +46,7 @@ class PresetContract(Contract):
             if isinstance(first, dict):
                 first.clear()
             assert dict(source.find(algo, env) or {}) == kept, (
-                "who changes what find() gave changes the source"
+                "changing the result of find() changes the source"
             )
 
     @applies(lambda suite: bool(suite.known))

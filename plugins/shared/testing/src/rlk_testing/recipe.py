@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class RecipeContract(Contract):
-    """What every recipe must do; its factory is a function of its config.
+    """What every recipe must do. Its factory takes the config.
 
     Attributes:
-        run: further keys of the run that it is planned in, such as `env`.
+        run: further settings of the run that is planned with it, such as `env`.
     """
 
     kind = "recipes"

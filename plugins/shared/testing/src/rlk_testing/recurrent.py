@@ -31,9 +31,9 @@ def plans_a_recurrent_policy(suite: Any) -> bool:
 
 @applies(plans_a_recurrent_policy)
 class RecurrentAgentChecks(Contract):
-    """Checks that `AlgorithmContract` inherits, for suites whose `settings` ask for such a policy.
+    """Checks that `AlgorithmContract` inherits, for suites whose `settings` choose such a policy.
 
-    They look at `predict`: what is learnt from state is looked at by the other checks.
+    They test `predict`; training a recurrent policy is tested by the other checks.
     """
 
     def training(self) -> Training:
@@ -47,7 +47,7 @@ class RecurrentAgentChecks(Contract):
 
     @contextlib.contextmanager
     def recurrent(self) -> Iterator[Agent]:
-        """An agent that was trained elsewhere."""
+        """An agent loaded from the suite's recorded training."""
         training = self.training()
         with self.loaded(training.model, training.agent) as agent:
             yield agent

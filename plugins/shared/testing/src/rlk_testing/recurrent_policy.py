@@ -1,7 +1,7 @@
 """The part of the contract of policies that is about recurrent state.
 
-A component that says `recurrent=True` gives an encoder with a `state_size` S beside its `features`
-F. Its state goes in and out, zeros at first, and counts as zeros where an episode starts:
+The encoder of a component with `recurrent=True` has a `state_size` S besides its `features` F. The
+state is an argument and a result. It is zero at first and is reset to zero where an episode starts:
 
     encoder.step(x [N, ...], state [N, S], episode_start bool [N]) -> [N, F], state [N, S]
     encoder(x [T * N, ...], state [N, S], episode_start bool [T, N]) -> [T * N, F], time first
@@ -28,14 +28,14 @@ recurrent = applies(lambda suite: suite.record().recurrent)
 
 
 def without_gradient(loss: Tensor, flat: Parameters) -> list[str]:
-    """The names of those parameters of a policy that a loss does not depend on."""
+    """The names of the parameters that a loss does not depend on."""
     found = torch.autograd.grad(loss, flat.select()[0], allow_unused=True)
     pairs = zip(flat.names, found, strict=True)
     return [name for name, gradient in pairs if gradient is None or not bool(gradient.any())]
 
 
 def patterns() -> Iterator[Tensor]:
-    """Where episodes start, bool [T, N]: nowhere, everywhere, first, last, by chance."""
+    """Where episodes start, bool [T, N]: nowhere, everywhere, at one end, at random."""
     nowhere = torch.zeros(T, N, dtype=torch.bool)
     yield nowhere
     yield ~nowhere
@@ -49,7 +49,7 @@ def patterns() -> Iterator[Tensor]:
 
 
 class RecurrentPolicyChecks(Contract):
-    """Checks that `PolicyContract` inherits, for components that say `recurrent`."""
+    """Checks that `PolicyContract` inherits, for components with `recurrent=True`."""
 
     def tried(self) -> list[gym.Space[Any]]:
         raise NotImplementedError
@@ -176,23 +176,23 @@ class RecurrentPolicyChecks(Contract):
 
 
 def inputs(policy: Any, space: gym.Space[Any], rows: int, seed: int = 0) -> Any:
-    """What the encoder is given for random observations, [rows, ...]."""
+    """Preprocessed random observations [rows, ...], as the encoder takes them."""
     return preprocess(space)(observations(space, rows, seed))
 
 
 def rows_of(x: Any, chosen: slice) -> Any:
-    """Some rows of inputs, or of each part of them."""
+    """Some rows of the inputs, of each part if they are a dict."""
     return map_observation(lambda part: part[chosen], x)
 
 
 def random_state(encoder: Any, n: int) -> Tensor:
-    """float [n, S], different in every place."""
+    """A random recurrent state, float [n, S]."""
     generator = torch.Generator().manual_seed(3)
     return 0.5 * torch.randn(n, encoder.state_size, generator=generator)
 
 
 def step_by_step(encoder: Any, x: Any, state: Tensor, starts: Tensor) -> Tensor:
-    """[T * N, F]: what a whole sequence must equal, one step after the other."""
+    """Features [T * N, F], computed with one call of `encoder.step` per time step."""
     found, n = [], starts.shape[1]
     for t, start in enumerate(starts):
         at_once = slice(t * n, (t + 1) * n)

@@ -1,8 +1,8 @@
-"""The brute-force twin of a replay storage and its decorators: whole episodes in Python lists.
+"""A brute-force replay to compare storages and their decorators with: Python lists of episodes.
 
-It is given the same steps, and says of every row of a batch what that row must be: one step after
-the other, one goal at a time, with floats of Python. N environments, each of which keeps as many
-vector steps as the storage does.
+It is given the same steps as the storage and computes what every row of a batch must be, step by
+step and goal by goal, in Python floats. For each of N environments, it counts as stored the same
+number of vector steps as the storage.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Place = tuple[int, int]  # environment, vector step since the beginning
 
 @dataclass
 class Seen:
-    """One transition; `last` if none of its episode follows."""
+    """One transition; `last` if it is the last one of its episode."""
 
     observation: Any
     action: Any
@@ -35,15 +35,15 @@ class Seen:
 
 
 class ReplayTwin:
-    """Everything that was added, and what is to be made of it.
+    """Keeps all transitions and computes the rows that may be sampled from them.
 
     Args:
         capacity: vector steps that the storage keeps.
-        n_steps: of the returns.
-        strategy: how goals in hindsight are chosen; None for no hindsight.
-        online: whether goals are drawn when a transition is sampled; else the next episode must
-            have begun before it has any.
-        compute_reward, compute_terminated: of the environment, for one pair of goals.
+        n_steps: length of n-step returns.
+        strategy: how hindsight goals are chosen; None for no hindsight.
+        online: True if goals are drawn when a transition is sampled; False if a transition has
+            hindsight goals only once the next episode has begun.
+        compute_reward, compute_terminated: the environment's functions, for one pair of goals.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ReplayTwin:
         return self._episode
 
     def add(self, step: Step) -> None:
-        """What the storage is given."""
+        """Add a step, as it is added to the storage."""
         for env in range(self.n_envs):
             over = bool(step.terminated[env]) or bool(step.truncated[env])
             final = step.final_observation[env] if over else at(step.next_observation, env)
@@ -88,7 +88,7 @@ class ReplayTwin:
                 self._running[env] = self._new_episode()
 
     def interrupt(self) -> None:
-        """All environments were reset without a step."""
+        """End the running episodes, because all environments were reset."""
         for env, seen in enumerate(self.played):
             if seen:
                 seen[-1].last = True
@@ -97,12 +97,12 @@ class ReplayTwin:
     # ---- what is stored --------------------------------------------------------------------------
 
     def stored(self, env: int) -> range:
-        """The vector steps of that environment which are not overwritten."""
+        """The vector steps of an environment that are not overwritten yet."""
         count = len(self.played[env])
         return range(max(0, count - self.capacity), count)
 
     def place(self, slot: int) -> Place:
-        """Which transition a slot holds."""
+        """The transition that a slot of the storage holds."""
         row, env = divmod(int(slot), self.n_envs)
         newest = len(self.played[env]) - 1
         time = newest - (newest - row) % self.capacity
@@ -110,7 +110,7 @@ class ReplayTwin:
         return env, time
 
     def slot(self, place: Place) -> int:
-        """Where a transition is stored."""
+        """The slot of the storage that holds a transition."""
         return place[1] % self.capacity * self.n_envs + place[0]
 
     def is_over(self, place: Place) -> bool:
@@ -120,7 +120,7 @@ class ReplayTwin:
         return any(seen.last for seen in self.played[env][time:] if seen.episode == mine)
 
     def goals(self, place: Place) -> list[Place]:
-        """The transitions whose goal it may be given in hindsight."""
+        """The transitions whose achieved goals it may be given in hindsight."""
         env, time = place
         played = self.played[env]
         if not self.online and played[-1].episode == played[time].episode:
@@ -135,13 +135,17 @@ class ReplayTwin:
         }[self.strategy or "final"]
 
     def reached(self, place: Place) -> Any:
-        """The goal that a step led to."""
+        """The goal that a transition achieved."""
         return self.played[place[0]][place[1]].next_observation["achieved_goal"]
 
-    # ---- what is made of it ----------------------------------------------------------------------
+    # ---- what may be sampled ---------------------------------------------------------------------
 
     def transition(self, place: Place, goal: Any = None) -> tuple[float, float, Any]:
-        """(return, discount, next observation) of the steps from there on, under that goal."""
+        """(n-step return, discount, next observation) from a transition on.
+
+        Args:
+            goal: that replaces the transition's own; None keeps it.
+        """
         env, time = place
         total, factor = 0.0, 1.0
         for steps in range(self.n_steps):
@@ -161,11 +165,11 @@ class ReplayTwin:
         return total, 0.0 if terminated else factor, following
 
     def check(self, batch: Batch) -> list[tuple[Place, int, Place | None]]:
-        """Raises AssertionError for a row that is not what it must be.
+        """Raises AssertionError if a row of a batch is not what it must be.
 
         Returns:
-            For every row: its transition, its variant, and a step that its goal may be from (None
-            for its own goal).
+            For every row: its transition, its variant, and a transition that its goal may come
+            from (None if it has its own goal).
         """
         observed = map_observation(np.asarray, batch.observation)
         following = map_observation(np.asarray, batch.next_observation)
@@ -202,10 +206,10 @@ def _with_goal(observation: Any, goal: Any) -> Any:
 
 
 def attached(storage: Any, twin: ReplayTwin) -> list[Any]:
-    """Let a storage that is in use tell its twin of every step, and check every batch it gives.
+    """Make a storage report every step to its twin, and the twin check every sampled batch.
 
     Returns:
-        A list that grows by what `check` returns of every batch.
+        A list to which the result of `ReplayTwin.check` is appended for every batch.
     """
     add, sample = storage.add, storage.sample
     checked: list[Any] = []

@@ -1,4 +1,4 @@
-"""Observation spaces that policies are tried on, and random observations of them."""
+"""Observation spaces to test policies with, and random observations of them."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def observations(space: gym.Space[Any], batch: int, seed: int = 0) -> Any:
 
 
 def row(batch: Any, index: int) -> Any:
-    """One row, still with a batch axis."""
+    """One row of a batch, with the batch axis kept."""
     return map_observation(lambda part: part[index : index + 1], batch)

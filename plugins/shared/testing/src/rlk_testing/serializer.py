@@ -1,4 +1,4 @@
-"""The contract of a serializer: what goes in comes out, and what it cannot vouch for is refused."""
+"""The contract of a serializer: states survive a round trip, and damaged files are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float
 
 
 def reads_data_only(suite: Contract) -> bool:
-    """Whether reading a file runs no code from it, as all but those that say otherwise promise."""
+    """Whether reading a file runs no code from it: so unless the component says `runs_code`."""
     return not suite.record().runs_code
 
 
@@ -36,11 +36,11 @@ class SerializerContract(Contract):
     kind = "serializers"
 
     def path(self, folder: Path, name: str) -> Path:
-        """A file of this serializer's."""
+        """A path with this serializer's suffix."""
         return folder / f"{name}{self.made().suffix}"
 
     def written(self, state: dict[str, Any]) -> bytes:
-        """The bytes of a state."""
+        """The content of a file with this state."""
         with tempfile.TemporaryDirectory() as folder:
             path = self.path(Path(folder), "written")
             self.made().write(path, state)
@@ -56,22 +56,22 @@ class SerializerContract(Contract):
         return self.read(self.written({"manifest": {"state_version": 1}, **state}))
 
     def newer(self, data: bytes) -> bytes | None:
-        """The file as a newer version of this serializer would write it; None if nobody knows.
+        """The file as a newer version of this serializer would write it; None if that is unknown.
 
-        As it is, it raises every whole number under a key with `format` or `version` in the JSON
-        documents of a zip.
+        By default, it increases all integers in the JSON documents of a zip whose key contains
+        `format` or `version`.
         """
         return newer_zip(data) if zipfile.is_zipfile(io.BytesIO(data)) else None
 
     def forged(self, data: bytes) -> Iterable[tuple[str, bytes]]:
-        """The file with values replaced by those of other types, each with what was changed.
+        """(description, file) for files with one value replaced by a value of another type.
 
-        As it is, it knows how to do so with the JSON documents of a zip.
+        By default, it replaces values in the JSON documents of a zip.
         """
         return with_other_values(data) if zipfile.is_zipfile(io.BytesIO(data)) else ()
 
     def twice(self, data: bytes) -> Iterable[tuple[str, bytes]]:
-        """The file with a name in it twice, each with what that is; as `forged`, of a zip."""
+        """(description, file) for files with a duplicate name; by default, for zips only."""
         return with_names_twice(data) if zipfile.is_zipfile(io.BytesIO(data)) else ()
 
     # ---- round trips -----------------------------------------------------------------------------
@@ -132,7 +132,7 @@ class SerializerContract(Contract):
         try:
             data = self.written({"manifest": {}, "value": tensor})
         except Exception as error:
-            assert str(error), "it refuses bfloat16 without a word"
+            assert str(error), "it refuses bfloat16 without a message"
             return
         found = self.read(data)["value"]
         assert found.dtype == torch.bfloat16 and torch.equal(found, tensor)
@@ -272,7 +272,7 @@ class SerializerContract(Contract):
                 self.read(twice)
             except BadFile:
                 continue
-            pytest.fail(f"with {what} twice, it is read: which of both counts?")
+            pytest.fail(f"with {what} twice, it is read, although the two may differ")
 
     @applies(reads_data_only)
     def test_a_file_with_a_byte_changed_is_refused_or_read_as_it_was(self) -> None:
@@ -286,7 +286,7 @@ class SerializerContract(Contract):
             except BadFile:
                 continue
             assert same(found["t"], state["t"]) and same(found["n"], state["n"]), (
-                f"with byte {place} changed, it reads other numbers without a word"
+                f"with byte {place} changed, it reads other numbers without an error"
             )
 
     @applies(reads_data_only)
@@ -313,7 +313,7 @@ class SerializerContract(Contract):
 
 
 class Trap:
-    """A pickle of it makes a file when it is loaded."""
+    """An object whose pickle creates a file when it is loaded."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -323,7 +323,7 @@ class Trap:
 
 
 def pickle_in_zip(pickled: bytes) -> bytes:
-    """What `torch.save` writes, but for its contents."""
+    """A pickle in a zip that has the layout of `torch.save`."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("archive/data.pkl", pickled)
@@ -332,7 +332,7 @@ def pickle_in_zip(pickled: bytes) -> bytes:
 
 
 def newer_zip(data: bytes) -> bytes | None:
-    """A zip whose JSON documents have higher versions; None if none has any but the state's."""
+    """The zip with higher versions in its JSON documents; None if they have only the state's."""
     changed, file = False, io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
         for item in old.infolist():

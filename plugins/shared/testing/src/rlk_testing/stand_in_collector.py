@@ -1,4 +1,4 @@
-"""The smallest collector that a run can do with."""
+"""The smallest collector with which a run works."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 class StandInCollector:
-    """Steps the environments one vector step at a time, and does what is asked of every collector.
+    """Steps the environments and meets the contract of collectors.
 
-    Its metrics are none: rows have no `rollout/…` and no `time/…`."""
+    It has no metrics of its own, so rows have no `rollout/…` and `time/…`.
+    """
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -31,7 +32,7 @@ class StandInCollector:
         self.observation: Any = None
         self.carry = self.run.actor.start(n_envs)
         self.start = np.ones(n_envs, dtype=bool)
-        self.figures = np.zeros((n_envs, 2))  # return and length of the episodes that go on
+        self.figures = np.zeros((n_envs, 2))  # return and length of running episodes
 
     def collect(self) -> bool:
         run: Any = self.run
@@ -89,6 +90,6 @@ class StandInCollector:
         return {**now, "figures": self.figures.copy()}
 
     def load_state_dict(self, state: State) -> None:
-        self.cut_short = True  # perhaps: checkpoints are also made after a listener stopped
+        self.cut_short = True  # it may be: a listener may have stopped the run before it was saved
         self.observation, self.carry = state["observation"], state["carry"]
         self.start, self.figures = np.array(state["start"]), np.array(state["figures"])

@@ -1,4 +1,4 @@
-"""Settings of the stand-in algorithm; as every config's, the module imports no torch."""
+"""Settings of the stand-in algorithm. Like every config's module, this one imports no torch."""
 
 from __future__ import annotations
 

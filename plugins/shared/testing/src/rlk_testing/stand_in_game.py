@@ -1,4 +1,4 @@
-"""A game in the place of one of the Arcade Learning Environment, whose frames one can count."""
+"""A stand-in for an Atari game of the Arcade Learning Environment that shows the frame's number."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from gymnasium import spaces
 from rlk.records import Array
 from rlk_testing.environments import Result, Walk
 
-#: The actions, and what each frame with them is worth.
+#: The actions, and the reward for a frame in which each is played.
 REWARDS = {"NOOP": 0, "FIRE": 0, "RIGHT": 0, "LEFT": 3, "DOWN": -2}
-#: The screen, in pixels each way.
+#: Height and width of the screen in pixels.
 SIZE = 8
 
 
 class StandInEmulator:
-    """What `atari` uses of ale-py's `ALEInterface`.
+    """The part of ale-py's `ALEInterface` that `rlk_atari` uses.
 
     An odd frame shows its number in the left half of the screen, an even one in the right half; the
-    other half is black. A life has `life` frames; whatever is left after `limit` frames is cut off.
+    other half is black. A life has `life` frames; a game is truncated after `limit` frames.
 
     Attributes:
-        frames: so far in this game.
-        played: the action of every frame of all games.
+        frames: number of frames in this game.
+        played: the action of every frame, in all games.
     """
 
     def __init__(self, lives: int, life: int, limit: int, fails_at: int) -> None:
@@ -66,12 +66,12 @@ class StandInEmulator:
 
 
 class StandInGame(Walk):
-    """As ale-py's `AtariEnv`; it is played by its emulator and never stepped.
+    """Like ale-py's `AtariEnv`, but played through its emulator: `step` must not be called.
 
     Args:
         lives, life, limit: see `StandInEmulator`.
-        fires: whether it has an action FIRE.
-        spoil, spoil_at: an `error` in frame `spoil_at` of all games, see `environments.Match`.
+        fires: whether one of its actions is FIRE.
+        spoil, spoil_at: with "error", frame `spoil_at`, counted over all games, raises an error.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Flat parameters for modules of tests: the least that `rlk.protocols.Parameters` asks for."""
+"""A minimal implementation of `rlk.protocols.Parameters` for tests."""
 
 from __future__ import annotations
 

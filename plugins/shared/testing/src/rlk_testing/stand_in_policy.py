@@ -1,6 +1,6 @@
-"""The smallest policy component: every observation flattened to numbers, and heads on top of them.
+"""The smallest policy component: heads on flattened observations.
 
-Heads are as `rlk_networks` has them: name -> a function from a trunk maker to the head's module.
+As in `rlk_networks`, heads are given by name, as functions from a trunk maker to a module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rlk_testing.stand_in_parameters import StandInParameters
 
 
 class StandInPolicy:
-    """No hidden layers: features are the observation, flattened, whole numbers as they are."""
+    """No hidden layers: features are the flattened observation, without one-hot encoding."""
 
     def build(
         self, observation_space: gym.Space[Any], heads: Mapping[str, Callable[[Any], nn.Module]]
@@ -38,7 +38,7 @@ class StandInPolicy:
 
 
 class StandInModule(nn.Module):
-    """Heads by their names, on flattened observations that went through the filters."""
+    """Heads by name, on observations that have been filtered and then flattened."""
 
     def __init__(self, heads: Mapping[str, nn.Module]) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class StandInModule(nn.Module):
 
 
 class Passes(nn.Module):
-    """Passes on [B, F]."""
+    """The identity on [B, F]."""
 
     def __init__(self, features: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The smallest vector environment that a run can do with: Gymnasium's own loop."""
+"""The smallest vector environment with which a run works: Gymnasium's own loop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class StandInVecEnv(SyncVectorEnv):
         return *result, infos
 
     def _column(self, key: str, infos: dict[str, Any]) -> Any:
-        """An info of this step, float32 [N]; where an episode ended, of its last."""
+        """One key of this step's infos, float32 [N]; where an episode ended, of its final info."""
         column = np.zeros(self.num_envs, np.float32)
         ended = infos.get("_final_info", np.zeros(self.num_envs, bool))
         for env, over in enumerate(ended):
@@ -40,7 +40,7 @@ class StandInVecEnv(SyncVectorEnv):
         return column
 
     def get_state(self) -> list[Any]:
-        """Numbers, arrays and generators of each layer: all that simple environments have."""
+        """Numbers, strings, arrays and generators of each layer: enough for simple environments."""
         return [{"layers": list(map(_plain_attributes, _layers(env)))} for env in self.envs]
 
     def set_state(self, states: Sequence[Any]) -> None:
@@ -51,7 +51,7 @@ class StandInVecEnv(SyncVectorEnv):
 
 
 class _Strict(gym.Wrapper[Any, Any, Any, Any]):
-    """Refuses what does not fit, naming the environment by its number."""
+    """Refuses values that do not fit, with the environment's number in the message."""
 
     def __init__(self, env: Any, number: int) -> None:
         super().__init__(env)

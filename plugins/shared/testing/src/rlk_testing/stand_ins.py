@@ -1,7 +1,7 @@
-"""The smallest component of every kind that a run needs, to test one other without packages.
+"""The smallest component of every kind that a run needs, to test another one without packages.
 
-They learn something (the reward of an observation, by least squares) and have all the seams, but
-are no example to follow where speed matters.
+A run of them learns to predict the reward of an observation by least squares and calls all hooks.
+They are written to be short, not fast.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ class StandIn:
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """There is none."""
+        """It has no state."""
 
 
 class ValueHead(nn.Module):
-    """One number from hidden layers of any policy that gives a trunk."""
+    """A head with one output, on the trunk of any policy."""
 
     def __init__(self, trunk: Any) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class ValueHead(nn.Module):
 
 
 class RandomActor:
-    """Uniformly random actions; the mode is the action of a uniform number of one half."""
+    """Uniformly random actions; a deterministic action is the middle of the space."""
 
     def __init__(self, space: gym.Space[Any], rng: np.random.Generator) -> None:
         self.space, self.rng = space, rng
@@ -130,7 +130,7 @@ class RandomActor:
 
 
 class StandInStorage:
-    """The last 20 vector steps in lists; samples uniformly."""
+    """Keeps the last 20 vector steps in a list and samples uniformly."""
 
     size = 20
 
@@ -153,7 +153,7 @@ class StandInStorage:
         self._steps = [*self._steps[-self.size + 1 :], kept]
 
     def restart(self) -> None:
-        """Every transition is whole by itself."""
+        """Nothing to do: stored transitions do not depend on each other."""
 
     def __len__(self) -> int:
         return len(self._steps) * self.schema.n_envs
@@ -176,7 +176,7 @@ class StandInStorage:
         return Batch(weight=torch.ones(batch_size), index=index, extras=extras, **fields)
 
     def feedback(self, batch: Batch, update: Update) -> None:
-        """Nothing is learnt from updates."""
+        """It has no priorities to change."""
 
     def state_dict(self) -> State:
         return {"steps": list(self._steps)}
@@ -207,7 +207,7 @@ def _at(observation: Any, env: int) -> Any:
 
 
 class StandInOptimiser:
-    """Plain gradient descent; a step that is not finite or not accepted is not taken."""
+    """Plain gradient descent; a step that is non-finite or not accepted is skipped."""
 
     def __init__(self, group: Group) -> None:
         self.group = group
@@ -225,7 +225,7 @@ class StandInOptimiser:
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """There is none."""
+        """It has no state."""
 
 
 def with_metrics(loss: Loss, **metrics: Tensor) -> Loss:
@@ -241,7 +241,7 @@ def with_metrics(loss: Loss, **metrics: Tensor) -> Loss:
 
 
 class StandInSerializer:
-    """Compressed JSON (with a checksum, that is), and in it arrays and tensors in base64."""
+    """JSON, with arrays and tensors in base64, compressed by zlib, which adds a checksum."""
 
     suffix = ".standin"
 
@@ -306,7 +306,7 @@ def _unpack(value: Any) -> Any:
 
 
 class StandInEnvironments:
-    """Answers to ids of Gymnasium and to classes of `rlk_testing.environments`."""
+    """Finds environments by Gymnasium's ids, and the classes of `rlk_testing.environments`."""
 
     def __call__(self, asked: str) -> Any:
         known = asked in gym.registry
@@ -355,7 +355,7 @@ COMPONENTS = {
 
 
 def stand_in_kernel(discover: bool = False) -> Kernel:
-    """A kernel in which `rlk.make("stand-in", kernel=…)` works; `discover` adds the rest."""
+    """A kernel for `rlk.make("stand-in", kernel=…)`; `discover` adds all installed components."""
     kernel = own_kernel() if discover else Kernel(discover=False)
     for kind, component in COMPONENTS.items():
         kernel.registries[kind].register(component.name, component)

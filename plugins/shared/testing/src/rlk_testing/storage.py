@@ -18,16 +18,16 @@ from rlk_testing.off_policy import OffPolicyChecks, check_batch
 from rlk_testing.on_policy import OnPolicyChecks, check_rollout
 from rlk_testing.trajectory import SPACES, Trajectory, schema
 
-#: Growth that is none: the interpreter's own, and what a storage keeps besides observations
-#: (bytes).
+#: Bytes by which memory may grow: the interpreter's own, and what a storage keeps besides
+#: observations.
 _SLACK = 200_000
 
 
 class StorageContract(OffPolicyChecks, OnPolicyChecks):
-    """What every base storage must do; a decorating one has the `DecoratorContract`.
+    """What every base storage must do; a decorating storage has the `DecoratorContract`.
 
     Attributes:
-        capacity: what its setting `buffer_size` is in these checks, where it has one.
+        capacity: value of its setting `buffer_size` in these checks, if it has that setting.
         n_steps: vector steps of one collection, which an on-policy storage holds.
     """
 
@@ -48,14 +48,14 @@ class StorageContract(OffPolicyChecks, OnPolicyChecks):
         return storage
 
     def filled(self, steps: int, *, seed: int = 0, **keywords: Any) -> tuple[Any, Trajectory]:
-        """A storage, and the trajectory whose first steps it was given."""
+        """A storage with the first `steps` of a trajectory, and that trajectory."""
         trajectory = Trajectory(SPACES["float32"], gym.spaces.Discrete(4), **keywords)
         storage = self.opened(trajectory, seed=seed)
         for step in trajectory.steps(steps):
             storage.add(step)
         return storage, trajectory
 
-    # ---- what holds for both kinds ---------------------------------------------------------------
+    # ---- checks for all base storages ------------------------------------------------------------
 
     def test_it_is_empty_when_it_was_opened(self) -> None:
         storage, _ = self.filled(0)

@@ -1,7 +1,7 @@
-"""Made-up experience whose transitions are told apart by reward, and the list of them all.
+"""Random experience in which the reward identifies the transition, and the list of transitions.
 
-N environments; transition `reward - 1` is step `(reward - 1) // N` of environment `(reward - 1) %
-N`.
+With N environments, the transition with reward r has number i = r - 1: it is step i // N of
+environment i % N.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rlk.records import Array, Field, Schema, Step
 from rlk.running.clock import Clock
 from rlk.spaces import map_observation
 
-#: Observation spaces that storages are tried with.
+#: Observation spaces to test storages with; `ACTIONS` has the action spaces.
 SPACES: dict[str, gym.Space[Any]] = {
     "float32": gym.spaces.Box(-1e6, 1e6, (3,), np.float32),
     "float64": gym.spaces.Box(-1e6, 1e6, (2, 2), np.float64),
@@ -38,7 +38,7 @@ ACTIONS: dict[str, gym.Space[Any]] = {
 
 @dataclass(frozen=True)
 class Transition:
-    """One transition as it must come out again."""
+    """One transition, as a storage must return it."""
 
     observation: Any
     action: Any
@@ -49,14 +49,14 @@ class Transition:
 
 
 class Trajectory:
-    """Random steps of N environments, as a vector environment gives them.
+    """Random steps of N environments, as a vector environment returns them.
 
-    As there, two sets of arrays are used in turn: what a step holds is overwritten by the step
-        after the next.
+    As there, observations are written to two sets of arrays in turn: every second step overwrites
+    the same arrays.
 
     Attributes:
-        seen: every transition so far, by its number.
-        make_env: what the schema offers as a spare environment; None here.
+        seen: all transitions so far, by number.
+        make_env: makes the schema's spare environment; None here.
     """
 
     make_env: Callable[[], Any] | None = None
@@ -83,7 +83,7 @@ class Trajectory:
         self._now = self._write([self._observe() for _ in range(n_envs)])
 
     def steps(self, count: int) -> Iterator[Step]:
-        """The next steps. The one before the last that was taken may not be looked at again."""
+        """The next steps. Taking a step overwrites the observation of the step before it."""
         for _ in range(count):
             yield self._step()
 
@@ -96,7 +96,7 @@ class Trajectory:
         return self.observation_space.sample()
 
     def _flat_action(self) -> Any:
-        """What an actor keeps of an action: one number, or its numbers in a row."""
+        """An action as actors hand it to storages: a number, or a flat array."""
         action = np.asarray(self.action_space.sample())
         return action.reshape(-1) if action.ndim else action
 
@@ -145,7 +145,7 @@ def schema(
     seed: int = 0,
     device: Any = "cpu",
 ) -> Schema:
-    """What a storage for this trajectory is opened with."""
+    """The schema that a storage for this trajectory is opened with."""
     return Schema(
         observation_space=trajectory.observation_space,
         action_space=trajectory.action_space,
@@ -161,12 +161,12 @@ def schema(
 
 
 def at(observation: Any, row: int) -> Any:
-    """A copy of one row of a batch."""
+    """A copy of one row of a batch of observations."""
     return map_observation(lambda part: np.copy(part[row]), observation)
 
 
 def equal(stored: Any, expected: Any) -> bool:
-    """Whether an observation or action came out as it went in; float64 may have become float32."""
+    """Whether a stored observation or action has the expected values; its dtype may differ."""
     if isinstance(expected, dict):
         return set(stored) == set(expected) and all(equal(stored[k], expected[k]) for k in expected)
     one, other = np.asarray(stored), np.asarray(expected)
@@ -174,5 +174,5 @@ def equal(stored: Any, expected: Any) -> bool:
 
 
 def numbers(reward: Any) -> Array:
-    """Which transitions these rewards belong to, int64 [...]."""
+    """The numbers of the transitions that these rewards identify, int64 [...]."""
     return np.asarray(reward).astype(np.int64) - 1

@@ -1,4 +1,4 @@
-"""Environments with everything that a space, an info or an episode can be, for vector backends."""
+"""An environment with unusual spaces and all kinds of infos, to test vector environments."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OBSERVATION_SPACES: dict[str, gym.Space[Any]] = {
 
 
 class Everything(gym.Env[Any, Any]):
-    """Observes samples of its space, drawn by its own generator; the reward is what it was told."""
+    """Observations are samples of the space; the reward is the sum of the action and the time."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}  # noqa: RUF012
 
@@ -103,7 +103,7 @@ def _parts(action: Any) -> list[Any]:
 
 
 def equal(left: Any, right: Any) -> bool:
-    """Same structure, types, shapes and bits."""
+    """Whether two values have the same structure, array dtypes, shapes and elements."""
     if isinstance(left, dict):
         return left.keys() == right.keys() and all(equal(left[key], right[key]) for key in left)
     if isinstance(left, tuple):
@@ -116,7 +116,7 @@ def equal(left: Any, right: Any) -> bool:
 
 
 def play(vector: Any, steps: int, seed: int = 5) -> list[Any]:
-    """All that a vector environment returns for its action space's own samples, copied."""
+    """Copies of all that a vector environment returns for random actions."""
     vector.action_space.seed(seed)
     seen = [deepcopy(vector.reset(seed=seed))]
     for _ in range(steps):

@@ -29,9 +29,9 @@ class VecEnvContract(VecEnvFaults):
     """What every backend must do. Its factory takes a list of functions that make environments.
 
     Attributes:
-        n_envs: how many environments the checks step. n_steps: how often.
-        n_scripts: how many sequences of actions hypothesis tries on each kind of environment.
-        kinds: keywords of the walks that they are tried on.
+        n_envs: how many environments the checks step. n_steps: how often they step them.
+        n_scripts: how many sequences of actions hypothesis draws for each kind of environment.
+        kinds: the kinds of environments, as keywords of `environments.Walk`.
         resets_some: whether it takes `reset(options={"reset_mask": …})`.
     """
 
@@ -48,7 +48,7 @@ class VecEnvContract(VecEnvFaults):
         info_keys: tuple[str, ...] | None = (),
         **keywords: Any,
     ) -> contextlib.AbstractContextManager[Any]:
-        """The backend with walks of these keywords, closed afterwards."""
+        """The backend with `Walk` environments of these keywords, closed afterwards."""
         kept = {} if info_keys == () else {"info_keys": info_keys}
         return self.made_of(makers(n_envs or self.n_envs, **keywords), **kept)
 
@@ -62,8 +62,8 @@ class VecEnvContract(VecEnvFaults):
             assert isinstance(env, VectorEnv)
             assert env.num_envs == self.n_envs
             assert env.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP, (
-                "metadata['autoreset_mode'] must be SAME_STEP, or finished episodes cost a step "
-                "that is none"
+                "metadata['autoreset_mode'] must be SAME_STEP, or every finished episode costs a "
+                "step without a transition"
             )
 
     def test_it_has_the_spaces_of_one_environment_and_of_all(self) -> None:
@@ -76,7 +76,7 @@ class VecEnvContract(VecEnvFaults):
                 assert env.action_space.contains(env.action_space.sample())
 
     def test_any_sequence_of_actions_gives_what_a_plain_loop_gives_bit_for_bit(self) -> None:
-        """Observations, rewards, flags, final observations, infos; also after resets of some."""
+        """Observations, rewards, flags, final observations and infos, also after partial resets."""
         for keywords in self.kinds:
             twin = Loop(makers(self.n_envs, **keywords))
             with self.env(info_keys=None, **keywords) as env:
@@ -84,9 +84,9 @@ class VecEnvContract(VecEnvFaults):
             assert twin.terminated and twin.truncated, "an end is missing: raise n_steps"
 
     def _play_scripts(self, env: Any, twin: Loop) -> None:
-        """Sequences that hypothesis makes up, each from a reset with seeds of its own.
+        """Play action sequences drawn by hypothesis, each after a reset with its own seeds.
 
-        The first one is always the same, and long enough for both kinds of ends.
+        The first sequence is fixed, and long enough for episodes to terminate and to be truncated.
         """
         from hypothesis import Phase, example, given, seed, settings
         from hypothesis import strategies as st
@@ -283,14 +283,14 @@ class VecEnvContract(VecEnvFaults):
 
 
 def _exactly(n: int, element: Any) -> Any:
-    """Lists of n of these, as hypothesis draws them."""
+    """The hypothesis strategy for lists of n elements."""
     from hypothesis import strategies as st
 
     return st.lists(element, min_size=n, max_size=n)
 
 
 def _one_action(space: spaces.Space[Any]) -> Any:
-    """Actions of the spaces that a `Walk` has, as hypothesis draws them."""
+    """The hypothesis strategy for actions of a `Walk`."""
     from hypothesis import strategies as st
 
     if isinstance(space, spaces.Discrete):

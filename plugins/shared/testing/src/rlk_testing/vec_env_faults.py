@@ -1,4 +1,4 @@
-"""What every backend must do when an environment fails: say which, and how to get there again."""
+"""What every backend must do when an environment fails: name it and the seed to reproduce it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from rlk_testing.doomed import METHODS, Doomed
 from rlk_testing.environments import Hangs, Misfit, Walk
 from rlk_testing.faults import PATIENCE_SECONDS, ctrl_c_after, failing_after
 
-#: How long closing may take although an environment hangs.
+#: How long `close` may take while an environment hangs.
 CLOSES_SECONDS = 4.0
 _SEEDS = [31, 47]
 
 
 class VecEnvFaults(Contract):
-    """The checks of failures in `VecEnvContract`.
+    """The part of `VecEnvContract` that is about failures.
 
     Attributes:
-        takes_functions: whether the backend makes any environment that a function makes; the
-            checks that need one of their own apply to such alone.
+        takes_functions: whether the backend runs environments that any function makes. False
+            deselects the checks that need environments of their own.
     """
 
     takes_functions: ClassVar[bool] = True
@@ -76,7 +76,7 @@ class VecEnvFaults(Contract):
 
     @applies(lambda suite: suite.takes_functions)
     def test_what_does_not_fit_is_refused_with_the_environment_and_the_field(self) -> None:
-        """numpy broadcasts (1,) to (3,) and reads a number from "1"; training must not."""
+        """numpy would broadcast (1,) to (3,) and read "1" as a number; a backend must not."""
         for field in Misfit.FIELDS:
             choices = [EnvChoice("Walk", {}, Walk), EnvChoice("Misfit", {"field": field}, Misfit)]
             named = "observation" if field == "restart" else field

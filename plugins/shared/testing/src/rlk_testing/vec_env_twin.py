@@ -1,4 +1,4 @@
-"""What a vector environment must equal: environments in a plain loop, and how they are compared."""
+"""A plain loop over environments, and the comparison of a vector environment with it."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ Info = dict[str, Any]
 
 
 def makers(n_envs: int, **keywords: Any) -> list[MakeEnv]:
-    """Functions that make a `Walk` each, as a run makes them: they can be sent to a worker."""
+    """Functions that each make a `Walk`; like those of a run, they can be sent to a worker."""
     return [MakeEnv(EnvChoice("Walk", keywords, Walk))] * n_envs
 
 
 class Stepped(NamedTuple):
-    """What one step of all environments gives, one entry for each environment."""
+    """The results of one step of all environments; lists have one entry per environment."""
 
     observations: list[Any]
     rewards: list[float]
     terminated: list[bool]
     truncated: list[bool]
-    finals: dict[int, Any]  #: what episodes ended on, by environment
-    infos: list[Info]  #: of the step; where an episode ended, of the reset after it
-    final_infos: dict[int, Info]  #: of the last step of episodes
+    finals: dict[int, Any]  #: final observations of episodes that ended, by environment
+    infos: list[Info]  #: of the step or, if an episode ended, of the reset after it
+    final_infos: dict[int, Info]  #: of the last steps of episodes, by environment
 
 
 class Loop:
     """Environments stepped one by one.
 
     Attributes:
-        terminated, truncated: how many episodes ended so.
+        terminated, truncated: how many episodes have ended that way.
     """
 
     def __init__(self, make: Sequence[Any]) -> None:
@@ -47,7 +47,7 @@ class Loop:
         return [env.reset(seed=seed)[0] for env, seed in zip(self.envs, seeds, strict=True)]
 
     def reset_some(self, mask: Sequence[bool]) -> dict[int, Any]:
-        """New episodes where the mask is true; their first observations."""
+        """Reset the environments where the mask is True; returns their first observations."""
         return {i: env.reset()[0] for i, env in enumerate(self.envs) if mask[i]}
 
     def actions(self, t: int) -> Any:
@@ -75,12 +75,12 @@ class Loop:
 
 
 def check_step(found: Any, expected: Stepped, when: str, *, has_infos: bool) -> None:
-    """Raises AssertionError unless a vector environment's step is that of the loop.
+    """Raises AssertionError unless a vector environment's step equals that of the loop.
 
     Args:
         found: observation, reward, terminated, truncated, infos.
-        when: for messages.
-        has_infos: whether `infos` has those of environments besides final ones.
+        when: for error messages.
+        has_infos: whether `infos` also holds what the environments say, besides final infos.
     """
     observation, reward, terminated, truncated, infos = found
     check(observation, expected.observations, f"the observation {when}")
@@ -101,7 +101,7 @@ def check_step(found: Any, expected: Stepped, when: str, *, has_infos: bool) -> 
 
 
 def check_infos(found: Info, expected: Sequence[Info], what: str) -> None:
-    """Raises AssertionError unless gathered infos say of every environment what it said."""
+    """Raises AssertionError unless batched infos hold what each environment said."""
     own = ("final_obs", "final_info", "kept")
     keys = [key for key in found if not key.startswith("_") and key not in own]
     for i, info in enumerate(expected):
@@ -114,7 +114,7 @@ def check_infos(found: Info, expected: Sequence[Info], what: str) -> None:
 
 
 def check(batch: Any, expected: Any, what: str) -> None:
-    """Raises AssertionError unless a batch, or one observation, is the expected one bit for bit."""
+    """Raises AssertionError unless a batch, or one observation, equals what is expected."""
     if isinstance(expected, list):
         for i, one in enumerate(expected):
             check(at(batch, i), one, f"{what} (environment {i})")
@@ -126,7 +126,7 @@ def check(batch: Any, expected: Any, what: str) -> None:
 
 
 def shares(one: Any, other: Any) -> bool:
-    """Whether two observations lie in the same memory."""
+    """Whether two observations share memory."""
     if isinstance(one, dict):
         return any(shares(one[key], other[key]) for key in one)
     return bool(np.shares_memory(one, other))

@@ -1,8 +1,7 @@
-"""Installing packages into a folder in a moment, for tests that want one installed.
+"""Quick installation of packages into a folder, for tests that need them installed.
 
 `pip install --target` starts a process for every package that it builds. Here the package's own
-build backend makes the wheel in this process, and the wheel is unpacked: what is on disk is the
-same.
+build backend makes the wheel in this process, and the wheel is unpacked, with the same result.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def install(packages: Iterable[Path], target: Path) -> None:
 
 
 def _build(package: Path, wheels: str) -> str:
-    """The file name of its wheel."""
+    """Build a wheel and return its file name."""
     project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))
     backend = importlib.import_module(project["build-system"]["build-backend"])
     with contextlib.chdir(package):  # PEP 517: a backend builds what is in the current folder

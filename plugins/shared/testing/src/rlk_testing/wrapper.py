@@ -25,13 +25,13 @@ _N = 2
 
 
 class WrapperSuite(RunContract):
-    """How wrappers are tried: around walks."""
+    """Makes the wrapper around `environments.Walk`."""
 
     kind = "wrappers"
     walk: ClassVar[Mapping[str, Any]] = {}
 
     def keywords(self) -> dict[str, Any]:
-        """Of the environment that it wraps here."""
+        """Keywords of the `Walk` inside: those that its observation spaces need, and `walk`."""
         declared = self.record().observation_spaces
         first: Mapping[str, Any] = _BY_NAME.get(declared[0], {}) if declared else {}
         return {**first, **self.walk}
@@ -92,7 +92,7 @@ class OneEnvironmentChecks(WrapperSuite):
         assert isinstance(env.get_wrapper_attr("steps_left")(), int)
 
     def test_its_state_goes_on_where_it_was_or_is_refused(self) -> None:
-        """Through whatever vector environment is installed that can save one."""
+        """Uses the first installed vector environment that can save states."""
         (one, twin), actions = self.two_in_vectors(), np.arange(11) % 3
         one.reset(seed=3)
         twin.reset(seed=4)
@@ -145,8 +145,8 @@ class VectorChecks(WrapperSuite):
             for i in np.flatnonzero(terminated | truncated):
                 ends += 1
                 assert env.single_observation_space.contains(infos["final_obs"][i]), (
-                    "final_obs must be as observations are: they are what values are bootstrapped "
-                    "from"
+                    "final_obs must be transformed like observations: values are bootstrapped from "
+                    "them"
                 )
         assert ends > 0
         env.close()
@@ -211,7 +211,7 @@ class VectorChecks(WrapperSuite):
         ]
         state = env.get_state()
         assert state is None or any(one is None for one in state), (
-            f"environments {without} gave no state, and it says that all did"
+            f"environments {without} gave no state, but the wrapper reports one for each"
         )
         env.close()
 
@@ -224,10 +224,10 @@ class VectorChecks(WrapperSuite):
 class WrapperContract(OneEnvironmentChecks, VectorChecks):
     """What every wrapper must do.
 
-    A wrapper of one environment is made as `factory(env[, config])`; of a vector, with `training=`,
-    `out=` and `hooks=`, the run's, in which what its environments share answers.
+    A wrapper of one environment is made by `factory(env[, config])`. A wrapper of a vector
+    environment also gets the keywords `training`, `out` and `hooks` (the run's hooks).
 
     Attributes:
-        walk: keywords of the `environments.Walk` that it is tried with; empty takes what it
-            declares.
+        walk: keywords of the `environments.Walk` inside, added to those that its declared
+            observation spaces need.
     """
