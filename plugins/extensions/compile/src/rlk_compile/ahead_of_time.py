@@ -1,7 +1,6 @@
-"""A graph as a library in a file: built once, then loaded in milliseconds without the compiler.
+"""A graph as a library in a file: built once, then loaded in milliseconds without a compiler.
 
-torch calls this AOTInductor. It runs without Dynamo and inductor, whose imports take longer than
-most of what they do.
+torch calls this AOTInductor. Loading needs neither Dynamo nor inductor, which take long to import.
 """
 
 from __future__ import annotations
@@ -31,8 +30,10 @@ def library(graph: fx.GraphModule, inputs: Sequence[Tensor], options: dict[str, 
 
 
 def _differentiate(graph: fx.GraphModule) -> None:
-    """Turn autograd on where the graph begins: torch turns it off for a graph whose inputs do not
-    require gradients."""
+    """Enable autograd at the start of the graph.
+
+    torch disables it for a graph whose inputs do not require gradients.
+    """
     first = next(node for node in graph.graph.nodes if node.op != "placeholder")
     with graph.graph.inserting_before(first):
         graph.graph.call_function(torch._C._set_grad_enabled, (True,))

@@ -1,4 +1,4 @@
-"""Compiles a graph to a function: by inductor, as a library or with a CUDA graph if possible."""
+"""Compiles a graph to a function: with inductor, as a library or a CUDA graph where possible."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Way:
     """One way to compile.
 
     Attributes:
-        backend: of the config. ahead: whether as a library, which can be kept on disk.
+        backend: of the config. ahead: whether it makes a library, which can be kept on disk.
         cpp_wrapper: inductor's option. cuda_graphs: whether it is replayed as a CUDA graph.
         passes: to apply to the graph.
     """
@@ -58,7 +58,7 @@ class Way:
     def compile(
         self, graph: fx.GraphModule, inputs: Sequence[Tensor], moving: Sequence[int]
     ) -> Built:
-        """A function of tensors like these; the moving inputs are other tensors at every call."""
+        """Compile a graph for inputs like these; the moving ones are new tensors at every call."""
         if self.backend != "inductor":
             execute: Execute = torch._dynamo.lookup_backend(self.backend)(graph, list(inputs))
             return Built(self, execute)

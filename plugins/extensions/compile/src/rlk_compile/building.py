@@ -1,4 +1,4 @@
-"""Builds a program from an update: traced, with flat inputs, compiled, and described."""
+"""Builds a program from an update: traces it, compiles it with flat inputs, writes its recipe."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 
 
 class Together(Protocol):
-    """Takes a step if all ranks can take theirs."""
+    """Runs a step on every rank and returns its result; raises on all ranks if it fails on one."""
 
     def __call__(self, step: Callable[[], Made]) -> Made: ...
 
@@ -35,8 +35,8 @@ def built(
     """The program of an update, and the result of compiling it.
 
     Args:
-        ways: to compile, best first. owners: objects whose attributes the update must not change.
-        together: runs one step on all ranks: all continue, or none.
+        ways: of compiling, best first. owners: objects whose attributes the update must not change.
+        together: runs one step on all ranks, so that all of them compile or none.
 
     Raises:
         Untraceable: if the update cannot be one graph, or no way compiles it.
@@ -45,7 +45,7 @@ def built(
     state = PythonState(owners)
     with restored(_fixed(trace, flat)):
         update(batch, optimise)
-    if state.changed():  # objects that are made at the first call, and kept, exist now
+    if state.changed():  # the first call made objects that it keeps, and they exist now
         trace, flat = together(lambda: _traced(update, batch, optimise))
     inputs, fixed = flat.gather(trace.recorder.inputs), _fixed(trace, flat)
 
@@ -56,7 +56,7 @@ def built(
     found = together(lambda: first_that_works(ways, make))
     trace.recorder.execute = lambda *given: found.execute(*flat.gather(given))
     state = PythonState(owners)
-    with restored(fixed):  # once through Dynamo, which puts together what the update returns
+    with restored(fixed):  # once through Dynamo, which assembles what the update returns
         result = trace(batch, optimise)
     state.put_back()
     scope = scope_of(update, batch, optimise)

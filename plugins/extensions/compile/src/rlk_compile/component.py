@@ -1,4 +1,4 @@
-"""The components: `compile`, and `compile-hint`, which says when compiling would pay."""
+"""The components: `compile`, and `compile-hint`, which says when compiling would pay off."""
 
 from __future__ import annotations
 

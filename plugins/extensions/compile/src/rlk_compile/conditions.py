@@ -1,4 +1,4 @@
-"""What a graph assumes about Python objects, written down to be checked again.
+"""What a graph assumes about Python objects, recorded so that it can be checked again.
 
 Dynamo records a guard for everything that a trace depended on: the value of a number, the class of
 an object, the function behind a name, the shape of a tensor. Each guard has an expression that

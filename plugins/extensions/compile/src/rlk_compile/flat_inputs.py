@@ -1,4 +1,4 @@
-"""One flat tensor for each memory that a graph uses, in place of all views of it."""
+"""One flat tensor as input for each memory that a graph uses, instead of all views of it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rlk_compile.trace import EXAMPLE, Untraceable
 class FlatInputs:
     """The inputs of the compiled function, instead of the graph's own inputs.
 
-    Parameters, which require gradients and are views of a flat tensor that the update writes to,
-    are made in the graph: from one flat tensor for each memory. A compiler that sees both needs to
-    put them together at every call (20 µs), and to copy what it wrote.
+    Parameters require gradients and are views of a flat tensor that the update writes to. Inside
+    the new graph, they are made from one flat input for each memory. If a compiler got both as
+    inputs, it would reconcile them at every call (20 µs) and copy what it has written.
 
     Args:
-        graph: as Dynamo recorded it. inputs: its tensors.
+        graph: as Dynamo recorded it. inputs: its input tensors.
         moving: numbers of the inputs that are different tensors at every call.
 
     Attributes:
@@ -31,7 +31,6 @@ class FlatInputs:
     def __init__(
         self, graph: fx.GraphModule, inputs: Sequence[Tensor], moving: Sequence[int]
     ) -> None:
-        #: Input -> whether all of its memory is used, as a flat tensor.
         self.taken: list[tuple[int, bool]] = []
         made = fx.Graph()
         nodes = [node for node in graph.graph.nodes if node.op == "placeholder"]

@@ -1,8 +1,8 @@
-"""A line before a long run without `compile`: what it would save. It only prints.
+"""Prints a line before a long run without `compile`: how much time compiling would save.
 
 The algorithm says how many updates the run will make; the saving per update is estimated from the
-number of parameters and the batch. Nothing is run or measured, so the hint costs no time, and what
-the run does never depends on a clock.
+number of parameters and the batch size. Nothing is run or measured, so the hint costs no time, and
+the run itself never depends on a clock.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from rlk_compile.component import component
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: Seconds that compiling saves per update of any size, and per multiplication and addition for each
-#: parameter and transition. The README has the measurements.
+#: Seconds that compiling saves for each update of any size, and additionally for each pair of a
+#: parameter and a transition. The README has the measurements.
 SAVED, SAVED_EACH = 0.0005, 6e-11
-#: The cost of compiling at the first start, and how many times over it must be saved.
+#: Seconds that compiling takes at the first start, and by what factor the saving must exceed them.
 COST_SECONDS, TIMES = 30.0, 3.0
 
 

@@ -25,10 +25,10 @@ _CPUINFO = Path("/proc/cpuinfo")
 
 
 def key(update: Callable[..., Any], batch: Any, ways: Sequence[Way]) -> str:
-    """The key of compiled updates that may be tried for this one.
+    """The key under which compiled versions of this update are kept.
 
-    Whether it really is the same is checked by its recipe; the key depends on torch, the processor,
-    the compiler and the shapes of the batch.
+    It depends on torch, the processor, the compiler, the update's name and the shapes of the batch.
+    Whether the update is really the same is checked with the recipe.
     """
     settings = [
         torch.get_default_dtype(),
@@ -89,7 +89,7 @@ def keep(store: Store, key: str, program: Program, built: Built) -> str:
 
 @functools.cache
 def _own_version() -> str:
-    """A hash of this package, because its changes may change what it makes of a graph."""
+    """A hash of this package's files, because another version may compile a graph differently."""
     digest = hashlib.sha256()
     for file in sorted(Path(__file__).parent.iterdir()):
         if file.suffix in (".py", ".cpp"):
@@ -99,7 +99,7 @@ def _own_version() -> str:
 
 @functools.cache
 def _processor() -> str:
-    """The processor's instruction sets, all of which inductor uses."""
+    """The processor's model and instruction sets, because inductor uses all of them."""
     capability = torch.backends.cpu.get_cpu_capability()
     if not _CPUINFO.exists():
         return f"{platform.machine()} {platform.processor()} {capability}"

@@ -1,4 +1,4 @@
-"""The tensors of a batch: their places, and how to read them at every update."""
+"""The tensors of a batch: where they are, and a fast way to read them at every update."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-#: A field of the batch, and the key where that field is a mapping.
+#: The name of a field of the batch and, if the field is a mapping, a key.
 Path = tuple[str, ...]
 #: What a compiled graph assumes about one tensor.
 Kind = tuple[torch.Size, tuple[int, ...], torch.dtype, torch.device]

@@ -1,4 +1,4 @@
-"""A gather of one column per row, by comparison: inductor computes its gradient wrongly."""
+"""Replaces a gather of one column per row, whose gradient inductor computes wrongly."""
 
 from __future__ import annotations
 

@@ -21,20 +21,21 @@ class Pass(Protocol):
 
     Attributes:
         name: that of its component.
-        identity: changes with the version of what it does; compiled updates are kept under it.
+        identity: must change when the pass changes graphs differently; it is part of the key under
+            which compiled updates are kept.
     """
 
     name: str
     identity: str
 
     def applies(self, device: str) -> bool:
-        """Whether it is useful on this machine, for a run on `cpu` or `cuda`."""
+        """Whether to use it on this machine; `device` is `cpu` or `cuda`."""
 
     def prepare(self) -> None:
-        """Define the operators that it calls, before a graph that it changed is compiled or loaded.
+        """Define the operators that it inserts; called before a graph is compiled or loaded.
 
         Raises:
-            Exception: if it cannot be used; graphs are then compiled without it.
+            Exception: if the pass cannot be used; graphs are then compiled without it.
         """
 
     def __call__(self, graph: fx.Graph) -> None:
@@ -42,7 +43,7 @@ class Pass(Protocol):
 
 
 def why_unknown(names: Sequence[str], kernel: Kernel) -> str | None:
-    """The message about the first name that no pass has, or None."""
+    """An error message if one of these names belongs to no pass, else None."""
     registry = kernel.registries.add_kind(KIND)
     try:
         for name in names:
@@ -53,7 +54,7 @@ def why_unknown(names: Sequence[str], kernel: Kernel) -> str | None:
 
 
 def ready(wanted: Sequence[str] | None, device: str, kernel: Kernel) -> tuple[list[Pass], str]:
-    """The passes that apply here, ready for use, and why others do not, "" if there are none.
+    """The prepared passes that apply here, and why others cannot be used ("" if none failed).
 
     Args:
         wanted: names, or None for all passes. kernel: its registry has the passes.

@@ -14,20 +14,21 @@ from rlk_compile.leaves import kind, reader
 from rlk_compile.recipe import Recipe
 from rlk_compile.trace import Execute, Retraced
 
-#: The recipe's conditions are checked again after so many updates.
+#: Once confirmed, the recipe's conditions are checked again after so many updates.
 CHECK_EVERY = 512
-#: So many checks in a row must find the same tensors outside of the batch before that.
+#: Until so many checks in a row have found the same fixed tensors, every update is checked.
 CONFIRMATIONS = 3
 
 
 class Program:
-    """`update(batch, optimise)` for batches like the one it is made with.
+    """`update(batch, optimise)`, compiled for batches of the same shapes as the one given here.
 
-    The compiled function is called directly with tensors: Dynamo's guards, and the frame that it
-    puts around a graph, cost 80 µs, more than a small update. What they watch is in the recipe.
+    The compiled function is called directly with tensors. Dynamo's guards, and the frame that it
+    puts around a graph, would cost 80 µs, more than a small update; the recipe holds the conditions
+    that they check.
 
     Raises:
-        Unknown: a tensor of the recipe is not there.
+        Unknown: if a tensor of the recipe cannot be found.
     """
 
     def __init__(
@@ -48,11 +49,11 @@ class Program:
 
     @property
     def fixed(self) -> list[Tensor]:
-        """The tensors that it may write to: all inputs but the batch's."""
+        """The tensors that it may write to: all inputs except those of the batch."""
         return [t for number, t in enumerate(self._inputs) if number not in self._moving]
 
     def fits(self, tensors: Sequence[Tensor]) -> bool:
-        """Whether these tensors are like those for which it was compiled."""
+        """Whether tensors have the shapes, strides, dtypes and devices that it was compiled for."""
         for tensor, (shape, stride, dtype, device) in zip(tensors, self._kinds, strict=True):
             if (
                 tensor.shape != shape
@@ -64,11 +65,11 @@ class Program:
         return True
 
     def __call__(self, batch: Any, optimise: Any, tensors: Sequence[Tensor]) -> Update:
-        """The update; `tensors` is what `read` gave.
+        """Run the update; `tensors` is the result of `read(batch)`.
 
         Raises:
-            Retraced: something that the recipe assumes has changed. Then nothing else has been
-                changed.
+            Retraced: if something that the recipe assumes has changed. No state has been changed
+                then.
         """
         if self._until_check == 0:
             self._check(batch, optimise, tensors)
@@ -76,7 +77,7 @@ class Program:
         return self.call(tensors)
 
     def call(self, tensors: Sequence[Tensor]) -> Update:
-        """The same, without checking the conditions."""
+        """Run the update without checking the conditions."""
         given, recipe = self._inputs.copy(), self.recipe
         for number, tensor in zip(self._moving, tensors, strict=True):
             given[number] = tensor
@@ -101,7 +102,7 @@ class Program:
             for number, (one, other) in enumerate(zip(before, self._inputs, strict=True))
             if number not in self._moving
         )
-        if moved and self._moved:  # twice in a row: it is another tensor at every update
+        if moved and self._moved:  # twice in a row: probably a new tensor at every update
             raise Retraced
         self._confirmed = 1 if moved else self._confirmed + 1
         self._moved = moved

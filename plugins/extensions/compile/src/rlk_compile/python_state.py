@@ -1,7 +1,7 @@
-"""What an update must not change: numbers and containers that are not tensors.
+"""Detects updates that change Python state, which a compiled update would not change.
 
-A graph only changes tensors. An update that counts its calls in an `int` would stop counting, so
-this is checked before compiling.
+A graph only changes tensors: an update that counts its calls in an `int` would stop counting once
+it is compiled. Such updates are therefore not compiled.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 
 from torch import nn
 
-#: The depth to which attributes are followed.
+#: How deep attributes are followed: 2 is the owner and the objects in its attributes.
 DEPTH = 2
 _GONE = object()
 _CONTAINERS = (list, dict, set, deque)
 
 
 class PythonState:
-    """The attributes of objects and of what they hold, and the contents of containers in them.
+    """A snapshot of objects' attributes, and of the containers and further objects among them.
 
-    The kernel's own objects (the run, the groups), torch's and numpy's are not looked into, but a
-    module of the policy is, if it is named.
+    Attributes are not followed into modules or into objects of the kernel (the run, the groups),
+    torch, numpy and gymnasium. Those are included only as owners.
     """
 
     def __init__(self, owners: Iterable[object]) -> None:
@@ -48,7 +48,7 @@ class PythonState:
         return self._compare(restore=False)
 
     def put_back(self) -> str:
-        """The same, and restore everything."""
+        """The first attribute that has changed, or ""; everything is restored to the snapshot."""
         return self._compare(restore=True)
 
     def _compare(self, restore: bool) -> str:

@@ -1,4 +1,4 @@
-"""All that is needed to call a compiled update again, in this process or in another."""
+"""All that is needed to call a compiled update again, in this process or in another one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlk_compile.leaves import Path, leaves
 from rlk_compile.sources import Sources, Unwritten, sources
 from rlk_compile.trace import Guard, Recorder, Trace, Untraceable
 
-#: Guards on state of torch as a whole, or on shapes that are numbers anyway.
+#: Guards that are not recorded: on global state of torch, and on shapes, which are fixed here.
 GLOBAL = {
     "AUTOGRAD_SAVED_TENSORS_HOOKS",
     "DEFAULT_DEVICE",
@@ -26,7 +26,7 @@ GLOBAL = {
     "SHAPE_ENV",
     "TORCH_FUNCTION_STATE",
 }
-#: Guards on a value itself: it must have a description that tells it from others.
+#: Guards on a value itself, whose description must then distinguish it from other values.
 VALUES = {"CONSTANT_MATCH", "EQUALS_MATCH"}
 _BATCH = "L['batch']"
 _TORCHS_OWN = "G['__import_torch"
@@ -34,16 +34,20 @@ _TORCHS_OWN = "G['__import_torch"
 
 @attrs.frozen(kw_only=True)
 class Recipe:
-    """What the compiled function is called with, what its outputs are, and when that holds.
+    """The inputs and outputs of a compiled update, and the conditions under which it is valid.
 
     Attributes:
-        inputs: for each input of the compiled function, the expression that finds the tensor, and
-            whether all of its memory is meant; or None, where it comes with the batch.
-        paths: where in the batch those are, in their order. kinds: their descriptions.
-        metrics: name -> number of the output, counted on into `stays`. td_error: likewise.
-        stays: expressions of tensors that the update reports as they are (a coefficient).
-        conditions: what must be so. sources: files that must not have changed; None if that cannot
-            be expressed, so that another process must not take it over.
+        inputs: one entry for each input of the compiled function: None if it comes from the batch,
+            else the expression that finds the tensor, and whether all of its memory is passed.
+        paths: places in the batch of the inputs that come from it, in order.
+        kinds: descriptions of these inputs.
+        metrics: name -> number of an output; numbers beyond the last output count on in `stays`.
+        td_error: such a number, or None.
+        stays: expressions that find tensors which the update reports without computing them, such
+            as a coefficient.
+        conditions: expression -> description of the object that it must find.
+        sources: files that must be unchanged; None if not all code is in files, so that no other
+            process may use the recipe.
         way: how it was compiled, in words.
     """
 
@@ -59,14 +63,14 @@ class Recipe:
 
     @property
     def moving(self) -> list[int]:
-        """Numbers of the inputs that come with the batch."""
+        """Numbers of the inputs that come from the batch."""
         return [number for number, place in enumerate(self.inputs) if place is None]
 
     def gather(self, scope: Scope, batch: Sequence[Tensor]) -> list[Tensor]:
-        """The inputs: found where they were, and those of the batch.
+        """The inputs of the compiled function: found by their expressions, or of the batch.
 
         Raises:
-            Unknown: if one is not there.
+            Unknown: if one is not found.
         """
         coming = iter(batch)
         return [next(coming) if place is None else _found(scope, *place) for place in self.inputs]
@@ -76,10 +80,10 @@ class Recipe:
 
     @staticmethod
     def from_json(text: str) -> Recipe:
-        """What `to_json` gave.
+        """The recipe that `to_json` wrote.
 
         Raises:
-            ValueError, TypeError, KeyError: it is something else.
+            ValueError, TypeError, KeyError: if the text was not written by it.
         """
         fields = json.loads(text)
         fields["inputs"] = tuple(None if each is None else tuple(each) for each in fields["inputs"])
@@ -94,15 +98,15 @@ def _found(scope: Scope, place: str, whole: bool) -> Tensor:
 
 
 def kinds_of(tensors: Sequence[Tensor]) -> tuple[str, ...]:
-    """What must be the same of a batch's tensors for a recipe to be theirs."""
+    """Descriptions of a batch's tensors, which must be equal for a recipe to fit the batch."""
     return tuple(described(tensor) for tensor in tensors)
 
 
 def moving(batch: Any, inputs: Sequence[Tensor]) -> tuple[list[Path], list[int]]:
-    """Where in the batch the inputs are that come from it, and their numbers.
+    """(places in the batch, numbers) of the inputs that come from the batch.
 
     Raises:
-        Untraceable: if that is not clear.
+        Untraceable: if two fields of the batch are the same tensor.
     """
     found = leaves(batch)
     by_tensor = {id(tensor): path for path, tensor in found.items()}
@@ -113,10 +117,13 @@ def moving(batch: Any, inputs: Sequence[Tensor]) -> tuple[list[Path], list[int]]
 
 
 def written(trace: Trace, flat: FlatInputs, scope: Scope, batch: Any, result: Any) -> Recipe:
-    """The recipe of what was traced, executed once and gave this result.
+    """The recipe of an update that was traced and has been executed once.
+
+    Args:
+        result: what the execution returned.
 
     Raises:
-        Untraceable: if there is something that no recipe can say.
+        Untraceable: if a recipe cannot describe its inputs, its outputs or its conditions.
     """
     recorder = trace.recorder
     paths, numbers = moving(batch, recorder.inputs)
@@ -145,7 +152,7 @@ def written(trace: Trace, flat: FlatInputs, scope: Scope, batch: Any, result: An
 def _outputs(
     recorder: Recorder, fixed: Sequence[int], result: Any
 ) -> tuple[dict[str, int], int | None, tuple[str, ...]]:
-    """Which output is which of the figures that the update reports, and which were no outputs."""
+    """(metrics, td_error, stays), as in `Recipe`, of what the update has returned."""
     if type(result) is not Update:
         raise Untraceable(f"it returns a {type(result).__name__}, not an Update")
     if not isinstance(result.metrics, Mapping):
@@ -167,10 +174,10 @@ def _outputs(
 
 
 def _expressions(guards: Sequence[Guard]) -> list[str]:
-    """What must be watched: all that was guarded, but for torch's own modules and the batch's data.
+    """The expressions of all guarded objects, except torch's own and the tensors of the batch.
 
     Raises:
-        Untraceable: if a guard is none that an expression and a description can stand for.
+        Untraceable: if a guard cannot be replaced by an expression and a description.
     """
     found: dict[str, None] = {}
     for guard in guards:

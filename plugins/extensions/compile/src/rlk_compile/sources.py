@@ -1,4 +1,4 @@
-"""The files whose text a graph was made from, to notice that one of them has changed."""
+"""The source files that a graph depends on, to detect that one of them has changed."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ import torch
 
 #: File -> the hash of its text.
 Sources = dict[str, str]
-#: Packages that a version stands for.
+#: Packages whose files are covered by the versions of torch and Python.
 _KNOWN = {"torch", *sys.stdlib_module_names}
 _FOLDERS = str(Path(torch.__file__).parent), sysconfig.get_path("stdlib")
 _INSTALLED = sysconfig.get_path("purelib"), sysconfig.get_path("platlib")
-#: Code that Python makes of a class in a file (dataclasses, attrs), and its own.
+#: Prefixes of file names of generated code (dataclasses, attrs) and of Python's frozen modules.
 _MADE = ("<string>", "<attrs generated", "<frozen")
 _STARTED = time.time()
 
 
 class Unwritten(Exception):
-    """Something was made from code that is in no file, or no longer in that file."""
+    """Code is in no file, or its file has changed since."""
 
 
 def sources(code: Iterable[types.CodeType], values: Iterable[Any]) -> Sources:
-    """The files of this code and of the modules of these values; torch's and Python's own aside.
+    """The files of this code and of the modules of these values, without torch's and Python's own.
 
-    Unwritten: if code is not in a file, or a file has changed since this process read it.
+    Raises:
+        Unwritten: if code is not in a file, or a file has changed since this process started.
     """
     files = {each.co_filename for each in code}
     files = {file for file in files if not _known(file)}
@@ -56,8 +57,8 @@ def hashed(file: str) -> str:
     """The hash of a file's text.
 
     Raises:
-        Unwritten: if it is not there, or changed since this process started: what was imported may
-            be another text.
+        Unwritten: if the file does not exist, or has changed since this process started, because
+            the imported code may differ from it.
     """
     try:
         if Path(file).stat().st_mtime > _STARTED:

@@ -1,4 +1,4 @@
-"""Compiled updates kept on disk: a folder each, with a recipe and a library."""
+"""Compiled updates on disk: each has a folder with a recipe and a library."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ import attrs
 
 from rlk_compile.recipe import Recipe
 
-#: How many are kept; those that were used longest ago go first.
+#: How many are kept; the least recently used are removed first.
 LIMIT = 64
 _RECIPE, _LIBRARY, _OPERATORS, _HASH = "recipe.json", "update.so", "update.json", "sha256"
 
 
 @attrs.frozen
 class Kept:
-    """One that was found: its recipe, and the library beside it."""
+    """A compiled update that was found: its recipe, and the file of its library."""
 
     recipe: Recipe
     library: Path
 
 
 class Store:
-    """Recipes and libraries by key.
+    """Compiled updates by key.
 
-    Processes may share it: one appears whole, by a rename, or not at all, and a damaged one is
-    removed and counts as not there. A library is code, so the folder is its owner's alone.
+    Processes may share a store: an entry appears complete, by a rename, and a damaged entry is
+    removed and counts as missing. Libraries are code, so only the owner may access the folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or default_folder()
 
     def find(self, key: str) -> Iterator[Kept]:
-        """All that were kept for a key, the latest used first."""
+        """All entries for a key, the most recently used first."""
         for place in sorted(self.folder.glob(f"{_short(key)}-*"), key=_used, reverse=True):
             with contextlib.suppress(FileNotFoundError):
                 if (place / _HASH).read_text() != _digest(place):
@@ -48,7 +48,7 @@ class Store:
                 yield Kept(recipe, place / _LIBRARY)
 
     def keep(self, key: str, recipe: Recipe, library: Path) -> None:
-        """Write one down.
+        """Add an entry, and remove the least recently used ones beyond `LIMIT`.
 
         Raises:
             OSError: if it cannot be written.
@@ -74,12 +74,12 @@ class Store:
             self._remove(place)
 
     def used(self, kept: Kept) -> None:
-        """Remember that one was used, so that others go first."""
+        """Mark an entry as used now, so that others are removed first."""
         with contextlib.suppress(OSError):
             os.utime(kept.library.parent)
 
     def forget(self, kept: Kept) -> None:
-        """Remove one that does not do what it should."""
+        """Remove an entry that turned out to be wrong."""
         self._remove(kept.library.parent)
 
     def _remove(self, place: Path) -> None:
@@ -104,7 +104,7 @@ def _used(place: Path) -> float:
 
 
 def _digest(place: Path) -> str:
-    """The hash of all files but the one that holds it."""
+    """The hash of all files of an entry, except the one that holds the hash."""
     digest = hashlib.sha256()
     for name in (_RECIPE, _LIBRARY, _OPERATORS):
         file = place / name

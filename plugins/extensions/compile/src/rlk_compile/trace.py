@@ -1,4 +1,4 @@
-"""From an update to a graph: what Dynamo records of it, and of what it depended on."""
+"""Traces an update with Dynamo: its graph, and guards on everything that the graph depends on."""
 
 from __future__ import annotations
 
@@ -10,29 +10,32 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, fx
 
-#: What executes a graph: tensors in, tensors out, in the graph's order.
+#: Executes a graph: takes and returns tensors in the graph's order.
 Execute = Callable[..., Sequence[Any]]
-#: Where a node has an example of its value: torch's cache takes no graph with a method of something
-#: unknown.
+#: Key of a node's `meta` for an example of its value. torch's cache refuses graphs that call
+#: methods of nodes without one.
 EXAMPLE = "example_value"
-#: How Dynamo reports what traced code raises.
+#: How Dynamo reports an RlkError that the traced code raises.
 RAISED = re.compile(r"""raised exception RlkError\((["'])(.*)\1\)""")
 
 
 class Untraceable(Exception):
-    """The update cannot be one graph; the text says why, in one line."""
+    """The update cannot be one graph; the message says why, in one line."""
 
 
 class Retraced(Exception):
-    """An assumption of the graph no longer holds: the update would have to be traced anew."""
+    """An assumption of the graph no longer holds: the update would have to be traced again."""
 
 
 class _Recorded(Exception):
-    """The graph has been recorded, and was not executed."""
+    """The graph has been recorded, and is not to be executed."""
 
 
 class Guard(NamedTuple):
-    """That one thing is as it was: how it is compared, what finds it ("" if nothing), and it."""
+    """One of Dynamo's guards: how a value is compared, the expression that finds it, and the value.
+
+    The expression is "" if there is none.
+    """
 
     kind: str
     place: str
@@ -40,14 +43,14 @@ class Guard(NamedTuple):
 
 
 class Recorder:
-    """The backend that Dynamo gives its graph to.
+    """A backend for Dynamo that records the graph.
 
     Attributes:
-        graph: what was traced. traces: how often.
+        graph: the traced graph. traces: how often the update was traced.
         places: the expression that finds each input, in the graph's order.
-        code: what was traced through.
-        execute: what runs in its place; None only records.
-        inputs, outputs: the tensors of its latest execution, in the graph's order.
+        code: the code objects that were traced through.
+        execute: what is run instead of the graph; None runs nothing.
+        inputs, outputs: the tensors of the latest execution, in the graph's order.
     """
 
     def __init__(self) -> None:
@@ -86,8 +89,8 @@ class Trace:
     """`function(batch, optimise)` as one graph.
 
     Attributes:
-        recorder: with the graph and its inputs.
-        guards: what it depended on.
+        recorder: has the graph and its inputs.
+        guards: Dynamo's guards on everything that the trace depended on.
 
     Raises:
         Untraceable: with Dynamo's reason.
@@ -117,15 +120,15 @@ class Trace:
             raise Untraceable("it takes numbers that change as inputs, not only tensors")
 
     def _note(self, guards: Sequence[Any]) -> list[bool]:
-        """Write down Dynamo's guards; all of them stay."""
+        """Record Dynamo's guards; all of them stay active."""
         self.guards = [Guard(each.guard_type, each.orig_guard.name, each.value) for each in guards]
         return [True] * len(guards)
 
     def __call__(self, batch: Any, optimise: Any) -> Any:
-        """Call the update through Dynamo, which checks that the graph still is what it does.
+        """Call the update through Dynamo, which checks that the graph is still valid.
 
         Raises:
-            Retraced: if it is not. Nothing has happened then.
+            Retraced: if it is not. No state has been changed then.
         """
         try:
             with torch._dynamo.config.patch(trace_autograd_ops=True):
@@ -139,8 +142,7 @@ class Trace:
 def _with_code_of_its_own(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same function with a new code object.
 
-    Dynamo keeps its graphs, and counts how many there are, by code object: two runs in one process
-    would share both.
+    Dynamo stores and counts graphs by code object, so two runs in one process would share them.
     """
 
     def update(batch: Any, optimise: Any) -> Any:
@@ -156,9 +158,10 @@ def _with_code_of_its_own(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def reason_of(error: BaseException) -> str:
-    """Why, and where in the update.
+    """The reason for an error, in one line, and its place in the update.
 
-    The first line of torch's message; what the update itself raised an RlkError with while traced.
+    The reason is the message of an RlkError that the update raised while it was traced, or the
+    first line of torch's message.
     """
     text = str(error).strip()
     said = RAISED.search(text)

@@ -1,4 +1,4 @@
-"""Tries a compiled update: does it make the same step as the eager one, and how fast are both?"""
+"""Compares a compiled update with the eager one: do they make the same step, and how fast?"""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from torch import Tensor
 from rlk_compile.python_state import PythonState
 from rlk_compile.trace import Untraceable, reason_of
 
-#: The largest relative difference between the steps of both; rounding stays below it.
+#: The largest allowed relative difference between the two steps; rounding gives far less.
 TOLERANCE = 0.01
-#: How often an update is run eagerly and compiled, to time it.
+#: How often each update is run to time it.
 TRIALS = 3
 
 
 class Compared(NamedTuple):
-    """Seconds of one update, eager and compiled, the best of a few; and their difference, as a part
-    of the step."""
+    """Seconds of one eager and of one compiled update (the best of a few), and the relative
+    difference of their steps."""
 
     eager: float
     compiled: float
@@ -34,11 +34,11 @@ class Report:
     """The result for one kind of update.
 
     Attributes:
-        way: how it was compiled. seconds: that it took to have it.
+        way: how it was compiled. seconds: how long it took to compile or to load.
         eager, compiled, difference: see `Compared`.
-        kept: whether it was found compiled, on disk.
-        why_not: why better ways were not taken, "" if there were none.
-        not_kept: why the next start will not find it, "" if it will.
+        kept: whether it was found on disk.
+        why_not: why better ways were not used; "" if there were none.
+        not_kept: why it is not kept on disk for the next start; "" if it is.
     """
 
     way: str
@@ -60,12 +60,13 @@ def tried(
     """Compare one eager update with a compiled one, and time both.
 
     Args:
-        eager, compiled: one update each. fixed: tensors that they write to; they are put back.
-        owners: objects whose attributes the update must leave alone.
+        eager, compiled: functions that make one update. fixed: tensors that they write to; these
+            are restored.
+        owners: objects whose attributes the update must not change.
 
     Raises:
-        Untraceable: if they differ by more than rounding, or the eager update changes state that
-            is no tensor.
+        Untraceable: if the steps differ by more than `TOLERANCE`, the compiled update fails, or the
+            eager one changes state that is not a tensor.
     """
     expected, after = _outcome(eager, fixed)
     state = PythonState(owners)
@@ -86,7 +87,7 @@ def tried(
 
 @contextmanager
 def restored(fixed: Sequence[Tensor]) -> Iterator[None]:
-    """Restores tensors and torch's generators afterwards, whatever happens inside."""
+    """Restores tensors and torch's random generators on exit, also after an exception."""
     before = [tensor.clone() for tensor in fixed]
     devices = sorted({t.device.index or 0 for t in fixed if t.device.type == "cuda"})
     with torch.random.fork_rng(devices=devices):
@@ -99,7 +100,7 @@ def restored(fixed: Sequence[Tensor]) -> Iterator[None]:
 
 
 def _outcome(update: Callable[[], Any], fixed: Sequence[Tensor]) -> tuple[Any, list[Tensor]]:
-    """What an update returns, and what it makes of the tensors that it writes to."""
+    """What an update returns, and copies of the tensors that it has written to."""
     with restored(fixed):
         result = update()
         return result, [tensor.clone() for tensor in fixed]
@@ -118,7 +119,7 @@ def _time(update: Callable[[], Any], fixed: Sequence[Tensor]) -> float:
 
 
 def _difference(before: Sequence[Tensor], one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
-    """The largest difference of two outcomes, as a part of what the first one changed."""
+    """The largest difference between two outcomes, relative to the change from before to `one`."""
     worst = 0.0
     for start, a, b in zip(before, one, other, strict=True):
         if not a.is_floating_point():
@@ -126,21 +127,21 @@ def _difference(before: Sequence[Tensor], one: Sequence[Tensor], other: Sequence
             continue
         a, b, start = a.double(), b.double(), start.double()
         gap = float(_norm(a - b, a, b))
-        # Where a step is as small as the rounding of what it moves, that is no difference.
+        # A step may be as small as the rounding error of the values, which must not count.
         scale = float(_norm(a - start, a, b)) + 1e-5 * float(_norm(a, a, b))
         worst = max(worst, gap / scale if scale > 0 else (0.0 if gap == 0 else float("inf")))
     return worst
 
 
 def _norm(values: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """The norm, leaving out where both are the same infinity or both NaN."""
+    """The norm of the values, without places where a and b are the same infinity or both NaN."""
     alike = (a == b) | (a.isnan() & b.isnan())
     norm: Tensor = torch.where(alike & ~values.isfinite(), 0.0, values).norm()
     return norm
 
 
 def _difference_of_reports(one: Any, other: Any) -> float:
-    """The largest relative difference of what two updates report; small numbers count as 0.01."""
+    """The largest difference between metrics or td_errors, relative to their size plus 0.01."""
     pairs = [(one.metrics[name], other.metrics[name]) for name in one.metrics]
     if one.td_error is not None:
         pairs.append((one.td_error, other.td_error))

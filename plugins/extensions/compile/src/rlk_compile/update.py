@@ -1,4 +1,4 @@
-"""Replaces an algorithm's update: a compiled program if there is one."""
+"""Replaces an algorithm's update by a compiled program where there is one."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ CHANGED = (
 
 
 class CompiledUpdate:
-    """Compiles the first batch of each kind, and runs all others as far as possible.
+    """Compiles the update at the first batch of each kind, and runs later batches with it.
 
     Args:
-        update: `update(batch, optimise)` as it is. run: whose it is. config: how to compile.
-        say: takes what there is to tell.
+        update: the algorithm's `update(batch, optimise)`.
+        run: the algorithm's run. config: how to compile.
+        say: prints a message.
 
     Attributes:
-        reports: (key, batch size) -> what became of it, for those that were compiled.
-        reasons: key -> why updates of that kind run eagerly.
-        calls, eager_calls: updates so far, and those of a kind that is compiled but of a size that
-            is not.
+        reports: (key, batch size) -> report, for the updates that were compiled.
+        reasons: key -> why updates of this kind run eagerly.
+        calls: number of updates so far.
+        eager_calls: number of updates of a compiled kind that ran eagerly because of their size.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class CompiledUpdate:
 
     @property
     def seconds(self) -> float:
-        """Seconds that tracing and compiling took so far."""
+        """Seconds that tracing, compiling and loading have taken so far."""
         return sum(report.seconds for report in self.reports.values())
 
     def __call__(self, batch: Any, optimise: Any) -> Any:
@@ -84,7 +85,7 @@ class CompiledUpdate:
             return self._update(batch, optimise)
 
     def _another(self, key: str, batch: Any, optimise: Any) -> Program | None:
-        """A program for a batch that fits none, if one more may be compiled."""
+        """Compile a program for a batch that fits no other, if one more may be compiled."""
         size, sizes = size_of(batch), self._sizes.setdefault(key, [])
         if size not in sizes and len(sizes) < self._config.sizes:
             sizes.append(size)
@@ -105,7 +106,7 @@ class CompiledUpdate:
         return program
 
     def _acquire(self, batch: Any, optimise: Any) -> tuple[Program, Report]:
-        """A program that was kept, or one that is built now and kept; tried out either way."""
+        """A program from disk, or one that is built now and kept; both are tried out first."""
         run, began = self._run, time.perf_counter()
         device, ranks = torch.device(run.device).type, run.communicator.size
         wanted = self._config.passes if self._config.backend == "inductor" else ()
@@ -135,7 +136,7 @@ class CompiledUpdate:
             seconds = time.perf_counter() - began
             try:
                 compared = self._try(program, batch, optimise)
-            except Untraceable:  # it does something else: not what the recipe promised
+            except Untraceable:  # it makes another step than the recipe promised
                 store.forget(kept)
                 continue
             store.used(kept)
@@ -157,8 +158,10 @@ class CompiledUpdate:
         return [run.algorithm, optimise, *optimise.steps.values(), *run.policy.modules()]
 
     def _together(self, step: Callable[[], Made]) -> Made:
-        """What a step gives, if it does on all ranks: one that ran eagerly would average in another
-        order."""
+        """Run a step of compiling; it fails on all ranks if it fails on one.
+
+        A rank that ran eagerly would average its tensors in another order than the others.
+        """
         made, failure, communicator = None, "another rank cannot", self._run.communicator
         try:
             made = step()
@@ -179,16 +182,16 @@ class CompiledUpdate:
         name = self._run.plan.algorithm.name
         return f"the update {key!r} of {name}" if key else f"the update of {name}"
 
-    # ---- what the extension asks ----------------------------------------------------------------
+    # ---- called by the extension -----------------------------------------------------------------
 
     def check_soon(self) -> None:
-        """Something may have been loaded or set since the last update: look at the guards."""
+        """Check the conditions at the next update: something may have been loaded or set."""
         for programs in self._programs.values():
             for program in programs:
                 program.check_soon()
 
     def state_dict(self) -> dict[str, Any]:
-        """Which batch sizes are compiled: a resumed run must use the same."""
+        """The batch sizes that are compiled; a resumed run must compile the same ones."""
         return {"sizes": {key: list(sizes) for key, sizes in self._sizes.items()}}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -197,7 +200,7 @@ class CompiledUpdate:
 
 
 def described(title: str, size: int, report: Report) -> str:
-    """The result for one kind of update, in a line."""
+    """The message about one compiled update."""
     slower = ", which is slower: leave compile out" if report.compiled > report.eager else ""
     how = "found compiled" if report.kept else "compiled"
     text = (
