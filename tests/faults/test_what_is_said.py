@@ -195,8 +195,7 @@ def test_the_help_of_run_names_the_recipes(rlk_typed):
     recipes = rlk.default_kernel().registries.recipes.names()
     shown = " ".join(rlk_typed("run", "--help").out.split())
     assert (
-        recipes
-        and f"a recipe, which stands for one with other choices: {', '.join(recipes)}." in shown
+        recipes and f"a recipe, an algorithm with other components: {', '.join(recipes)}." in shown
     )
 
 

@@ -20,7 +20,7 @@ from rlk_cli import diagnose
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]…")
 def check(names: tuple[str, ...]) -> None:
-    """Import the implementation of each NAME, or of everything, and print what is wrong."""
+    """Check that all components, or each NAME, can be imported and used; print what is wrong."""
     registries = default_kernel().registries
     every = [entry for registry in registries for entry in registry]
     entries = [registries.find(name) for name in names] if names else every

@@ -9,7 +9,7 @@ run = Component(name="run", factory="rlk_cli.run:run", summary="Train an agent."
 listing = Component(
     name="plugins.list",
     factory="rlk_cli.listing:list_plugins",
-    summary="List everything that is installed, by kind.",
+    summary="List all installed components by kind.",
 )
 
 show = Component(
@@ -21,5 +21,5 @@ show = Component(
 check = Component(
     name="plugins.check",
     factory="rlk_cli.check:check",
-    summary="Look for faults in all components, or in those named.",
+    summary="Check that all components, or those that are named, can be used.",
 )

@@ -33,22 +33,28 @@ DECLARED = (
 
 
 @click.command("list")
-@click.option("--kind", help="One kind: algorithms, storages, ….")
-@click.option("--reports", help="Only what reports this (td_error).")
+@click.option("--kind", help="Only one kind: algorithms, storages, ….")
+@click.option("--reports", help="Only algorithms whose updates report this (td_error).")
 @click.option(
-    "--action-space", "action_spaces", help="Only what serves this space (Box, Discrete, …)."
+    "--action-space",
+    "action_spaces",
+    help="Only components for this action space (Box, Discrete, …).",
 )
 @click.option(
-    "--observation-space", "observation_spaces", help="Only what takes it (Box, Image, …)."
+    "--observation-space",
+    "observation_spaces",
+    help="Only components for this observation space (Box, Image, …).",
 )
-@click.option("--collects", help="Only what is on-policy, off-policy, both or offline.")
-@click.option("--recurrent", is_flag=True, help="Only what is recurrent, or can train what is.")
+@click.option("--collects", help="Only components that are on-policy, off-policy, both or offline.")
 @click.option(
-    "--deterministic", is_flag=True, help="Only what learns one action for an observation."
+    "--recurrent", is_flag=True, help="Only recurrent policies, and algorithms that train them."
 )
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option(
+    "--deterministic", is_flag=True, help="Only algorithms that learn a deterministic policy."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, for programs.")
 def list_plugins(kind: str | None, as_json: bool, **wanted: Any) -> None:
-    """List everything that is installed, by kind; what is broken in red with its cause."""
+    """List all installed components by kind; broken ones are red, with the reason."""
     kind = kind_of(kind, default_kernel().registries) if kind else None
     rows = [row for row in _rows() if kind in (None, row["kind"])]
     for field, value in wanted.items():

@@ -15,7 +15,9 @@ from rlk.planning.parse import parse_setting
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.registry.kinds import SLOTS
 
-PLUGIN = "Add a plugin, or put a component in its slot; no:NAME leaves one out. Repeatable."
+PLUGIN = (
+    "Add a plugin, or choose a component, such as a storage; no:NAME leaves one out. Repeatable."
+)
 SETTING = "Change a setting: gamma=0.98, policy.layers=[256,256], env.gravity=9.0. Repeatable."
 SHARED = (
     Option(
@@ -28,9 +30,9 @@ SHARED = (
     Option(
         ["--timesteps", "total_timesteps"],
         type=float,
-        help="Train until so many timesteps, over all environments.",
+        help="How many timesteps to train, counted over all environments.",
     ),
-    Option(["--seed"], type=int, help="Seed of everything random; drawn if it is not given."),
+    Option(["--seed"], type=int, help="Random seed of the run; drawn for a new run if not given."),
     Option(["--device"], metavar="NAME", help="Where to compute: auto, cpu, cuda, cuda:1, …"),
     Option(
         ["--log-interval"],
@@ -42,15 +44,15 @@ SHARED = (
     Option(
         ["--explain", "explained"],
         is_flag=True,
-        help="Print the plan and who chose what, without training.",
+        help="Print the plan, and what chose each part of it, without training.",
     ),
     *(
         Option(
             [f"--{slot.replace('_', '-')}"],
             metavar="NAME",
-            help=f"The component in the slot {slot}.",
+            help=f"The {slot} (rlk plugins list --kind {kind}).".replace("_", "-"),
         )
-        for slot in SLOTS
+        for slot, kind in SLOTS.items()
     ),
 )
 

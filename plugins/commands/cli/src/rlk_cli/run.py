@@ -28,22 +28,28 @@ rlk run --algo ppo2 --n-envs 8 --env CartPole-v1 --set gamma=0.98 --seed 1"""
 def algorithms_and_recipes() -> str:
     """The help of --algo."""
     recipes = ", ".join(default_kernel().registries.recipes.names())
-    also = f"; or a recipe, which stands for one with other choices: {recipes}" if recipes else ""
-    return f"The algorithm; see rlk plugins list --kind algorithms{also}."
+    also = f", or a recipe, an algorithm with other components: {recipes}" if recipes else ""
+    return f"The algorithm (rlk plugins list --kind algorithms){also}."
 
 
 @click.command(params=list(SHARED), epilog=EXAMPLES)
 @click.argument("spec_file", required=False, metavar="[SPEC.toml]", type=click.Path(dir_okay=False))
 @click.option("--algo", metavar="NAME", help=algorithms_and_recipes())
-@click.option("--n-envs", type=int, help="How many environments are stepped together.")
+@click.option("--n-envs", type=int, help="How many environments to step together.")
 @click.option(
-    "--preset", metavar="NAME", help="Where tuned settings come from; auto (the default) or none."
+    "--preset",
+    metavar="NAME",
+    help="Where tuned settings come from: auto (the default), none, or a source of presets.",
 )
 @click.option(
     "--out", metavar="DIR", help="The run's folder; runs/<algo>-<env>-<seed>-<time> by default."
 )
 def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **options: Any) -> int:
-    """Train an agent; SPEC.toml holds any of these options and settings."""
+    """Train an agent.
+
+    SPEC.toml is a file that may hold any of these options and settings; those that are typed
+    override it.
+    """
     from rlk.planning.resolve import resolve
 
     verbose = 0 if quiet else 1 + verbosity

@@ -33,7 +33,7 @@ DECLARED = (
 def show(name: str) -> None:
     """Show one component: what it does, what it needs, and every setting with its default.
 
-    NAME may be a place, as --plugin takes it: ./file.py:Class, package.module:Class.
+    NAME may also be ./file.py:Class or package.module:Class, as for --plugin.
     """
     entry = find_entry(name, None, default_kernel().registries)
     component = entry.component()

@@ -16,13 +16,13 @@ _COLOURS = {"ok": None, "missing": "yellow", "broken": "red"}
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="A list of objects, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, for programs.")
 @click.pass_context
 def doctor(context: click.Context, as_json: bool) -> None:
-    """Say what is installed, and what is broken or missing on this machine.
+    """Show what is installed, and what is broken or missing on this machine.
 
-    Every line that is not as it should be says what to type. Paste the lines into a report of a
-    fault. The exit code is 1 if something is broken.
+    A line about a problem says what to type to solve it. Paste the output into a bug report. The
+    exit code is 1 if something is broken.
     """
     found = list(_findings())
     if as_json:

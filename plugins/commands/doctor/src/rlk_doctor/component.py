@@ -7,5 +7,5 @@ from rlk.component import Component
 component = Component(
     name="doctor",
     factory="rlk_doctor.command:doctor",
-    summary="Say what is installed, and what is broken or missing on this machine.",
+    summary="Show what is installed, and what is broken or missing on this machine.",
 )

@@ -30,14 +30,14 @@ _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
     type=click.IntRange(1),
     default=300,
     show_default=True,
-    help="How many steps to play at random.",
+    help="How many random steps to play.",
 )
-@click.option("--render", is_flag=True, help="Look at what it renders, too.")
+@click.option("--render", is_flag=True, help="Check its rendering, too.")
 def check(env: str, pairs: tuple[str, ...], steps: int, render: bool) -> None:
-    """Say whether an environment is one that agents can be trained in.
+    """Check whether agents can be trained in an environment.
 
-    ENV is an id, module:Id-v0, module:Class or ./file.py:Class. It is played at random. An error
-    has to be corrected; a warning is worth a look; a note says what to expect.
+    ENV is an id, module:Id-v0, module:Class or ./file.py:Class. It is played with random actions.
+    Errors must be corrected; warnings are worth a look; notes say what to expect.
     """
     from rlk_env_check.checker import examine
 

@@ -7,5 +7,5 @@ from rlk.component import Component
 check = Component(
     name="env.check",
     factory="rlk_env_check.command:check",
-    summary="Say whether an environment is one that agents can be trained in.",
+    summary="Check whether agents can be trained in an environment.",
 )

@@ -24,21 +24,19 @@ _SHARED = (
     click.option(
         "--seed",
         type=click.IntRange(0),
-        help="Seed of these episodes; derived from the run's if not given.",
+        help="Random seed of the episodes; by default derived from the run's seed.",
     ),
     click.option(
         "--stochastic/--deterministic",
         default=False,
-        help="Whether actions are sampled, or the policy's mode, which is the default.",
+        help="Sample actions, or take the policy's mode (the default).",
     ),
     click.option(
         "--best/--last",
         default=None,
-        help="Which model of a run folder: best_model.zip or model.zip.",
+        help="Take best_model.zip or model.zip from a run folder.",
     ),
-    click.option(
-        "--env", metavar="ENV", help="Play in another environment than the one of training."
-    ),
+    click.option("--env", metavar="ENV", help="Play in another environment than that of training."),
     click.option(
         "--set",
         "pairs",
@@ -51,7 +49,7 @@ _SHARED = (
         "plugins",
         metavar="NAME",
         multiple=True,
-        help="Add a plugin, or name a ./file.py again. Repeatable.",
+        help="Add a plugin; one that came from a ./file.py must be given again. Repeatable.",
     ),
     click.option("--device", metavar="DEVICE", help="Where to compute: auto, cpu, cuda, cuda:1, …"),
 )
@@ -71,14 +69,14 @@ def _shared(command: Command) -> Command:
     type=click.IntRange(1),
     default=10,
     show_default=True,
-    help="How many to play, each to its end.",
+    help="How many episodes to play.",
 )
 @click.option(
     "--n-envs",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Environments stepped together.",
+    help="How many environments to step together.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 def evaluate(
@@ -86,8 +84,8 @@ def evaluate(
 ) -> None:
     """Play whole episodes with a trained model and print their mean return.
 
-    RUN is a run folder, a model.zip or a checkpoint. Of a folder the last model plays, with --best
-    the best one.
+    RUN is a run folder, a model.zip or a checkpoint. From a run folder the last model is taken, or
+    the best one with --best.
     """
     from rlk_evaluate.evaluate import evaluate_agent
 
@@ -111,22 +109,22 @@ def evaluate(
     type=click.IntRange(1),
     default=5,
     show_default=True,
-    help="How many to play, each to its end.",
+    help="How many episodes to play.",
 )
-@click.option("--no-render", is_flag=True, help="Print the returns only.")
+@click.option("--no-render", is_flag=True, help="Only print the returns.")
 @click.option(
     "--record",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write a .gif or .mp4 instead of opening a window.",
+    help="Write a .gif or .mp4 file instead of opening a window.",
 )
 def enjoy(
     run: str, episodes: int, seed: int | None, no_render: bool, record: Path | None, **options: Any
 ) -> None:
-    """Watch a trained model play, in a window or as a film.
+    """Watch a trained model play in a window, or record it as a film.
 
-    RUN is a run folder, a model.zip or a checkpoint. Of a folder the best model plays if the run
-    was evaluated, else the last one; --last takes the last in any case.
+    RUN is a run folder, a model.zip or a checkpoint. From a run folder the best model is taken if
+    the run was evaluated during training, else the last one; --last always takes the last one.
     """
     from rlk.running.saved_files import find
     from rlk_evaluate import film, window

@@ -13,5 +13,5 @@ evaluate = Component(
 enjoy = Component(
     name="enjoy",
     factory="rlk_evaluate.command:enjoy",
-    summary="Watch a trained model play, in a window or as a film.",
+    summary="Watch a trained model play in a window, or record it as a film.",
 )

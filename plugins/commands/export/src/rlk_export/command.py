@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="The file to write: .onnx, or .pt2 for torch.export.",
 )
-@click.option("--best", is_flag=True, help="Of a run folder best_model.zip, not model.zip.")
-@click.option("--env", metavar="ENV", help="The environment, if it was an object or a file.")
+@click.option("--best", is_flag=True, help="Take best_model.zip from a run folder, not model.zip.")
+@click.option("--env", metavar="ENV", help="The environment, if it was an object or in a file.")
 @click.option(
     "--set",
     "pairs",
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "plugins",
     metavar="NAME",
     multiple=True,
-    help="Add a plugin, or name a ./file.py again. Repeatable.",
+    help="Add a plugin; one that came from a ./file.py must be given again. Repeatable.",
 )
 def export(
     model: str,
@@ -48,11 +48,11 @@ def export(
     pairs: tuple[str, ...],
     plugins: tuple[str, ...],
 ) -> None:
-    """Write what a model acts with, for programs that have no rlk.
+    """Export the policy of a model, for programs that run without rlk.
 
-    MODEL is a run folder, a model.zip or a checkpoint. What is written takes observations as the
-    environment gives them and returns the actions of agent.predict(…, deterministic=True); there
-    is no stochastic form. Before it gets its name it is run and compared with the model.
+    MODEL is a run folder, a model.zip or a checkpoint. The exported policy takes observations as
+    the environment returns them, and returns the actions of agent.predict(…, deterministic=True).
+    It cannot sample actions. It is run and compared with the model before FILE is written.
     """
     from rlk.making import load
     from rlk.running.saved_files import find

@@ -7,5 +7,5 @@ from rlk.component import Component
 component = Component(
     name="export",
     factory="rlk_export.command:export",
-    summary="Write what a model acts with, as ONNX or for torch.export, for other programs.",
+    summary="Export the policy of a model, as ONNX or for torch.export, to run without rlk.",
 )

@@ -21,30 +21,30 @@ SUFFIX = ".zip"
     metavar="FILE",
     required=True,
     type=click.Path(path_type=Path),
-    help="The model file to write, a new one.",
+    help="The model file to write; it must not exist yet.",
 )
 @click.option(
     "--env",
     metavar="ENV",
-    help="What it was trained in, which no such file says: an id, or ./file.py:Class.",
+    help="Its environment, which the file does not name: an id, or ./file.py:Class.",
 )
 @click.option(
     "--algo",
     metavar="NAME",
-    help="Its class (ppo2, acer, …), for the few files that do not show it.",
+    help="Its algorithm (ppo2, acer, …), for the few files that do not show it.",
 )
 @click.option(
     "--normalize",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="The file of the VecNormalize that it was trained in.",
+    help="The file of the VecNormalize with which it was trained.",
 )
 @click.option(
     "--plugin",
     "plugins",
     metavar="NAME",
     multiple=True,
-    help="Add a plugin: a wrapper that its environment was in (atari, frame-stack). Repeatable.",
+    help="Add a plugin: a wrapper of its environment (atari, frame-stack). Repeatable.",
 )
 @click.option(
     "--set",
@@ -62,9 +62,9 @@ def command(
     plugins: tuple[str, ...],
     pairs: tuple[str, ...],
 ) -> None:
-    """Make a model file of one that Stable Baselines 2.10 or Stable-Baselines3 has saved.
+    """Convert a model that Stable Baselines 2.10 or Stable-Baselines3 has saved.
 
-    MODEL is the file that model.save(…) wrote there. Nothing in it runs.
+    MODEL is the file that model.save(…) wrote there. No code in it is run.
     """
     from rlk_import.conversion import converted
     from rlk_import.origin import origin_of

@@ -20,20 +20,20 @@ import click
     type=click.Choice(["timesteps", "episodes", "time"]),
     default="timesteps",
     show_default=True,
-    help="What runs along the horizontal axis.",
+    help="What the horizontal axis shows.",
 )
 @click.option(
     "--smooth",
     type=click.IntRange(1),
     metavar="N",
-    help="Average over so many episodes.",
+    help="Average over this many episodes.",
 )
 def plot(runs: tuple[str, ...], out: Path | None, x: str, smooth: int | None) -> None:
-    """Draw learning curves.
+    """Draw the learning curve of one run, or the mean and spread of several runs.
 
-    RUN is a run folder; several runs that differ only in their seed are drawn as their mean and
-    spread. Without --out the image is learning_curve.png in the folder of a single run, else
-    learning_curves.png in this one.
+    RUN is a run folder. Runs that differ only in their seed are drawn as one curve, their mean,
+    with their spread. Without --out, the file is learning_curve.png in the folder of a single run,
+    or learning_curves.png in the current folder for several runs.
     """
     from rlk.errors import RlkError
     from rlk_plot.curves import folder_of, read_run

@@ -7,5 +7,5 @@ from rlk.component import Component
 plot = Component(
     name="plot",
     factory="rlk_plot.command:plot",
-    summary="Draw the learning curve of one run, or the mean and spread of several, as a PNG.",
+    summary="Draw the learning curve of one run, or the mean and spread of several runs.",
 )

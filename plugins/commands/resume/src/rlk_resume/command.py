@@ -34,7 +34,9 @@ NO_MODEL = (
 @click.command(params=list(SHARED))
 @click.argument("run", metavar="RUN")
 @click.option(
-    "--out", metavar="DIR", help="Go on in this new folder, and leave RUN as it is: a fork."
+    "--out",
+    metavar="DIR",
+    help="Continue in this new folder and leave RUN unchanged (a fork of the run).",
 )
 def resume(
     run: str,
@@ -48,8 +50,8 @@ def resume(
 ) -> int:
     """Continue a run from its last checkpoint.
 
-    RUN is a run folder, or one checkpoint in it. Give --env and --plugin again for an environment
-    or a plugin that came from a file of yours, because a saved file must not run code.
+    RUN is a run folder, or one checkpoint in it. If the environment or a plugin came from a file of
+    your own, give --env or --plugin again, because a saved file must not run code.
     """
     from rlk.planning.resolve import resolve
     from rlk.planning.saved_plan import spec_of

@@ -19,13 +19,13 @@ _KINDS = ", ".join(singular(kind) for kind in KINDS)
 @click.command("new", epilog="rlk plugins new recent-first --kind storage --decorating")
 @click.argument("name")
 @click.option("--kind", required=True, metavar="KIND", help=f"One of: {_KINDS}.")
-@click.option("--decorating", is_flag=True, help="A storage that decorates a replay storage.")
-@click.option("--off-policy", is_flag=True, help="An algorithm that learns from a replay storage.")
+@click.option("--decorating", is_flag=True, help="For a storage: one that decorates a replay.")
+@click.option("--off-policy", is_flag=True, help="For an algorithm: one that learns from a replay.")
 @click.option("--dist", help="Name of the distribution; rlk-NAME by default.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="A new or empty folder; ./NAME by default.",
+    help="The folder to write, new or empty; ./NAME by default.",
 )
 def new(
     name: str, kind: str, decorating: bool, off_policy: bool, dist: str | None, out: Path | None

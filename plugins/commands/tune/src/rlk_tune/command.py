@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 rlk tune --algo ppo2 --env CartPole-v1 --timesteps 20000 --trials 50 --jobs 2
 rlk tune --algo dqn --search learning_rate=log:1e-5:1e-2 --search gamma=0.95,0.99 --space none
-rlk tune --out tunings/mine             goes on with the search in that folder"""
+rlk tune --out tunings/mine             continues the search in that folder"""
 #: Options of `rlk run` that a single trial does not have.
 NOT_OF_TRIALS = ("out", "verbosity", "log_interval")
 OF_SEARCH = ("searched", "space", *(str(field.name) for field in FIELDS))
@@ -44,8 +44,9 @@ def tune(
 ) -> int:
     """Search for hyperparameters: train many agents and keep the best settings.
 
-    What rlk run would train, every trial trains, with the searched settings drawn anew; SPEC.toml
-    holds any of its options. A search that was stopped goes on where it was: rlk tune --out DIR.
+    Every trial trains as rlk run would, with new values for the searched settings. SPEC.toml is a
+    file that may hold any of the options of rlk run. To continue a search that was stopped, type
+    rlk tune --out DIR.
     """
     from rlk.planning.resolve import resolve
     from rlk_cli.folder import choose

@@ -12,5 +12,5 @@ tune = Component(
 ranges = Component(
     name="usual-ranges",
     factory="rlk_tune.usual_ranges:UsualRanges",
-    summary="what rlk tune searches of each algorithm: ranges that published settings lie in",
+    summary="ranges for rlk tune to search, around the published settings of each algorithm",
 )

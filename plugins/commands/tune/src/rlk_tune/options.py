@@ -1,49 +1,52 @@
-"""The options of `rlk tune` beside those of `rlk run`."""
+"""The options of `rlk tune` in addition to those of `rlk run`."""
 
 from __future__ import annotations
 
 import click
 
 SEARCH = (
-    "A setting that is searched: LOW:HIGH, log:LOW:HIGH, or values A,B,C. Adds to the ranges that "
-    "are there for the algorithm, or replaces one. Repeatable."
+    "A setting to search: LOW:HIGH, log:LOW:HIGH, or values A,B,C. Adds a range to those that the "
+    "algorithm has, or replaces one. Repeatable."
 )
-OUT = "The search's folder, also to go on with it; tunings/<algo>-<env>-<seed>-<time> by default."
+OUT = (
+    "The search's folder; a search that is in it is continued. By default "
+    "tunings/<algo>-<env>-<seed>-<time>."
+)
 FIELDS = (
     click.Option(
         ["--trials"],
         type=click.IntRange(1),
         default=100,
         show_default=True,
-        help="How many trials to play, those included that are pruned or fail.",
+        help="How many trials to run, including those that are pruned or fail.",
     ),
     click.Option(
         ["--sampler"],
         type=click.Choice(["tpe", "random"]),
         default="tpe",
         show_default=True,
-        help="How settings are chosen: by what earlier trials gave, or at random.",
+        help="How settings are chosen: by the results of earlier trials (tpe), or at random.",
     ),
     click.Option(
         ["--pruner"],
         type=click.Choice(["median", "halving", "none"]),
         default="median",
         show_default=True,
-        help="What stops a trial early: being below the median, successive halving, nothing.",
+        help="What stops a trial early: a result below the median, successive halving, or nothing.",
     ),
     click.Option(
         ["--evaluations"],
         type=click.IntRange(1),
         default=10,
         show_default=True,
-        help="Evaluations of each trial, spread over its training.",
+        help="How often to evaluate each trial, evenly over its training.",
     ),
     click.Option(
         ["--episodes"],
         type=click.IntRange(1),
         default=5,
         show_default=True,
-        help="Whole episodes in an evaluation.",
+        help="How many episodes to play in each evaluation.",
     ),
 )
 OPTIONS = (
@@ -53,14 +56,14 @@ OPTIONS = (
         metavar="NAME",
         default="auto",
         show_default=True,
-        help="Where the algorithm's ranges come from: auto, none, or a search space's name.",
+        help="Where the algorithm's ranges come from: auto, none, or the name of a search space.",
     ),
     click.Option(
         ["--jobs"],
         type=click.IntRange(1),
         default=1,
         show_default=True,
-        help="Processes that play trials at the same time.",
+        help="How many trials to run at the same time, each in its own process.",
     ),
     click.Option(["--out"], metavar="DIR", help=OUT),
 )

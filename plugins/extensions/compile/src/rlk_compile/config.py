@@ -26,27 +26,27 @@ class CompileConfig:
         default="inductor",
         validator=v.in_(BACKENDS),
         metadata={
-            "help": "inductor compiles; aot_eager and eager only trace, to find out what does not"
+            "help": "inductor compiles; aot_eager and eager only trace, to find out what fails"
         },
     )
     cpp_wrapper: bool | None = attrs.field(
         default=None,
         validator=v.optional(v.instance_of(bool)),
         metadata={
-            "help": "call kernels from C++; none is wherever a C++ compiler is found (CXX, else "
-            "g++, clang++, c++)"
+            "help": "call kernels from C++; none means if a C++ compiler is found (CXX, else g++, "
+            "clang++, c++)"
         },
     )
     cuda_graphs: bool | None = attrs.field(
         default=None,
         validator=v.optional(v.instance_of(bool)),
-        metadata={"help": "replay the update as a CUDA graph; none is wherever there is a GPU"},
+        metadata={"help": "replay the update as a CUDA graph; none means on a GPU"},
     )
     passes: tuple[str, ...] | None = attrs.field(
         default=None,
         converter=_names,
         metadata={
-            "help": "names of the passes over the graph; none is every installed one that applies"
+            "help": "names of passes over the graph; none means every installed one that applies"
         },
     )
     keep: bool = attrs.field(
