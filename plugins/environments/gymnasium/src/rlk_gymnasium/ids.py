@@ -5,7 +5,7 @@ In its `component.py`, named by an entry point of the group `rlk.environments`:
     component = Component(
         name="acme-worlds",
         factory=ids("acme/*", registered_by="acme_worlds.registration"),
-        summary="acme/Maze-v0 and its like",
+        summary="acme/Maze-v0 and other mazes",
     )
 """
 
@@ -19,9 +19,10 @@ from rlk_gymnasium.made import ById
 
 
 def ids(*patterns: str, registered_by: str, install: str = "") -> Ids:
-    """A source of environments: the ids of these patterns (`acme/*`), which a module registers.
+    """A source of environments: the ids that match patterns (`acme/*`) and that a module registers.
 
     Args:
+        registered_by: the module; importing it registers the ids.
         install: what to type if that module is not installed.
     """
     return Ids(patterns, registered_by, install)
@@ -36,7 +37,7 @@ class Ids:
     install: str = ""
 
     def __call__(self, asked: str) -> ById | None:
-        """A function that makes that environment, if it is one of these."""
+        """A function that makes the environment; None if its name matches no pattern."""
         if not any(fnmatchcase(asked, pattern) for pattern in self.patterns):
             return None
         return ById(asked, self.registered_by, install=self.install)

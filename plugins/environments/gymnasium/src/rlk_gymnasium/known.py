@@ -9,7 +9,7 @@ from gymnasium.envs.registration import EnvSpec, parse_env_id
 
 from rlk_gymnasium.made import ById
 
-#: Variants of other ids, which would make a message too long.
+#: Prefixes of variants of other ids, which would make a message too long.
 _CROWD = ("phys2d", "tabular")
 _VERSIONED = re.compile(r"-v\d+$")
 
@@ -18,7 +18,7 @@ class KnownIds:
     """A source of environments, with the kernel's interface."""
 
     def __call__(self, asked: str) -> ById | None:
-        """A function that makes that environment, if its name is registered in any version."""
+        """A function that makes the environment; None unless some version of it is registered."""
         module, _, name = asked.rpartition(":")
         if module:
             # An identifier has no version, so it is not an id: other sources find `module:Class`.
@@ -46,10 +46,10 @@ class KnownIds:
 
 
 def _again(asked: str, spec: EnvSpec | None) -> str | None:
-    """A name for an id in a process that has not run the code which registered it here.
+    """A name of the id that also works in a process in which it has not been registered yet.
 
-    A package usually registers its ids when it is imported. If a program has registered an id
-    itself, there is no module that could be named.
+    A package usually registers its ids when it is imported, so the name contains the package. It is
+    "" if the id alone will do, and None if the program itself has registered the id.
     """
     made_by = spec.entry_point if spec else None
     if made_by is None:

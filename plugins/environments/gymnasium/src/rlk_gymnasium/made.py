@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import gymnasium as gym
     from gymnasium.envs.registration import EnvSpec
 
-#: Gymnasium's packages of environments with dependencies, and the extras that install those.
+#: Gymnasium's packages of environments -> the extra of this distribution with their dependencies.
 EXTRAS = {
     "gymnasium.envs.box2d": "box2d",
     "gymnasium.envs.mujoco": "mujoco",
@@ -25,14 +25,14 @@ EXTRAS = {
 
 @attrs.frozen
 class ById:
-    """A function from keyword arguments to that environment; it can be sent to a worker."""
+    """Makes an environment with keyword arguments; it can be pickled and sent to a worker."""
 
     id: str
     module: str = ""  # registers the id, and is imported before it is looked up
     spec: Any = attrs.field(default=None, eq=False)  # for a worker in which it is not registered
     again: str | None = ""  # its name in another process, if the id alone does not work
     install: str = ""  # what to type if a package is missing
-    #: Gymnasium's registration of the id, found the first time.
+    #: The full id of the environment that was made first; empty before.
     _made: list[str] = attrs.field(factory=list, eq=False, repr=False, init=False)
 
     def __call__(self, **keywords: Any) -> gym.Env[Any, Any]:
@@ -60,7 +60,7 @@ class ById:
             raise
 
     def registration(self) -> EnvSpec:
-        """Gymnasium's registration of it.
+        """Gymnasium's registration of the id.
 
         Raises:
             PlanError: if the module cannot be imported, or the id is not registered.
@@ -75,10 +75,10 @@ class ById:
             raise PlanError(f"environment {self.id!r} is not registered: {cause}") from error
 
     def _known(self) -> str | EnvSpec:
-        """The registration from which Gymnasium makes it, in this process.
+        """The id or the registration with which Gymnasium makes the environment in this process.
 
-        Gymnasium warns of an id that is old or has no version whenever an environment is made by
-        it. So, after the user was warned once, in planning, environments are made by the
+        Gymnasium warns whenever an environment is made by an id that is outdated or has no version.
+        The user is warned once, while the run is planned; later environments are made from the
         registration.
         """
         import gymnasium as gym
@@ -111,7 +111,7 @@ class ById:
         return f"environment {self.id!r} {cause}. Type: {install}{self._or_newer('')}"
 
     def _or_newer(self, known: str) -> str:
-        """A sentence that names the newest version, unless it is this one or known already."""
+        """A sentence with the newest version, unless it is this one or is in the text already."""
         import gymnasium as gym
 
         own = gym.registry.get(self.id)
@@ -126,7 +126,7 @@ class ById:
 
 
 def install_for(entry_point: Any) -> str:
-    """The command that installs the packages of Gymnasium's environment in this module, or ""."""
+    """The command that installs what one of Gymnasium's environments needs; "" for others."""
     place = entry_point if isinstance(entry_point, str) else getattr(entry_point, "__module__", "")
     for package, extra in EXTRAS.items():
         if place.startswith(package):
@@ -135,7 +135,7 @@ def install_for(entry_point: Any) -> str:
 
 
 def _import(module: str, install: str) -> None:
-    """Import a module, also from the working folder, as `python -m` does."""
+    """Import a module, which may also be in the working folder, as for `python -m`."""
     sys.path.insert(0, "")
     try:
         importlib.import_module(module)

@@ -1,1 +1,1 @@
-"""Environments of highway-env by their ids: `component.py` says which module registers them."""
+"""highway-env's environments by id: `component.py` names the module that registers them."""

@@ -13,5 +13,5 @@ component = Component(
         registered_by="highway_env",
         install="pip install 'rlk-highway[highway]'",
     ),
-    summary="parking-v0 (goals), highway-v0 and their like, driving by highway-env",
+    summary="parking-v0 (goals), highway-v0 and the other driving tasks of highway-env",
 )

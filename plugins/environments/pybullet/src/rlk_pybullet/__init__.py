@@ -1,1 +1,1 @@
-"""PyBullet's environments by their ids: `component.py` says which module registers them."""
+"""PyBullet's environments by id: `component.py` names the module that registers them."""

@@ -1,1 +1,1 @@
-"""Environments of gymnasium-robotics by their ids: `component.py` says what registers them."""
+"""gymnasium-robotics' environments by id: `component.py` names the module that registers them."""

@@ -1,1 +1,1 @@
-"""Small environments for tests and learning; `--env rlk/BitFlipping-v0` needs no import."""
+"""Small environments for tests and examples, such as `--env rlk/BitFlipping-v0`."""

@@ -1,7 +1,8 @@
 """Bit flipping: Andrychowicz et al. 2017, arXiv 1707.01495, section 3.1.
 
-n bits must be set to a pattern, one flip at a time; the reward is -1 until then. With 2^n states, a
-random policy hardly finds a reward, but every episode shows how to reach *some* pattern.
+n bits must be flipped one at a time until they match a pattern; the reward is -1 per step until
+then. With 2^n states, a random policy hardly ever succeeds, but every episode shows how to reach
+*some* pattern.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from gymnasium import spaces
 
 from rlk.records import Array
 
-#: Width and height of an image of the bits: the smallest that the Nature CNN takes.
+#: Width and height of an image of the bits: the smallest that the Nature CNN accepts.
 SIDE = 36
 
 
@@ -26,16 +27,18 @@ class BitFlippingEnv(gym.Env[dict[str, Any], Any]):
     has `is_success`.
 
     Args:
-        n_bits: bits to flip (1 or more).
-        continuous: a Box of n actions from -1 to 1, which flip their bit if they are above 0;
-            otherwise the action is the number of the one bit to flip.
-        max_steps: of an episode; None is `n_bits`.
-        discrete_obs_space: patterns are one number, 0 to 2^n - 1, instead of n bits.
-        image_obs_space: patterns are an image of squares, uint8 [36, 36, 1], instead of n bits.
-        random_goal: every episode has a new pattern, as in the paper, instead of all ones.
+        n_bits: number of bits (1 or more).
+        continuous: whether actions are a Box of n numbers from -1 to 1, each of which flips its bit
+            if it is above 0; otherwise the action is the number of the one bit to flip.
+        max_steps: steps until an episode is truncated; None means `n_bits`.
+        discrete_obs_space: whether patterns are one number, 0 to 2^n - 1, instead of n bits.
+        image_obs_space: whether patterns are an image of squares, uint8 [36, 36, 1], instead of n
+            bits.
+        random_goal: whether every episode has a new random pattern, as in the paper, instead of all
+            ones.
 
     Raises:
-        ValueError: for numbers below 1, both kinds of observation, or bits that fill no image.
+        ValueError: for numbers below 1, both kinds of observation, or too many bits for an image.
     """
 
     def __init__(
@@ -76,7 +79,7 @@ class BitFlippingEnv(gym.Env[dict[str, Any], Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """A random pattern, and with `random_goal` a new pattern to reach."""
+        """Set random bits and, with `random_goal`, a new pattern to reach."""
         super().reset(seed=seed)
         self.current_step = 0
         self.state = self._random()
@@ -85,7 +88,7 @@ class BitFlippingEnv(gym.Env[dict[str, Any], Any]):
         return self._observation(), {}
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Flip the bit with that number, or all whose action is above 0."""
+        """Flip the bit with this number or, if `continuous`, all bits whose number is above 0."""
         flipped = np.asarray(action) > 0 if self.continuous else int(action)
         self.state[flipped] ^= 1
         self.current_step += 1
@@ -115,7 +118,7 @@ class BitFlippingEnv(gym.Env[dict[str, Any], Any]):
         }
 
     def _pattern(self, bits: Array) -> Any:
-        """A copy of the bits in the form of the observation space."""
+        """A copy of the bits in the form that the observation space has."""
         if self.discrete_obs_space:
             return np.int64(bits @ (1 << np.arange(self.n_bits)[::-1]))
         if not self.image_obs_space:

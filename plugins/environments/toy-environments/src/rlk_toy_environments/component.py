@@ -8,5 +8,5 @@ from rlk_gymnasium.ids import ids
 component = Component(
     name="toy-environments",
     factory=ids("rlk/*", registered_by="rlk_toy_environments.registration"),
-    summary="rlk/BitFlipping-v0 (goals), rlk/Identity-v0, rlk/Doors-v0 (masks), and their like",
+    summary="rlk/BitFlipping-v0 (goals), rlk/Identity-v0, rlk/Doors-v0 (masks) and others",
 )

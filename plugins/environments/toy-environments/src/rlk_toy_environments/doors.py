@@ -1,7 +1,7 @@
-"""A row of rooms with many doors, two of which are open in each: an example for action masks.
+"""A row of rooms with many doors, of which two are open in each room: an example for action masks.
 
-One open door leads forward, the other one back. An agent that knows which doors are open finds the
-way out by a random walk; one that tries all doors spends most steps in front of closed ones.
+One open door leads forward, the other one back. With a mask of the open doors, a random walk finds
+the way out; without it, an agent wastes most of its steps at closed doors.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from rlk.records import Array
 
 
 class DoorsEnv(gym.Env[Any, Any]):
-    """Observations are the number of the room, actions the number of a door.
+    """The observation is the number of the room, the action the number of a door.
 
     The reward is -1 for every step. An episode terminates at the exit of the last room and is
     truncated after `max_steps`; the best return is -`n_rooms`.
 
     Args:
-        n_rooms: rooms in a row (1 or more); back from the first one leads to itself.
+        n_rooms: rooms in a row (1 or more); the way back from the first one leads to itself.
         n_doors: doors of each room (2 or more).
-        building: chooses which doors are open; they stay the same in all episodes.
-        max_steps: of an episode (1 or more).
+        building: random seed that determines which doors are open, in all episodes.
+        max_steps: steps until an episode is truncated (1 or more).
         refuse: whether a closed door raises ValueError, as in many environments with masks; if not,
-            nothing happens.
+            the agent stays in its room.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class DoorsEnv(gym.Env[Any, Any]):
         self.room = self.steps = 0
 
     def action_masks(self) -> Array:
-        """bool [n_doors], whether each door of this room is open."""
+        """Which doors of this room are open, bool [n_doors]."""
         mask: Array = np.zeros(self.n_doors, np.bool_)
         mask[[self.on[self.room], self.back[self.room]]] = True
         return mask
@@ -71,7 +71,7 @@ class DoorsEnv(gym.Env[Any, Any]):
         """Go through a door.
 
         Raises:
-            ValueError: if it is closed, with `refuse`.
+            ValueError: if it is closed and `refuse` is set.
         """
         self.steps += 1
         is_out = False

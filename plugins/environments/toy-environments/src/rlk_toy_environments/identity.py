@@ -1,4 +1,4 @@
-"""Environments in which the right action is the observation: every algorithm must learn this.
+"""Environments in which the right action equals the observation: any algorithm must learn them.
 
 The reward is 1 if the action equals the observation, else 0; then a new observation is drawn. The
 best return is `ep_length`.
@@ -14,11 +14,11 @@ from gymnasium import spaces
 
 
 class IdentityEnv(gym.Env[Any, Any]):
-    """Numbers from 0 to `dim - 1`, or any `space`.
+    """Observations and actions are numbers from 0 to `dim - 1`, or samples of a `space`.
 
     Args:
-        dim: how many numbers there are; not with `space`.
-        space: of observations and actions.
+        dim: how many numbers there are (1 if not given); not to be given with `space`.
+        space: the space of observations and actions.
         ep_length: steps until an episode is truncated.
     """
 
@@ -48,7 +48,7 @@ class IdentityEnv(gym.Env[Any, Any]):
         return self.state, {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """The reward is 1 if the action equals the observation."""
+        """The reward is 1 if the action equals the observation, else 0."""
         reward = float(self._is_right(action))
         self.state = self._draw()
         self.current_step += 1
@@ -58,7 +58,7 @@ class IdentityEnv(gym.Env[Any, Any]):
         return bool(np.all(np.asarray(action) == self.state))
 
     def _draw(self) -> Any:
-        """Drawn with the environment's own generator, so that it is part of its state."""
+        """A sample of the space, drawn with the environment's own random generator."""
         space = self.observation_space
         if isinstance(space, spaces.Discrete):
             return np.int64(space.start + self.np_random.integers(space.n))
@@ -72,7 +72,7 @@ class IdentityEnv(gym.Env[Any, Any]):
 
 
 class IdentityEnvBox(IdentityEnv):
-    """One number from `low` to `high`; an action within `eps` of it is right."""
+    """The observation is a number from `low` to `high`; an action within `eps` of it is right."""
 
     def __init__(
         self, low: float = -1.0, high: float = 1.0, eps: float = 0.05, ep_length: int = 100
@@ -92,7 +92,7 @@ class IdentityEnvMultiDiscrete(IdentityEnv):
 
 
 class IdentityEnvMultiBinary(IdentityEnv):
-    """`dim` switches."""
+    """`dim` bits."""
 
     def __init__(self, dim: int = 1, ep_length: int = 100) -> None:
         super().__init__(space=spaces.MultiBinary(dim), ep_length=ep_length)

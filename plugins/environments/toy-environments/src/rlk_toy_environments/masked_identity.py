@@ -1,9 +1,9 @@
 """The identity environments with masks: only a few of many actions are allowed at a time.
 
-Without masks, an agent must find the right one of all actions; with masks, one of the allowed
-ones. `action_masks()` is sb3-contrib's name, and so is the layout: the n actions of a Discrete
-left. `action_masks()` is sb3-contrib's name, and so is the layout: the n actions of a Discrete
-space, the options of all choices of a MultiDiscrete space, off and on of every switch.
+Without masks, an agent must find the right one among all actions; with masks, among the allowed
+ones. The method `action_masks()` and the layout of its mask are those of sb3-contrib: the n actions
+of a Discrete space, the options of all choices of a MultiDiscrete space, or off and on for every
+bit of a MultiBinary space.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from rlk_toy_environments.identity import IdentityEnv
 
 
 class MaskedIdentityEnv(IdentityEnv):
-    """Numbers from 0 to `dim - 1`, or any `space` that can be counted.
+    """Observations and actions are numbers from 0 to `dim - 1`, or samples of a countable `space`.
 
     Args:
-        dim: how many numbers there are (32 unless `space` is given).
-        space: of observations and actions.
-        chance: the probability of every wrong option to be allowed; the right one is always.
+        dim: how many numbers there are (32 if neither this nor `space` is given).
+        space: the space of observations and actions.
+        chance: the probability that a wrong option is allowed; the right one always is.
         refuse: whether a forbidden action raises ValueError; if not, it counts as a wrong one.
         ep_length: steps until an episode is truncated.
     """
@@ -46,14 +46,14 @@ class MaskedIdentityEnv(IdentityEnv):
         self._mask = np.ones(self._offsets[-1], np.bool_)
 
     def action_masks(self) -> Array:
-        """bool [M], whether each option is allowed now."""
+        """Which options are allowed now, bool [M]."""
         return self._mask.copy()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """The reward is 1 if the action equals the observation.
+        """The reward is 1 if the action equals the observation, else 0.
 
         Raises:
-            ValueError: for a forbidden action, with `refuse`.
+            ValueError: if the action is forbidden and `refuse` is set.
         """
         if self.refuse and not self._mask[self._places(action)].all():
             raise ValueError(f"action {action} is forbidden; the mask is {self._mask.tolist()}")
@@ -81,7 +81,7 @@ class MaskedIdentityEnvMultiDiscrete(MaskedIdentityEnv):
 
 
 class MaskedIdentityEnvMultiBinary(MaskedIdentityEnv):
-    """`dim` switches."""
+    """`dim` bits."""
 
     def __init__(
         self, dim: int = 8, chance: float = 0.1, refuse: bool = True, ep_length: int = 100
@@ -90,7 +90,7 @@ class MaskedIdentityEnvMultiBinary(MaskedIdentityEnv):
 
 
 def _choices(space: spaces.Space[Any]) -> tuple[list[int], Any]:
-    """The number of options of every choice, and the first option of each."""
+    """(number of options of every choice, number of the first option of each)."""
     if isinstance(space, spaces.Discrete):
         return [int(space.n)], int(space.start)
     if isinstance(space, spaces.MultiDiscrete):
