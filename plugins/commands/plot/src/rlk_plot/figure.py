@@ -13,7 +13,7 @@ from rlk_plot.curves import Array, Curve, rolling_mean, shared_evaluations, spre
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Of the Okabe-Ito palette, which most colour-blind people can distinguish.
+#: Colours of the Okabe-Ito palette, which most colour-blind people can distinguish.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: A line averages over this many episodes if there are enough, as in Stable Baselines' plots.
 WINDOW = 100
@@ -21,8 +21,9 @@ PANEL_INCHES = (8.0, 4.5)
 _DOTS = 150
 #: Runs for which these are equal differ only in their seed.
 _ALIKE = ("algo", "components", "settings")
-#: Characters of a group's name in a legend, and of each line if it is broken into two.
+#: Longest name of a group, and longest entry of a legend with two columns, in characters.
 _LABEL, _HALF = 60, 45
+#: Height of a row of the legend.
 _ROW_INCHES = 0.2
 
 
@@ -103,7 +104,7 @@ def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | 
     unit, seconds = _time_unit(max(float(curve.seconds[-1]) for curve in curves))
     scale = seconds if x == "time" else 1.0
     for number, (label, members) in enumerate(groups):
-        # With one line of each kind, the legend needs no names.
+        # With a single group, the entries of the legend need no name.
         label = f"{label}: " if len(groups) > 1 else ""
         colour = COLOURS[number % len(COLOURS)]
         if len(members) == 1:

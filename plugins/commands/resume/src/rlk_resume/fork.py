@@ -31,12 +31,12 @@ CHECKPOINTS = "checkpoints"
 
 @contextlib.contextmanager
 def forked(path: Path, manifest: Mapping[str, Any], plan: Plan) -> Iterator[None]:
-    """In this context, the plan's folder has all files up to the checkpoint; none if it fails.
+    """Copy the files up to the checkpoint to the plan's folder; remove them if the context fails.
 
     Args:
         path: the checkpoint, which is copied as well, so that the fork can itself be resumed.
         manifest: of the checkpoint.
-        plan: of the fork; without a folder (another rank has it) nothing is copied.
+        plan: of the fork. If it has no folder (because another rank has it), nothing is copied.
 
     Raises:
         PlanError: if no timesteps are left to train, the folder is not empty, or a setting names a
@@ -76,7 +76,7 @@ def refuse_files_of_the_other(source: Path | None, saved: Mapping[str, Any], pla
 
     Args:
         source: the folder of that run, if there is one, with links resolved.
-        saved: its plan, as in files.
+        saved: the plan of that run, as in its checkpoint.
         plan: of the fork.
     """
     theirs = {one["name"]: one["settings"] for one in saved["components"]}

@@ -1,7 +1,7 @@
-"""Which values of a search space planning accepts, tested before any trial.
+"""Finds the values of a search space that planning accepts, before any trial.
 
-A value is first tested alone. One that is refused alone may be accepted with others: a `batch_size`
-of 256 with a large enough `n_steps`.
+A value is first tested alone. A value that is refused alone may be accepted together with values of
+other settings: a `batch_size` of 256 with a large enough `n_steps`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rlk.errors import PlanError
 from rlk_tune.ranges import Choice, Range
 from rlk_tune.spaces import Ranges
 
-#: This many draws of the other settings are tried for a value that is refused alone.
+#: A value that is refused alone is tried with this many random draws of the other settings.
 TRIES = 20
 Plan = Callable[[Mapping[str, Any]], object]
 
@@ -24,8 +24,8 @@ def usable(space: Ranges, typed: Collection[str], plan: Plan) -> tuple[Ranges, l
 
     Args:
         space: the ranges.
-        typed: the names of the ranges that the user typed, which must be usable completely.
-        plan: plans a run with some settings; a PlanError is a refusal.
+        typed: the names of the ranges that the user typed; all of their values must be usable.
+        plan: plans a run with these settings; a PlanError means that they are refused.
 
     Raises:
         PlanError: if a value of a typed range is refused; names the first one.
@@ -47,7 +47,7 @@ def usable(space: Ranges, typed: Collection[str], plan: Plan) -> tuple[Ranges, l
 
 
 def _refused(space: Ranges, plan: Plan) -> dict[tuple[str, Any], str]:
-    """(setting, drawn value) -> why it is refused, alone and with others."""
+    """(setting, drawn value) -> why it is refused alone, unless other settings make it usable."""
     alone = {
         (name, drawn): _why_not(plan, {name: range_.value(drawn)})
         for name, range_ in space.items()
@@ -80,7 +80,7 @@ def _why_not(plan: Plan, tried: Mapping[str, Any]) -> str | None:
 
 
 def _without(range_: Range, refused: Collection[Any]) -> Range | None:
-    """The usable part of a range; None if there is none, or only a part of an interval."""
+    """The usable part of a range; None if there is none, and for an interval, which is not cut."""
     if not isinstance(range_, Choice):
         return None
     left = tuple(text for text in range_.texts if text not in refused)

@@ -1,9 +1,9 @@
-"""Checks that MPICH has room in /dev/shm, and leaves nothing there, however the ranks end.
+"""Checks that MPICH has room in /dev/shm, and that nothing is left there, however the ranks end.
 
-MPICH keeps the memory that the ranks of a machine share in a file, `mpich_shm_*`, and deletes it
-when MPI ends; if ranks are killed, it never does. Once all ranks have opened the file, its name is
-not needed any more, and without a name the system frees the memory with the last process. (Open MPI
-and UCX do the same.)
+The ranks of a machine share memory through a file, `mpich_shm_*`, which MPICH deletes when MPI
+ends. If ranks are killed, the file would remain. Its name is therefore removed as soon as all ranks
+have opened it; the system then frees the memory when the last process ends. (Open MPI and UCX do
+the same with their files.)
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rlk.errors import PlanError
 if TYPE_CHECKING:
     from rlk_mpi.world import MpiWorld
 
-#: The memory that MPICH 5 needs for each rank of a machine, and that UCX, which sends its messages
-#: between machines, needs in addition (measured with 2 to 32 ranks: 1,057,344 and some 4,335,000
+#: Memory that MPICH 5 needs for each rank of a machine, and that UCX, which sends its messages
+#: between machines, needs in addition (measured with 2 to 32 ranks: 1,057,344 and about 4,335,000
 #: bytes).
 MPICH_BYTES, UCX_BYTES = 1_060_000, 4_400_000
 _PLACE = Path("/dev/shm")
@@ -32,12 +32,13 @@ _OWN = Path("/proc/self/maps")
 
 
 def make_room(environment: MutableMapping[str, str]) -> None:
-    """Called before MPI is initialised, which would crash by a bus error if /dev/shm is full.
+    """Check the free space before MPI is initialised, which crashes if /dev/shm is full.
 
-    If there is only room for MPICH (a container has 64 MB by default), UCX is told not to use it.
+    If there is only room for MPICH (a container has 64 MB by default), UCX is told not to use
+    /dev/shm.
 
     Args:
-        environment: of this process.
+        environment: the variables of this process.
 
     Raises:
         PlanError: if there is not even room for MPICH.
@@ -58,7 +59,7 @@ def make_room(environment: MutableMapping[str, str]) -> None:
 
 
 def named() -> set[str]:
-    """Files of MPICH that this process shares with other ranks and that still have a name."""
+    """Paths of MPICH's files that this process has opened and that still have a name."""
     return set(_MAPPED.findall(os.fsdecode(_OWN.read_bytes()))) if _OWN.exists() else set()
 
 

@@ -46,7 +46,7 @@ class JointTraining:
         )
         self._run, self._guard, self._check_every = run, guard, check_every
         self._known_episodes = 0
-        #: Whether the other ranks answer rank 0 now, or at their next round.
+        #: Whether this rank is between two iterations, where the other ranks answer rank 0.
         self._at_border = False
         guard.phase = TOGETHER
 
@@ -57,7 +57,8 @@ class JointTraining:
             saved: the part that `states_of_ranks` added to the checkpoint, if there is one.
 
         Returns:
-            For every rank True if it had no state in the checkpoint and starts anew, else None.
+            For every rank: True if the checkpoint has no state of it, so that it starts anew; else
+            None.
         """
         run, communicator = self._run, self.communicator
         self._guard.phase = TOGETHER
@@ -79,7 +80,7 @@ class JointTraining:
         def together() -> bool:
             going = collect()
             new = merge_metrics.new_episodes(run, self._known_episodes)
-            run.at = WAITING  # no environment hangs here, whatever a signal interrupts
+            run.at = WAITING  # if a signal interrupts this, no environment is to blame
             nothing_to_report = going and new is None
             reports = communicator.gather(
                 None if nothing_to_report else (going, new, run.timesteps)
@@ -95,21 +96,22 @@ class JointTraining:
         return together
 
     def _agree_on_timesteps(self) -> None:
-        """Set the clock to the steps that were made: a stopped rank has made fewer.
+        """Set the clock to the timesteps that were really made: a stopped rank has made fewer.
 
-        Every rank counts its own steps times the number of ranks, so the sum is their mean.
+        Every rank counts its own steps times the number of ranks, so the total of all ranks is the
+        mean of these counts.
         """
         counts = self.communicator.gather(self._run.timesteps)
         self._run.clock.timesteps = sum(counts) // len(counts)
 
     def rollout_start(self) -> None:
-        """A new iteration begins: until its update has ended, ranks do not answer rank 0."""
+        """A new iteration begins; until its update has ended, other ranks do not answer rank 0."""
         self._at_border = False
 
     def update_end(self) -> None:
-        """Average statistics, and every so many iterations compare parameters.
+        """Average statistics and, every `check_every` iterations, compare parameters.
 
-        Then the iteration has ended.
+        This ends the iteration.
         """
         before, self._run.at = self._run.at, WAITING
         average_statistics(self._statistics, self.communicator)
@@ -119,7 +121,7 @@ class JointTraining:
         self._at_border = True
 
     def merge_row(self, row: dict[str, float]) -> None:
-        """Replace the row of metrics by that of all ranks."""
+        """Replace the row of metrics by the merged rows of all ranks."""
         rows = self.communicator.gather(dict(row))
         row.update(merge_metrics.merge_rows(rows, dict(row)))
 

@@ -73,7 +73,7 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
     for layer, (attributes, *_) in zip(layers, decoded, strict=True):
         _refuse_foreign(layer, attributes)
     for layer, (attributes, own, configured) in zip(layers, decoded, strict=True):
-        # A renderer in the captured environment may be None here, and stays None.
+        # An attribute that held a renderer when it was captured may be None here, and is kept.
         for key in [] if own else _state(layer).keys() - configured:
             del vars(layer)[key]
         vars(layer).update(attributes)
@@ -83,7 +83,7 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
 
 
 def _silence_checker(env: Any) -> None:
-    """Tell Gymnasium's checker that it has checked already: it compares a step with the reset."""
+    """Mark Gymnasium's checker as done: it would compare the next step with a missing reset."""
     while isinstance(env, gym.Wrapper):
         if isinstance(env, gym.wrappers.PassiveEnvChecker):
             env.checked_reset = env.checked_step = True
@@ -106,7 +106,7 @@ def _decoded(layers: list[dict[str, Any]]) -> list[tuple[dict[str, Any], list[An
 
 
 def _refuse_foreign(layer: object, attributes: dict[str, Any]) -> None:
-    """Unsupported for an attribute that `capture` never saves, such as one that hides a method."""
+    """Raise Unsupported for an attribute that `capture` never saves, such as a method's name."""
     for key in attributes:
         if key in _SKIPPED or callable(getattr(type(layer), key, None)):
             name = type(layer).__name__
@@ -136,7 +136,7 @@ def _configured(layer: object) -> list[str]:
 
 
 def _is_configuration(value: Any) -> bool:
-    """Whether a new environment sets this value up by itself; or a container of such values."""
+    """Whether a new environment sets up this value, or all values of this container, by itself."""
     if isinstance(value, (list, tuple, dict)) and value:
         return all(map(_is_configuration, value.values() if isinstance(value, dict) else value))
     package = type(value).__module__.partition(".")[0]
