@@ -1,7 +1,7 @@
-"""Runs of the stand-in algorithm with `compile`, and what they learn with and without.
+"""Runs of the stand-in algorithm with `compile`, and what they learn with and without it.
 
-The stand-in is traced and its graph run as it is (`backend=eager`), which takes a second;
-everything but inductor's code is then as in a real run.
+The stand-in is traced and its graph is run as it is (`backend=eager`), which takes a second;
+everything except inductor's code is then as in a real run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STEPS = 200
 
 
 class Variant:
-    """Puts another class in the place of the run's algorithm, before anything wraps its update."""
+    """Replaces the run's algorithm by another class, before anything wraps its update."""
 
     def __init__(self, kind: type) -> None:
         self.kind = kind
@@ -32,7 +32,7 @@ class Variant:
 
 
 def made(*plugins: Any, algorithm: type = StandIn, backend: str = "eager", **settings: Any) -> Any:
-    """An agent of stand-ins, with `compile` unless it is taken out."""
+    """An agent of stand-ins, with `compile` unless it is left out."""
     keywords = {
         "env": MATCH,
         "seed": 2,
@@ -62,7 +62,7 @@ def eagerly(algorithm: type = StandIn, **settings: Any) -> torch.Tensor:
 
 
 class Weighs(StandIn):
-    """Reads a number that somebody may set between two trainings."""
+    """Reads a number that may be changed between two trainings."""
 
     factor = 1.0
 

@@ -1,4 +1,4 @@
-"""A cache folder of each test's own, and the path to what several files of tests import."""
+"""A cache folder for each test, and the import path of modules that several tests share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every installed algorithm with `compile`: the same numbers as eager, or a reason why not."""
+"""Every installed algorithm with `compile` gives the numbers of eager updates, or says why not."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rlk_testing.algorithm import SMALL
 from rlk_testing.environments import BY_ACTION_SPACE
 
 KERNEL = Kernel()
-#: All that step environments; what is learnt from an expert's file has its own tests.
+#: Algorithms that step environments; those that learn from an expert's file have their own tests.
 COMPONENTS = {
     entry.name: entry.component()
     for entry in KERNEL.registries["algorithms"]
     if entry.component().collects != "offline"
 }
-#: Algorithms whose optimiser steps by what it finds, which no graph can, and which of their updates
-#: that is; all else must be traced.
+#: Algorithms whose optimiser branches on values, which no graph can -> the key of those updates.
+#: All other updates must be traced.
 EAGER = {"trpo": "pi", "acktr": ""}
 STEPS = 96
 
@@ -30,7 +30,7 @@ STEPS = 96
 def algorithms() -> list[Any]:
     """(name, environment) for each installed algorithm and the first action space that it declares.
 
-    PPO2 has all of them: a distribution is the same in the graph of every algorithm.
+    PPO2 is tested with all of its action spaces, because a distribution is the same in every graph.
     """
     served = {
         name: [space for space in BY_ACTION_SPACE if space in component.action_spaces]
@@ -52,7 +52,7 @@ def small(name: str) -> dict[str, Any]:
 
 
 def batches_of(name: str, **settings: Any) -> list[Any]:
-    """The batches of a short eager training, in their order."""
+    """The batches of a short eager training, in order."""
     seen: list[Any] = []
     with rlk.make(name, **settings) as agent:
         update = agent.run.update
@@ -68,7 +68,7 @@ def batches_of(name: str, **settings: Any) -> list[Any]:
 
 
 def after(name: str, batches: list[Any], **settings: Any) -> tuple[Any, list[Any], torch.Tensor]:
-    """What updates with these batches report, and the parameters after them."""
+    """The reports of updates with these batches, and the parameters after each."""
     with rlk.make(name, **settings) as agent:
         run = agent.run
         updates = [run.update(batch, run.optimise) for batch in batches]
@@ -80,9 +80,10 @@ def close(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def same_numbers(name: str, env: str, backend: str, **more: Any) -> Any:
-    """The compiled update, which makes the eager one's steps and reports its numbers.
+    """The compiled update, after asserting that its steps and reports are those of the eager one.
 
-    Where there are TD errors, priorities go with it: importance weights come in and errors go out.
+    If the algorithm reports TD errors, prioritized replay is used, so importance weights are tested
+    as well.
     """
     settings = {"env": env, **small(name), **more}
     if (
@@ -132,7 +133,7 @@ def test_state_dependent_exploration_is_a_part_of_the_graph(more: Any) -> None:
 
 
 def test_state_dependent_exploration_of_sac_is_a_part_of_the_graph() -> None:
-    """With a weight of the entropy that is fixed; else it is learnt, as in the tests above."""
+    """Here the entropy coefficient is fixed; in the tests above it is learnt."""
     same_numbers("sac", BY_ACTION_SPACE["Box"], "eager", use_sde=True, ent_coef=0.1)
 
 

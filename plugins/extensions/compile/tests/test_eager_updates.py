@@ -1,4 +1,4 @@
-"""Which updates of a run with `compile` are no graph, and what is said of them."""
+"""Updates of a run with `compile` that cannot be a graph, and the messages about them."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_every_key_of_a_batch_is_a_graph_of_its_own() -> None:
 
 
 class Nested(StandIn):
-    """Reads a tensor that lies deeper in the batch than is looked for."""
+    """Reads a tensor that is nested too deeply in the batch to be found."""
 
     def batches(self, storage: Any) -> Any:
         batch = storage.sample(8)
@@ -171,7 +171,7 @@ def test_one_tensor_in_two_fields_is_not_taken_to_be_always_one() -> None:
 
 
 class Replaces(StandIn):
-    """Weighs by a tensor that is another one at every update."""
+    """Weighs by a tensor that is a new one at every update."""
 
     def batches(self, storage: Any) -> Any:
         self.factor = torch.full((1,), float(self.run.clock.iterations))
@@ -190,7 +190,7 @@ def test_a_tensor_that_is_another_at_every_update_is_noticed_at_the_third() -> N
 
 
 class Differs(StandIn):
-    """Does something else where it is traced."""
+    """Does something else while it is traced."""
 
     def loss(self, batch: Batch) -> Loss:
         loss = super().loss(batch)

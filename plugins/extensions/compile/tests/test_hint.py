@@ -1,4 +1,4 @@
-"""What is printed before a long run without `compile`, and that nothing else comes of it."""
+"""What is printed before a long run without `compile`, and that nothing else changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def learnt(steps: int, *plugins: Any, **settings: Any) -> Any:
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if compiling saved ten seconds of every update."""
+    """Pretend that compiling saves ten seconds of every update."""
     monkeypatch.setattr("rlk_compile.hint.SAVED", 10.0)
 
 

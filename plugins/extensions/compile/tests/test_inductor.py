@@ -13,7 +13,7 @@ from rlk_compile.trace import Trace
 
 
 def learnt(**settings: Any) -> tuple[Any, torch.Tensor]:
-    """What became of a compiled update, and the parameters after a few of them."""
+    """The report of a compiled update, and the parameters after a few updates."""
     with made(backend="inductor", **settings) as agent:
         agent.learn(80)
         (report,) = agent.run.update.reports.values()

@@ -1,4 +1,4 @@
-"""What a recipe takes for granted, and what happens to what is kept on disk."""
+"""The conditions of a recipe, and what happens to compiled updates on disk."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RECIPE = Recipe(
 
 
 class Holder:
-    """What an update may read."""
+    """Something that an update may read."""
 
     tau = 0.5
 

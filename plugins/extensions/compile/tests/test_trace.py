@@ -1,4 +1,4 @@
-"""Graphs with flat inputs, the tensors of a batch, and what may not change in Python."""
+"""Graphs with flat inputs, the tensors of a batch, and Python state that must not change."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_kind_of_a_tensor_tells_shape_stride_dtype_and_device() -> None:
 
 
 class Model:
-    """Two layers in one flat tensor, and a target that follows."""
+    """Two layers in one flat tensor, and a target network."""
 
     def __init__(self) -> None:
         torch.manual_seed(0)

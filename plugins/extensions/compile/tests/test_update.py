@@ -1,4 +1,4 @@
-"""What a run with `compile` does and says where its updates are one graph."""
+"""What a run with `compile` does and prints if its updates are one graph."""
 
 from __future__ import annotations
 
