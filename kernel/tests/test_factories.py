@@ -59,7 +59,7 @@ def test_what_has_the_methods_of_its_kind_or_cannot_be_told_is_let_through(facto
 @pytest.mark.parametrize(
     ("factory", "cause"),
     [
-        (Half, "lacks load_state_dict, state_dict, which every one of optimisers has"),
+        (Half, "lacks load_state_dict, state_dict, which all optimisers must have"),
         ("rlk_nowhere_at_all:Made", "ModuleNotFoundError: No module named 'rlk_nowhere_at_all'"),
         ("rlk.errors:Made", "AttributeError: module 'rlk.errors' has no attribute 'Made'"),
         ("rlk_raises_on_import:Made", "ZeroDivisionError: division by zero"),

@@ -306,7 +306,7 @@ def test_a_signal_saves_says_how_to_go_on_and_has_an_exit_code(
         printed, _ = running.communicate()
     assert running.returncode == code, printed
     assert f"stopped by {number.name} after 24 timesteps" in printed
-    assert printed.splitlines()[-1] == "go on with: rlk resume there --plugin ./mine.py"
+    assert printed.splitlines()[-1] == "continue with: rlk resume there --plugin ./mine.py"
     assert Path(tmp_path, "there", "checkpoints", "24.zip").is_file()
     assert "Traceback" not in printed
 

@@ -148,7 +148,7 @@ def test_two_signals_end_it_at_once_with_the_code_of_the_signal(start, tmp_path)
         printed = ended(running, signal.SIGTERM, 143)
     assert "SIGTERM: the run ends after this iteration; a second signal ends it at once" in printed
     assert "interrupted after 48 timesteps" in printed
-    assert "go on with: rlk resume there --env ./world.py:World" in printed
+    assert "continue with: rlk resume there --env ./world.py:World" in printed
 
 
 def test_a_signal_that_ends_workers_too_has_its_code(start, tmp_path):

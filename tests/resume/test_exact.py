@@ -96,7 +96,7 @@ def test_a_run_killed_after_its_checkpoint_ends_as_the_uninterrupted_one(case, t
     printed = ended(rlk_forks, *case.resumed(broken), cwd=tmp_path)
 
     # It starts at the checkpoint, not at zero or where it was killed.
-    assert f"on from {left / str(N)}.zip at {N} timesteps" in printed
+    assert f"continues from {left / str(N)}.zip at {N} timesteps" in printed
     assert f"done: {N} timesteps in" in printed
     assert "not as before" not in printed
 

@@ -54,7 +54,7 @@ class Owned:
             if missing:
                 raise self.broken(
                     f"{component.factory} lacks {', '.join(sorted(missing))}, "
-                    f"which every one of {self.kind} has{_PARTS.get(self.kind, '')}"
+                    f"which all {self.kind} must have{_PARTS.get(self.kind, '')}"
                 )
         return factory
 

@@ -54,6 +54,6 @@ def _refuse_used(path: Path, what: str, instead: str) -> None:
         raise PlanError(f"{what} exists and is not a folder. Name another one.")
     if path.is_dir() and any(path.iterdir()):
         raise PlanError(
-            f"{what} exists and is not empty. Name another folder, or to go on with the run in it: "
+            f"{what} exists and is not empty. Name another folder or, to continue the run in it: "
             f"{instead}"
         )

@@ -60,7 +60,7 @@ def test_what_is_sound_or_cannot_be_told_is_let_through(problem, source):
     [
         (
             "class Made:\n    def step(self): ...\n",
-            "lacks load_state_dict, state_dict, which every one of optimisers",
+            "lacks load_state_dict, state_dict, which all optimisers must have",
         ),
         (
             "class Made:\n    def step(self):\n"
@@ -142,7 +142,7 @@ def test_names_that_two_packages_or_two_kinds_give_are_found_out():
 )
 def test_a_misspelt_kind_is_named_with_the_one_that_was_meant(problem, group, meant):
     assert problem(SOUND, kind=group) == (
-        f"nobody asks the entry-point group 'rlk.{group}'; did you mean 'rlk.{meant}'?"
+        f"nothing reads the entry-point group 'rlk.{group}'; did you mean 'rlk.{meant}'?"
     )
 
 

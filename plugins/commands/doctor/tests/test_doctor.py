@@ -49,7 +49,7 @@ def test_versions_name_what_has_another_one(install: Install) -> None:
     install("no-plugin", "3.1", "[console_scripts]\nmine = no_plugin:main\n")
     found = by_name(packages.versions())
     assert found["rlk"].found == usual and "distributions)" in usual
-    assert found["of other versions"].found == "my-package 3.1, rlk-older 0.0.7"
+    assert found["other versions"].found == "my-package 3.1, rlk-older 0.0.7"
 
 
 def test_what_a_distribution_requires_is_looked_for(install: Install) -> None:

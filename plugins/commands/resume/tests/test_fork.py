@@ -63,7 +63,7 @@ def test_a_fork_ends_as_the_uninterrupted_run_which_stays_as_it_is(
     mapped = ["--set", f"replay.mapped={fork}.mapped"]
     assert ended("resume", left / "checkpoints" / "60.zip", "--out", fork, *mapped) == 0
     printed = capsys.readouterr().out
-    assert f"goes on from {left}/checkpoints/60.zip at 60 timesteps" in printed
+    assert f"continues from {left}/checkpoints/60.zip at 60 timesteps" in printed
     assert f"into {fork}/" in printed and "not as before" not in printed
     assert files(left) == before
     assert [path.stem for path in checkpoints(fork, ".zip")] == ["60", "120"]

@@ -45,7 +45,9 @@ def test_a_resumed_run_ends_as_the_uninterrupted_one(
     assert uninterrupted.keys() == resumed.keys()
     assert all(np.array_equal(resumed[name], uninterrupted[name]) for name in resumed)
     printed = capsys.readouterr().out
-    assert f"dqn on CartPole-v1 goes on from {folder}/checkpoints/30.zip at 30 timesteps" in printed
+    assert (
+        f"dqn on CartPole-v1 continues from {folder}/checkpoints/30.zip at 30 timesteps" in printed
+    )
     assert "not as before" not in printed
     assert "done: 30 timesteps in " in printed
 
@@ -137,7 +139,7 @@ def test_it_explains_what_would_be_run(folder: Path, capsys: pytest.CaptureFixtu
     assert ended("resume", folder, "--timesteps", 70, "--explain") == 0
     printed = capsys.readouterr().out
     assert "total_timesteps 70" in printed and "storage       replay" in printed
-    assert "goes on from" not in printed and sorted(folder.rglob("*")) == before
+    assert "continues from" not in printed and sorted(folder.rglob("*")) == before
 
 
 def test_settings_can_be_others_from_here_on(folder: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_name_stands_before_the_first_equals_sign() -> None:
         ("gamma=1:1", r"LOW must be below HIGH"),
         ("lr=log:0:1", r"--search lr=log:0:1: log: needs bounds above 0, got 0"),
         ("gamma=0.9,,0.8", r"a value is missing between the commas. Type --search gamma=0.9,0.8"),
-        ("gamma=0.9,0.9,1", r"stands there twice .* Type --search gamma=0.9,1"),
+        ("gamma=0.9,0.9,1", r"occurs twice .* Type --search gamma=0.9,1"),
     ],
 )
 def test_what_is_no_range_is_refused_with_what_to_type(typed: str, said: str) -> None:

@@ -115,7 +115,7 @@ def test_what_ends_a_process_ends_the_search_with_its_error(
         assert ended.code == 1
         assert ended.err.startswith("Error: environment ")
         assert "this environment was told to fail" in ended.err
-        assert "go on with: rlk tune --out mine\n" in ended.out
+        assert "continue with: rlk tune --out mine\n" in ended.out
 
 
 def test_a_quiet_search_prints_nothing(rlk_typed: Terminal, typed: list[Any]) -> None:
@@ -226,7 +226,7 @@ def test_a_signal_ends_a_search_that_goes_on_later(
         finally:
             process.kill()  # its jobs end with it
     assert process.returncode == {"SIGINT": 130, "SIGTERM": 143}[name]
-    assert "go on with: rlk tune --out mine\n" in out
+    assert "continue with: rlk tune --out mine\n" in out
     assert {row["state"] for row in rows(str(tmp_path / "mine"))} == {"interrupted"}
 
 

@@ -156,7 +156,7 @@ def test_a_run_that_is_loaded_has_its_own_parameters(tmp_path: Path) -> None:
 def test_it_has_no_part_in_a_run_that_goes_on(tmp_path: Path) -> None:
     saved(tmp_path, "a2c")
     path = tmp_path / "model.zip"
-    with pytest.raises(PlanError, match=r"begins a new run, but this one goes on .*Leave it out"):
+    with pytest.raises(PlanError, match=r"begins a new run, but this run continues .*Leave it out"):
         rlk.load(path, plugins=(f"model-start:path={path}",))
 
 

@@ -315,7 +315,7 @@ def test_a_signal_to_one_rank_ends_all_at_a_border(two, what, code):
     printed = two.printed(what)
     assert int((two.folder / f"{what}.0.code").read_text()) == code, printed
     assert f"stopped by {what} (rank 1)" in printed, printed
-    assert f"go on with: rlk resume {what}" in printed
+    assert f"continue with: rlk resume {what}" in printed
     assert (two.folder / what / "model.zip").exists()
     assert list((two.folder / what / "checkpoints").iterdir())
 
@@ -324,7 +324,7 @@ def test_a_signal_to_one_rank_ends_all_at_a_border(two, what, code):
 def test_ranks_go_on_after_a_signal(two):
     printed = two.printed("after-SIGTERM")
     assert two.code("after-SIGTERM") == 0 and "no state" not in printed, printed
-    assert "on from SIGTERM/checkpoints/96.zip" in printed, printed
+    assert "continues from SIGTERM/checkpoints/96.zip" in printed, printed
     assert "timesteps=128 " in printed and "done: 32 timesteps" in printed
 
 

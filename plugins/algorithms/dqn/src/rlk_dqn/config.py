@@ -54,7 +54,7 @@ class DQNConfig:
     prioritized_replay_beta_iters: int | None = attrs.field(
         default=None,
         **described(
-            "timesteps until the correction is full; none is the whole run", v.optional(v.ge(1))
+            "timesteps until the correction is full; none means the whole run", v.optional(v.ge(1))
         ),
     )
     prioritized_replay_eps: float = attrs.field(

@@ -84,7 +84,7 @@ class EvaluationConfig:
         default=None,
         metadata={
             "help": "another environment to evaluate in, of the same spaces, as --env takes it; "
-            "none is one like the training's",
+            "none means one like that of training",
             "environment": True,
         },
     )

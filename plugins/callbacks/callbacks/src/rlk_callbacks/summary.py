@@ -84,7 +84,7 @@ def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
         same = f", out={str(out)!r}" if stopped else ""
         yield f"next, in Python: rlk.load({str(out)!r}, {', '.join(again.objects)}{same})"
     elif stopped:
-        yield f"go on with: {shlex.join(['rlk', 'resume', str(out), *again.options])}"
+        yield f"continue with: {shlex.join(['rlk', 'resume', str(out), *again.options])}"
     else:
         installed = run.plan.kernel.registries.commands
         options = {"evaluate": again.options, "enjoy": again.options, "plot": ()}

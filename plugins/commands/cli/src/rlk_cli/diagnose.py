@@ -26,7 +26,7 @@ def problem(entry: Entry) -> str | None:
     """Why a component cannot be used, or None."""
     kind = _misspelt_kind(entry.kind)
     if kind:
-        return f"nobody asks the entry-point group 'rlk.{entry.kind}'; did you mean 'rlk.{kind}'?"
+        return f"nothing reads the entry-point group 'rlk.{entry.kind}'; did you mean 'rlk.{kind}'?"
     try:
         component = entry.component()
         factory, required = component.factory, protocols.methods(entry.kind, component.stages)
@@ -59,7 +59,7 @@ def _misspelt_kind(kind: str) -> str | None:
 def _check_methods(kind: str, factory: str, missing: set[str]) -> None:
     if missing:
         lacks = ", ".join(sorted(missing))
-        raise BrokenPlugin(f"{factory} lacks {lacks}, which every one of {kind} has")
+        raise BrokenPlugin(f"{factory} lacks {lacks}, which all {kind} must have")
 
 
 def _check_source(kind: str, factory: str, required: set[str]) -> None:

@@ -36,7 +36,7 @@ def versions() -> Iterator[Finding]:
     yield Finding("rlk", f"{usual} ({count} distributions)")
     others = [f"{name} {version}" for name, version in found.items() if version != usual]
     if others:
-        yield Finding("of other versions", ", ".join(others))
+        yield Finding("other versions", ", ".join(others))
 
 
 def requirements() -> Iterator[Finding]:

@@ -34,7 +34,7 @@ def check_env(
         env: the environment.
         warn: whether to issue warnings, by `warnings.warn`, for what is not an error.
         skip_render_check: whether rendering is left out.
-        steps: how many to play at random.
+        steps: how many random steps to play.
 
     Raises:
         UnfitEnvironment: with every error that was found.
@@ -60,9 +60,9 @@ def examine(
 
     Args:
         env: the environment, which stays open.
-        steps: how many to play at random.
-        render: whether it is rendered.
-        make: the function that made it, if it is to be checked as well.
+        steps: how many random steps to play.
+        render: whether rendering is checked.
+        make: the function that made it, to check that as well.
     """
     found: list[Finding] = []
     try:
@@ -93,12 +93,12 @@ def _check_is_environment(env: Any) -> None:
         return
     if hasattr(env, "num_envs"):
         raise play.Stop(
-            error("this is a vector of environments: check one of them, as env.envs[0].")
+            error("this is a vector environment: check one environment of it, such as env.envs[0].")
         )
     bases = [base.__module__.partition(".")[0] for base in type(env).__mro__]
-    what = "it is one of the old gym" if "gym" in bases else f"it is a {type(env).__name__}"
+    what = "inherits from the old gym" if "gym" in bases else "does not"
     raise play.Stop(
-        error(f"an environment must inherit from gymnasium.Env; {what}. Derive it from that class.")
+        error(f"an environment must inherit from gymnasium.Env; {type(env).__name__} {what}.")
     )
 
 
@@ -108,7 +108,7 @@ def _state(env: gym.Env[Any, Any]) -> Iterator[Finding]:
         capture(env)
     except Unsupported as problem:
         yield note(
-            f"a resumed run begins new episodes, because its state cannot be kept: {problem}"
+            f"a resumed run begins new episodes, because its state cannot be saved: {problem}"
         )
 
 

@@ -30,14 +30,14 @@ def findings(env: gym.Env[Any, Any]) -> Iterator[Finding]:
         return
     if observed["achieved_goal"] != observed["desired_goal"]:
         yield error(
-            "achieved_goal and desired_goal must have one space: hindsight puts one in the place "
-            "of the other."
+            "achieved_goal and desired_goal must have the same space, because hindsight replaces "
+            "one by the other."
         )
         return
     if not env.has_wrapper_attr("compute_reward"):
         yield error(
-            "a goal environment must have compute_reward(achieved_goal, desired_goal, info), which "
-            "hindsight asks for the reward that other goals would have had."
+            "a goal environment must have compute_reward(achieved_goal, desired_goal, info), with "
+            "which hindsight computes the rewards for other goals."
         )
         return
     yield from _compute_reward(env)
@@ -59,12 +59,12 @@ def _compute_reward(env: gym.Env[Any, Any]) -> Iterator[Finding]:
     if np.shape(found) != () or not np.isclose(float(found), float(reward)):
         yield error(
             f"compute_reward() of a step gives {found!r:.60}, but step() gave the reward {reward}. "
-            "They must be one number."
+            "They must be the same number."
         )
     elif together.shape != (_ROWS,) or not np.allclose(together, float(found)):
         yield warning(
             f"compute_reward() of {_ROWS} goals at once gives {together!r:.60} instead of {_ROWS} "
-            "rewards: hindsight asks for one at a time then, which is slower."
+            "rewards: hindsight then computes one at a time, which is slower."
         )
     if "is_success" not in info:
-        yield note("no is_success in the infos: no rate of success is reported.")
+        yield note("infos have no is_success: no success rate is reported.")

@@ -52,17 +52,17 @@ def findings(env: Env, steps: int) -> Iterator[Finding]:
         yield from first.found.values()
     if first.ends == 0 and not _limit(env):
         yield warning(
-            f"no episode ended in {steps} steps at random, and the environment has no time limit. "
-            "Nothing is reported, and no reset happens, until one ends: put "
-            "gymnasium.wrappers.TimeLimit around it."
+            f"no episode ended in {steps} random steps, and the environment has no time limit. "
+            "Until an episode ends, there is no reset and no return to report. Wrap it in "
+            "gymnasium.wrappers.TimeLimit."
         )
     if _global_generators() != before:
         yield warning(
-            "it draws from Python's or numpy's global generator, which a seed does not reach. Draw "
-            "from self.np_random, which super().reset(seed=seed) sets."
+            "it draws from the global generator of Python or numpy, which no seed of a run sets. "
+            "Draw from self.np_random, which super().reset(seed=seed) sets."
         )
     yield from _reproducible(env, first)
-    yield note(f"{steps} steps at random; episodes that ended: {first.ends}; {first.described()}")
+    yield note(f"{steps} random steps; episodes that ended: {first.ends}; {first.described()}")
 
 
 def _check_signature(env: Env) -> None:
@@ -127,13 +127,13 @@ class Trace:
         self._note(values.of_observation(env.observation_space, observation, "step()"))
         self._note(values.of_reward(reward, "step()"))
         if not np.array_equal(given, action):
-            self._note([warning("step() changes the action that it is given. Let it copy it.")])
+            self._note([warning("step() changes the action that it is given. Let it use a copy.")])
         self.rewards.append(float(reward))
         return bool(terminated or truncated)
 
     def _note(self, findings: Any) -> None:
         for finding in findings:
-            # Numbers differ from step to step; the kind of error does not.
+            # Numbers differ from step to step, but the kind of a finding does not.
             about = f"{finding.level} {finding.text.partition(' has ')[0]}"
             self.found.setdefault(about, finding)
 
@@ -144,14 +144,14 @@ def _reproducible(env: Env, first: Trace) -> Iterator[Finding]:
     again.play(env, min(len(first.rewards), REPEATED))
     if not _same(first.first, again.first):
         yield warning(
-            f"reset(seed={SEED}) gives other observations every time, so that no run can be "
-            "repeated. Let reset() begin with super().reset(seed=seed), and draw from "
+            f"reset(seed={SEED}) gives different observations every time, so no run can be "
+            "reproduced. Let reset() begin with super().reset(seed=seed), and draw from "
             "self.np_random."
         )
     elif not np.array_equal(first.rewards[: len(again.rewards)], again.rewards, equal_nan=True):
         yield warning(
-            "the same seed and the same actions give other rewards, so that no run can be "
-            "repeated. Draw all randomness from self.np_random."
+            "the same seed and the same actions give different rewards, so no run can be "
+            "reproduced. Draw all random numbers from self.np_random."
         )
 
 

@@ -17,12 +17,12 @@ def findings(env: gym.Env[Any, Any]) -> Iterator[Finding]:
     """Findings about an environment's metadata and its rendered images."""
     modes = env.metadata.get("render_modes")
     if not modes:
-        yield warning("metadata has no render_modes: nothing can be shown of it.")
+        yield warning("metadata has no render_modes: the environment cannot be shown.")
         return
     if "render_fps" not in env.metadata:
         yield note("metadata has no render_fps: films have 30 frames a second.")
     if env.render_mode is None:
-        yield note(f"it was made without render_mode (it knows {', '.join(modes)}): not rendered.")
+        yield note(f"not rendered: it was made without render_mode (it has {', '.join(modes)}).")
     elif env.render_mode not in modes:
         yield error(f"render_mode is {env.render_mode!r}, but metadata says {list(modes)}.")
     elif env.render_mode == MODE:

@@ -40,14 +40,14 @@ def _unusable(observation_space: Any, action_space: Any) -> Iterator[Finding]:
     if not isinstance(action_space, _ARRAYS):
         yield error(
             f"action_space is {describe(action_space)}, and agents learn actions that are a "
-            f"{_KINDS}. Make one of it (gymnasium.wrappers.TransformAction)."
+            f"{_KINDS}. Convert it (gymnasium.wrappers.TransformAction)."
         )
         return
     if not isinstance(observation_space, (*_ARRAYS, spaces.Dict, spaces.Tuple)):
         yield error(
             f"observation_space is {describe(observation_space)}, and agents observe a {_KINDS}, "
-            "or a Dict of those. Make one of it (gymnasium.wrappers.TransformObservation), or "
-            "leave that part out (FilterObservation)."
+            "or a Dict of those. Convert it (gymnasium.wrappers.TransformObservation), or leave "
+            "that part out (FilterObservation)."
         )
         return
     try:
@@ -69,9 +69,9 @@ def _observations(where: str, space: Any) -> Iterator[Finding]:
             yield from _image(where, space)
         elif len(space.shape) > 1:
             yield warning(
-                f"{where} has the shape {space.shape}, neither a row of numbers nor an image "
-                "[height, width, channels]. Policies take it as a row of numbers; reshape it if it "
-                "is an image (gymnasium.wrappers.ReshapeObservation)."
+                f"{where} has the shape {space.shape}, neither a vector nor an image [height, "
+                "width, channels]. Policies flatten it to a vector; reshape it if it is an image "
+                "(gymnasium.wrappers.ReshapeObservation)."
             )
 
 
@@ -79,9 +79,9 @@ def _image(where: str, space: spaces.Box) -> Iterator[Finding]:
     """A Box of three axes, which is usually an image."""
     if space.dtype != np.uint8 or np.any(space.low != 0) or np.any(space.high != 255):
         yield warning(
-            f"{where} has three axes as an image has, but is of {space.dtype} from "
-            f"{space.low.min():g} to {space.high.max():g}. Policies take an image only as uint8 "
-            "from 0 to 255, and divide it by 255 themselves; this is numbers to them."
+            f"{where} has three axes, like an image, but is {space.dtype} from "
+            f"{space.low.min():g} to {space.high.max():g}. Policies recognise an image only as "
+            "uint8 from 0 to 255, and divide it by 255 themselves; they flatten this to a vector."
         )
     height, width = sorted(space.shape)[1:]
     if min(height, width) < LEAST_PIXELS:
@@ -97,7 +97,7 @@ def _equal_bounds(where: str, space: spaces.Box) -> Iterator[Finding]:
         yield error(f"{where} has bounds that are NaN.")
     elif space.low.size and np.any(space.low == space.high):
         yield warning(
-            f"{where} has numbers whose lower bound is their upper one: they tell nothing."
+            f"{where} has numbers whose lower and upper bounds are equal: they never change."
         )
 
 
@@ -112,10 +112,10 @@ def _continuous_actions(space: spaces.Box) -> Iterator[Finding]:
     elif np.any(low != -high) or np.any(high != 1.0):
         yield warning(
             f"action_space goes from {low.min():g} to {high.max():g}. A Gaussian policy begins "
-            "with actions of mean 0 and deviation 1, so that bounds of -1 and 1 are learnt best: "
-            "rescale them (gymnasium.wrappers.RescaleAction)."
+            "with a mean of 0 and a standard deviation of 1, so bounds of -1 and 1 work best: "
+            "rescale actions (gymnasium.wrappers.RescaleAction)."
         )
     if space.dtype != np.float32:
         yield warning(
-            f"action_space is of {space.dtype}; policies give float32, which is cast to it."
+            f"action_space is {space.dtype}; actions of policies are float32 and are cast to it."
         )

@@ -38,14 +38,14 @@ def _of_part(space: Any, found: Any, where: str) -> Iterator[Finding]:
 def _of_box(space: spaces.Box, found: Any, where: str) -> Iterator[Finding]:
     if not isinstance(found, np.ndarray):
         kind = type(found).__name__
-        yield warning(f"{where} is a {kind}, no numpy array: it is converted at every step.")
+        yield warning(f"{where} is a {kind}, not a numpy array: it is converted at every step.")
     array = np.asarray(found)
     if array.dtype != space.dtype:
-        yield warning(f"{where} is of {array.dtype}; its space says {space.dtype}: it is cast.")
+        yield warning(f"{where} is {array.dtype}, but its space is {space.dtype}: it is cast.")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         yield error(
-            f"{where} has {_first(array, ~np.isfinite(array))}: a run ends there. Correct the "
-            "environment (--plugin check-nan says which action led there)."
+            f"{where} has {_first(array, ~np.isfinite(array))}: a run would stop there. Correct "
+            "the environment (--plugin check-nan says which action led there)."
         )
     outside = (array < space.low) | (array > space.high)
     if outside.any():
@@ -65,7 +65,7 @@ def _first(array: Any, wrong: Any) -> str:
 def of_reward(reward: Any, when: str) -> Iterator[Finding]:
     """Findings about a reward that is one number."""
     if not np.isfinite(reward):
-        yield error(f"the reward of {when} is {reward}: a run ends there. Correct the environment.")
+        yield error(f"the reward of {when} is {reward}: a run would stop there. Correct it.")
     elif not isinstance(reward, (int, float, np.number, np.bool_)):
         kind = type(reward).__name__
         yield warning(f"the reward of {when} is a {kind}, not a float.")

@@ -186,7 +186,7 @@ def restored(agent: Agent, state: State, path: Path, before: Mapping[str, Any]) 
     plan, moved = agent.plan, end_schedules(agent)
     if plan.verbose:
         at = f"{agent.num_timesteps:,} timesteps"
-        click.echo(f"{plan.algorithm.name} on {plan.env.name} goes on from {path} at {at}")
+        click.echo(f"{plan.algorithm.name} on {plan.env.name} continues from {path} at {at}")
         for change in changed(before, as_json(plan)):
             click.echo(f"  from here on: {change}")
         for sentence in agent.differs:

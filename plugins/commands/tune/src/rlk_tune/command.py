@@ -89,7 +89,7 @@ def _search(
         return search_in(Path(wanted), spec, ranges, typed), []
     if wanted and Path(wanted).is_dir() and any(Path(wanted).iterdir()):
         raise PlanError(
-            f"--out {wanted} exists and is not empty, and there is no search in it to go on with. "
+            f"--out {wanted} exists and is not empty, and there is no search in it to continue. "
             "Name another folder."
         )
     return new_search(spec, ranges, space, fields)

@@ -45,6 +45,6 @@ def search_in(folder: Path, spec: RunSpec, typed: Ranges, fields: Mapping[str, A
         if name not in ("trials", "out", "verbose") and value != before.get(name):
             raise PlanError(
                 f"the search in {folder} has {name}={before.get(name)!r}, not {value!r}. Leave "
-                f"that out to go on with it, or name another folder."
+                f"that out to continue it, or name another folder."
             )
     return attrs.evolve(search, trials=now.get("trials", search.trials))

@@ -119,7 +119,7 @@ def _interval(name: str, text: str, low: Any, high: Any, *, is_log: bool) -> Int
 
 def _choice(name: str, texts: tuple[str, ...]) -> Choice:
     if "" in texts or len(set(texts)) < len(texts):
-        what = "a value is missing" if "" in texts else "a value stands there twice"
+        what = "a value is missing" if "" in texts else "a value occurs twice"
         several = ",".join(dict.fromkeys(text for text in texts if text))
         raise PlanError(
             f"--search {name}={','.join(texts)}: {what} between the commas. Type --search "

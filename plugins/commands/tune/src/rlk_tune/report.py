@@ -72,7 +72,7 @@ def ending(search: Search, study: optuna.Study, folder: Path) -> Iterator[str]:
     if best:
         yield from ("", *best_trials(best[:SHOWN]), "")
     if len(ended) < search.trials:
-        yield f"go on with: {shlex.join(['rlk', 'tune', '--out', str(folder)])}"
+        yield f"continue with: {shlex.join(['rlk', 'tune', '--out', str(folder)])}"
     if best:
         yield f"next, to train with the settings of trial {best[0].number}:"
         yield f"  {shlex.join(['rlk', 'run', str(folder / BEST)])}"

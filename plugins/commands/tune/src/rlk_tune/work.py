@@ -103,7 +103,7 @@ def _end_with_parent() -> None:
 def _failure(failures: Any, exit_code: int) -> RlkError:
     """The error with which a process ended."""
     if failures.empty():
-        how = f"by signal {-exit_code}" if exit_code < 0 else "by an error, which stands above"
+        how = f"by signal {-exit_code}" if exit_code < 0 else "by an error, which is printed above"
         return RlkError(f"a process of the search ended {how}.")
     text, code = failures.get()
     error = RlkError(text)

@@ -69,8 +69,8 @@ _NO_PATH = (
     "run folder."
 )
 _GOES_ON = (
-    "begins a new run, but this one goes on from what was saved. Leave it out; a new run is begun "
-    f"by rlk run --algo NAME --env ENV --plugin {NAME}:path=MODEL, or by rlk.make."
+    "begins a new run, but this run continues from a saved state. Leave it out, or begin a new run "
+    f"with rlk run --algo NAME --env ENV --plugin {NAME}:path=MODEL, or rlk.make."
 )
 
 

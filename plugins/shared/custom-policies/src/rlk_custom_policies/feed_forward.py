@@ -27,7 +27,8 @@ class FeedForwardConfig(LayersConfig):
         default=None,
         validator=are_sizes,
         metadata={
-            "help": "sizes of hidden layers; none is 64, 64, and behind a CNN what `cnn` has there"
+            "help": "sizes of hidden layers; none means 64, 64 or, after a CNN, the layers of the "
+            "policy `cnn`"
         },
     )
     feature_extraction: Literal["cnn", "mlp"] = attrs.field(

@@ -31,8 +31,8 @@ class HindsightReplayConfig:
         default=None,
         metadata={
             "help": "whether a transition gets another goal each time it is sampled (true), or one "
-            "of k goals that are drawn once, when its episode has ended (false); none is false "
-            "with prioritized replay, where goals must stay, and else true"
+            "of k goals that are drawn once, when its episode has ended (false); none means false "
+            "with prioritized replay, where goals must stay the same, and else true"
         },
     )
     info_keys: list[str] = attrs.field(

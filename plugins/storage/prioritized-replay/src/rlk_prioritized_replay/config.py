@@ -27,7 +27,7 @@ class PrioritizedReplayConfig:
         validator=optional(and_(instance_of(int), ge(1))),
         metadata={
             "help": "timesteps in which that exponent goes linearly to 1 (1 or more); "
-            "none is those of the whole run"
+            "none means those of the whole run"
         },
     )
     eps: float = attrs.field(

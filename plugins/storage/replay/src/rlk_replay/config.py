@@ -22,8 +22,8 @@ class ReplayConfig:
         default=None,
         validator=v.optional([v.instance_of(int), v.ge(1)]),
         metadata={
-            "help": "frames that an observation is a stack of, each of which is kept once; none is "
-            "what the environment says (`stack_size`), 1 keeps observations whole"
+            "help": "frames that an observation is a stack of, each of which is kept once; none "
+            "means what the environment says (`stack_size`), 1 keeps observations whole"
         },
     )
     mapped: str | None = attrs.field(

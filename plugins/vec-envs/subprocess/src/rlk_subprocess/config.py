@@ -21,7 +21,7 @@ class SubprocessConfig:
         validator=validators.optional([validators.instance_of(int), validators.ge(1)]),
         metadata={
             "help": "worker processes, at least 1, each with an equal share of the environments; "
-            "none is as many as usable cores, at most one per environment"
+            "none means as many as usable cores, at most one per environment"
         },
     )
     start_method: StartMethod | None = attrs.field(

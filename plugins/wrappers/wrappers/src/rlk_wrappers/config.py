@@ -35,7 +35,7 @@ class MonitorConfig:
     filename: str | None = attrs.field(
         default=None,
         metadata={
-            "help": "the CSV file (x becomes x.monitor.csv); none is monitor.csv in the run's "
+            "help": "the CSV file (x becomes x.monitor.csv); none means monitor.csv in the run's "
             "folder",
             "written": True,
         },
@@ -105,5 +105,7 @@ class NormalizeConfig:
         default=None,
         converter=keys_or_none,
         validator=attrs.validators.optional(attrs.validators.min_len(1)),
-        metadata={"help": "keys of a Dict that norm_obs is about; none is every Box but images"},
+        metadata={
+            "help": "keys of a Dict that norm_obs applies to; none means every Box but images"
+        },
     )

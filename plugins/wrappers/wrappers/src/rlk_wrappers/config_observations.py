@@ -39,7 +39,7 @@ class FrameStackConfig:
         converter=keys_or_none,
         validator=validators.optional(validators.min_len(1)),
         metadata={
-            "help": "the keys of a Dict whose frames are stacked; none is every Box but "
+            "help": "the keys of a Dict whose frames are stacked; none means every Box but "
             "achieved_goal and desired_goal"
         },
     )
@@ -82,5 +82,5 @@ class TransposeImageConfig:
         default=None,
         converter=keys_or_none,
         validator=validators.optional(validators.min_len(1)),
-        metadata={"help": "the keys of a Dict whose images are transposed; none is all images"},
+        metadata={"help": "the keys of a Dict whose images are transposed; none means all images"},
     )

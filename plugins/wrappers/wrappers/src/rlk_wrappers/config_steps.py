@@ -73,7 +73,7 @@ class VideoRecorderConfig:
     video_folder: str | None = attrs.field(
         default=None,
         metadata={
-            "help": "where videos go; none is the folder videos in that of the run",
+            "help": "where videos go; none means the folder videos in that of the run",
             "written": True,
         },
     )
