@@ -9,7 +9,7 @@ from rlk_on_policy.defaults import ON_POLICY
 component = Component(
     name="acktr",
     factory="rlk_acktr.algorithm:ACKTR",
-    summary="an advantage actor-critic by natural gradients within a trust region (K-FAC)",
+    summary="advantage actor-critic with natural gradients (K-FAC) within a trust region",
     config=ACKTRConfig,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",

@@ -10,7 +10,7 @@ from rlk_ppo.config import PPOConfig
 component = Component(
     name="ppo",
     factory="rlk_ppo.algorithm:PPO",
-    summary="proximal policy optimisation as in Stable-Baselines3: gSDE, a limit on the divergence",
+    summary="proximal policy optimisation as in Stable-Baselines3, with gSDE and target_kl",
     config=PPOConfig,
     check=check,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),

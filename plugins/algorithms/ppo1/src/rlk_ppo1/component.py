@@ -10,7 +10,7 @@ from rlk_ppo1.config import PPO1Config
 component = Component(
     name="ppo1",
     factory="rlk_ppo1.algorithm:PPO1",
-    summary="proximal policy optimisation as OpenAI first had it, for many ranks",
+    summary="proximal policy optimisation as in OpenAI's first version, for many ranks",
     config=PPO1Config,
     check=check,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),

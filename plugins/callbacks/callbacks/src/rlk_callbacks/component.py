@@ -23,7 +23,7 @@ checkpoint = Component(
 evaluation = Component(
     name="evaluation",
     factory="rlk_callbacks.evaluation:EvaluationCallback",
-    summary="evaluates in environments of its own, keeps best_model.zip, stops at a return",
+    summary="evaluates in separate environments, saves best_model.zip, can stop at a return",
     known_as=("EvalCallback",),
     config=EvaluationConfig,
 )
@@ -37,14 +37,14 @@ render = Component(
 summary = Component(
     name="summary",
     factory="rlk_callbacks.summary:Summary",
-    summary="prints what a run is made of, and at its end its files and what to type next",
+    summary="prints the parts of a run and, at its end, its files and what to type next",
     autostart="verbose",
 )
 
 progress_bar = Component(
     name="progress-bar",
     factory="rlk_callbacks.progress_bar:ProgressBar",
-    summary="shows timesteps, speed, mean return and the time that is left, on a terminal",
+    summary="shows timesteps, speed, mean return and the remaining time, on a terminal",
     autostart="terminal",
 )
 
@@ -67,7 +67,7 @@ stop_on_no_improvement = Component(
 max_episodes = Component(
     name="max-episodes",
     factory="rlk_callbacks.stop:MaxEpisodes",
-    summary="stops training after so many episodes",
+    summary="stops training after a number of episodes",
     known_as=("StopTrainingOnMaxEpisodes",),
     config=MaxEpisodesConfig,
 )
@@ -75,6 +75,6 @@ max_episodes = Component(
 every_n = Component(
     name="every-n",
     factory="rlk_callbacks.every_n:EveryN",
-    summary="calls a function of yours every so many timesteps",
+    summary="calls your function every n timesteps",
     config=EveryNConfig,
 )

@@ -7,5 +7,5 @@ from rlk.component import Component
 component = Component(
     name="steps",
     factory="rlk_step_collector.collector:StepCollector",
-    summary="steps the vector environment into the storage, for any algorithm",
+    summary="steps the environments and stores the transitions, for any algorithm",
 )

@@ -7,6 +7,6 @@ from rlk.component import Component
 component = Component(
     name="bernoulli",
     factory="rlk_bernoulli.distribution:Bernoulli",
-    summary="several switches at once, independent of each other",
+    summary="several binary actions at once, independent of each other",
     action_spaces=("MultiBinary",),
 )

@@ -7,6 +7,6 @@ from rlk.component import Component
 component = Component(
     name="beta",
     factory="rlk_beta.distribution:Beta",
-    summary="continuous actions between bounds, without clipping and without squashing",
+    summary="continuous actions between bounds, without clipping or squashing",
     action_spaces=("Box",),
 )

@@ -8,7 +8,7 @@ from rlk_diag_gaussian.config import DiagGaussianConfig
 component = Component(
     name="diag-gaussian",
     factory="rlk_diag_gaussian.distribution:DiagGaussian",
-    summary="continuous actions, independent, with a spread that is learnt for all states alike",
+    summary="independent Gaussian actions with a learnt, state-independent standard deviation",
     config=DiagGaussianConfig,
     action_spaces=("Box",),
 )

@@ -8,7 +8,7 @@ from rlk_gsde.config import GSDEConfig
 component = Component(
     name="gsde",
     factory="rlk_gsde.distribution:GSDE",
-    summary="continuous actions with noise that is a function of the state and held for many steps",
+    summary="continuous actions with state-dependent noise that is kept for many steps",
     config=GSDEConfig,
     action_spaces=("Box",),
 )

@@ -7,6 +7,6 @@ from rlk.component import Component
 component = Component(
     name="multi-categorical",
     factory="rlk_multi_categorical.distribution:MultiCategorical",
-    summary="several discrete choices at once, independent of each other",
+    summary="several discrete actions at once, independent of each other",
     action_spaces=("MultiDiscrete",),
 )

@@ -7,6 +7,6 @@ from rlk.component import Component
 component = Component(
     name="squashed-gaussian",
     factory="rlk_squashed_gaussian.distribution:SquashedGaussian",
-    summary="continuous actions squashed into their bounds by tanh, with a spread for every state",
+    summary="continuous actions squashed by tanh, with a state-dependent standard deviation",
     action_spaces=("Box",),
 )

@@ -16,6 +16,6 @@ action_masking = Component(
 action_masks = Component(
     name="action-masks",
     factory="rlk_action_masking.wrapper:ActionMasks",
-    summary="puts an environment's action_masks() beside its observations",
+    summary="adds an environment's action_masks() to its observations",
     action_spaces=COUNTABLE,
 )

@@ -15,6 +15,6 @@ component = Component(
 hint = Component(
     name="compile-hint",
     factory="rlk_compile.hint:CompileHint",
-    summary="says in a long run without compile what compile would save",
+    summary="says before a long run without compile how much time compile would save",
     autostart="run",
 )

@@ -7,6 +7,6 @@ from rlk.component import Component
 component = Component(
     name="cpp-priorities",
     factory="rlk_cpp_priorities.extension:CppPriorities",
-    summary="prioritized replay sums and finds priorities in C++; in numpy where no compiler is",
+    summary="priorities of prioritized replay in C++; in numpy if there is no compiler",
     autostart="always",
 )

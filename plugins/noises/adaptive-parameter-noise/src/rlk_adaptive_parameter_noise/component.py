@@ -8,7 +8,7 @@ from rlk_adaptive_parameter_noise.config import AdaptiveParameterNoiseConfig, ch
 component = Component(
     name="adaptive-parameter-noise",
     factory="rlk_adaptive_parameter_noise.noise:AdaptiveParameterNoise",
-    summary="acts by a perturbed copy of the policy, at a distance that is kept",
+    summary="acts with a perturbed copy of the policy, at a constant distance from it",
     known_as=("AdaptiveParamNoiseSpec",),
     config=AdaptiveParameterNoiseConfig,
     action_spaces=("Discrete", "Box"),

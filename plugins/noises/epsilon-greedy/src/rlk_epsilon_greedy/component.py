@@ -8,7 +8,7 @@ from rlk_epsilon_greedy.config import EpsilonGreedyConfig
 component = Component(
     name="epsilon-greedy",
     factory="rlk_epsilon_greedy.noise:EpsilonGreedy",
-    summary="a uniformly random action with a probability that falls linearly",
+    summary="uniformly random actions, with a probability that falls linearly",
     config=EpsilonGreedyConfig,
     action_spaces=("Discrete",),
     collects="off-policy",

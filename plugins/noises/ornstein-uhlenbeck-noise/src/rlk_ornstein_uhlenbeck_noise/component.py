@@ -8,7 +8,7 @@ from rlk_ornstein_uhlenbeck_noise.config import OrnsteinUhlenbeckNoiseConfig, ch
 component = Component(
     name="ornstein-uhlenbeck-noise",
     factory="rlk_ornstein_uhlenbeck_noise.noise:OrnsteinUhlenbeckNoise",
-    summary="noise on continuous actions that goes on from step to step and returns to its mean",
+    summary="noise on continuous actions that is correlated in time and reverts to its mean",
     config=OrnsteinUhlenbeckNoiseConfig,
     action_spaces=("Box",),
     collects="off-policy",

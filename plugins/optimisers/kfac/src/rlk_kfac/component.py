@@ -8,6 +8,6 @@ from rlk_kfac.config import KfacConfig
 component = Component(
     name="kfac",
     factory="rlk_kfac.step:Kfac",
-    summary="natural gradient steps by Kronecker factors of every layer's Fisher matrix",
+    summary="natural gradient steps, with Kronecker factors of every layer's Fisher matrix",
     config=KfacConfig,
 )

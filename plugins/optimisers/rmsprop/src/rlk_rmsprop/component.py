@@ -8,6 +8,6 @@ from rlk_rmsprop.config import RMSPropConfig
 component = Component(
     name="rmsprop",
     factory="rlk_rmsprop.step:RMSProp",
-    summary="RMSProp as TensorFlow computes it, or PyTorch, with momentum and gradient clipping",
+    summary="RMSProp as in TensorFlow or PyTorch, with momentum and gradient clipping",
     config=RMSPropConfig,
 )

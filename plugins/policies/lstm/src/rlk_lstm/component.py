@@ -14,7 +14,7 @@ from rlk_lstm.config import LstmConfig
 lstm = Component(
     name="lstm",
     factory="rlk_lstm.network:Lstm",
-    summary="hidden layers and an LSTM that all heads share: a policy that remembers",
+    summary="hidden layers and an LSTM that all heads share: a policy with a memory",
     config=LstmConfig,
     observation_spaces=("Box", "Discrete", "MultiDiscrete", "MultiBinary", "Image"),
     recurrent=True,
@@ -34,7 +34,7 @@ cnn_ln_lstm = attrs.evolve(
 multi_input_lstm = attrs.evolve(
     lstm,
     name="multi-input-lstm",
-    summary="Dict observations as multi-input takes them, and an LSTM that all heads share",
+    summary="Dict observations as for multi-input, and an LSTM that all heads share",
     own={"feature_extraction": "multi-input"},
     observation_spaces=("Dict",),
 )

@@ -13,7 +13,7 @@ from rlk_mlp.config import MlpConfig
 mlp = Component(
     name="mlp",
     factory="rlk_mlp.network:Mlp",
-    summary="hidden layers for every head, none shared unless asked",
+    summary="hidden layers for every head, not shared by default",
     config=MlpConfig,
     observation_spaces=("Box", "Discrete", "MultiDiscrete", "MultiBinary", "Image"),
 )

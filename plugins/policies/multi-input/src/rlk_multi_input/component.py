@@ -8,7 +8,7 @@ from rlk_multi_input.config import MultiInputConfig
 component = Component(
     name="multi-input",
     factory="rlk_multi_input.network:MultiInput",
-    summary="Dict observations: images through the Nature CNN, concatenated with the numbers",
+    summary="Dict observations: features of images from the Nature CNN, and all other numbers",
     config=MultiInputConfig,
     observation_spaces=("Dict",),
 )

@@ -9,7 +9,7 @@ from rlk_hindsight_replay.config import HindsightReplayConfig
 component = Component(
     name="hindsight-replay",
     factory="rlk_hindsight_replay.storage:HindsightReplay",
-    summary="learns as if what was reached had been the goal (Andrychowicz et al. 2017)",
+    summary="relabels transitions with goals that were reached (Andrychowicz et al. 2017)",
     known_as=("HindsightExperienceReplayWrapper", "HerReplayBuffer"),
     config=HindsightReplayConfig,
     collects="off-policy",

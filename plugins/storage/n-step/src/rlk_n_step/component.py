@@ -8,7 +8,7 @@ from rlk_n_step.config import NStepConfig
 component = Component(
     name="n-step",
     factory="rlk_n_step.storage:NStep",
-    summary="learns from the discounted sum of n rewards and the value n steps on",
+    summary="n-step returns: the discounted sum of n rewards, and the value n steps later",
     config=NStepConfig,
     collects="off-policy",
     stages=("window", "fold"),

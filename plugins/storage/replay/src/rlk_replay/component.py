@@ -28,7 +28,7 @@ def check(config: ReplayConfig, plan: Any) -> None:
 component = Component(
     name="replay",
     factory="rlk_replay.storage:Replay",
-    summary="replay memory: uniform sampling; each observation, and each stacked frame, once",
+    summary="uniform replay that stores each observation, and each stacked frame, once",
     config=ReplayConfig,
     collects="off-policy",
     check=check,

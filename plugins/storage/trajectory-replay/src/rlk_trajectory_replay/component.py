@@ -8,7 +8,7 @@ from rlk_trajectory_replay.config import TrajectoryReplayConfig
 component = Component(
     name="trajectory-replay",
     factory="rlk_trajectory_replay.storage:TrajectoryReplay",
-    summary="the last collections as whole sequences, the newest and sampled ones",
+    summary="the last collections as whole sequences: the newest one, or sampled ones",
     config=TrajectoryReplayConfig,
     collects="both",
 )

@@ -7,6 +7,6 @@ from rlk.component import Component
 component = Component(
     name="native",
     factory="rlk_native.vec_env:NativeVecEnv",
-    summary="environments that are vectorised by themselves (Gymnasium's vector_entry_point)",
+    summary="environments with a vectorised version of their own (Gymnasium's vector_entry_point)",
     scope="vector",
 )
