@@ -64,9 +64,9 @@ def write_plan(out: Path, plan: dict[str, Any]) -> None:
 
 
 def remove_unbegun(out: Path, is_new: bool) -> None:
-    """Leave the folder of a run that failed, with nothing in it but its plan, as it was before.
+    """Remove the plan of a run that failed if nothing else is in its folder.
 
-    So the same `--out` can be typed again; `rlk resume` would find nothing to go on from.
+    The same `--out` can then be used again; `rlk resume` would find nothing to continue from.
     """
     with contextlib.suppress(OSError):
         files = list(out.iterdir())

@@ -92,5 +92,5 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
 def warn_of_no_callback(plan: Plan) -> None:
     """Print that no model will be saved, if no installed plugin would save one."""
     if not plan.callbacks and not plan.left_out:
-        what = "no model will be saved, and little be printed: this run has no callback"
+        what = "this run has no callback, so no model is saved and little is printed"
         click.echo(f"{what}. pip install rlk-callbacks rlk-loggers", err=True)
