@@ -24,7 +24,7 @@ class ACKTRConfig:
     learning_rate: ScheduleLike = attrs.field(
         default=0.25,
         **described(
-            "largest part of a natural gradient step that is taken; kfac_clip makes it less",
+            "largest fraction of a natural gradient step that is taken; kfac_clip may reduce it",
             settings.LEARNING_RATE["validator"],
         ),
     )
@@ -46,8 +46,8 @@ class ACKTRConfig:
     async_eigen_decomp: bool = attrs.field(
         default=False,
         **described(
-            "decompose the factors in a thread while the run goes on; what it gives is used "
-            "kfac_update updates later"
+            "decompose the factors in a thread while the run continues; the result is "
+            "used kfac_update updates later"
         ),
     )
     kfac_update: int = attrs.field(
@@ -56,8 +56,8 @@ class ACKTRConfig:
     gae_lambda: float | None = attrs.field(
         default=None,
         **described(
-            "bias against variance in generalised advantage estimation, 0 to 1; none takes "
-            "advantages of n_steps",
+            "trade-off between bias and variance in generalised advantage estimation, "
+            "0 to 1; none takes advantages of n_steps",
             v.optional(UNIT),
         ),
     )

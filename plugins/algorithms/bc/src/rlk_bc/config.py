@@ -19,7 +19,7 @@ class ExpertConfig:
     train_fraction: float = attrs.field(
         default=0.7,
         **described(
-            "the part that is learnt from, above 0 to 1; the rest validates",
+            "fraction of the data for training, above 0 to 1; the rest is for validation",
             v.and_(v.gt(0.0), v.le(1.0)),
         ),
     )

@@ -36,15 +36,15 @@ class DDPGConfig:
     eval_env: Any = attrs.field(
         default=None,
         metadata={
-            "help": "an environment to evaluate in, as --env takes it, or true for one like the "
-            "training's; the same as --plugin evaluation",
+            "help": "an environment to evaluate in, as --env takes it, or true for one like "
+            "that of training; the same as --plugin evaluation",
             "environment": True,
         },
     )
     nb_train_steps: int = attrs.field(default=50, **settings.GRADIENT_STEPS)
     nb_rollout_steps: int | str = attrs.field(default=100, **settings.TRAIN_FREQ)
     nb_eval_steps: int = attrs.field(
-        default=100, **described("least number of steps of an evaluation", v.ge(1))
+        default=100, **described("smallest number of steps in an evaluation", v.ge(1))
     )
     param_noise: PluginText | None = attrs.field(
         default=None,
@@ -67,21 +67,24 @@ class DDPGConfig:
     enable_popart: bool = attrs.field(
         default=False,
         **described(
-            "rescale the critics' output layers where that normalisation changes, so that their "
-            "values stay (Pop-Art); needs normalize_returns",
+            "rescale the critics' output layers when that normalisation changes, so "
+            "that their values stay the same (Pop-Art); needs normalize_returns",
             _needs_normalized_returns,
         ),
     )
     observation_range: Range = attrs.field(
         default=(-5.0, 5.0),
-        **described("bounds of the observations that the networks are given", is_range),
+        **described("bounds to which the observations of the networks are clipped", is_range),
     )
     critic_l2_reg: float = attrs.field(
         default=0.0, **described("weight of the critic's squared weights in its loss", v.ge(0.0))
     )
     return_range: Range = attrs.field(
         default=(-math.inf, math.inf),
-        **described("bounds of the critic's values, of normalised ones where they are", is_range),
+        **described(
+            "bounds to which the critic's values are clipped, after normalisation if there is one",
+            is_range,
+        ),
     )
     actor_lr: ScheduleLike = attrs.field(
         default=1e-4, **described("learning rate of the policy; may be scheduled", is_schedule)

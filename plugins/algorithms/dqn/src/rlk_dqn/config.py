@@ -22,7 +22,7 @@ class DQNConfig:
     learning_rate: ScheduleLike = attrs.field(default=0.0005, **settings.LEARNING_RATE)
     buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
     exploration_fraction: float = attrs.field(
-        default=0.1, **described("part of the run over which exploration falls, 0 to 1", UNIT)
+        default=0.1, **described("fraction of the run over which exploration falls, 0 to 1", UNIT)
     )
     exploration_final_eps: float = attrs.field(
         default=0.02, **described("final probability of a random action, 0 to 1", UNIT)
@@ -34,7 +34,9 @@ class DQNConfig:
     batch_size: int = attrs.field(default=32, **settings.BATCH_SIZE)
     double_q: bool = attrs.field(
         default=True,
-        **described("let the online network choose the action that the target values"),
+        **described(
+            "choose the action with the online network and evaluate it with the target network"
+        ),
     )
     learning_starts: int = attrs.field(default=1000, **settings.LEARNING_STARTS)
     target_network_update_freq: int = attrs.field(

@@ -22,9 +22,9 @@ class PPOConfig:
     batch_size: int = attrs.field(
         default=64,
         **described(
-            "transitions in a minibatch, at most n_steps * n_envs and, with normalize_advantage, "
-            "at least 2; for a recurrent policy it divides n_steps or is so many times n_steps "
-            "that n_envs divides by it",
+            "transitions in a minibatch, at most n_steps * n_envs and, with "
+            "normalize_advantage, at least 2; for a recurrent policy a divisor of "
+            "n_steps, or n_steps times a divisor of n_envs",
             v.ge(1),
         ),
     )
@@ -52,8 +52,8 @@ class PPOConfig:
     sde_sample_freq: int = attrs.field(
         default=-1,
         **described(
-            "with use_sde, steps of an environment after which its noise is drawn anew; -1 draws "
-            "it at the beginning of each collection alone",
+            "with use_sde, steps of an environment after which its noise is drawn "
+            "again; -1 draws it only at the beginning of each collection",
             v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
         ),
     )
@@ -67,5 +67,5 @@ class PPOConfig:
     )
     stats_window_size: int = attrs.field(
         default=100,
-        **described("episodes that the logged mean return and length are taken over", v.ge(1)),
+        **described("how many episodes the logged mean return and length are means of", v.ge(1)),
     )

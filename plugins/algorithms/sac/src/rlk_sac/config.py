@@ -86,20 +86,20 @@ class SACConfig:
     ent_coef: float | str = attrs.field(
         default="auto",
         **described(
-            "weight of the entropy: auto (learnt, from 1 on), auto_0.1 (from 0.1 on), or a fixed "
-            "number",
+            "weight of the entropy: auto (learnt, starting at 1), auto_0.1 (starting "
+            "at 0.1), or a fixed number",
             _is_coefficient,
         ),
     )
     target_update_interval: int = attrs.field(
-        default=1, **described("updates between moves of the target", v.ge(1))
+        default=1, **described("updates between two updates of the target networks", v.ge(1))
     )
     gradient_steps: int = attrs.field(default=1, **settings.GRADIENT_STEPS)
     target_entropy: float | str = attrs.field(
         default="auto",
         **described(
-            "entropy in nats that ent_coef is learnt for; auto is minus the number of action "
-            "dimensions",
+            "entropy in nats that ent_coef is adapted to; auto is minus the number of "
+            "action dimensions",
             _is_target,
         ),
     )
@@ -112,15 +112,15 @@ class SACConfig:
     sde_sample_freq: int = attrs.field(
         default=-1,
         **described(
-            "with use_sde, steps of an environment after which its noise is drawn anew; -1 draws "
-            "it every train_freq alone",
+            "with use_sde, steps of an environment after which its noise is drawn "
+            "again; -1 draws it only every train_freq",
             v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
         ),
     )
     use_sde_at_warmup: bool = attrs.field(
         default=False,
         **described(
-            "with use_sde, let it act before learning_starts, too, instead of uniformly random "
-            "actions"
+            "with use_sde, use it before learning_starts as well, instead of "
+            "uniformly random actions"
         ),
     )

@@ -24,7 +24,10 @@ class TD3Config:
     batch_size: int = attrs.field(default=128, **settings.BATCH_SIZE)
     tau: float = attrs.field(default=0.005, **settings.TAU)
     policy_delay: int = attrs.field(
-        default=2, **described("updates of the critics for each of the policy and targets", v.ge(1))
+        default=2,
+        **described(
+            "updates of the critics for each update of the policy and the target networks", v.ge(1)
+        ),
     )
     action_noise: PluginText | None = attrs.field(default=None, **settings.ACTION_NOISE)
     target_policy_noise: float = attrs.field(

@@ -28,7 +28,9 @@ class CheckpointConfig:
     keep: int | None = attrs.field(
         default=3,
         validator=_at_least_1_or_none,
-        metadata={"help": "how many checkpoints stay, the newest, at least 1; none keeps all"},
+        metadata={
+            "help": "how many of the newest checkpoints are kept, at least 1; none keeps all"
+        },
     )
     replay: bool = attrs.field(
         default=True,
@@ -59,17 +61,17 @@ class EvaluationConfig:
         default=1,
         validator=_AT_LEAST_1,
         metadata={
-            "help": "further whole episodes are played until an evaluation has so many steps, at "
-            "least 1"
+            "help": "smallest number of steps in an evaluation, at least 1; further whole "
+            "episodes are played to reach it"
         },
     )
     n_envs: int = attrs.field(
         default=1,
         validator=_AT_LEAST_1,
-        metadata={"help": "environments that play them together, at least 1"},
+        metadata={"help": "how many environments play episodes at the same time, at least 1"},
     )
     deterministic: bool = attrs.field(
-        default=True, metadata={"help": "whether the policy's mode is played instead of a sample"}
+        default=True, metadata={"help": "whether actions are the policy's mode instead of samples"}
     )
     seed: int | None = attrs.field(
         default=None,
@@ -93,5 +95,5 @@ class EvaluationConfig:
     )
     at_end: bool = attrs.field(
         default=True,
-        metadata={"help": "whether the policy that training ends with is evaluated too"},
+        metadata={"help": "whether the final policy is evaluated as well"},
     )

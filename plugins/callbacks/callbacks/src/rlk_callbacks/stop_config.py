@@ -25,8 +25,8 @@ class StopOnNoImprovementConfig:
         default=3,
         validator=v.ge(0),
         metadata={
-            "help": "evaluations in a row that may be without a new best one, at least 0; one "
-            "more stops"
+            "help": "how many evaluations in a row may bring no new best one, at least 0; one "
+            "more stops training"
         },
     )
     min_evals: int = attrs.field(

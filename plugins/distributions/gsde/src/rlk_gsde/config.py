@@ -38,19 +38,21 @@ class GSDEConfig:
         default=None,
         validator=v.optional(v.gt(0.0)),
         metadata={
-            "help": "the mean is clipped to so much on either side of 0, before squashing; none "
-            "does not clip it"
+            "help": "largest absolute value of the mean before squashing, to which it is "
+            "clipped; none does not clip it"
         },
     )
     learn_features: bool = attrs.field(
         default=False,
-        metadata={"help": "let the spread of the noise train the features that it depends on"},
+        metadata={
+            "help": "let the standard deviation of the noise train the features that it depends on"
+        },
     )
     sample_freq: int = attrs.field(
         default=-1,
         validator=v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sample_freq is -1 or at least 1")),
         metadata={
-            "help": "steps of an environment after which the noise is drawn anew; -1 draws it at "
-            "the beginning of each collection alone"
+            "help": "steps of an environment after which the noise is drawn again; -1 draws "
+            "it only at the beginning of each collection"
         },
     )

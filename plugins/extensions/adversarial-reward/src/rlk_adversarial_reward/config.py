@@ -18,11 +18,17 @@ class GAILConfig:
     traj_limitation: int = attrs.field(default=-1, **TRAJ_LIMITATION)
     g_step: int = attrs.field(
         default=3,
-        **described("collections of the policy for one training of the discriminator", v.ge(1)),
+        **described(
+            "collections that the policy learns from for each training of the discriminator",
+            v.ge(1),
+        ),
     )
     d_step: int = attrs.field(
         default=1,
-        **described("batches that a collection is divided into for such a training", v.ge(1)),
+        **described(
+            "batches into which a collection is divided for a training of the discriminator",
+            v.ge(1),
+        ),
     )
     d_stepsize: ScheduleLike = attrs.field(
         default=3e-4,
@@ -32,7 +38,8 @@ class GAILConfig:
         default=1e-3, **described("weight of the discriminator's entropy, at least 0", v.ge(0.0))
     )
     hidden_size_adversary: int = attrs.field(
-        default=100, **described("units in each of its two hidden layers, at least 1", v.ge(1))
+        default=100,
+        **described("units in each of the discriminator's two hidden layers, at least 1", v.ge(1)),
     )
 
 

@@ -22,13 +22,13 @@ class AdaptiveParameterNoiseConfig:
     desired_action_stddev: float = attrs.field(
         default=0.1,
         **described(
-            "continuous actions: the distance aimed at, between 0 and 2, where actions are -1 to 1",
+            "continuous actions: the target distance, between 0 and 2, for actions from -1 to 1",
             v.and_(v.gt(0.0), v.lt(2.0)),
         ),
     )
     adoption_coefficient: float = attrs.field(
         default=1.01,
-        **described("factor by which the standard deviation changes at a time, above 1", v.gt(1.0)),
+        **described("factor by which the standard deviation changes each time, above 1", v.gt(1.0)),
     )
     adaption_interval: int = attrs.field(
         default=50,
@@ -40,26 +40,26 @@ class AdaptiveParameterNoiseConfig:
     batch_size: int | None = attrs.field(
         default=None,
         **described(
-            "continuous actions: observations of the replay that are measured on; none takes the "
-            "algorithm's batch_size",
+            "continuous actions: how many observations of the replay the distance is "
+            "measured on; none takes the algorithm's batch_size",
             v.optional(v.ge(1)),
         ),
     )
     fraction: float = attrs.field(
         default=0.1,
-        **described("discrete actions: part of the run over which epsilon falls, 0 to 1", UNIT),
+        **described("discrete actions: fraction of the run over which epsilon falls, 0 to 1", UNIT),
     )
     initial_eps: float = attrs.field(
         default=1.0,
         **described(
-            "discrete actions: the distance aimed at is that of epsilon-greedy with this epsilon "
-            "at the start, 0 to 1",
+            "discrete actions: the target distance is that of epsilon-greedy with "
+            "this epsilon at the start, 0 to 1",
             UNIT,
         ),
     )
     final_eps: float = attrs.field(
         default=0.02,
-        **described("discrete actions: and with this epsilon from then on, 0 to 1", UNIT),
+        **described("discrete actions: that epsilon after its fall, 0 to 1", UNIT),
     )
     convolutions: bool = attrs.field(
         default=True, **described("whether convolutions are perturbed")

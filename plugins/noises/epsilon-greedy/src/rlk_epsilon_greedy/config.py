@@ -17,6 +17,6 @@ def _part(default: float, help_text: str) -> float:
 class EpsilonGreedyConfig:
     """The probability of a random action, and how it decreases."""
 
-    fraction: float = _part(0.1, "part of the run over which epsilon falls, 0 to 1")
+    fraction: float = _part(0.1, "fraction of the run over which epsilon falls, 0 to 1")
     initial_eps: float = _part(1.0, "epsilon at the start, 0 to 1")
-    final_eps: float = _part(0.02, "epsilon from then on, 0 to 1")
+    final_eps: float = _part(0.02, "epsilon after that, 0 to 1")

@@ -16,7 +16,7 @@ class OrnsteinUhlenbeckNoiseConfig:
 
     mean: float | list[float] = attrs.field(
         default=0.0,
-        metadata={"help": "the value it returns to; a number, or one per action dimension"},
+        metadata={"help": "the value to which it reverts; a number, or one per action dimension"},
     )
     sigma: float | list[float] = attrs.field(
         default=0.1,
@@ -24,10 +24,10 @@ class OrnsteinUhlenbeckNoiseConfig:
         metadata={"help": "scale of the noise; a number, or one per action dimension"},
     )
     theta: float = attrs.field(
-        default=0.15, validator=v.ge(0.0), metadata={"help": "rate of return to the mean"}
+        default=0.15, validator=v.ge(0.0), metadata={"help": "rate of reversion to the mean"}
     )
     dt: float = attrs.field(
-        default=0.01, validator=v.gt(0.0), metadata={"help": "time that one step stands for"}
+        default=0.01, validator=v.gt(0.0), metadata={"help": "duration of one step"}
     )
     initial_noise: float | list[float] | None = attrs.field(
         default=None,

@@ -28,7 +28,7 @@ class KfacConfig:
     async_eigen_decomp: bool = attrs.field(
         default=False,
         metadata={
-            "help": "decompose in a thread while the run goes on; what it gives is used "
+            "help": "decompose in a thread while the run continues; the result is used "
             "kfac_update steps later"
         },
     )
@@ -50,5 +50,8 @@ class KfacConfig:
     cold_iter: int = attrs.field(
         default=10,
         validator=v.ge(0),
-        metadata={"help": "first steps, along the clipped gradient while factors are gathered"},
+        metadata={
+            "help": "number of first steps that follow the clipped gradient while factors are "
+            "gathered"
+        },
     )

@@ -33,7 +33,7 @@ class NaturalGradientConfig:
     line_search_factor: float = attrs.field(
         default=0.5,
         validator=[v.gt(0.0), v.lt(1.0)],
-        metadata={"help": "what the step is shortened by after each try, between 0 and 1"},
+        metadata={"help": "factor by which the step is shortened after each try, between 0 and 1"},
     )
     kl_slack: float = attrs.field(
         default=1.5,

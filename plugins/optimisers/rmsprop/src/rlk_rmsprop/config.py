@@ -18,8 +18,8 @@ class RMSPropConfig:
         default="tensorflow",
         validator=v.in_(get_args(Variant)),
         metadata={
-            "help": "whose it is: epsilon inside the root, a mean square that begins at 1, the "
-            "learning rate in the velocity (tensorflow); or epsilon added to the root, a mean "
-            "square that begins at 0, the rate outside of the velocity (torch)"
+            "help": "tensorflow: epsilon inside the root, a mean square that begins at 1, the "
+            "learning rate in the velocity; torch: epsilon added to the root, a mean "
+            "square that begins at 0, the learning rate outside of the velocity"
         },
     )

@@ -32,8 +32,8 @@ class CnnConfig(LayersConfig):
     cnn_extractor: Callable[[Any], Any] | None = attrs.field(
         default=None,
         metadata={
-            "help": "in Python: a module, or what makes one of the observation space, in the "
-            "place of the Nature CNN"
+            "help": "in Python: a module, or a function that makes one for the observation "
+            "space, instead of the Nature CNN"
         },
     )
     features: int = attrs.field(

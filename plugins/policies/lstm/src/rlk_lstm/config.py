@@ -91,8 +91,8 @@ class LstmConfig:
         default=None,
         validator=_needs_cnn,
         metadata={
-            "help": "in Python: a module, or what makes one of the observation space, in the "
-            "place of the Nature CNN"
+            "help": "in Python: a module, or a function that makes one for the observation "
+            "space, instead of the Nature CNN"
         },
     )
     features: int | None = attrs.field(

@@ -140,7 +140,7 @@ class MlpConfig(LayersConfig):
     encoder: Callable[[Any], Any] | None = attrs.field(
         default=None,
         metadata={
-            "help": "in Python: a module, or what makes one of the observation space, that "
-            "observations go through first; none flattens them"
+            "help": "in Python: a module, or a function that makes one for the observation "
+            "space, for observations to go through first; none flattens them"
         },
     )

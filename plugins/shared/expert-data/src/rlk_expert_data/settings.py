@@ -22,4 +22,6 @@ def is_limitation(_: object, attribute: attrs.Attribute[Any], value: int) -> Non
 EXPERT_PATH = described(
     "the file of generate_expert_traj (.npz), or minari:ID", v.optional(v.instance_of(str))
 )
-TRAJ_LIMITATION = described("use the first so many trajectories; -1 uses all", is_limitation)
+TRAJ_LIMITATION = described(
+    "how many trajectories are used, from the first on; -1 uses all", is_limitation
+)

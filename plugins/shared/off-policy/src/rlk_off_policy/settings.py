@@ -44,7 +44,7 @@ GRADIENT_STEPS = described(
     "updates after every collection; -1 is one per timestep", _at_least_one_or_all
 )
 BATCH_SIZE = described("transitions per update", v.ge(1))
-TAU = described("how far the targets move to the networks at a time, 0 to 1", UNIT)
+TAU = described("how far target networks move towards the networks at each update, 0 to 1", UNIT)
 ACTION_NOISE = described(
     "a noise, such as normal-noise:sigma=0.1, or an object that stands for one, such as "
     "NormalActionNoise; the same as --plugin"

@@ -43,7 +43,9 @@ def curve_of(rate: str) -> dict[str, Any]:
     )
 
 
-LAM = described("bias against variance in generalised advantage estimation, 0 to 1", UNIT)
+LAM = described(
+    "trade-off between bias and variance in generalised advantage estimation, 0 to 1", UNIT
+)
 LR_SCHEDULE = curve_of("learning_rate")
 ENT_COEF = described("weight of the entropy bonus, at least 0", v.ge(0.0))
 VF_COEF = described("weight of the value loss, at least 0", v.ge(0.0))

@@ -29,8 +29,8 @@ def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float
 
 GAMMA = described("discount per step, 0 to 1", UNIT)
 LEARNING_RATE = described(
-    "the optimiser's step size: a number, a schedule such as lin_0.001, or a callable of what "
-    "remains of the run, 1 to 0",
+    "the optimiser's step size: a number, a schedule such as lin_0.001, or a "
+    "callable of the remaining part of the run, 1 to 0",
     is_schedule,
 )
 MAX_GRAD_NORM = described(

@@ -17,14 +17,15 @@ class HindsightReplayConfig:
     n_sampled_goal: int = attrs.field(
         default=4,
         validator=[v.instance_of(int), v.ge(1)],
-        metadata={"help": "goals in hindsight for every real one (1 or more)"},
+        metadata={"help": "hindsight goals for every real one (1 or more)"},
     )
     goal_selection_strategy: Strategy = attrs.field(
         default="future",
         validator=v.in_(get_args(Strategy)),
         metadata={
-            "help": "goals in hindsight are what was reached later in the episode (future), at its "
-            "end (final), anywhere in it (episode), or in any (random)"
+            "help": "hindsight goals are goals that were reached later in the episode "
+            "(future), at its end (final), anywhere in it (episode), or in any "
+            "episode (random)"
         },
     )
     online_sampling: bool | None = attrs.field(

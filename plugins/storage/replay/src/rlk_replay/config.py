@@ -22,16 +22,17 @@ class ReplayConfig:
         default=None,
         validator=v.optional([v.instance_of(int), v.ge(1)]),
         metadata={
-            "help": "frames that an observation is a stack of, each of which is kept once; none "
-            "means what the environment says (`stack_size`), 1 keeps observations whole"
+            "help": "how many frames an observation is a stack of; each frame is stored once; "
+            "none means what the environment says (`stack_size`), 1 stores whole "
+            "observations"
         },
     )
     mapped: str | None = attrs.field(
         default=None,
         validator=v.optional(v.instance_of(str)),
         metadata={
-            "help": "a folder: transitions are kept in files in it that are mapped into memory, so "
-            "that there may be more of them than memory holds",
+            "help": "a folder for memory-mapped files of the transitions, so that there may "
+            "be more of them than memory holds",
             "written": True,
         },
     )

@@ -13,5 +13,5 @@ class EnvPoolConfig:
     num_threads: int = attrs.field(
         default=0,
         validator=[validators.instance_of(int), validators.ge(0)],
-        metadata={"help": "threads that step the environments; 0 is as many as EnvPool finds best"},
+        metadata={"help": "threads that step the environments; 0 lets EnvPool choose"},
     )

@@ -15,8 +15,8 @@ class MpiWorkersConfig:
         default=600.0,
         validator=above_zero,
         metadata={
-            "help": "seconds that a rank may take for an answer (to make its environments, for one "
-            "step of all of them), above 0; after it the environment that hangs is named and the "
-            "job ends; none waits for ever"
+            "help": "seconds that a rank may take for an answer (to make its environments, "
+            "for one step of all of them), above 0; after that, an error names the "
+            "environment that hangs and the job ends; none waits forever"
         },
     )

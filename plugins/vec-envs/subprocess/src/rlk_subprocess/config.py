@@ -28,25 +28,26 @@ class SubprocessConfig:
         default=None,
         validator=validators.optional(validators.in_(("fork", "spawn", "forkserver"))),
         metadata={
-            "help": "how workers are started: forkserver (also none), spawn, or fork; "
-            "fork may deadlock where this process runs threads"
+            "help": "how workers are started: forkserver (the same as none), spawn, or fork; "
+            "fork may deadlock if this process runs threads"
         },
     )
     timeout_seconds: float | None = attrs.field(
         default=600.0,
         validator=above_zero,
         metadata={
-            "help": "seconds that a worker may take for an answer (to make its environments, for "
-            "one step of all of them), above 0, counted in whole seconds; after it the environment "
-            "that hangs is named and the run ends; none waits for ever"
+            "help": "seconds that a worker may take for an answer (to make its environments, "
+            "for one step of all of them), above 0, counted in whole seconds; after "
+            "that, an error names the environment that hangs and the run ends; none "
+            "waits forever"
         },
     )
     restart_workers: bool = attrs.field(
         default=False,
         validator=validators.instance_of(bool),
         metadata={
-            "help": "whether another worker takes the place of one that dies, hangs, or has an "
-            "environment that raises in a step: the episodes it was in end as truncated, and it is "
-            "counted (rollout/worker_restarts); else the run ends"
+            "help": "whether a worker is replaced if it dies, hangs, or has an environment "
+            "that raises in a step: its episodes are truncated, and "
+            "rollout/worker_restarts counts it; else the run ends"
         },
     )

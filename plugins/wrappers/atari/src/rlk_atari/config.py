@@ -21,8 +21,8 @@ class AtariConfig:
         default=30,
         validator=attrs.validators.ge(0),
         metadata={
-            "help": "a game begins with 1 to noop_max frames without an action, how many is drawn; "
-            "0 is none"
+            "help": "a game begins with a random number of frames without an action, 1 to "
+            "noop_max; 0 for none"
         },
     )
     skip: int = attrs.field(
@@ -35,7 +35,10 @@ class AtariConfig:
     )
     episode_life: bool = attrs.field(
         default=True,
-        metadata={"help": "whether an episode ends with a life; the game goes on in the next one"},
+        metadata={
+            "help": "whether the loss of a life ends the episode; the game continues in the "
+            "next one"
+        },
     )
     clip_rewards: bool = attrs.field(
         default=True, metadata={"help": "whether a reward is its sign: -1, 0 or 1"}

@@ -93,7 +93,7 @@ class NormalizeConfig:
         validator=[NOT_LESS, attrs.validators.le(1.0)],
         metadata={
             "help": "discount per step of the returns that rewards are scaled by, 0 to 1; the "
-            "algorithm's own is not taken"
+            "algorithm's gamma is not used"
         },
     )
     epsilon: float = attrs.field(

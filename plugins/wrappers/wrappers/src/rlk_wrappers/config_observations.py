@@ -30,9 +30,7 @@ class FrameStackConfig:
     padding: Literal["zero", "reset"] = attrs.field(
         default="zero",
         validator=validators.in_(("zero", "reset")),
-        metadata={
-            "help": "what stands before an episode's first frame: zeros, or that frame (reset)"
-        },
+        metadata={"help": "what precedes an episode's first frame: zeros, or that frame (reset)"},
     )
     keys: tuple[str, ...] | None = attrs.field(
         default=None,
@@ -53,13 +51,13 @@ class TimeFeatureConfig:
         default=1000,
         validator=at_least(1),
         metadata={
-            "help": "steps of an episode, for environments that do not say when they cut it off, "
-            "at least 1"
+            "help": "steps of an episode, for environments that do not say when they truncate "
+            "it, at least 1"
         },
     )
     test_mode: bool = attrs.field(
         default=False,
-        metadata={"help": "the feature stays 1, to see whether an agent has learnt it by heart"},
+        metadata={"help": "keep the feature at 1, to see whether an agent depends on it"},
     )
 
 

@@ -38,7 +38,9 @@ class RewardClipConfig:
         default=-1.0, metadata={"help": "the least reward that is learnt from"}
     )
     max_reward: float = attrs.field(
-        default=1.0, validator=_above_min, metadata={"help": "the greatest one, above min_reward"}
+        default=1.0,
+        validator=_above_min,
+        metadata={"help": "the greatest reward that is learnt from, above min_reward"},
     )
     sign: bool = attrs.field(
         default=False,
@@ -51,13 +53,13 @@ class CheckNanConfig:
     """Settings of `check-nan`; names and defaults are those of `VecCheckNan`."""
 
     raise_exception: bool = attrs.field(
-        default=False, metadata={"help": "whether training ends, instead of a warning"}
+        default=False, metadata={"help": "whether to end training instead of printing a warning"}
     )
     warn_once: bool = attrs.field(
-        default=True, metadata={"help": "whether only the first is warned of, instead of all"}
+        default=True, metadata={"help": "whether to warn only of the first one"}
     )
     check_inf: bool = attrs.field(
-        default=True, metadata={"help": "whether infinities are looked for as well"}
+        default=True, metadata={"help": "whether to look for infinite numbers as well"}
     )
 
 
@@ -80,19 +82,21 @@ class VideoRecorderConfig:
     video_length: int = attrs.field(
         default=200,
         validator=at_least(0),
-        metadata={"help": "steps of a video; 0 is until the episode of the first environment ends"},
+        metadata={
+            "help": "steps of a video; 0 means until the episode of the first environment ends"
+        },
     )
     name_prefix: str = attrs.field(
         default="rl-video",
         validator=validators.matches_re(r"[^/\\]+"),
-        metadata={"help": "what the names of videos begin with"},
+        metadata={"help": "prefix of the names of videos"},
     )
     every_steps: int | None = attrs.field(
         default=10_000,
         validator=_none_or_at_least(1),
         metadata={
-            "help": "steps of the vector from the begin of one video to the next, at least 1; the "
-            "first begins at once"
+            "help": "vector steps from the beginning of one video to the next, at least 1; "
+            "the first begins at once"
         },
     )
     every_episodes: int | None = attrs.field(
@@ -105,5 +109,5 @@ class VideoRecorderConfig:
     )
     evaluation: bool = attrs.field(
         default=False,
-        metadata={"help": "whether every evaluation is recorded as well, from its begin"},
+        metadata={"help": "whether every evaluation is recorded as well, from its beginning"},
     )
