@@ -41,7 +41,7 @@ class Setting:
 
     @property
     def is_set(self) -> bool:
-        """Whether anybody gave it."""
+        """Whether it was given, by the user or anything else."""
         return self.by != ""
 
     @property

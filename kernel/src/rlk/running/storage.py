@@ -75,7 +75,7 @@ def _schema(run: Run) -> Schema:
 
 
 def _steps_per_collect(run: Run) -> int:
-    """The algorithm's number of steps; with zero, a run would collect for ever."""
+    """The algorithm's number of steps; with zero, a run would collect forever."""
     steps = run.algorithm.steps_per_collect()
     check_given(run.plan.algorithm.title, "steps_per_collect", steps)
     return steps

@@ -1,4 +1,4 @@
-"""Ends all ranks when one of them fails, because the others would wait for it for ever.
+"""Ends all ranks when one of them fails, because the others would wait for it forever.
 
 In a plain MPI program, a rank that raises an exception or exits leaves the others in an all-reduce.
 Here every failure while ranks work together ends all of them (`World.abort`), after the rank's

@@ -46,6 +46,6 @@ class Episodes:
         return {"bounds": self.bounds[:rows], "running": self._running}
 
     def load_state_dict(self, state: State) -> None:
-        """Take over what `state_dict` gave."""
+        """Restore what `state_dict` returned."""
         self.bounds[: len(state["bounds"])] = state["bounds"]
         self._running[...] = state["running"]

@@ -91,6 +91,6 @@ class Frames:
         return {self._leaves[place].name: pool.state_dict() for place, pool in self._pools.items()}
 
     def load_state_dict(self, state: State) -> None:
-        """Take over what `state_dict` gave."""
+        """Restore what `state_dict` returned."""
         for place, pool in self._pools.items():
             pool.load_state_dict(state[self._leaves[place].name])

@@ -252,10 +252,10 @@ class Ring:
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Exactly what `state_dict` gave, into a ring that has just been made.
+        """Restore exactly what `state_dict` returned, into a ring that has just been made.
 
         Raises:
-            RlkError: it was taken from a ring of another size or for other spaces.
+            RlkError: if it was taken from a ring of another size or for other spaces.
         """
         settings = "environment, n_envs and buffer_size, or without the replay"
         check_layout("replay memory", state["layout"], self.layout(), settings)

@@ -123,10 +123,10 @@ class RolloutStorage:
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Exactly what `state_dict` gave.
+        """Restore exactly what `state_dict` returned.
 
         Raises:
-            RlkError: it was taken from a storage of another size or for other spaces.
+            RlkError: if it was taken from a storage of another size or for other spaces.
         """
         arrays, rows = self._arrays(), state["written"]
         saved, mine = _layout(state["arrays"]), _layout(arrays)

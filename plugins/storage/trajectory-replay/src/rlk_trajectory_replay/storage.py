@@ -181,10 +181,10 @@ class TrajectoryReplay:
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Exactly what `state_dict` gave.
+        """Restore exactly what `state_dict` returned.
 
         Raises:
-            RlkError: it was taken from a storage of another size or for other spaces.
+            RlkError: if it was taken from a storage of another size or for other spaces.
         """
         settings = "environment, n_envs, n_steps and buffer_size, or without the replay"
         check_layout("trajectory replay", state["layout"], self._layout(), settings)

@@ -179,7 +179,7 @@ class RankPool:
         self.lost = (
             f"{self._whereabouts(worker)}\nThere was no answer for {waited:.0f} s: it hangs, and "
             "the job ends. Where so much time is needed: --set vec_env.timeout_seconds=… (none "
-            f"waits for ever).{told_seeds(worker, self.seeds)}"
+            f"waits forever).{told_seeds(worker, self.seeds)}"
         )
         raise EnvironmentFailed(self.lost)
 

@@ -85,5 +85,5 @@ def hanging(
     return WorkerLost(
         worker,
         f"{where}, without an answer for {waited} s: it hangs. Where so much time is needed: "
-        f"--set vec_env.timeout_seconds=… (none waits for ever).{told_seeds(worker, seeds)}",
+        f"--set vec_env.timeout_seconds=… (none waits forever).{told_seeds(worker, seeds)}",
     )
