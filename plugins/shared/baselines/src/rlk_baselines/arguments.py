@@ -1,7 +1,7 @@
 """The signatures of the model classes: names and defaults as Stable Baselines documents them.
 
-A class lists the names of its parameters in their order. Defaults of hyperparameters are those of
-the algorithm's config, which has them from the same documentation.
+A class lists the names of its parameters in order. The defaults of hyperparameters are read from
+the algorithm's config, which follows the same documentation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import attrs
 from rlk.errors import either, nearest
 from rlk.registry.kernel import default_kernel
 
-#: Parameters of every model that are no hyperparameters, with their defaults.
+#: Parameters of every model that are not hyperparameters, with their defaults.
 OF_ALL: Mapping[str, Any] = {
     "verbose": 0,
     "tensorboard_log": None,
@@ -41,14 +41,16 @@ class Documented(type):
 
 
 def config_of(algo: str) -> Any:
-    """The class of an algorithm's settings."""
+    """The config class of an algorithm."""
     return default_kernel().registries.algorithms.get(algo).component().config
 
 
 def signature(model: Any) -> inspect.Signature:
-    """The signature of a model class, from its `names`, `algo` and `usual` (other defaults).
+    """The signature of a model class.
 
-    One that stands for no algorithm has that of its constructor: `HER`, and classes to derive from.
+    It is made from the class attributes `names` and `algo`; `usual` holds defaults that differ from
+    those of the config. A class without an algorithm (`HER`, the base classes) has the signature of
+    its constructor.
     """
     if model.algo not in default_kernel().registries.algorithms:
         _, *own = inspect.signature(model.__init__).parameters.values()
@@ -76,7 +78,8 @@ def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -
     """Every argument by its name, defaults included.
 
     Raises:
-        TypeError: for what the signature does not have, with the names that are like it.
+        TypeError: if the arguments do not match the signature. For an unknown keyword the message
+            suggests similar names.
     """
     found = signature(model)
     try:
@@ -94,7 +97,7 @@ def _meant(unknown: list[str], found: inspect.Signature) -> str:
 
 
 def replaced(settings: dict[str, Any], old: str, new: str) -> None:
-    """Move the value of a deprecated parameter to the one that has replaced it."""
+    """Move the value of a deprecated parameter to its replacement, with a DeprecationWarning."""
     value = settings.pop(old, None)
     if value is not None:
         warnings.warn(f"{old} is deprecated: use {new}", DeprecationWarning, stacklevel=5)
@@ -102,6 +105,6 @@ def replaced(settings: dict[str, Any], old: str, new: str) -> None:
 
 
 def is_other(value: Any, default: Any) -> bool:
-    """Whether an argument is another than its default, which rlk has by itself."""
+    """Whether an argument differs from its default, so that it must be passed on to rlk."""
     plain = isinstance(value, (bool, int, float, str, tuple))
     return value is not default and not (plain and value == default)

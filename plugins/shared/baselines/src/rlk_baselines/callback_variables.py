@@ -1,14 +1,15 @@
-"""The variables of `learn` that callbacks find in `locals`, by the names that are documented.
+"""The variables of `learn` that callbacks find in `locals`, by their documented names.
 
-`constants` are those that stay as they are, `shared` those that a step of any model has. What is
-kept from step to step depends on what learns:
+`constants` gives those that do not change during a call of `learn`, `shared` those that every model
+has at a step. Variables that accumulate from step to step depend on the algorithm:
 
-- `Collection`, what a collection has shown so far: A2C, ACER, ACKTR, PPO2, and whatever learns from
-  a vector of several environments;
-- `Segment`, the same of one environment, as arrays of its whole length: GAIL, PPO1, TRPO;
-- `Episodes`, those of one environment: DDPG, DQN, SAC, TD3.
+- `Collection`, lists with an entry per step of the collection so far: A2C, ACER, ACKTR, PPO2, and
+  any on-policy model that learns from several environments;
+- `Segment`, arrays as long as the whole collection, of one environment: GAIL, PPO1, TRPO;
+- `Episodes`, the episodes of one environment: DDPG, DQN, SAC, TD3.
 
-As in Stable Baselines, all of them go on only after the callback was called. N environments.
+As in Stable Baselines, they include a step only after the callback was called for it.
+Shapes: N environments.
 """
 
 from __future__ import annotations
@@ -38,20 +39,20 @@ Variables = dict[str, Any]
 
 
 class Kept(Protocol):
-    """What is kept from step to step for callbacks."""
+    """Variables for callbacks that accumulate from step to step."""
 
     def begin(self, run: Run) -> None: ...  #: called before every collection
 
     def see(self, run: Run, step: Step, infos: Infos, found: Variables) -> None:
-        """Put what there is into the variables of this step, before the callback is called."""
+        """Add the accumulated variables to those of this step, before the callback is called."""
         ...
 
-    def go_on(self, step: Step, infos: Infos) -> None: ...  #: after it
-    def rest(self, run: Run, losses: Means) -> Variables: ...  #: after the updates
+    def go_on(self, step: Step, infos: Infos) -> None: ...  #: after the callback: add this step
+    def rest(self, run: Run, losses: Means) -> Variables: ...  #: further ones, after the updates
 
 
 def constants(model: Any, total_timesteps: int) -> Variables:
-    """The variables that stay as they are while `learn` goes on."""
+    """The variables that do not change during a call of `learn`."""
     run, now = model.agent.run, time.time()
     found: Variables = dict.fromkeys(("start_time", "t_start", "t_first_start"), now)
     algorithm = run.plan.algorithm.name
@@ -72,11 +73,11 @@ def constants(model: Any, total_timesteps: int) -> Variables:
 
 
 def shared(run: Run, step: Step, infos: Infos, before: Clock) -> Variables:
-    """Of every model; those of vectors are [N, …].
+    """The variables of one step that every model has; arrays are [N, …].
 
     Args:
-        run, step, infos: of the step.
-        before: where the call of `learn` began.
+        run, step, infos: the run, the step, and its N infos.
+        before: the clock when `learn` was called.
     """
     following = copied(step.next_observation)
     found: Variables = {
@@ -101,9 +102,10 @@ def shared(run: Run, step: Step, infos: Infos, before: Clock) -> Variables:
 
 
 def env_actions(run: Run, actions: Array) -> Array:
-    """What the environments were given, for what the policy chose.
+    """The policy's actions as the environments were given them, [N, *shape].
 
-    It is scaled or clipped to a Box, and counted from the first number of a Discrete space.
+    Actions of a Box are scaled from -1 to 1 (off-policy) or clipped (on-policy); those of a
+    Discrete space are offset by its `start`.
     """
     space: Any = run.action_space
     shaped = actions.reshape(len(actions), *space.shape)
@@ -117,27 +119,27 @@ def env_actions(run: Run, actions: Array) -> Array:
 
 
 def copied(observation: Any) -> Any:
-    """An observation whose arrays are not used again."""
+    """A copy of an observation, whose arrays later steps do not overwrite."""
     return map_observation(np.copy, observation)
 
 
 def first(observation: Any) -> Any:
-    """That of the first environment."""
+    """The observation of the first environment, copied."""
     return map_observation(lambda part: np.copy(part[0]), observation)
 
 
 def after(step: Step) -> Any:
-    """What the first environment showed after a step, also where that has ended the episode."""
+    """The first environment's observation after a step; an episode's last one where it ended."""
     ended = step.terminated[0] or step.truncated[0]
     return copied(step.final_observation[0]) if ended else first(step.next_observation)
 
 
 @attrs.define
 class Collection:
-    """A collection so far: lists with an entry for every step.
+    """The collection so far: lists with an entry for every step.
 
     Attributes:
-        before: where the call of `learn` began.
+        before: the clock when `learn` was called.
     """
 
     before: Clock
@@ -154,10 +156,10 @@ class Collection:
         lists, extras = self.lists, step.extras
         start = np.ones(run.n_envs, bool) if self._start is None else self._start
         if not lists:
-            lists |= {"ep_infos": [], "mb_rewards": []}  # both without the latest step
+            lists |= {"ep_infos": [], "mb_rewards": []}  # these do not have the current step yet
             lists |= {"mb_states": extras["state"].copy() if "state" in extras else None}
         seen = {"mb_obs": copied(step.observation), "mb_actions": step.action.copy()}
-        seen["mb_dones"] = start  # where the observation begins an episode
+        seen["mb_dones"] = start  # whether the observation is the first of an episode
         if "value" in extras:
             seen["mb_values"] = extras["value"].copy()
         if "log_prob" in extras:
@@ -176,7 +178,7 @@ class Collection:
         self._start = np.logical_or(step.terminated, step.truncated)
 
     def rest(self, run: Run, losses: Means) -> Variables:
-        """Of the collection, its rewards and where episodes began, [N * T], and of its updates."""
+        """Rewards and episode starts of the collection, [N * T], its speed, and the mean losses."""
         seconds = time.time() - self._began
         steps = run.timesteps - self.before.timesteps
         found: Variables = {"n_seconds": seconds, "fps": int(steps / max(seconds, 1e-9))}
@@ -191,19 +193,19 @@ class Collection:
 
 
 def _probabilities(logits: Array) -> Array:
-    """Of actions [N, A]: softmax."""
+    """The probabilities of actions, [N, A]: the softmax of logits [N, A]."""
     powers = np.exp(logits - logits.max(-1, keepdims=True))
     found: Array = powers / powers.sum(-1, keepdims=True)
     return found
 
 
 class Segment:
-    """A collection of one environment so far: arrays of its whole length, T steps.
+    """The collection of one environment so far: arrays of its full length, [T, …].
 
     Args:
-        run: whose collections.
-        knows_rewards: whether what is learnt from are the environment's rewards; those of GAIL are
-            judged when the collection is whole.
+        run: the run; its algorithm gives T.
+        knows_rewards: whether the model learns from the environment's rewards. GAIL does not: its
+            discriminator gives rewards once the collection is complete.
     """
 
     def __init__(self, run: Run, *, knows_rewards: bool) -> None:
@@ -226,7 +228,7 @@ class Segment:
         if "actions" not in arrays:
             steps = len(arrays["dones"])
             arrays["actions"] = np.stack([step.action[0]] * steps)
-            if isinstance(before, np.ndarray):  # a Dict has no array of its own
+            if isinstance(before, np.ndarray):  # a Dict observation is not one array
                 arrays["observations"] = np.stack([before] * steps)
         if "observations" in arrays:
             arrays["observations"][i] = before
@@ -264,7 +266,7 @@ class Segment:
         self._length += 1
         self._i += 1
         if done:
-            told = infos[0].get("episode")  # what a monitor has counted
+            told = infos[0].get("episode")  # as a monitor counted it
             self._returns.append(self._return if told is None else float(told["r"]))
             self._lengths.append(self._length)
             self._return, self._length = 0.0, 0
@@ -279,13 +281,16 @@ class Episodes:
 
     Attributes:
         normalize: the `VecNormalize` around the environment, or None.
+        episode_rewards: their returns; the last one is that of the current episode.
+        episode_lengths, episode_successes: of finished episodes.
+        latest: the returns of the latest 100 finished episodes.
     """
 
     normalize: VecNormalize | None = None
-    episode_rewards: list[float] = attrs.field(factory=lambda: [0.0])  #: the running one last
+    episode_rewards: list[float] = attrs.field(factory=lambda: [0.0])
     episode_lengths: list[int] = attrs.field(factory=list)
     episode_successes: list[float] = attrs.field(factory=list)
-    latest: deque[float] = attrs.field(factory=lambda: deque(maxlen=100))  #: of their returns
+    latest: deque[float] = attrs.field(factory=lambda: deque(maxlen=100))
     _mean: float = -np.inf
     _step: int = 0
     _length: int = 0
@@ -293,7 +298,7 @@ class Episodes:
     _of_updates: Variables = attrs.field(factory=dict)
 
     def begin(self, run: Run) -> None:
-        """A rate and what remained of the run are those of the latest updates."""
+        """Note the learning rate, and the remaining fraction of the run, of the latest updates."""
         rate = float(next(iter(run.optimise.groups.values())).learning_rate)
         self._of_updates = {"current_lr": rate, "frac": self._remaining}
         self._remaining = run.clock.remaining()
@@ -319,7 +324,7 @@ class Episodes:
         }
         found["obs_"], found["new_obs_"], found["reward_"] = self._originals(found, ended)
         if algorithm == "dqn":
-            del found["actions"], found["rewards"], found["dones"]  # a batch has these names there
+            del found["actions"], found["rewards"], found["dones"]  # a sampled batch in DQN's learn
             rate = run.actor.metrics().get("rollout/exploration_rate")
             found |= {} if rate is None else {"update_eps": rate}
         elif algorithm == "ddpg":
@@ -328,7 +333,7 @@ class Episodes:
             found |= self._of_updates
 
     def _originals(self, found: Variables, ended: bool) -> tuple[Any, Any, float]:
-        """Observations and reward as the environment gave them to a `VecNormalize`."""
+        """Observation, next observation and reward before `VecNormalize` normalised them."""
         if self.normalize is None:
             return found["obs"], found["new_obs"], found["reward"]
         before, now, ends = self.normalize.originals()
@@ -336,7 +341,7 @@ class Episodes:
         return first(before), last, float(self.normalize.get_original_reward()[0])
 
     def _by_epoch(self) -> Variables:
-        """The names of DDPG, of which an epoch is all of the call."""
+        """The variables of DDPG, for which the whole call of `learn` is one epoch."""
         ended = len(self.episode_lengths)
         return {
             "total_steps": self._step,
@@ -367,17 +372,17 @@ class Episodes:
 
 
 def _can_sample(run: Run) -> bool:
-    """Whether the replay, where there is one, has a batch."""
+    """Whether there is a replay storage that has enough transitions for a batch."""
     size = getattr(run.plan.algorithm.config, "batch_size", None)
     return size is not None and hasattr(run.storage, "__len__") and len(run.storage) >= size
 
 
 def kept_for(model: Any, before: Clock) -> list[Kept]:
-    """What is kept for the callbacks of a model, by what it learns from.
+    """The variables that accumulate for the callbacks of a model; none, or one object.
 
     Args:
-        model: whose callbacks.
-        before: where the call of `learn` begins.
+        model: the model that learns.
+        before: the clock when `learn` was called.
     """
     run = model.agent.run
     is_off_policy = run.plan.algorithm.component.collects == "off-policy"
@@ -389,7 +394,7 @@ def kept_for(model: Any, before: Clock) -> list[Kept]:
 
 
 def _is_gail(model: Any) -> bool:
-    """Whether rewards are learnt."""
+    """Whether the model learns from a discriminator's rewards."""
     from rlk_baselines.gail import GAIL  # not at the top: every model imports this file
 
     return isinstance(model, GAIL)

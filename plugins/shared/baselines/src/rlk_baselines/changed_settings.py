@@ -1,9 +1,9 @@
 """Hyperparameters that a program sets as attributes of a model: `model.learning_rate = 1e-4`.
 
-Between two calls of `learn` any of them may be: the model is made again with it, as by saving and
-loading, and goes on with what it has learnt, its replay and its random streams; episodes begin
-anew. While `learn` goes on, those may be that its algorithm reads whenever it uses them, and
-learning rates and clip ranges, which are numbers that the run fills.
+Between two calls of `learn`, any of them can be set: the model is rebuilt with the new value, as by
+saving and loading. It keeps its parameters, optimisers, replay and random streams, and starts new
+episodes. During `learn`, only those can be set that the algorithm reads from its config at every
+use, and learning rates and clip ranges, whose schedules the run can replace.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from rlk.running import checkpoint
 from rlk_baselines.refusals import Refused
 from rlk_schedules import is_off, scaled
 
-#: What attributes a model itself has of its constructor's arguments, and reads when it uses them.
+#: Constructor arguments that the model itself keeps as attributes, and reads at every use.
 READ_BY_MODEL = ("verbose", "tensorboard_log", "full_tensorboard_log", "_init_setup_model")
-#: What a model that is set up cannot have others of.
+#: Attributes that cannot be changed once the model is set up.
 FIXED = ("policy", "policy_kwargs")
-#: Algorithm -> its settings that it reads from its config whenever it uses them.
+#: Algorithm -> the settings that it reads from its config at every use.
 AT_ANY_TIME: Mapping[str, frozenset[str]] = {
     "a2c": frozenset({"gamma", "vf_coef", "ent_coef"}),
     "ppo": frozenset(
@@ -34,7 +34,7 @@ AT_ANY_TIME: Mapping[str, frozenset[str]] = {
     ),
     "ppo2": frozenset({"gamma", "lam", "vf_coef", "ent_coef", "noptepochs"}),
 }
-#: Algorithm -> its settings that are learning rates -> the parameter groups that have them.
+#: Algorithm -> its settings that are learning rates -> the parameter groups that use them.
 RATES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     **{name: {"learning_rate": ("policy",)} for name in ("a2c", "acer", "acktr", "ppo", "ppo2")},
     "ddpg": {"actor_lr": ("actor",), "critic_lr": ("critic",)},
@@ -44,16 +44,16 @@ RATES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "td3": {"learning_rate": ("critic", "actor")},
     "trpo": {"vf_stepsize": ("vf",)},
 }
-#: Algorithm -> its settings that are scheduled numbers -> the names that a run has for them.
+#: Algorithm -> its settings that are scheduled numbers -> the names of their schedules in a run.
 NUMBERS: Mapping[str, Mapping[str, str]] = {
     "ppo": {"clip_range": "clip_range", "clip_range_vf": "clip_range_vf"},
     "ppo1": {"clip_param": "clip_range"},
     "ppo2": {"cliprange": "clip_range", "cliprange_vf": "clip_range_vf"},
 }
-#: Algorithm -> its setting that names a curve by which those of `RATES` and `NUMBERS` are scaled.
+#: Algorithm -> the setting that names the curve that scales those of `RATES` and `NUMBERS`.
 CURVES = {"a2c": "lr_schedule", "acer": "lr_schedule", "acktr": "lr_schedule", "ppo1": "schedule"}
 
-#: Attributes that name a noise -> whether it is one that changes the policy.
+#: Attributes that name a noise -> whether it perturbs the policy's parameters.
 _SCOPES = {"action_noise": False, "param_noise": True}
 
 
@@ -66,16 +66,16 @@ def refusal(model: str, name: str, why: str) -> Refused:
 
 
 def set_while_learning(model: str, agent: Agent, name: str, settings: Mapping[str, Any]) -> None:
-    """Let the algorithm use another value from its next use on.
+    """Change a setting while the agent learns; the algorithm uses the new value from now on.
 
     Args:
-        model: the class, for errors.
-        agent: which learns.
+        model: the name of the model class, for messages.
+        agent: the agent that learns.
         name: the attribute.
-        settings: its value by rlk's key.
+        settings: the value, by rlk's name of the setting.
 
     Raises:
-        Refused: for a setting that is only read when the algorithm is made, or a wrong value.
+        Refused: if the setting is only read when the algorithm is made, or the value is invalid.
     """
     choice, run = agent.plan.algorithm, agent.run
     rates, numbers = RATES.get(choice.name, {}), _numbers(agent)
@@ -102,17 +102,20 @@ def set_while_learning(model: str, agent: Agent, name: str, settings: Mapping[st
 
 
 def _numbers(agent: Agent) -> dict[str, str]:
-    """Those of `NUMBERS` that the run has made: values, for one, may be clipped or not."""
+    """Those of `NUMBERS` that this run has: a run may not clip values, for example."""
     known = NUMBERS.get(agent.plan.algorithm.name, {})
     return {key: name for key, name in known.items() if name in agent.run.schedules.by_name}
 
 
 def everything_but_environments(agent: Agent, changed: Iterable[str]) -> State:
-    """The state of a run, without a replay that can be handed on by itself, and environments.
+    """The state of a run, without its environments.
+
+    The replay is left out, too, if the storage can hand it to another storage.
 
     Args:
-        agent: whose run.
-        changed: attributes that are others now: a noise that is replaced is left out, too.
+        agent: the agent of the run.
+        changed: the attributes that were set. Their old values, and a noise that they replace, are
+            left out of the plan.
     """
     run = agent.run
     state = checkpoint.run_state(run, replay=not offers(run.storage, AdoptsReplays))
@@ -132,7 +135,7 @@ def everything_but_environments(agent: Agent, changed: Iterable[str]) -> State:
 
 
 def by_plan(algo: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by the keys of a plan, in which a recipe (`her`) is written out."""
+    """Settings by the keys of a plan, which has the components of a recipe such as `her`."""
     recipes = default_kernel().registries.recipes
     if algo not in recipes:
         return dict(settings)

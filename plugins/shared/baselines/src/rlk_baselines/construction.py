@@ -1,4 +1,4 @@
-"""What a model is made of: from the arguments of its constructor to an rlk agent."""
+"""Makes a model's rlk agent from the arguments of the model's constructor, or from a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rlk_baselines.without_effect import switched_by, with_effect
 from rlk_mpi.world import several_launched
 
 Model = TypeVar("Model", bound="Constructed")
-#: Arguments that are no settings of the algorithm.
+#: Arguments that are not settings of the algorithm.
 _ITS_OWN = (
     "policy",
     "verbose",
@@ -43,9 +43,9 @@ _ITS_OWN = (
     "policy_kwargs",
 )
 _RENAMED = {"seed": "seed", "n_cpu_tf_sess": "n_threads"}
-#: Those that are attributes besides.
+#: Arguments that are also kept as attributes.
 _ATTRIBUTES = ("policy", "policy_kwargs", "seed")
-#: Under which key a file says that the noise was an object of a program's own class.
+#: The key by which a file notes that the noise was an object of a custom class.
 _OWN_NOISE = "own_noise"
 _LOST_NOISE = (
     "the model was saved with an action_noise of a program's own class, which no file holds, and "
@@ -54,15 +54,15 @@ _LOST_NOISE = (
 
 
 class Constructed(metaclass=Documented):
-    """The part of a model that makes its agent, anew or of a file."""
+    """The part of a model that makes its agent, from constructor arguments or from a file."""
 
     algo: ClassVar[str] = ""  #: the name of the algorithm in rlk
-    names: ClassVar[tuple[str, ...]] = ()  #: of its parameters after policy and env, in their order
-    usual: ClassVar[Mapping[str, Any]] = {}  #: defaults that are not those of rlk's config
-    learns_from_vectors: ClassVar[bool] = True  #: or from one environment, as `get_env` gives it
-    acts_deterministically: ClassVar[bool] = False  #: `predict`, unless told otherwise
-    trains_over_mpi: ClassVar[bool] = False  #: all ranks of mpirun train one model, as there
-    rows_every: ClassVar[int | None] = None  #: log_interval, where the one of `learn` has no effect
+    names: ClassVar[tuple[str, ...]] = ()  #: its parameters after policy and env, in order
+    usual: ClassVar[Mapping[str, Any]] = {}  #: defaults that differ from those of rlk's config
+    learns_from_vectors: ClassVar[bool] = True  #: whether `get_env` returns a vector
+    acts_deterministically: ClassVar[bool] = False  #: the default of `predict`'s `deterministic`
+    trains_over_mpi: ClassVar[bool] = False  #: whether all ranks under mpirun train one model
+    rows_every: ClassVar[int | None] = None  #: replaces the log_interval of `learn`, unless None
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         given = bound(type(self), arguments, keywords)
@@ -73,10 +73,10 @@ class Constructed(metaclass=Documented):
                 self.setup_model()
 
     def _begin(self, given: dict[str, Any], env: VecEnv | None) -> None:
-        """Take what the constructor was given, by name."""
+        """Set the initial attributes from the constructor's arguments, by name."""
         self._agent: Agent | None = None
         self._is_learning = False
-        self._before_change: dict[str, Any] = {}  # of attributes set since, until they are used
+        self._before_change: dict[str, Any] = {}  # old values of changed attributes, until used
         self._given, self._env = given, env
         self.policy = given["policy"]
         self.verbose: int = given["verbose"]
@@ -88,7 +88,11 @@ class Constructed(metaclass=Documented):
         self._unvectorized: Unvectorized | None = None
 
     def setup_model(self) -> None:
-        """Make the networks and all else that training needs."""
+        """Make the networks and everything else that training needs.
+
+        Raises:
+            ValueError: if there is no environment, or a setting is invalid.
+        """
         if self._env is None:
             raise Refused(
                 f"{type(self).__name__} needs an environment: pass env, or call set_env(env) first."
@@ -98,16 +102,16 @@ class Constructed(metaclass=Documented):
         self._seed_globally()
 
     def _seed_globally(self) -> None:
-        """Seed the generators of the whole program, from which its environments may draw.
+        """Seed the global generators, from which custom environments may draw.
 
-        Every rank has its own seed, as in Stable Baselines' scripts for several.
+        Every rank has its own seed, as in Stable Baselines' MPI scripts.
         """
         if self.seed is not None:
             rank = self.agent.run.communicator.rank
             set_global_seeds((self.seed + 10_000 * rank) % 2**32)
 
     def _made(self) -> Agent:
-        """The agent of what the constructor was given."""
+        """A new agent, from the constructor's arguments."""
         return rlk.make(
             self.algo,
             env=self._training_env(),
@@ -116,27 +120,27 @@ class Constructed(metaclass=Documented):
         )
 
     def _settings(self) -> dict[str, Any]:
-        """What the constructor was given besides the defaults, by rlk's keys."""
+        """The arguments that differ from their defaults, by rlk's names."""
         usual, given = self.defaults(), self._with_effect()
         own = {k: v for k, v in given.items() if k not in usual or is_other(v, usual[k])}
         return {**self.renamed(own), **self._policy_settings()}
 
     def _with_effect(self) -> dict[str, Any]:
-        """What the constructor was given, with defaults for what has no effect beside the rest."""
+        """The arguments, with defaults for those that have no effect beside the others."""
         return with_effect(self._learner(), self._given, self.defaults())
 
     def _changes(self, names: Iterable[str]) -> dict[str, Any]:
-        """Arguments of these names, and those that gain or lose their effect, by rlk's keys."""
+        """These arguments, and those whose effect depends on them, by rlk's names."""
         given = self._with_effect()
         concerned = {*names, *(switched_by(self._learner(), names) & self.defaults().keys())}
         return self.renamed({name: given[name] for name in concerned})
 
     def _learner(self) -> str:
-        """The name of the algorithm in rlk whose settings these are."""
+        """The name in rlk of the algorithm that has these settings."""
         return self.algo
 
     def renamed(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Arguments of the constructor by rlk's keys, without those that are the model's own."""
+        """Constructor arguments by rlk's names, without those that only the model uses."""
         own = (*_ITS_OWN, *(["action_noise"] if self._has_own_noise() else []))
         settings = self.translated({k: v for k, v in given.items() if k not in own})
         return {_RENAMED.get(key, key): value for key, value in settings.items()}
@@ -145,42 +149,42 @@ class Constructed(metaclass=Documented):
         return policy_settings(self._given["policy"], self.policy_kwargs)
 
     def _plugins(self) -> list[Any]:
-        """Plugins of rlk that the model learns with."""
+        """The rlk plugins that the model activates."""
         found: list[Any] = ["mpi"] if self.trains_over_mpi and several_launched(os.environ) else []
         if self._has_own_noise():
             found.append(own_noise.component_of(self._given["action_noise"]))
         return found
 
     def _has_own_noise(self) -> bool:
-        """Whether its noise is an object of a program's own class, which has to be called."""
+        """Whether `action_noise` is an object of a custom class, which has to be called."""
         return own_noise.is_own(self._given.get("action_noise"))
 
     def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """`policy_kwargs` as a file holds them."""
+        """`policy_kwargs` as they are saved in a file."""
         return held_kwargs(kwargs)
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """Settings by the names of rlk's config, of those that the constructor takes."""
+        """Settings by the names of rlk's config, from constructor arguments; to be overridden."""
         return settings
 
     def defaults(self) -> dict[str, Any]:
-        """The arguments of the constructor after policy and env, with their defaults."""
+        """The defaults of the constructor's arguments after policy and env."""
         parameters = list(signature(type(self)).parameters.values())[2:]
         return {one.name: one.default for one in parameters}
 
     def about(self) -> dict[str, Any]:
-        """What only a model of Stable Baselines needs in a file, as JSON values and arrays."""
+        """The data that a file holds in addition to rlk's checkpoint, as JSON values and arrays."""
         model: Any = self
         found = model_files.about(model, self._env)
         return {**found, _OWN_NOISE: True} if self._has_own_noise() else found
 
     @classmethod
     def of_file(cls: type[Model], about: Mapping[str, Any]) -> Model:
-        """A model that is about to become one that was saved; `about` is what `about` gave."""
+        """An empty model, which `go_on` fills from a file; `about` is what `about()` returned."""
         return cls.__new__(cls)
 
     def go_on(self, saved: model_files.Saved, env: Any) -> None:
-        """Become a model that was saved, in this environment, or None."""
+        """Fill an empty model from a saved one; `env` is its environment, or None."""
         vector = saved.awaited() if env is None else as_vec_env(env)
         self._begin(saved.given, vector)
         settings = {"n_envs": vector.num_envs, **self._changes(saved.changes)}
@@ -188,7 +192,7 @@ class Constructed(metaclass=Documented):
         self._seed_globally()
 
     def _loaded(self, saved: model_files.Saved, settings: dict[str, Any]) -> Agent:
-        """The agent of a file with these settings; without a noise that the file cannot hold."""
+        """The agent from a file with these settings; a custom noise object is not in the file."""
         model_files.refuse_lost_functions(type(self).__name__, saved)
         is_registered = registered(self._given["policy"]) is not None
         if {"policy", "policy_kwargs"} & saved.changes.keys() or is_registered:
@@ -203,19 +207,19 @@ class Constructed(metaclass=Documented):
         return agent
 
     def _goes_on_from(self, old: VecEnv) -> bool:
-        """Whether the agent of an environment before goes on in the one that was set."""
+        """Whether the agent can be kept when the environment `old` was replaced."""
         return self.n_envs == old.num_envs
 
     def _moved(self) -> Agent:
-        """An agent like the one there is, in an environment that was set, which it is made for."""
+        """A new agent with the state of the current one, for the environment that was set."""
         return self._again(checkpoint.model_state(self.agent.run), {})
 
     def _again(self, state: State, changes: dict[str, Any]) -> Agent:
-        """An agent of that state of the one there is, which is closed.
+        """Replace the current agent by a new one, made from its state; the old one is closed.
 
         Args:
-            state: of its run.
-            changes: settings that are others now, by rlk's keys.
+            state: the state of the current agent's run.
+            changes: settings with new values, by rlk's names.
         """
         before = self.agent
         made = from_state(
@@ -233,20 +237,20 @@ class Constructed(metaclass=Documented):
         return made
 
     def _still_lost(self, lost: Iterable[str], changes: Mapping[str, Any]) -> tuple[str, ...]:
-        """Of the sentences on what a file did not hold, those on what was not set since."""
+        """The notes about things that a file did not hold, without those that were set since."""
         has_noise = self._given.get("action_noise") is not None
         about_changes = tuple(f"{key} was " for key in changes)
         kept = (one for one in lost if not one.startswith(about_changes))
         return tuple(one for one in kept if not (has_noise and one is _LOST_NOISE))
 
     def _training_env(self) -> Any:
-        """What rlk steps."""
+        """The vector environment that rlk steps."""
         assert self._env is not None
         self._agent_env = training_vector(self._env, is_seeded=self.seed is not None)
         return self._agent_env
 
     def _take(self, agent: Agent) -> None:
-        """Go on with an agent."""
+        """Use this agent from now on."""
         model: Any = self
         self._agent, self._watcher.model = agent, model
         self._watcher.watch(agent.run, steps=False)
@@ -256,7 +260,7 @@ class Constructed(metaclass=Documented):
         """The rlk agent.
 
         Raises:
-            ValueError: if the model was not set up yet.
+            ValueError: if the model is not set up, or an attribute was set to an invalid value.
         """
         if self._agent is None:
             raise Refused("this model was not set up yet: call setup_model().")
@@ -264,13 +268,13 @@ class Constructed(metaclass=Documented):
             self._use_changes()
         return self._agent
 
-    # ---- what it is made of ----------------------------------------------------------------------
+    # ---- attributes ------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """An attribute; a hyperparameter by its name in the constructor counts from now on.
+        """Set an attribute; a hyperparameter, by its name in the constructor, is used from now on.
 
         Raises:
-            ValueError: for one that cannot be another now, or while `learn` goes on.
+            ValueError: if it cannot be changed at all, or not while `learn` runs.
         """
         given = vars(self).get("_given", {})
         if name not in given or name in changed_settings.READ_BY_MODEL:
@@ -284,7 +288,7 @@ class Constructed(metaclass=Documented):
 
     @contextlib.contextmanager
     def _learning(self) -> Iterator[None]:
-        """While `learn` goes on, the agent stays the one that it has begun with."""
+        """During `learn`, changed attributes do not replace the agent."""
         self._use_changes()
         self._is_learning = True
         try:
@@ -293,7 +297,7 @@ class Constructed(metaclass=Documented):
             self._is_learning = False
 
     def _change(self, name: str, value: Any) -> None:
-        """Let an argument of the constructor be another from now on."""
+        """Change a constructor argument from now on."""
         kind, model = type(self).__name__, cast(Any, self)
         if name in changed_settings.FIXED:
             raise changed_settings.refusal(kind, name, "any more: the networks are made")
@@ -314,10 +318,10 @@ class Constructed(metaclass=Documented):
             raise
 
     def _use_changes(self) -> None:
-        """Go on with an agent to which the attributes count that were set.
+        """Replace the agent by one with the attributes that were set, if there are any.
 
         Raises:
-            ValueError: if one of them does not fit; then all are as before.
+            ValueError: if one of them is invalid; all of them then have their old values.
         """
         before, self._before_change = self._before_change, {}
         if not before:
@@ -343,7 +347,7 @@ class Constructed(metaclass=Documented):
 
     @property
     def num_timesteps(self) -> int:
-        """Timesteps trained so far, over all environments."""
+        """Timesteps trained so far, summed over all environments."""
         return 0 if self._agent is None else self._agent.num_timesteps
 
     @num_timesteps.setter
@@ -352,12 +356,12 @@ class Constructed(metaclass=Documented):
 
     @property
     def observation_space(self) -> Any:
-        """Of one environment."""
+        """The observation space of one environment; None if the model has no environment yet."""
         return self.agent.plan.observation_space if self._agent else self._space("observation")
 
     @property
     def action_space(self) -> Any:
-        """Of one environment."""
+        """The action space of one environment; None if the model has no environment yet."""
         return self.agent.plan.action_space if self._agent else self._space("action")
 
     def _space(self, which: str) -> Any:
@@ -365,18 +369,18 @@ class Constructed(metaclass=Documented):
 
     @property
     def n_envs(self) -> int | None:
-        """How many environments it learns from."""
+        """The number of environments, or None if there are none yet."""
         return None if self._env is None else self._env.num_envs
 
     @property
     def ep_info_buf(self) -> list[dict[str, float]]:
-        """Return `r` and length `l` of the latest episodes, the latest last."""
+        """The return `r` and length `l`, in steps, of the latest episodes, the newest last."""
         recent = self.agent.run.metrics.recent_episodes
         return [{"r": return_, "l": length} for return_, length in recent]
 
 
 def _why_not(name: str) -> str:
-    """Why a model has no such attribute that one of there has."""
+    """A hint for the error about an attribute that only models of Stable Baselines have, or ""."""
     if name in ("sess", "graph", "params", "summary"):
         return ": it belongs to TensorFlow. The policy as a torch module is model.agent.run.policy"
     if name == "rollout_buffer":

@@ -1,4 +1,4 @@
-"""`custom_objects` of `load`: what programs pass in the place of what a file holds."""
+"""The argument `custom_objects` of `load`: values that replace those in a file."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 from rlk_old_gym.spaces import as_gymnasium_space
 
-#: No arguments of a constructor, but in every file.
+#: Names that are in every file, but are not constructor arguments.
 SPACES = ("observation_space", "action_space")
 
 
 def with_use(model: str, custom_objects: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
-    """The custom objects that are arguments of the constructor; a warning tells of the others.
+    """The custom objects that are constructor arguments; warns about any others.
 
     Args:
-        model: the name of its class.
-        custom_objects: as they were passed, without spaces.
-        known: the names of the arguments.
+        model: the name of the model class.
+        custom_objects: as they were passed, without the spaces.
+        known: the names of the constructor arguments.
     """
     if unknown := sorted(custom_objects.keys() - {*known}):
         warnings.warn(
@@ -30,7 +30,7 @@ def with_use(model: str, custom_objects: Mapping[str, Any], known: Iterable[str]
 
 
 def spaces_apart(custom_objects: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The spaces in custom objects, which count instead of those of the file; and the rest."""
+    """Split custom objects into spaces, which replace those of the file, and the rest."""
     spaces = {
         name: as_gymnasium_space(custom_objects[name], f"custom_objects[{name!r}]")
         for name in SPACES

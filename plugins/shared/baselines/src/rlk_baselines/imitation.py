@@ -22,7 +22,7 @@ def pretrain(
     """As `BaseRLModel.pretrain`.
 
     Raises:
-        PlanError: if the expert's spaces are not the model's, or its policy remembers.
+        PlanError: if the expert's spaces are not the model's, or the policy is recurrent.
     """
     if model.verbose > 0:
         print("Pretraining with Behavior Cloning...")

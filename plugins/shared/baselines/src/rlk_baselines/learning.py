@@ -1,7 +1,7 @@
-"""What happens while a model learns: callbacks are called, rows are printed and written.
+"""Calls callbacks, and writes rows of metrics, while a model learns.
 
-`Watcher` is in the run of every model and answers its hooks. It listens to single steps only while
-there is a callback or tensorboard.
+`Watcher` is a plugin in the run of every model. It listens to single steps only if there is a
+callback or `tensorboard_log`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @attrs.define
 class Call:
-    """One call of `learn`, as callbacks see it."""
+    """The arguments of one call of `learn`, and what writes TensorBoard events during it."""
 
     total_timesteps: int
     callback: BaseCallback | None
@@ -37,10 +37,10 @@ class Call:
     tb_log_name: str
     reset_num_timesteps: bool
     writer: ScalarWriter | None = None
-    losses: LossCurves | None = None  #: what writes them for tensorboard between rows
+    losses: LossCurves | None = None  #: writes losses for TensorBoard, more often than rows
 
     def variables(self, model: BaseRLModel) -> dict[str, Any]:
-        """The variables of `learn` that callbacks find in `locals` at all times."""
+        """The variables of `learn` that callbacks find in `locals` from the start."""
         names = ("total_timesteps", "callback", "log_interval", "tb_log_name", "writer")
         found = {name: getattr(self, name) for name in (*names, "reset_num_timesteps")}
         found |= {"self": model, "new_tb_log": model.num_timesteps == 0, "replay_wrapper": None}
@@ -48,7 +48,7 @@ class Call:
 
 
 class _CallbackFailed(Exception):
-    """A callback of the program has raised an OSError, which is no failed write of rlk's."""
+    """Carries an OSError of a callback past the run, which tolerates those of its own writes."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(str(error))
@@ -57,7 +57,7 @@ class _CallbackFailed(Exception):
 
 @contextlib.contextmanager
 def _raising() -> Iterator[None]:
-    """Let an OSError of a callback end the call of learn, where a run goes on after one."""
+    """Make an OSError of a callback end `learn`: after a plain one, the run would continue."""
     try:
         yield
     except OSError as error:
@@ -65,11 +65,11 @@ def _raising() -> Iterator[None]:
 
 
 class Watcher:
-    """Answers the hooks of a model's run.
+    """Implements the hooks of a model's run.
 
     Attributes:
-        call: the call of `learn` that goes on, or None.
-        rows: what writes rows of metrics.
+        call: the current call of `learn`, or None.
+        rows: the writer of rows of metrics.
     """
 
     def __init__(self) -> None:
@@ -81,9 +81,9 @@ class Watcher:
         self._seen_episodes = 0
 
     def learn(self, model: BaseRLModel, call: Call) -> None:
-        """Train as a call says."""
+        """Train a model with the arguments of a call."""
         agent, run = model.agent, model.agent.run
-        # An interval of 0 or None, which Stable Baselines takes for never, is longer than any run.
+        # In Stable Baselines 0 and None mean never, so the interval is longer than any run.
         interval = int(model.rows_every or call.log_interval or 2**31)
         run.plan = attrs.evolve(run.plan, log_interval=interval)
         if call.reset_num_timesteps:
@@ -91,7 +91,7 @@ class Watcher:
         if model.tensorboard_log is not None and run.communicator.rank == 0:
             is_new = run.timesteps == 0
             folder = folder_of_run(model.tensorboard_log, call.tb_log_name, is_new=is_new)
-            folder.mkdir(parents=True, exist_ok=True)  # before it trains, if it cannot be made
+            folder.mkdir(parents=True, exist_ok=True)  # so that this fails before the training
             call.writer = ScalarWriter(folder)
         self.rows.begin(model, call, run)
         if call.callback is not None:
@@ -113,7 +113,7 @@ class Watcher:
             self.watch(run, steps=False)
 
     def watch(self, run: Run, *, steps: bool) -> None:
-        """Listen to single steps, or let the run pay nothing for them."""
+        """Listen to single steps, or stop doing so, so that they cost the run nothing."""
         found = run.hooks.listeners("rlk_step")
         own = type(self).__name__
         heard = [(name, listener) for name, listener in found if steps or own not in name]
@@ -142,7 +142,7 @@ class Watcher:
 
     @hookimpl
     def rlk_step(self, run: Run, step: Step) -> bool | None:
-        """Tell the callback; it stops the training by returning False."""
+        """Call the callback, and return False if it stops the training."""
         if self.call is None:
             return None
         if self.call.writer is not None and run.clock.episodes != self._seen_episodes:
@@ -196,6 +196,6 @@ class Watcher:
 
 
 def globals_of(model: BaseRLModel) -> dict[str, Any]:
-    """The global variables of the module whose `learn` this is, for callbacks."""
+    """The global variables of the module that defines the model's class, for callbacks."""
     own = next(kind for kind in type(model).__mro__ if "algo" in vars(kind))
     return vars(sys.modules[own.__module__])

@@ -1,4 +1,4 @@
-"""How the logger writes rows: for people, as CSV, as JSON, as tensorboard's events."""
+"""The output formats of the logger: tables of text, CSV, JSON and TensorBoard events."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ import numpy as np
 
 from rlk_baselines.tensorboard import ScalarWriter
 
-#: Keys and values for people are cut to so many letters.
+#: The largest number of characters of keys and values in tables of text.
 _WIDTH = 23
 
 
 class KVWriter:
-    """Writes rows."""
+    """The base class of formats that write rows of values."""
 
     def writekvs(self, kvs: Mapping[str, Any]) -> None:
-        """Write a row of values by key."""
+        """Write one row: values by key."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Close its file."""
+        """Close the file."""
 
 
 class SeqWriter:
-    """Writes words."""
+    """The base class of formats that write text."""
 
     def writeseq(self, seq: Sequence[str]) -> None:
         """Write words separated by spaces."""
@@ -37,10 +37,10 @@ class SeqWriter:
 
 
 class HumanOutputFormat(KVWriter, SeqWriter):
-    """A table for people.
+    """Writes every row as a table of text.
 
     Args:
-        filename_or_file: a path, or an open file.
+        filename_or_file: a path. For an open file, everything goes to standard output instead.
     """
 
     def __init__(self, filename_or_file: str | IO[str]) -> None:
@@ -53,7 +53,7 @@ class HumanOutputFormat(KVWriter, SeqWriter):
 
     @property
     def is_stdout(self) -> bool:
-        """Whether it prints, rather than writes a file of its own."""
+        """Whether it prints to standard output instead of writing to a file."""
         return not self._is_own
 
     def writekvs(self, kvs: Mapping[str, Any]) -> None:
@@ -73,7 +73,7 @@ class HumanOutputFormat(KVWriter, SeqWriter):
             self.file.write(f"{text}\n")
             self.file.flush()
         else:
-            print(text, flush=True)  # to what is standard output now
+            print(text, flush=True)  # sys.stdout may have been replaced since
 
     def close(self) -> None:
         if self._is_own:
@@ -89,10 +89,10 @@ def _cut(text: str) -> str:
 
 
 class JSONOutputFormat(KVWriter):
-    """A line of JSON for every row.
+    """Writes a line of JSON for every row.
 
     Args:
-        filename: its path.
+        filename: the path of the file.
     """
 
     def __init__(self, filename: str) -> None:
@@ -114,10 +114,10 @@ def _plain(value: Any) -> Any:
 
 
 class CSVOutputFormat(KVWriter):
-    """A file with a column for every key; a new key adds a column to all rows.
+    """Writes a CSV file with a column for every key; a new key adds a column to all rows.
 
     Args:
-        filename: its path.
+        filename: the path of the file.
     """
 
     def __init__(self, filename: str) -> None:
@@ -142,10 +142,10 @@ class CSVOutputFormat(KVWriter):
 
 
 class TensorBoardOutputFormat(KVWriter):
-    """Events for tensorboard; the step is the number of the row.
+    """Writes TensorBoard events; their step is the number of the row, from 1.
 
     Args:
-        folder: where they go.
+        folder: the folder for the events.
     """
 
     def __init__(self, folder: str) -> None:
@@ -167,7 +167,7 @@ class TensorBoardOutputFormat(KVWriter):
 
 
 def valid_float_value(value: Any) -> bool:
-    """Whether something can be a float."""
+    """Whether `float(value)` is possible."""
     try:
         float(value)
     except (TypeError, ValueError):
@@ -176,15 +176,15 @@ def valid_float_value(value: Any) -> bool:
 
 
 def make_output_format(_format: str, ev_dir: str, log_suffix: str = "") -> KVWriter:
-    """The writer of that name.
+    """Make an output format by its name.
 
     Args:
         _format: `stdout`, `log`, `json`, `csv` or `tensorboard`.
-        ev_dir: where its file goes.
-        log_suffix: is put into the name of the file.
+        ev_dir: the folder for its file, which is made if it does not exist.
+        log_suffix: a suffix of the file's name, before the extension.
 
     Raises:
-        ValueError: for another name.
+        ValueError: for an unknown name.
     """
     os.makedirs(ev_dir, exist_ok=True)
     if _format == "stdout":
@@ -201,7 +201,7 @@ def make_output_format(_format: str, ev_dir: str, log_suffix: str = "") -> KVWri
 
 
 def read_json(fname: str) -> Any:
-    """The rows of a JSON file, as a pandas DataFrame."""
+    """The rows of a file of `JSONOutputFormat`, as a pandas DataFrame."""
     import pandas
 
     with open(fname, encoding="utf-8") as file:
@@ -209,7 +209,7 @@ def read_json(fname: str) -> Any:
 
 
 def read_csv(fname: str) -> Any:
-    """The rows of a CSV file, as a pandas DataFrame."""
+    """The rows of a file of `CSVOutputFormat`, as a pandas DataFrame."""
     import pandas
 
     return pandas.read_csv(fname, index_col=None, comment="#")

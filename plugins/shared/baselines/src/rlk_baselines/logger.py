@@ -1,6 +1,6 @@
 """Key-value logging by the names of Stable Baselines: `logkv`, `dumpkvs`, `configure` and so on.
 
-Models write their rows of metrics here. Until `configure` is called they are only printed.
+Models write their rows of metrics here. Until `configure` is called, rows are only printed.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class Logger:
     """Collects values by key, and writes them as a row.
 
     Args:
-        folder: where files go, or None.
-        output_formats: what writes rows.
+        folder: the folder of the files, or None.
+        output_formats: the formats, each with its file.
 
     Attributes:
-        CURRENT: the one that the functions of this module use.
-        DEFAULT: the one that there is before `configure`, which prints.
+        CURRENT: the logger that the functions of this module use.
+        DEFAULT: the logger before `configure` is called, which only prints.
     """
 
     DEFAULT: Logger
@@ -88,11 +88,11 @@ class Logger:
         self.output_formats = list(output_formats)
 
     def logkv(self, key: str, val: Any) -> None:
-        """Put a value into the next row."""
+        """Set a value of the next row."""
         self.name2val[key] = val
 
     def logkv_mean(self, key: str, val: float | None) -> None:
-        """Put the mean of several values into the next row."""
+        """Add a value to a mean in the next row; None clears it."""
         if val is None:
             self.name2val[key] = None
             return
@@ -101,7 +101,7 @@ class Logger:
         self.name2cnt[key] = count + 1
 
     def dumpkvs(self, *, to_stdout: bool = True) -> None:
-        """Write the row, and begin another one."""
+        """Write the row, and start a new one; `to_stdout` tells whether to print it, too."""
         if self.level == DISABLED:
             return
         for writer in self.output_formats:
@@ -112,18 +112,18 @@ class Logger:
         self.name2cnt.clear()
 
     def log(self, *args: Any, level: int = INFO) -> None:
-        """Write words separated by spaces, if the level is high enough."""
+        """Write the arguments as text, separated by spaces, unless `level` is too low."""
         if self.level <= level:
             for writer in self.output_formats:
                 if isinstance(writer, SeqWriter):
                     writer.writeseq([str(word) for word in args])
 
     def set_level(self, level: int) -> None:
-        """Write nothing of a lower level from now on."""
+        """Set the lowest level that `log` writes; DISABLED stops rows, too."""
         self.level = level
 
     def get_dir(self) -> str | None:
-        """Where files go."""
+        """The folder of the files, or None."""
         return self.dir
 
     def close(self) -> None:
@@ -136,12 +136,16 @@ Logger.DEFAULT = Logger.CURRENT = Logger(None, [HumanOutputFormat(sys.stdout)])
 
 
 def configure(folder: str | None = None, format_strs: Sequence[str] | None = None) -> None:
-    """Write rows into files from now on.
+    """Write rows to files from now on.
 
     Args:
-        folder: where; None is the environment variable OPENAI_LOGDIR, or a temporary folder.
-        format_strs: of `stdout`, `log`, `json`, `csv`, `tensorboard`; None is the environment
-            variable OPENAI_LOG_FORMAT (words with commas), or `stdout,log,csv`.
+        folder: the folder of the files. None means the environment variable OPENAI_LOGDIR, or else
+            a new temporary folder.
+        format_strs: some of `stdout`, `log`, `json`, `csv` and `tensorboard`. None means the
+            environment variable OPENAI_LOG_FORMAT (comma-separated), or else `stdout,log,csv`.
+
+    Raises:
+        ValueError: for an unknown format.
     """
     if folder is None:
         folder = os.getenv("OPENAI_LOGDIR")
@@ -158,22 +162,22 @@ def configure(folder: str | None = None, format_strs: Sequence[str] | None = Non
 
 
 def is_configured() -> bool:
-    """Whether `configure` was called."""
+    """Whether `configure` was called, and `reset` not since."""
     return Logger.CURRENT is not Logger.DEFAULT
 
 
 def reset() -> None:
-    """Close what `configure` has opened, and only print again."""
+    """Close the files that `configure` opened, and only print again."""
     if is_configured():
         Logger.CURRENT.close()
         Logger.CURRENT = Logger.DEFAULT
 
 
 class ScopedConfigure:
-    """Within its `with`, rows are written as `configure` would have it; after it, as before.
+    """A context manager that calls `configure`, and restores the previous logger at its end.
 
     Args:
-        folder, format_strs: as of `configure`.
+        folder, format_strs: as in `configure`.
     """
 
     def __init__(self, folder: str | None = None, format_strs: Sequence[str] | None = None) -> None:
@@ -190,23 +194,23 @@ class ScopedConfigure:
 
 
 def logkv(key: str, val: Any) -> None:
-    """Put a value into the next row."""
+    """Set a value of the next row."""
     Logger.CURRENT.logkv(key, val)
 
 
 def logkv_mean(key: str, val: float | None) -> None:
-    """Put the mean of several values into the next row."""
+    """Add a value to a mean in the next row; None clears it."""
     Logger.CURRENT.logkv_mean(key, val)
 
 
 def logkvs(key_values: Mapping[str, Any]) -> None:
-    """Put several values into the next row."""
+    """Set several values of the next row."""
     for key, value in key_values.items():
         logkv(key, value)
 
 
 def dumpkvs(*, to_stdout: bool = True) -> None:
-    """Write the row, and begin another one."""
+    """Write the row, and start a new one; `to_stdout` tells whether to print it, too."""
     Logger.CURRENT.dumpkvs(to_stdout=to_stdout)
 
 
@@ -216,7 +220,7 @@ def getkvs() -> dict[str, Any]:
 
 
 def log(*args: Any, level: int = INFO) -> None:
-    """Write words separated by spaces, if the level is high enough."""
+    """Write the arguments as text, separated by spaces, unless `level` is too low."""
     Logger.CURRENT.log(*args, level=level)
 
 
@@ -241,17 +245,17 @@ def error(*args: Any) -> None:
 
 
 def set_level(level: int) -> None:
-    """Write nothing of a lower level from now on."""
+    """Set the lowest level that `log` writes; DISABLED stops rows, too."""
     Logger.CURRENT.set_level(level)
 
 
 def get_level() -> int:
-    """The level from which on something is written."""
+    """The lowest level that `log` writes."""
     return Logger.CURRENT.level
 
 
 def get_dir() -> str | None:
-    """Where files go, or None."""
+    """The folder of the files, or None."""
     return Logger.CURRENT.get_dir()
 
 
@@ -260,15 +264,15 @@ dump_tabular = dumpkvs
 
 
 def record(key: str, value: Any, exclude: Any = None) -> None:
-    """`logkv`, by its name in Stable-Baselines3; `exclude` has no effect."""
+    """`logkv` by its name in Stable-Baselines3; `exclude` has no effect."""
     logkv(key, value)
 
 
 def record_mean(key: str, value: float | None, exclude: Any = None) -> None:
-    """`logkv_mean`, by its name in Stable-Baselines3."""
+    """`logkv_mean` by its name in Stable-Baselines3; `exclude` has no effect."""
     logkv_mean(key, value)
 
 
 def dump(step: int = 0) -> None:
-    """`dumpkvs`, by its name in Stable-Baselines3."""
+    """`dumpkvs` by its name in Stable-Baselines3; `step` has no effect."""
     dumpkvs()

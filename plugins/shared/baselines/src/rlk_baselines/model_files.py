@@ -1,4 +1,4 @@
-"""Models in files: rlk's, with what a model needs to act without its environment."""
+"""Saves and loads models: rlk's checkpoints, with the data to act without an environment."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
 
 Place = str | os.PathLike[str] | IO[bytes]
-#: Under which key a file holds what only these models need.
+#: The key of the data in a file that only models of this package need.
 KEY = "baselines"
-#: Arguments of constructors, numbers or None, that are no settings of the algorithm's plan. Where
-#: something is written is none of them: no file chooses that.
+#: Constructor arguments, numbers or None, that are saved although they are not in the plan. Paths
+#: are not among them, so that no file decides where something is written.
 _HELD = ("verbose", "n_cpu_tf_sess", "stats_window_size")
-#: What reads the files of Stable Baselines itself and of Stable-Baselines3.
+#: The modules that read files of Stable Baselines and of Stable-Baselines3.
 _FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_loading))
 
 
@@ -50,7 +50,7 @@ _FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_load
 
 
 def save(model: BaseRLModel, place: Place, *, as_pickle: bool) -> None:
-    """Write a model to a path or into an open file."""
+    """Write a model to a path or an open binary file."""
     run = model.agent.run
     state = {**checkpoint.model_state(run), KEY: model.about()}
     if as_pickle:
@@ -67,7 +67,7 @@ def save(model: BaseRLModel, place: Place, *, as_pickle: bool) -> None:
 
 
 def about(model: BaseRLModel, env: Any) -> State:
-    """What only a model of Stable Baselines needs in a file, as JSON values and arrays."""
+    """The data of a model that a file holds beside rlk's checkpoint, as JSON values and arrays."""
     policy = model._given["policy"]
     name = getattr(policy, "__name__", type(policy).__name__)
     beyond = beyond_id_of_vector(env)
@@ -98,26 +98,26 @@ def _with_suffix(place: str | os.PathLike[str], suffix: str) -> Path:
 
 @attrs.frozen
 class Saved:
-    """A model that was saved."""
+    """A saved model, as read from a file."""
 
-    path: Path  #: its file
-    state: State  #: what the file holds
-    given: dict[str, Any]  #: all arguments of its constructor
-    changes: dict[str, Any]  #: those of them that are others than the saved ones
+    path: Path  #: the file
+    state: State  #: the content of the file
+    given: dict[str, Any]  #: all arguments of the constructor, including `changes`
+    changes: dict[str, Any]  #: the arguments that were passed to `load`
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What `about` gave."""
+        """The data that the function `about` returned when the model was saved."""
         found: Mapping[str, Any] = self.state[KEY]
         return found
 
     def agent(self, **keywords: Any) -> Agent:
-        """The agent, made with these keywords of `rlk.load`."""
+        """Make the agent, with these keyword arguments of `rlk.load`."""
         state = {key: part for key, part in self.state.items() if key != KEY}
         return from_state(state, self.path, **keywords)
 
     def awaited(self) -> AwaitedVecEnv:
-        """Stands for its environments, if it is loaded without."""
+        """A placeholder for the environments, for a model that is loaded without any."""
         spaces = (space_of(self.about[f"{name}_space"]) for name in ("observation", "action"))
         observation, action = spaces
         n_envs = int(checkpoint.part_of(self.state, "manifest")["plan"]["run"]["n_envs"])
@@ -130,10 +130,10 @@ class Saved:
 
 @contextlib.contextmanager
 def file_at(place: Place) -> Iterator[Path]:
-    """The file at a path, with or without `.zip`, or a copy of an open one.
+    """The path of a file, which may be passed without `.zip`, or of a copy of an open file.
 
     Raises:
-        ValueError: if there is none.
+        ValueError: if the file does not exist.
     """
     if not isinstance(place, (str, os.PathLike)):
         with tempfile.TemporaryDirectory() as folder:
@@ -151,14 +151,14 @@ def file_at(place: Place) -> Iterator[Path]:
 
 
 def read(path: Path, *, runs_code: bool = False) -> State:
-    """The state in a file of either form.
+    """The state in a saved zip file or pickle.
 
     Args:
         path: the file.
         runs_code: whether code in a pickle may run.
 
     Raises:
-        BadFile: if it is none of rlk's, or damaged.
+        BadFile: if the file is not a saved model, or is damaged.
     """
     if not zipfile.is_zipfile(path):
         warnings.warn(
@@ -173,7 +173,7 @@ def read(path: Path, *, runs_code: bool = False) -> State:
 
 
 def parameters_in(place: Place, model: BaseRLModel) -> Mapping[str, Any]:
-    """The parameters in a saved model, by the names of a model like it."""
+    """The parameters in the file of a saved model, by the names that they have in `model`."""
     with file_at(place) as path:
         if tensorflow_files.is_from_there(path):
             return tensorflow_loading.parameters(model, tensorflow_files.read(path))
@@ -224,7 +224,7 @@ def load(
 
 
 def _held(about: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a constructor that a file holds besides its plan; older ones hold none."""
+    """The constructor arguments of `_HELD` in a file; older files have none."""
     held = about.get("arguments", {})
     found = {name: held[name] for name in _HELD if name in held and name in own}
     for name, value in found.items():
@@ -234,7 +234,7 @@ def _held(about: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(model: BaseRLModel, given: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-    """Refuse what cannot be replaced."""
+    """Raise Refused for arguments of `load` that do not exist, or other `policy_kwargs`."""
     unknown = sorted(given.keys() - own.keys())
     if unknown:
         raise Refused(
@@ -256,11 +256,11 @@ def _check(model: BaseRLModel, given: Mapping[str, Any], own: Mapping[str, Any])
 
 
 def refuse_lost_functions(model: str, saved: Saved) -> None:
-    """Refused for networks that were made with functions which nobody has passed again.
+    """Raise Refused if the saved `policy_kwargs` had functions that were not passed to `load`.
 
     Args:
-        model: the name of its class.
-        saved: the model.
+        model: the name of the model class.
+        saved: the saved model.
     """
     kwargs = saved.given["policy_kwargs"] or {}
     lost = {key: value["callable"] for key, value in kwargs.items() if was_callable(value)}
@@ -274,7 +274,7 @@ def refuse_lost_functions(model: str, saved: Saved) -> None:
 
 
 def _plan_settings(state: State) -> dict[str, Any]:
-    """The settings of the algorithm, as far as the file has them: no functions."""
+    """The settings of the algorithm in a file, without functions, which a file cannot hold."""
     found = checkpoint.part_of(state, "manifest")["plan"]["components"]
     settings = next(one["settings"] for one in found if one["slot"] == "algorithm")
     return {key: value for key, value in settings.items() if not was_callable(value)}

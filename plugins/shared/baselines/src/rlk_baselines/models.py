@@ -1,4 +1,4 @@
-"""The two families of models, and those of the second whose policy is deterministic."""
+"""Base classes of models: actor-critic, off-policy, and off-policy with a deterministic policy."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from rlk_baselines.transitions import add_transition
 
 
 class ActorCriticRLModel(BaseRLModel):
-    """The models that learn a policy and a value from what they have just collected."""
+    """The base class of models that learn a policy and a value function on-policy, and of ACER."""
 
     @property
     def n_batch(self) -> int:
-        """Timesteps of a collection, over all environments (A2C, ACER, ACKTR, PPO2)."""
+        """Timesteps per collection, summed over all environments (A2C, ACER, ACKTR, PPO2)."""
         return int(self.n_steps) * (self.n_envs or 1)
 
     @property
     def act_model(self) -> ActorCriticStep:
-        """Its policy, to be asked for one step; it has the other names of its graph there, too."""
+        """The policy, for single steps; Stable Baselines has several graphs, with other names."""
         return ActorCriticStep(self)
 
     step_model = train_model = policy_pi = act_model
 
     @property
     def initial_state(self) -> Array | None:
-        """The state before the first step, float [n_envs, S]; None unless its policy remembers."""
+        """The state before the first step, float [n_envs, S]; None if there is no recurrence."""
         return self.act_model.initial_state
 
     def step(
         self, obs: Any, state: Any = None, mask: Any = None, deterministic: bool = False
     ) -> tuple[Array, Array, Array | None, Array]:
-        """Actions, values, states and neglogp: see `act_model.step`."""
+        """Actions, values, states and negative log-probabilities: see `act_model.step`."""
         return self.act_model.step(obs, state, mask, deterministic)
 
     def value(self, obs: Any, state: Any = None, mask: Any = None) -> Array:
@@ -55,21 +55,21 @@ class ActorCriticRLModel(BaseRLModel):
         return self.act_model.value(obs, state, mask)
 
     def proba_step(self, obs: Any, state: Any = None, mask: Any = None) -> Any:
-        """How likely actions are: see `act_model.proba_step`."""
+        """The probabilities of actions: see `act_model.proba_step`."""
         return self.act_model.proba_step(obs, state, mask)
 
 
 class OffPolicyRLModel(BaseRLModel):
-    """The models that learn from a replay."""
+    """The base class of models that learn from a replay storage."""
 
     learns_from_vectors = False
     acts_deterministically = True
-    #: What its policy does in one step.
+    #: The class of `step_model`.
     stepped: ClassVar[type[SteppedPolicy]] = ContinuousStep
 
     @property
     def step_model(self) -> Any:
-        """Its policy, to be asked for one step."""
+        """The policy, for single steps."""
         return self.stepped(self)
 
     policy_tf = step_model
@@ -78,7 +78,7 @@ class OffPolicyRLModel(BaseRLModel):
         super()._begin(self.accepted(with_objects(given)), env)
 
     def accepted(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Arguments of the constructor, with older names replaced."""
+        """Constructor arguments, with deprecated names replaced."""
         return given
 
     def _take(self, agent: Agent) -> None:
@@ -93,7 +93,7 @@ class OffPolicyRLModel(BaseRLModel):
         return (actions if was_batched else actions[0]), None
 
     def _plugins(self) -> list[Any]:
-        """With what keeps a replay that a `VecNormalize` around the environment calls for."""
+        """As in `Constructed`, with plugins for parameter noise and `VecNormalize`."""
         found = [*super()._plugins(), *self.own_plugins()]
         noise = self._given.get("param_noise")
         if isinstance(noise, AdaptiveParamNoiseSpec):
@@ -104,35 +104,34 @@ class OffPolicyRLModel(BaseRLModel):
         return found
 
     def _goes_on_from(self, old: VecEnv) -> bool:
-        """Also that a replay keeps the originals of the same `VecNormalize`, or of none."""
+        """As in `Constructed`; also, the replay needs the same `VecNormalize`, or none in both."""
         return super()._goes_on_from(old) and originals_of(old) is originals_of(self._env)
 
     def own_plugins(self) -> list[Any]:
-        """Plugins that models of this class need; HER has those of the one that learns."""
+        """The plugins that this model class needs; HER uses those of its `model_class`."""
         return []
 
     @property
     def replay_buffer(self) -> ReplayView:
-        """What it has collected."""
+        """A view of the replay storage."""
         return ReplayView(self)
 
     def is_using_her(self) -> bool:
-        """Whether goals are relabelled in hindsight."""
+        """Whether the replay relabels goals in hindsight."""
         return any(one.name == "hindsight-replay" for one in self.agent.plan.storages)
 
     def replay_buffer_add(
         self, obs_t: Any, action: Any, reward: float, obs_tp1: Any, done: bool, info: Any
     ) -> None:
-        """Put a transition into the replay.
+        """Add a transition to the replay.
 
         Args:
-            obs_t, obs_tp1: the observation before and after; in a `VecNormalize`, as they were
-                before it.
-            action: of a Box, from -1 to 1 as the replay holds them (`scale_action` of
-                `common.math_util` brings one there); otherwise as the environment takes it.
-            reward: for it.
-            done: whether the episode ended; by a time limit, if info says so.
-            info: of the step.
+            obs_t, obs_tp1: the observations before and after the step, unnormalised.
+            action: in a Box, scaled to -1 to 1 as in the replay (`scale_action` of
+                `common.math_util` does this); otherwise as the environment takes it.
+            reward: the reward, unnormalised.
+            done: whether the episode ended. It was truncated if `info` says so.
+            info: the info of the step.
 
         Raises:
             ValueError: for an action that the policy cannot choose.
@@ -141,7 +140,7 @@ class OffPolicyRLModel(BaseRLModel):
 
 
 class DeterministicModel(OffPolicyRLModel):
-    """The models whose policy gives one action for an observation."""
+    """The base class of models with a deterministic policy."""
 
     stepped = DeterministicStep
 
@@ -153,10 +152,10 @@ class DeterministicModel(OffPolicyRLModel):
         actions: Any = None,
         logp: bool = False,
     ) -> Any:
-        """None, with a warning: its actions have no probabilities.
+        """Warn and return None, because a deterministic policy has no probabilities.
 
         Raises:
-            ValueError: if that of given actions is asked for.
+            ValueError: if `actions` are passed.
         """
         text = f"{type(self).__name__} acts by a deterministic policy, without probabilities."
         if actions is not None:
@@ -165,7 +164,7 @@ class DeterministicModel(OffPolicyRLModel):
 
 
 def refuse_replay_wrapper(replay_wrapper: Any) -> None:
-    """ValueError for a wrapper of the replay, which HER passes to `learn` in Stable Baselines."""
+    """Raise ValueError for the `replay_wrapper` that Stable Baselines' HER passes to `learn`."""
     if replay_wrapper is not None:
         raise Refused(
             "replay_wrapper has no effect here. For hindsight make HER(policy, env, model_class)."

@@ -1,4 +1,4 @@
-"""Noises as the objects that Stable Baselines has for them, whatever a model was given. B rows."""
+"""Converts a model's noise arguments to noise objects, as Stable Baselines has them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rlk_ornstein_uhlenbeck_noise import OrnsteinUhlenbeckActionNoise
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: Noise of rlk -> the class of objects that stand for it.
+#: Noise of rlk -> the class of its objects.
 _CLASSES: dict[str, Any] = {
     "normal-noise": NormalActionNoise,
     "ornstein-uhlenbeck-noise": OrnsteinUhlenbeckActionNoise,
@@ -33,13 +33,16 @@ _ARGUMENTS = ("action_noise", "param_noise")
 
 
 def with_objects(given: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of a model, with objects for the noises that texts of rlk name."""
+    """The arguments of a model, with objects in place of strings that name noises of rlk."""
     found = {name: as_object(given[name]) for name in _ARGUMENTS if name in given}
     return {**given, **found}
 
 
 def as_object(noise: Any) -> Any:
-    """The object that a text stands for; a text that no object says, and all else, as it is."""
+    """The object for a string such as `normal-noise:sigma=0.1`; anything else is returned as it is.
+
+    A string is also returned as it is if no object can express it.
+    """
     noises = default_kernel().registries.noises
     name, settings = parse_plugin(noise) if isinstance(noise, str) else ("", {})
     if name not in noises:
@@ -57,15 +60,15 @@ def _arguments(kind: Any) -> set[str]:
 
 
 def samples(action_noise: Any, rng: np.random.Generator, n: int) -> Array:
-    """What a noise on actions gives in n calls, float [n, D] or [n, 1].
+    """The samples of an action noise in n calls, float32 [n, D] or [n, 1].
 
     Args:
-        action_noise: an object; one of rlk's classes draws from `rng`, a program's own as it does.
-        rng: the stream.
-        n: how many.
+        action_noise: the object. Only rlk's classes draw from `rng`; custom ones do as they like.
+        rng: the random generator.
+        n: the number of samples.
 
     Raises:
-        Refused: for a text, of whose noise there is no object.
+        Refused: for a string, which stands for a noise without an object.
     """
     if isinstance(action_noise, str):
         raise Refused(
@@ -78,10 +81,10 @@ def samples(action_noise: Any, rng: np.random.Generator, n: int) -> Array:
 
 
 class Following:
-    """Lets an object say how strong the noise on parameters of a run has become.
+    """Updates an `AdaptiveParamNoiseSpec` with the current strength of a run's parameter noise.
 
     Args:
-        spec: the object.
+        spec: the object that the model was given.
     """
 
     def __init__(self, spec: AdaptiveParamNoiseSpec) -> None:
@@ -93,13 +96,13 @@ class Following:
 
 
 def follow(spec: Any, run: Run) -> None:
-    """Give an `AdaptiveParamNoiseSpec`, if it is one, the strength of a run's noise."""
+    """Set `current_stddev` of an `AdaptiveParamNoiseSpec` to that of the run's parameter noise."""
     noise = parameter_noise(run)
     if noise is not None and isinstance(spec, AdaptiveParamNoiseSpec):
         spec.current_stddev = noise.actor.latest["stddev"]
 
 
 def parameter_noise(run: Any) -> AdaptiveParameterNoise | None:
-    """The noise on parameters that a run has, or None."""
+    """The run's adaptive parameter noise, or None."""
     found = (one for one in run.noises.values() if isinstance(one, AdaptiveParameterNoise))
     return next(found, None)

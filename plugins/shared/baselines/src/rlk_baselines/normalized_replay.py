@@ -1,7 +1,7 @@
-"""Off-policy models in a `VecNormalize`: the replay keeps what the environments gave.
+"""Off-policy models in a `VecNormalize`: the replay stores unnormalised transitions.
 
-What is sampled is normalised by the statistics of that moment, as in Stable Baselines 2.10, because
-those of the moment when it was stored are out of date.
+As in Stable Baselines 2.10, batches are normalised by the statistics at the time of sampling,
+because those at the time of storing are out of date.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def originals_of(env: VecEnv | None) -> VecNormalize | None:
-    """The `VecNormalize` of an environment that a replay has to keep the originals of, or None."""
+    """The `VecNormalize` around an environment for which a replay must store originals, or None.
+
+    None, too, if wrappers around it change the observation space: there are no originals of that.
+    """
     found = unwrap_vec_normalize(env)
     if env is None or found is None or found.observation_space != env.observation_space:
         return None
@@ -31,7 +34,7 @@ def originals_of(env: VecEnv | None) -> VecNormalize | None:
 
 
 class NormalizedReplay:
-    """Lets a run keep what a `VecNormalize` was given, and draw it normalised.
+    """A plugin that makes a run store unnormalised transitions, and normalise batches.
 
     Args:
         normalize: the wrapper.
@@ -42,30 +45,30 @@ class NormalizedReplay:
 
     @hookimpl
     def rlk_make_storage(self, choice: Choice) -> Any:
-        """The base storage, with originals put in and what is normalised taken out."""
+        """Wrap the base storage in `KeepsOriginals`; decorating storages are left alone."""
         return None if choice.component.stages else KeepsOriginals(choice.make(), self.normalize)
 
 
 class KeepsOriginals:
-    """A storage that is given observations and rewards as the environments gave them.
+    """A storage that stores unnormalised observations and rewards, and samples normalised batches.
 
-    What is sampled is what the policy takes: normalised. All else is the storage's own.
+    All other methods are those of the inner storage.
 
     Args:
-        storage: it keeps and draws the originals.
+        storage: the inner storage, which holds and samples the originals.
         normalize: the wrapper.
 
     Attributes:
-        originals: the storage.
+        originals: the inner storage.
     """
 
     def __init__(self, storage: Any, normalize: VecNormalize) -> None:
         self.originals, self._normalize = storage, normalize
 
     def add(self, step: Step) -> None:
-        """Keep a step, with what `VecNormalize` was given in the place of what it gave.
+        """Add a step, with the observations and rewards before `VecNormalize` normalised them.
 
-        One of the program's own is as an environment would have given it.
+        A step that the program adds itself is unnormalised already.
         """
         if isinstance(step, StepOfProgram):
             self.originals.add(step)
@@ -82,7 +85,7 @@ class KeepsOriginals:
         )
 
     def sample(self, batch_size: int) -> Batch:
-        """A batch of the storage, normalised by the statistics of now."""
+        """A batch of B transitions, normalised by the current statistics."""
         batch: Batch = self.originals.sample(batch_size)
         normalize, device = self._normalize, batch.reward.device
 

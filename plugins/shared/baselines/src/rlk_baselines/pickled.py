@@ -1,7 +1,7 @@
-"""Models as pickles, which Stable Baselines calls the cloudpickle form.
+"""Models as pickles, for `save(path, cloudpickle=True)`.
 
-A model is a dict of plain values and arrays, which is read without running anything. Code in such a
-file (functions among the settings) runs only where the program says so.
+A pickle holds a dict of plain values and arrays, which can be read without running code. If it has
+code, such as functions among the settings, this only runs if the program allows it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from rlk.errors import BadFile
 from rlk.protocols import State
 from rlk_baselines.common.vec_env.restricted_pickle import RefusedPickle, restricted_load
 
-#: Marks the arrays that were tensors.
+#: The key that marks an array as a tensor.
 _TENSOR = "tensor"
 
 
 def as_pickle_bytes(state: State) -> bytes:
-    """The pickle of a state."""
+    """A state as a pickle."""
     return bytes(cloudpickle.dumps(("rlk_baselines", _arrays(state))))
 
 
@@ -32,10 +32,10 @@ def state_in_pickle(path: Path, *, runs_code: bool) -> State:
 
     Args:
         path: the file.
-        runs_code: whether to run what code it has.
+        runs_code: whether code in the file may run.
 
     Raises:
-        BadFile: if it is no model, or has code that nobody allowed.
+        BadFile: if the file is not a saved model, or has code that may not run.
     """
     if runs_code:
         with path.open("rb") as file:
@@ -56,7 +56,7 @@ def state_in_pickle(path: Path, *, runs_code: bool) -> State:
 
 
 def _arrays(value: Any) -> Any:
-    """Tensors as marked arrays, in nested dicts and lists."""
+    """Replace tensors by marked arrays, in nested dicts and lists."""
     if isinstance(value, torch.Tensor):
         return {_TENSOR: value.detach().cpu().numpy()}
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What models raise: rlk's errors that are the documented exceptions, too."""
+"""The errors of models: rlk's errors that are also the documented exceptions."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from rlk.errors import PlanError, RlkError
 
 
 class Refused(PlanError, ValueError):
-    """What a model was given does not exist or does not fit."""
+    """An argument of a model does not exist or does not fit; also a ValueError."""
 
 
 class ParametersDoNotFit(RlkError, RuntimeError):
-    """Parameters of other names or shapes than the model's."""
+    """Names or shapes of parameters are not those of the model; also a RuntimeError."""
 
 
 @contextlib.contextmanager
 def refused() -> Iterator[None]:
-    """Raise a PlanError as `Refused`, which is a ValueError too."""
+    """Turn a PlanError into `Refused`, which is also a ValueError."""
     try:
         yield
     except Refused:
@@ -28,16 +28,16 @@ def refused() -> Iterator[None]:
 
 
 def belongs_to_tensorflow(module: str, name: str, instead: Mapping[str, str]) -> Exception:
-    """What a module of TensorFlow's functions raises where one of them is asked for.
+    """The error for an attribute of a module whose functions work on TensorFlow's graph.
 
     Args:
-        module: its name.
-        name: what was asked for.
-        instead: its functions, and what to write instead of each.
+        module: the name of the module.
+        name: the attribute.
+        instead: the functions of the module, and what to use instead of each.
 
     Returns:
-        An ImportError, whose words `from module import name` shows too; for a name that Stable
-        Baselines did not have there either, an AttributeError.
+        An ImportError, whose message `from module import name` shows, too; an AttributeError for a
+        name that the module does not have in Stable Baselines either.
     """
     if name not in instead:
         return AttributeError(f"module {module!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The replay of a model, with the methods of `rlk_baselines.common.buffers.ReplayBuffer`."""
+"""A model's replay storage with the methods of `rlk_baselines.common.buffers.ReplayBuffer`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class ReplayView:
-    """What an off-policy model has collected.
+    """A view of the replay storage of an off-policy model.
 
     Args:
-        model: the model, whose storage it shows.
+        model: the model.
     """
 
     def __init__(self, model: OffPolicyRLModel) -> None:
@@ -30,22 +30,22 @@ class ReplayView:
 
     @property
     def _storage(self) -> Any:
-        """The one that draws what the environments gave."""
+        """The storage that samples unnormalised transitions."""
         storage = self._model.agent.run.storage
         return storage.originals if isinstance(storage, KeepsOriginals) else storage
 
     @property
     def buffer_size(self) -> int:
-        """How many transitions are kept."""
+        """The most transitions that are kept."""
         return int(self._model.buffer_size)
 
     def can_sample(self, n_samples: int) -> bool:
-        """Whether there are so many."""
+        """Whether there are at least `n_samples` transitions."""
         return len(self) >= n_samples
 
     def is_full(self) -> bool:
         """Whether the next transition replaces an older one."""
-        n_envs = self._model.agent.run.n_envs  # each of which keeps as many
+        n_envs = self._model.agent.run.n_envs  # the environments share the size equally
         return len(self) >= max(1, self.buffer_size // n_envs) * n_envs
 
     def add(self, obs_t: Any, action: Any, reward: float, obs_tp1: Any, done: bool) -> None:
@@ -53,15 +53,15 @@ class ReplayView:
         self._model.replay_buffer_add(obs_t, action, reward, obs_tp1, done, {})
 
     def sample(self, batch_size: int, env: Any = None) -> tuple[Any, ...]:
-        """Transitions drawn as for learning, as arrays.
+        """Sample transitions in the same way as for training, as arrays.
 
         Args:
             batch_size: B.
-            env: a `VecNormalize` that normalises what is drawn, or None.
+            env: a `VecNormalize` that normalises observations and rewards, or None.
 
         Returns:
-            observations [B, …], actions (of a Box, from -1 to 1), rewards [B], next observations,
-            and dones [B] of 0 and 1.
+            Observations [B, …], actions [B, …] (those of a Box from -1 to 1), rewards [B], next
+            observations, and dones [B], 0 or 1.
         """
         batch = self._storage.sample(batch_size)
         obs_t, obs_tp1 = (

@@ -1,4 +1,4 @@
-"""Learning curves of monitor files, drawn by matplotlib."""
+"""Plots learning curves from monitor files with matplotlib."""
 
 from __future__ import annotations
 
@@ -31,35 +31,38 @@ X_EPISODES = "episodes"
 X_WALLTIME = "walltime_hrs"
 POSSIBLE_X_AXES = [X_TIMESTEPS, X_EPISODES, X_WALLTIME]
 EPISODES_WINDOW = 100
-#: Of the Okabe-Ito palette, which most colour-blind people can tell apart.
+#: The Okabe-Ito palette, which most colour-blind people can tell apart.
 COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 
 
 def rolling_window(array: Array, window: int) -> Array:
-    """Every run of so many neighbours: [..., E] to [..., E - window + 1, window]."""
+    """All windows along the last axis: [..., E] becomes [..., E - window + 1, window], a view."""
     return np.lib.stride_tricks.sliding_window_view(array, window, axis=-1)
 
 
 def window_func(
     var_1: Array, var_2: Array, window: int, func: Callable[..., Any]
 ) -> tuple[Array, Array]:
-    """A function of every run of so many neighbours, and where each run ends.
+    """Apply a function to every window of values.
 
     Args:
-        var_1: [E], where the values stand.
+        var_1: [E], the positions of the values on the horizontal axis.
         var_2: [E], the values.
-        window: neighbours in a run.
-        func: of an array along its last axis (`np.mean`).
+        window: the number of values per window.
+        func: a function with an argument `axis`, such as `np.mean`.
+
+    Returns:
+        The position at which each window ends, and the result for it, both [E - window + 1].
     """
     return var_1[window - 1 :], func(rolling_window(var_2, window), axis=-1)
 
 
 def ts2xy(timesteps: Any, xaxis: str) -> tuple[Array, Array]:
-    """Where the episodes of a monitor stand, and their returns: both [E].
+    """The positions of E episodes on the horizontal axis, and their returns: both [E].
 
     Args:
-        timesteps: what `load_results` gave.
-        xaxis: `X_TIMESTEPS`, `X_EPISODES` or `X_WALLTIME`.
+        timesteps: the DataFrame that `load_results` returned.
+        xaxis: `X_TIMESTEPS`, `X_EPISODES` or `X_WALLTIME` (hours).
 
     Raises:
         NotImplementedError: for another axis.
@@ -75,15 +78,15 @@ def ts2xy(timesteps: Any, xaxis: str) -> tuple[Array, Array]:
 
 
 def plot_curves(xy_list: Sequence[tuple[Array, Array]], xaxis: str, title: str) -> Any:
-    """Draw episodes as dots, and the mean of every 100 as a line, in a figure of their own.
+    """Plot episodes as dots, and their moving average over 100 episodes as a line.
 
     Args:
-        xy_list: what `ts2xy` gave, of every folder.
-        xaxis: what the horizontal axis is.
-        title: above the figure.
+        xy_list: the result of `ts2xy` for every folder.
+        xaxis: the label of the horizontal axis.
+        title: the title.
 
     Returns:
-        The figure.
+        The new figure.
     """
     from matplotlib import pyplot
 
@@ -106,14 +109,14 @@ def plot_curves(xy_list: Sequence[tuple[Array, Array]], xaxis: str, title: str) 
 def plot_results(
     dirs: Sequence[str], num_timesteps: float | None, xaxis: str, task_name: str
 ) -> None:
-    """Draw the learning curves of folders with monitor files into a new figure.
+    """Plot the learning curves of folders with monitor files in a new figure.
 
     `pyplot.show()` shows it.
 
     Args:
         dirs: the folders.
-        num_timesteps: draw what is before that timestep; None is all.
-        xaxis: `X_TIMESTEPS`, `X_EPISODES` or `X_WALLTIME`.
+        num_timesteps: the timestep at which each curve ends; None plots all episodes.
+        xaxis: `X_TIMESTEPS`, `X_EPISODES` or `X_WALLTIME` (hours).
         task_name: the title.
     """
     curves = []
@@ -126,7 +129,7 @@ def plot_results(
 
 
 def main() -> None:
-    """`python -m rlk_baselines.results_plotter`: draw folders with monitor files, and show them."""
+    """Plot folders with monitor files, and show or save it (`-m rlk_baselines.results_plotter`)."""
     import argparse
 
     from matplotlib import pyplot

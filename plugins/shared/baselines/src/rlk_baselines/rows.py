@@ -1,4 +1,4 @@
-"""What a model writes while it learns: rows of metrics, and curves for tensorboard."""
+"""Writes rows of metrics, and curves for TensorBoard, while a model learns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
     from rlk_baselines.learning import Call
 
-#: Names of rlk's metrics that Stable Baselines has other names for.
+#: Tags of rlk's metrics -> their names in Stable Baselines, where these differ.
 _NAMES = {
     "rollout/ep_rew_mean": "ep_reward_mean",
     "rollout/ep_len_mean": "ep_len_mean",
@@ -24,23 +24,23 @@ _NAMES = {
     "train/n_updates": "n_updates",
     "train/entropy": "policy_entropy",
 }
-#: Steps of every environment between two points of a curve of losses, which takes as long to write
-#: as an update of A2C does to make.
+#: Steps of each environment between two points of a loss curve. Writing a point takes as long as an
+#: update of A2C.
 _BETWEEN_POINTS = 100
 
 
 class Rows:
-    """Writes rows of metrics to `rlk_baselines.logger` and for tensorboard.
+    """Writes rows of metrics to `rlk_baselines.logger` and for TensorBoard.
 
     Attributes:
-        before: by tag, where the counts of the call of `learn` begin.
+        before: by tag, the counts at the start of the current call of `learn`.
     """
 
     def __init__(self) -> None:
         self.before: dict[str, float] = {}
 
     def begin(self, model: BaseRLModel, call: Call, run: Run) -> None:
-        """A call of `learn` begins."""
+        """Note the time and the counts at the start of a call of `learn`."""
         self._started = time.monotonic()
         self.before = {
             "time/iterations": run.clock.iterations,
@@ -49,7 +49,7 @@ class Rows:
         }
 
     def of_the_call(self, row: Mapping[str, float]) -> dict[str, float]:
-        """A row whose time and counts are those of the call of `learn` alone."""
+        """A row in which time and counts are those since the start of the call of `learn`."""
         found = {tag: value - self.before.get(tag, 0) for tag, value in row.items()}
         if "time/time_elapsed" in found:
             found["time/time_elapsed"] = time.monotonic() - self._started
@@ -58,7 +58,7 @@ class Rows:
     def write(
         self, model: BaseRLModel, call: Call | None, run: Run, row: Mapping[str, float]
     ) -> None:
-        """Write a row by the names of Stable Baselines, with what callbacks have recorded."""
+        """Write a row by the names of Stable Baselines, with the values that callbacks logged."""
         row = row if call is None else self.of_the_call(row)
         named = {_NAMES.get(tag, tag.rpartition("/")[2]): value for tag, value in row.items()}
         own = dict(logger.getkvs())
@@ -77,21 +77,21 @@ class Rows:
                 call.writer.add_histogram(name, values, run.timesteps)
 
     def losses(self, writer: ScalarWriter, means: Means) -> LossCurves | None:
-        """What writes the losses for tensorboard between rows, or None if rows have them."""
+        """The writer of loss curves for TensorBoard, or None if losses are only in rows."""
         return LossCurves(writer, means)
 
     def write_episodes(self, writer: ScalarWriter, run: Run, n_new: int) -> None:
-        """The returns of the episodes that have just ended, for tensorboard."""
+        """Write the returns of the latest `n_new` episodes for TensorBoard."""
         for return_, _ in list(run.metrics.recent_episodes)[-n_new:]:
             writer.add_scalar("episode_reward", return_, run.timesteps, waits=True)
 
 
 class LossCurves:
-    """Writes the means of what updates report, by timesteps, however rarely there are rows.
+    """Writes the mean losses for TensorBoard at regular intervals, independently of rows.
 
     Args:
-        writer: what they are written by.
-        means: those since the latest point.
+        writer: the writer of TensorBoard events.
+        means: the means of the updates' metrics since the latest point.
     """
 
     def __init__(self, writer: ScalarWriter, means: Means) -> None:
@@ -100,11 +100,11 @@ class LossCurves:
         self._names: set[str] = set()
 
     def begin(self, run: Run) -> None:
-        """Training begins."""
+        """Note the timestep at the start of the training."""
         self._at = run.timesteps
 
     def write(self, run: Run, *, is_last: bool = False) -> None:
-        """Write a point, if one is due or it is the last, and what has waited for it."""
+        """Write a point, if one is due or it is the last one, and any waiting events."""
         steps = (run.timesteps - self._at) / (run.n_envs * run.communicator.size)
         if steps < _BETWEEN_POINTS and not is_last:
             return
@@ -117,13 +117,13 @@ class LossCurves:
         self._writer.add_scalars({**numbers, **_scheduled(run)}, run.timesteps)
 
     def left_of(self, row: Mapping[str, float], run: Run) -> dict[str, float]:
-        """A row without the numbers that are points of these curves."""
+        """A row without the metrics that these curves have."""
         names = self._names | self._means.totals.keys()
         own = {*(f"train/{name}" for name in names), *_scheduled(run)}
         return {tag: value for tag, value in row.items() if tag not in own}
 
 
 def _scheduled(run: Run) -> dict[str, float]:
-    """The numbers that steer updates now, by their tags."""
+    """The current values of scheduled settings, such as the learning rate, by tag."""
     found = run.scheduled()
     return {tag: found[tag] for tag in found if tag.startswith("train/")}

@@ -1,7 +1,7 @@
-"""What `python -m rlk_baselines.ppo2.run_atari` and the like have in common.
+"""Shared parts of the training scripts, such as `python -m rlk_baselines.ppo2.run_atari`.
 
-Each of them trains one model with the settings of Stable Baselines' script of that name; `-h` lists
-its options. Under `mpirun`, the models that train over MPI learn together.
+Each script trains one model with the settings of Stable Baselines' script of the same name; `-h`
+lists its options. Under `mpirun`, models that support MPI train together.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rlk_baselines.common.misc_util import mpi_rank_or_zero
 from rlk_baselines.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
 from rlk_baselines.environments.as_vec_env import as_vec_env
 
-#: What `--policy` may be.
+#: The choices of `--policy`, and their policies.
 POLICIES = {
     "cnn": "CnnPolicy",
     "lstm": "CnnLstmPolicy",
@@ -36,12 +36,13 @@ POLICIES = {
 def begin(
     parser: ArgumentParser, argv: Sequence[str] | None, folder: str | None = None
 ) -> Namespace:
-    """The arguments of a script, whose rows are printed and written from now on, by one rank.
+    """Parse the arguments of a script, and configure the logger on rank 0.
 
     Args:
-        parser: of its options.
-        argv: what was typed after its name; None is that of this process.
-        folder: the option with a folder for rows; None leaves it to `logger.configure`.
+        parser: the parser of the script's options.
+        argv: the arguments after the script's name; None means those of this process.
+        folder: the name of the option for the logger's folder; None leaves the folder to
+            `logger.configure`.
     """
     options = parser.parse_args(argv)
     if is_first_rank():
@@ -50,19 +51,21 @@ def begin(
 
 
 def is_first_rank() -> bool:
-    """Whether this process is rank 0 of mpirun, or alone."""
+    """Whether this process is rank 0 under mpirun, or runs alone."""
     return mpi_rank_or_zero() == 0
 
 
 def atari(
     model: type, argv: Sequence[str] | None = None, *, policies: Sequence[str] = (), **settings: Any
 ) -> Any:
-    """Train a model on one game of Atari, whose frames are not stacked.
+    """Train a model on one Atari game, without stacking frames.
 
     Args:
-        model: the class of the model. argv: as of `begin`.
-        policies: choices of `--policy`, the first is the default; none has no such option.
-        settings: of the model.
+        model: the class of the model.
+        argv: as in `begin`.
+        policies: the choices of `--policy`, the first of which is the default; if there are none,
+            there is no such option.
+        settings: keyword arguments of the model.
     """
     options = begin(_with_policies(atari_arg_parser(), policies), argv)
     env = Monitor(make_atari(options.env), monitor_file())
@@ -79,14 +82,15 @@ def atari_vector(
     longer: float = 1.1,
     **settings: Any,
 ) -> Any:
-    """Train a model on several games of Atari at once, four frames of each together.
+    """Train a model on a vector of Atari games, with four stacked frames.
 
     Args:
-        model: the class of the model. argv: as of `begin`.
-        n_envs: how many games.
-        policies, schedules: choices of `--policy` and `--lr_schedule`, the first is the default.
-        longer: it learns for `--num-timesteps` times this.
-        settings: of the model.
+        model: the class of the model.
+        argv: as in `begin`.
+        n_envs: the number of environments.
+        policies, schedules: the choices of `--policy` and `--lr_schedule`, the default first.
+        longer: a factor for `--num-timesteps`.
+        settings: keyword arguments of the model.
     """
     parser = _with_policies(atari_arg_parser(), policies)
     if schedules:
@@ -102,12 +106,13 @@ def atari_vector(
 def mujoco(
     model: type, argv: Sequence[str] | None = None, *, normalizes: bool = False, **settings: Any
 ) -> Any:
-    """Train a model on a robot of MuJoCo, and show it if `--play` is given.
+    """Train a model on a MuJoCo robot, and show it if `--play` is given.
 
     Args:
-        model: the class of the model. argv: as of `begin`.
-        normalizes: whether observations and rewards are normalised.
-        settings: of the model.
+        model: the class of the model.
+        argv: as in `begin`.
+        normalizes: whether to normalise observations and rewards.
+        settings: keyword arguments of the model.
     """
     options = begin(mujoco_arg_parser(), argv)
     env = make_mujoco_env(options.env, options.seed)
@@ -120,17 +125,17 @@ def mujoco(
 
 
 def play(model: Any) -> NoReturn:
-    """Show a model that remembers nothing in a window until it is interrupted."""
+    """Show a model without recurrence in a window, until the program is interrupted."""
     env = as_vec_env(model.get_env())
     observation = env.reset()
     while True:
         action, _ = model.predict(observation)
-        observation, *_ = env.step(action)  # episodes begin anew by themselves
+        observation, *_ = env.step(action)  # the vector resets itself
         env.render()
 
 
 def monitor_file() -> str | None:
-    """Where this process's `Monitor` writes, if rows are written."""
+    """The path for this process's `Monitor`, in the logger's folder; None if there is no folder."""
     folder = logger.get_dir()
     return os.path.join(folder, "0") if folder else None
 
@@ -144,7 +149,7 @@ def _with_policies(parser: ArgumentParser, policies: Sequence[str]) -> ArgumentP
 def _learnt(
     model: Any, env: Any, options: Namespace, settings: Mapping[str, Any], longer: float = 1.0
 ) -> Any:
-    """A model that has learnt; `--policy`, where there is one, is its policy."""
+    """Make a model and train it; its policy is that of `settings`, or else `--policy`."""
     policy = settings.get("policy") or POLICIES[getattr(options, "policy", "cnn")]
     given = {"seed": options.seed, "verbose": 1, **settings, "policy": policy}
     return model(env=env, **given).learn(int(options.num_timesteps * longer))

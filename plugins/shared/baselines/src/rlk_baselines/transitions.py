@@ -1,4 +1,4 @@
-"""Puts transitions into a model's replay by hand."""
+"""Adds a program's own transitions to a model's replay."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rlk_baselines.refusals import Refused
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: How far rounding may lead a scaled action out of -1 to 1.
+#: The largest rounding error by which a scaled action may exceed -1 to 1.
 _ROUNDING = 1e-4
 
 
 class StepOfProgram(Step):
-    """A step that a program has put into the replay, which no environment of the model has made."""
+    """A step that the program adds to the replay, not one of the model's environments."""
 
 
 def add_transition(
@@ -30,8 +30,8 @@ def add_transition(
     """As `OffPolicyRLModel.replay_buffer_add`.
 
     Raises:
-        PlanError: if the model learns from several environments, of which a transition is of one.
-        Refused: for an action that its policy cannot choose.
+        PlanError: if the model learns from several environments.
+        Refused: for an action that the policy cannot choose.
     """
     if run.n_envs != 1:
         raise PlanError(
@@ -57,7 +57,11 @@ def add_transition(
 
 
 def _chosen(space: Any, action: Any) -> Array:
-    """What a policy has chosen where the replay gives this action: [D] of a Box, or a number."""
+    """The policy's action for an action as replays return it: [D] of a Box, or a number from 0.
+
+    Raises:
+        Refused: if the policy cannot choose it.
+    """
     values: Array = np.asarray(action)
     chosen: Array
     if isinstance(space, spaces.Discrete):

@@ -1,7 +1,7 @@
-"""Arguments of constructors that another argument leaves without effect: a warning tells of them.
+"""Warns about constructor arguments that have no effect because of another argument.
 
-Stable Baselines and Stable-Baselines3 pass over them; rlk itself refuses them. A model has the
-defaults of such arguments, for as long as they are without effect.
+Stable Baselines and Stable-Baselines3 ignore them silently, and rlk itself refuses them. A model
+uses the defaults of such arguments, as long as they have no effect.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from rlk_baselines.arguments import is_other
 
 @attrs.frozen
 class Needed:
-    """What an argument needs so that it does something."""
+    """The condition for an argument to have an effect."""
 
-    switch: str  #: another argument
-    says: str  #: the value that is missing, for the warning
-    is_on: Callable[[Any], bool] = bool  #: of the value that the switch has
+    switch: str  #: the name of another argument
+    says: str  #: the value that it needs, for the warning
+    is_on: Callable[[Any], bool] = bool  #: whether a value of `switch` meets the condition
 
 
 def _is_learnt(ent_coef: Any) -> bool:
@@ -43,11 +43,11 @@ _EVALUATION = Needed("eval_env", "…", _is_given)
 _REPLAY = Needed("replay_ratio", "… above 0")
 _TRUST_REGION = Needed("trust_region", "True")
 
-#: Of all algorithms: argument -> what it needs.
+#: For all algorithms: argument -> its condition.
 OF_ALL: Mapping[str, Needed] = {
     "full_tensorboard_log": Needed("tensorboard_log", "…"),
 }
-#: Algorithm of rlk -> argument -> what it needs.
+#: Algorithm of rlk -> argument -> its condition.
 OF_ONE: Mapping[str, Mapping[str, Needed]] = {
     "a2c": {"sde_sample_freq": _SDE},
     "acer": {
@@ -82,21 +82,21 @@ OF_ONE: Mapping[str, Mapping[str, Needed]] = {
 
 
 def needed_by(algo: str) -> dict[str, Needed]:
-    """What arguments of a model need, by their names.
+    """The conditions of a model's arguments, by their names.
 
     Args:
-        algo: the name of its algorithm in rlk.
+        algo: the name of the model's algorithm in rlk.
     """
     return {**OF_ALL, **OF_ONE.get(algo, {})}
 
 
 def with_effect(algo: str, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of a model; one without effect has its default, and a warning says so.
+    """A model's arguments, with the default for each one without effect, and a warning about it.
 
     Args:
-        algo: the name of its algorithm in rlk.
-        given: all of them, by name.
-        defaults: of the constructor.
+        algo: the name of the model's algorithm in rlk.
+        given: all arguments, by name.
+        defaults: the defaults of the constructor.
     """
     found = dict(given)
     for name, needed in needed_by(algo).items():
@@ -109,10 +109,10 @@ def with_effect(algo: str, given: Mapping[str, Any], defaults: Mapping[str, Any]
 
 
 def switched_by(algo: str, names: Iterable[str]) -> set[str]:
-    """The arguments that may gain or lose their effect where these change."""
+    """The arguments that may gain or lose their effect when these arguments change."""
     return {name for name, needed in needed_by(algo).items() if needed.switch in {*names}}
 
 
 def warn_without_effect(name: str, value: Any, needed: str) -> None:
-    """Warn of an argument that does nothing here."""
+    """Warn that an argument has no effect without another one."""
     warnings.warn(f"{name}={value!r} has no effect without {needed}", UserWarning, stacklevel=7)

@@ -13,7 +13,7 @@ Model = TypeVar("Model", bound="A2C")
 class A2C(ActorCriticRLModel):
     """Advantage actor-critic (Mnih et al. 2016, arXiv 1602.01783).
 
-    Its parameters are those of `a2c`, whose README says what each of them does.
+    Its parameters are those of the plugin `a2c`; the README of rlk-a2c describes them.
     """
 
     algo = "a2c"

@@ -1,4 +1,4 @@
-"""A2C on a robot of MuJoCo: `python -m rlk_baselines.a2c.run_mujoco`."""
+"""Trains A2C on a MuJoCo robot: `python -m rlk_baselines.a2c.run_mujoco`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from rlk_baselines.a2c import A2C
 from rlk_baselines.scripts import mujoco
 
-#: Trains, with the arguments of the command line or those given, and returns the model.
+#: Train with the given arguments, or those of the command line, and return the model.
 main = partial(
     mujoco,
     A2C,

@@ -15,7 +15,7 @@ Model = TypeVar("Model", bound="ACER")
 class ACER(ActorCriticRLModel):
     """Actor-critic with experience replay (Wang et al. 2016, arXiv 1611.01224).
 
-    Its parameters are those of `acer`, whose README says what each of them does.
+    Its parameters are those of the plugin `acer`; the README of rlk-acer describes them.
     """
 
     algo = "acer"

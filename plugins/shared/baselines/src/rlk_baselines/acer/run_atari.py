@@ -1,4 +1,4 @@
-"""ACER on a game of Atari: `python -m rlk_baselines.acer.run_atari`."""
+"""Trains ACER on an Atari game: `python -m rlk_baselines.acer.run_atari`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from rlk_baselines.acer import ACER
 from rlk_baselines.scripts import atari_vector
 
-#: Trains, with the arguments of the command line or those given, and returns the model.
+#: Train with the given arguments, or those of the command line, and return the model.
 main = partial(
     atari_vector,
     ACER,

@@ -1,4 +1,4 @@
-"""`ACKTR`: actor-critic by K-FAC in a trust region (Wu et al. 2017, arXiv 1708.05144)."""
+"""`ACKTR`: actor-critic with K-FAC and a trust region (Wu et al. 2017, arXiv 1708.05144)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Model = TypeVar("Model", bound="ACKTR")
 
 
 class ACKTR(ActorCriticRLModel):
-    """Actor-critic by K-FAC in a trust region (Wu et al. 2017, arXiv 1708.05144).
+    """Actor-critic with K-FAC and a trust region (Wu et al. 2017, arXiv 1708.05144).
 
-    Its parameters are those of `acktr`, whose README says what each of them does.
+    Its parameters are those of the plugin `acktr`; the README of rlk-acktr describes them.
     """
 
     algo = "acktr"

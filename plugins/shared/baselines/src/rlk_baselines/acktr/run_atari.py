@@ -1,4 +1,4 @@
-"""ACKTR on a game of Atari: `python -m rlk_baselines.acktr.run_atari`."""
+"""Trains ACKTR on an Atari game: `python -m rlk_baselines.acktr.run_atari`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from rlk_baselines.acktr import ACKTR
 from rlk_baselines.scripts import atari_vector
 
-#: Trains, with the arguments of the command line or those given, and returns the model.
+#: Train with the given arguments, or those of the command line, and return the model.
 main = partial(atari_vector, ACKTR, n_envs=32)
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`Monitor`, and what reads its files."""
+"""`Monitor`, and functions that find and read its files."""
 
 from rlk_baselines.bench.monitor import Monitor, get_monitor_files, load_results
 

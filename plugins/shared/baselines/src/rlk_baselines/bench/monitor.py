@@ -19,15 +19,18 @@ __all__ = ["LoadMonitorResultsError", "Monitor", "get_monitor_files", "load_resu
 
 
 class Monitor(Wrapper):
-    """Records episodes: the info that one ends with has them as `episode`, with `r`, `l` and `t`.
+    """Records episodes: the last info of each has a dict `episode`.
+
+    Its keys are `r`, the return, `l`, the length in steps, and `t`, the seconds since this monitor
+    was made; and the keywords below.
 
     Args:
-        env: the environment, of gym's interface or Gymnasium's; this has gym's.
-        filename: the CSV file (`x` is `x.monitor.csv`, a folder means `monitor.csv` in it); None
-            writes none.
+        env: the environment, with the interface of gym or Gymnasium. The monitor has gym's.
+        filename: the CSV file: `x` means `x.monitor.csv`, a folder means `monitor.csv` in it, and
+            None writes no file.
         allow_early_resets: whether it may be reset in the middle of an episode.
         reset_keywords: keywords of `reset` that become columns.
-        info_keywords: keys of the last info that become columns.
+        info_keywords: keys of an episode's last info that become columns.
     """
 
     EXT = SUFFIX
@@ -68,7 +71,7 @@ class Monitor(Wrapper):
         """Begin an episode.
 
         Raises:
-            RuntimeError: without `allow_early_resets`, in the middle of one.
+            RuntimeError: in the middle of an episode, unless `allow_early_resets`.
             ValueError: if a keyword of `reset_keywords` is missing.
         """
         if not self.allow_early_resets and not self.needs_reset:
@@ -86,13 +89,14 @@ class Monitor(Wrapper):
         return self.env.reset(**kwargs)
 
     def step(self, action: Any) -> Any:
-        """One step; where the episode ends, info has `episode`.
+        """Make one step; the last info of an episode has `episode`.
 
-        What the environment itself says there of its return and length is taken (an Atari game
-        whose rewards are clipped).
+        If the environment has already put its return and length there, these are used: those of an
+        Atari game whose rewards are clipped.
 
         Raises:
             RuntimeError: if the episode is over.
+            KeyError: if the last info lacks a key of `info_keywords`.
         """
         if self.needs_reset:
             raise RuntimeError("this episode is over: call reset() before the next step().")
@@ -101,7 +105,7 @@ class Monitor(Wrapper):
         self.total_steps += 1
         if done:
             self.needs_reset = True
-            if not info.get("goes_on"):  # a life of an Atari game is not an episode
+            if not info.get("goes_on"):  # the end of a life in an Atari game ends no episode
                 info = {**info, "episode": self._finish(info)}
         return observation, reward, done, info
 
@@ -128,7 +132,7 @@ class Monitor(Wrapper):
             self._file.close()
 
     def get_total_steps(self) -> int:
-        """Steps of all episodes, the running one included."""
+        """The number of steps in all episodes, including the current one."""
         return self.total_steps
 
     def get_episode_rewards(self) -> list[float]:
@@ -140,7 +144,7 @@ class Monitor(Wrapper):
         return self.episode_lengths
 
     def get_episode_times(self) -> list[float]:
-        """When every finished episode ended, in seconds since the start."""
+        """The time at which every finished episode ended, in seconds since this was made."""
         return self.episode_times
 
 
@@ -148,11 +152,11 @@ def load_results(path: str | os.PathLike[str]) -> Any:
     """The episodes of all monitor files in a folder, in the order in which they ended.
 
     Returns:
-        A pandas DataFrame with the columns r, l, t and those of keywords, which are NaN for the
-        episodes of a file without them.
+        A pandas DataFrame with the columns r, l, t and those of the keywords. These are NaN for
+        episodes of a file that does not have them.
 
     Raises:
-        LoadMonitorResultsError: if there is no such file, or one is damaged.
+        LoadMonitorResultsError: if there is no monitor file, or one is damaged.
     """
     import pandas
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rlk_baselines.models import ActorCriticRLModel as ActorCriticRLModel
     from rlk_baselines.models import OffPolicyRLModel as OffPolicyRLModel
 
-#: The module of every name, below this one.
+#: The submodule of every name.
 _HOMES = {
     "ActorCriticRLModel": "base_class",
     "BaseRLModel": "base_class",

@@ -1,7 +1,8 @@
-"""DeepMind's preprocessing of Atari games: `make_atari`, `wrap_deepmind`, and wrappers one by one.
+"""DeepMind's preprocessing of Atari games: `make_atari`, `wrap_deepmind`, and single wrappers.
 
-`wrap_deepmind(make_atari(id))` plays by rlk's `atari`, which does all at once and is several times
-faster. Put around anything else, it is made of the wrappers of `single_atari_wrappers`.
+`wrap_deepmind(make_atari(id))` uses rlk's wrapper `atari`, which does everything in one pass and is
+several times faster. Around any other environment, `wrap_deepmind` stacks the wrappers of
+`single_atari_wrappers`.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ __all__ = [
 
 
 def make_atari(env_id: str) -> FourValuesEnv:
-    """A game by its id, with 1 to 30 no-ops at the start and actions of four frames.
+    """Make a game by its id, with 1 to 30 no-ops at the start and each action repeated 4 times.
 
     Raises:
-        PlanError: if it is no id of an Atari game, or a package is missing.
+        PlanError: if this is not the id of an Atari game, or a package is missing.
     """
     return FourValuesEnv(atari.AtariScreen(make_by_id(env_id)))
 
@@ -56,16 +57,16 @@ def wrap_deepmind(
     frame_stack: bool = False,
     scale: bool = False,
 ) -> Any:
-    """The rest of DeepMind's preprocessing: small grey images, fire at the start, and what follows.
+    """The rest of DeepMind's preprocessing: grey 84x84 images, FIRE at the start, and the options.
 
     Args:
-        env: of `make_atari`, or another environment of images. A `Monitor` around one of
-            `make_atari` stands around the whole afterwards, and still records whole games with
-            their own rewards.
-        episode_life: whether an episode ends with a life.
-        clip_rewards: whether rewards are -1, 0 or 1.
+        env: an environment from `make_atari`, or another one with images. A `Monitor` around one
+            from `make_atari` becomes the outermost wrapper, and still records whole games with
+            unclipped rewards.
+        episode_life: whether the loss of a life ends an episode.
+        clip_rewards: whether rewards are replaced by their signs, -1, 0 or 1.
         frame_stack: whether an observation is the latest four frames.
-        scale: whether pixels are 0 to 1.
+        scale: whether pixels are scaled to 0 to 1.
     """
     monitors: list[Monitor] = []
     inner = env
@@ -93,7 +94,7 @@ def wrap_deepmind(
 def _one_by_one(
     env: Any, episode_life: bool, clip_rewards: bool, frame_stack: bool, scale: bool
 ) -> Any:
-    """The same, of wrappers around whatever it is."""
+    """The same preprocessing as a stack of wrappers, around any environment."""
     if episode_life:
         env = EpisodicLifeEnv(env)
     if "FIRE" in meanings_of(env):

@@ -1,4 +1,4 @@
-"""`BaseRLModel`: what all models of Stable Baselines have in common, in front of an rlk agent."""
+"""`BaseRLModel`: the interface that all models of Stable Baselines share, over an rlk agent."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ Callback = BaseCallback | Callable[..., Any] | list[Any] | None
 
 
 class Variable(NamedTuple):
-    """A parameter of a model: `get_parameter_list` gives TensorFlow's variables there."""
+    """A named parameter of a model. Stable Baselines has TensorFlow variables in its place."""
 
     name: str
     value: Array
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the value."""
+        """The shape of the value."""
         return tuple(self.value.shape)
 
 
@@ -44,16 +44,16 @@ class BaseRLModel(Constructed):
     """A policy with everything that trains it.
 
     Args:
-        policy: its name, or a class.
-        env: an environment of gym's interface or Gymnasium's, a vector of them, or an id. None is
-            for a model that is only set up later.
+        policy: a policy's name or class.
+        env: an environment with the interface of gym or Gymnasium, a vector of them, or an id. None
+            is for a model that gets its environment later.
         arguments, keywords: those of the class's documented signature (`inspect.signature`).
 
     Attributes:
         agent: the rlk agent that does the work.
 
     Raises:
-        ValueError: for what does not exist or does not fit.
+        ValueError: if something does not exist, or does not fit the rest.
     """
 
     # ---- learning and acting ---------------------------------------------------------------------
@@ -69,12 +69,14 @@ class BaseRLModel(Constructed):
         """Train, and return this model.
 
         Args:
-            total_timesteps: steps to train, over all environments; of 2.5 they are 2.
+            total_timesteps: environment steps to train for, summed over all environments. A
+                fraction is rounded down.
             callback: a callback, a list of them, or a function of local and global variables. It
                 stops the training by returning False.
-            log_interval: collections (on-policy, DDPG) or episodes (off-policy) between rows.
-            tb_log_name: what the folder of tensorboard's events begins with.
-            reset_num_timesteps: whether timesteps are counted from 0 again.
+            log_interval: collections (on-policy, DDPG) or episodes (off-policy) between two rows of
+                the log.
+            tb_log_name: the prefix of the folder for TensorBoard's events.
+            reset_num_timesteps: whether to count timesteps from 0 again.
         """
         if self._env is None:
             raise Refused(
@@ -104,14 +106,15 @@ class BaseRLModel(Constructed):
         """The action for an observation, or for a batch of them, and the state for the next call.
 
         Args:
-            observation: one, or a batch of them, as the environment gives them.
-            state: what the last call returned (recurrent policies).
-            mask: where an episode has just begun.
-            deterministic: the mode of the policy instead of a sample; None is the model's default,
-                True for DQN, DDPG, SAC, TD3 and HER, else False.
+            observation: one observation, or a batch of them [B, …], as the environment returns
+                them.
+            state: the state that the previous call returned (recurrent policies).
+            mask: bool [B], whether the observation is the first of an episode.
+            deterministic: whether to take the mode of the policy instead of a sample. None is the
+                model's default: True for DQN, DDPG, SAC, TD3 and HER, else False.
 
         Raises:
-            ValueError: if the observation does not fit.
+            ValueError: if the observation does not fit the observation space.
         """
         pair = observation if isinstance(observation, tuple) and len(observation) == 2 else None
         if pair and isinstance(pair[1], dict):
@@ -123,7 +126,7 @@ class BaseRLModel(Constructed):
         return self._act(observation, state, mask, chosen)
 
     def _act(self, observation: Any, state: Any, mask: Any, deterministic: bool) -> tuple[Any, Any]:
-        """What `predict` returns; models that sample in a way of their own have another."""
+        """What `predict` returns; models that sample differently override this."""
         return self.agent.predict(observation, state, mask, deterministic)
 
     def action_probability(
@@ -134,9 +137,9 @@ class BaseRLModel(Constructed):
         actions: Any = None,
         logp: bool = False,
     ) -> Any:
-        """How likely actions are: see `rlk.Agent.action_probability`.
+        """The probability of actions: see `rlk.Agent.action_probability`.
 
-        Actions may have an axis more or less than the space (`[B, 1]` of a Discrete one).
+        `actions` of a Discrete space may be [B] or [B, 1].
         """
         if actions is not None:
             actions, shape = np.asarray(actions), self.action_space.shape
@@ -156,9 +159,9 @@ class BaseRLModel(Constructed):
 
         Args:
             dataset: an `ExpertDataset`.
-            n_epochs: passes over its training part.
-            learning_rate, adam_epsilon: of Adam.
-            val_interval: epochs between reports of the losses; None is a tenth of all.
+            n_epochs: passes over the training part of the dataset.
+            learning_rate, adam_epsilon: the settings of Adam.
+            val_interval: epochs between two reports of the losses; None means `n_epochs` / 10.
         """
         with refused():
             pretrain(self, dataset, n_epochs, learning_rate, adam_epsilon, val_interval)
@@ -167,10 +170,11 @@ class BaseRLModel(Constructed):
     # ---- the environment -------------------------------------------------------------------------
 
     def get_env(self) -> Any:
-        """The environment that it learns from, or None if a loaded model has none.
+        """The environment that the model learns from, or None if a loaded model has none.
 
-        A model that learns from one environment gives out the one that was passed (one of
-        Gymnasium's interface with gym's), and of a vector of one the same vector without its axis.
+        A model that was given a single environment returns that one; one with Gymnasium's interface
+        comes back with gym's. If it was given a vector of one environment, the result steps that
+        vector without the batch axis. Models that learn from vectors return the vector.
         """
         if isinstance(self._env, AwaitedVecEnv) and self._env.env_id is None:
             return None
@@ -184,23 +188,25 @@ class BaseRLModel(Constructed):
 
     @property
     def env(self) -> Any:
-        """As `get_env`."""
+        """The result of `get_env`."""
         return self.get_env()
 
     def set_env(self, env: Any) -> None:
-        """Learn from another environment from now on, which has the same spaces.
+        """Learn from another environment from now on. It must have the same spaces.
 
-        It may be a vector of another number: a replay then goes on with its newest transitions.
-        The episodes of the one before are forgotten: means are of the new one alone.
+        It may be a vector with another number of environments: a replay storage then keeps its
+        newest transitions. Episode statistics start again, so that means are of the new environment
+        alone.
 
         Raises:
-            ValueError: if it does not fit.
+            ValueError: if the environment does not fit, or if the number of environments or the
+                `VecNormalize` would change during `learn`.
         """
         with refused():
             if env is None:
                 raise Refused("set_env needs an environment, got None.")
             new, old = as_vec_env(env), self._env
-            agent = None if self._agent is None else self.agent  # what was set counts before
+            agent = None if self._agent is None else self.agent  # applies attributes that were set
             self._env = new
             if agent is None:
                 return
@@ -222,14 +228,14 @@ class BaseRLModel(Constructed):
             metrics.recent_successes.clear()
 
     def get_vec_normalize_env(self) -> VecNormalize | None:
-        """The `VecNormalize` around its environment, or None."""
+        """The `VecNormalize` around the model's environment, or None."""
         return unwrap_vec_normalize(self._env)
 
     def set_random_seed(self, seed: int | None) -> None:
-        """Seed everything that draws from now on; None changes nothing.
+        """Seed every random stream of the model; None changes nothing.
 
-        Python's, numpy's and torch's global generators are seeded, too. Environments are with their
-        next reset: while `learn` goes on, running episodes stay as they are.
+        The global generators of Python, numpy and torch are seeded, too. Environments are seeded at
+        their next reset, so episodes in progress do not change.
         """
         if seed is None:
             return
@@ -245,25 +251,25 @@ class BaseRLModel(Constructed):
     # ---- parameters and files --------------------------------------------------------------------
 
     def get_parameter_list(self) -> list[Variable]:
-        """Every parameter, with its name and its value (TensorFlow's variables there)."""
+        """Every parameter with its name and value; Stable Baselines returns variables here."""
         return [Variable(name, value) for name, value in self.get_parameters().items()]
 
     def get_parameters(self) -> OrderedDict[str, Array]:
-        """A copy of every parameter, by name; the policy's begin with `model/`."""
+        """A copy of every parameter, by name; names of the policy's begin with `model/`."""
         return OrderedDict(self.agent.get_parameters())
 
     def further_parameters(self, about: Mapping[str, Any]) -> dict[str, Array]:
-        """Parameters that are not the agent's, by name, in what `about` gives."""
+        """Parameters that are not the agent's, by name, from `about`, the data of a saved model."""
         return {}
 
     def load_parameters(
         self, load_path_or_dict: Mapping[str, Any] | str | IO[bytes], exact_match: bool = True
     ) -> None:
-        """Set parameters; optimisers stay as they are.
+        """Set parameters; the optimisers' states do not change.
 
         Args:
-            load_path_or_dict: what `get_parameters` returned, or a saved model.
-            exact_match: whether none may be missing.
+            load_path_or_dict: the result of `get_parameters`, or the path or file of a saved model.
+            exact_match: whether to refuse values that lack a parameter.
 
         Raises:
             RuntimeError: if names or shapes do not fit.
@@ -280,11 +286,11 @@ class BaseRLModel(Constructed):
     def save(
         self, save_path: str | os.PathLike[str] | IO[bytes], cloudpickle: bool = False
     ) -> None:
-        """Write the model.
+        """Write the model to a file.
 
         Args:
-            save_path: a path, to which `.zip` is added if it has no suffix, or an open file.
-            cloudpickle: write a pickle (`.pkl`) instead.
+            save_path: a path, to which `.zip` is added if it has no suffix, or an open binary file.
+            cloudpickle: whether to write a pickle (`.pkl`) instead.
         """
         model_files.save(self, save_path, as_pickle=cloudpickle)
 
@@ -296,18 +302,18 @@ class BaseRLModel(Constructed):
         custom_objects: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> Model:
-        """A model that was saved.
+        """Load a saved model.
 
         Args:
-            load_path: a path, with or without `.zip`, or an open file.
-            env: the environment to learn in; None suffices to act.
-            custom_objects: values for what the file holds under these names, which is not read:
-                arguments of the constructor, and the two spaces. A warning tells of other names.
-            kwargs: arguments of the constructor that are to be others now, and those that no file
-                holds: a policy of one's own, functions.
+            load_path: a path, with or without `.zip`, or an open binary file.
+            env: the environment to learn in; a model that only acts needs none.
+            custom_objects: values that replace the saved ones, which are then not read, by name:
+                constructor arguments, and the two spaces. Other names cause a warning.
+            kwargs: constructor arguments with new values, and those that no file holds: a custom
+                policy, functions.
 
         Raises:
-            ValueError: for what does not fit.
+            ValueError: if the file and the arguments do not fit each other.
         """
         with refused():
             made: Model = model_files.load(cls, load_path, env, custom_objects or {}, kwargs)
@@ -315,14 +321,14 @@ class BaseRLModel(Constructed):
 
 
 def _whole(timesteps: Any) -> int:
-    """Timesteps as a whole number: a fraction is cut off, as programs compute them (0.1 * n)."""
+    """Timesteps as an int, rounded down: programs often compute a float, such as 0.1 * n."""
     is_fraction = isinstance(timesteps, float) and math.isfinite(timesteps)
     with refused():
         return checked_timesteps(int(timesteps) if is_fraction else timesteps, "learn")
 
 
 def __getattr__(name: str) -> Any:
-    """The families of models, which are derived from the one that is here."""
+    """The base classes of model families: `models` imports this module, so they load on access."""
     if name in ("ActorCriticRLModel", "OffPolicyRLModel"):
         from rlk_baselines import models
 

@@ -1,4 +1,4 @@
-"""`BitFlippingEnv`: bits to flip, with goals and gym's interface."""
+"""`BitFlippingEnv`: a goal environment of bits to flip, with gym's interface."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from rlk_toy_environments import bit_flipping
 
 
 class BitFlippingEnv(FourValuesEnv):
-    """Bits to be flipped until all are 1, one at a time; the reward is -1 until then.
+    """Bits to be flipped until all are 1; the reward is -1 until then.
 
     Args:
-        n_bits: how many bits.
-        continuous: a Box of actions, of which those above 0 flip their bit.
-        max_steps: of an episode; None is `n_bits`.
-        discrete_obs_space: patterns as one number.
-        image_obs_space: patterns as a picture.
+        n_bits: the number of bits.
+        continuous: whether actions are a Box [n_bits]; each number above 0 flips its bit.
+        max_steps: the most steps of an episode; None means `n_bits`.
+        discrete_obs_space: whether a bit pattern is observed as one number.
+        image_obs_space: whether a bit pattern is observed as an image.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Replay buffers for a program's own use. Models keep theirs in rlk's storages. B transitions."""
+"""Replay buffers for a program's own use; models use rlk's storages. Shapes: B transitions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Sampled = tuple[Array, Array, Array, Array, Array]
 
 
 class ReplayBuffer:
-    """The latest transitions, from which batches are drawn at random.
+    """The latest transitions, sampled uniformly by numpy's global generator.
 
     Args:
-        size: how many are kept; older ones are dropped.
+        size: the most transitions to keep; the oldest are overwritten.
     """
 
     def __init__(self, size: int) -> None:
@@ -35,11 +35,11 @@ class ReplayBuffer:
 
     @property
     def buffer_size(self) -> int:
-        """How many are kept."""
+        """The most transitions that are kept."""
         return self._maxsize
 
     def can_sample(self, n_samples: int) -> bool:
-        """Whether there are so many."""
+        """Whether there are at least `n_samples` transitions."""
         return len(self) >= n_samples
 
     def is_full(self) -> bool:
@@ -47,7 +47,7 @@ class ReplayBuffer:
         return len(self) == self.buffer_size
 
     def add(self, obs_t: Any, action: Any, reward: float, obs_tp1: Any, done: bool) -> None:
-        """Keep a transition."""
+        """Add one transition."""
         data = (obs_t, action, reward, obs_tp1, float(done))
         if self._next_idx >= len(self._storage):
             self._storage.append(data)
@@ -63,19 +63,19 @@ class ReplayBuffer:
         obs_tp1: Iterable[Any],
         done: Iterable[bool],
     ) -> None:
-        """Keep several transitions."""
+        """Add several transitions; all arguments have the same length."""
         for data in zip(obs_t, action, reward, obs_tp1, done, strict=True):
             ReplayBuffer.add(self, *data)
 
     def sample(self, batch_size: int, env: Any = None, **_kwargs: Any) -> Any:
-        """Transitions drawn with replacement.
+        """Sample transitions with replacement.
 
         Args:
             batch_size: B.
-            env: a `VecNormalize` that normalises what is drawn, or None.
+            env: a `VecNormalize` that normalises observations and rewards, or None.
 
         Returns:
-            observations [B, …], actions, rewards [B], next observations, and dones [B] of 0 and 1.
+            observations [B, …], actions, rewards [B], next observations, and dones [B], 0 or 1.
         """
         drawn = np.random.randint(0, len(self._storage), size=batch_size)
         return self._encode_sample(drawn.tolist(), env=env)
@@ -92,11 +92,11 @@ class ReplayBuffer:
 
 
 class PrioritizedReplayBuffer(ReplayBuffer):
-    """A buffer that draws transitions by their priorities (Schaul et al. 2015, arXiv 1511.05952).
+    """Proportional prioritised replay (Schaul et al. 2015, arXiv 1511.05952).
 
     Args:
-        size: how many are kept.
-        alpha: how much priorities count, 0 (not at all) to 1.
+        size: the most transitions to keep.
+        alpha: the exponent of priorities, at least 0; 0 samples uniformly.
     """
 
     def __init__(self, size: int, alpha: float) -> None:
@@ -107,7 +107,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         self._priorities = np.zeros(size)
 
     def add(self, obs_t: Any, action: Any, reward: float, obs_tp1: Any, done: bool) -> None:
-        """Keep a transition, with the highest priority so far."""
+        """Add one transition, with the highest priority so far."""
         self._priorities[self._next_idx] = self._max_priority**self._alpha
         super().add(obs_t, action, reward, obs_tp1, done)
 
@@ -123,19 +123,20 @@ class PrioritizedReplayBuffer(ReplayBuffer):
             self.add(*data)
 
     def sample(self, batch_size: int, beta: float = 0.0, env: Any = None) -> Any:  # type: ignore[override]
-        """Transitions drawn by priority, their importance weights, and where they are.
+        """Sample transitions in proportion to their priorities.
 
         Args:
             batch_size: B.
-            beta: how much of the bias weights take away, 0 to 1.
-            env: as of `ReplayBuffer.sample`.
+            beta: the exponent of the importance weights: 0 corrects no bias, 1 all of it.
+            env: as in `ReplayBuffer.sample`.
 
         Returns:
-            What `ReplayBuffer.sample` gives, weights [B], and indices [B].
+            The results of `ReplayBuffer.sample`, importance weights [B], at most 1, and the indices
+            of the transitions [B].
         """
         priorities = self._priorities[: len(self)]
         probabilities = priorities / priorities.sum()
-        # One draw in each of B equal parts of the total.
+        # Stratified: one draw from each of B equal parts of the total.
         targets = (np.random.random(batch_size) + np.arange(batch_size)) / batch_size
         cumulative = np.cumsum(probabilities)
         indices = np.minimum(np.searchsorted(cumulative, targets, side="right"), len(self) - 1)
@@ -144,7 +145,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         return (*self._encode_sample(indices.tolist(), env=env), weights, indices)
 
     def update_priorities(self, idxes: Sequence[int], priorities: Sequence[float]) -> None:
-        """Give the transitions at these places new priorities, above 0."""
+        """Set new priorities, above 0, of the transitions at these indices."""
         given = np.asarray(priorities, np.float64)
         assert np.min(given) > 0, "priorities are above 0"
         self._priorities[np.asarray(idxes)] = given**self._alpha

@@ -1,4 +1,4 @@
-"""What callbacks are derived from, with the interface of Stable Baselines 2.10."""
+"""The base classes of callbacks, with the interface of Stable Baselines 2.10."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
 
 def stops(result: Any) -> bool:
-    """Whether what a callback returned stops the training: False does, numpy's too, None does not.
+    """Whether a callback's result stops the training: False does, None does not.
 
-    Comparisons of numpy's numbers give numpy's False.
+    numpy's False does, too: comparisons of numpy numbers return it.
     """
     return isinstance(result, (bool, np.bool_)) and not result
 
 
 class BaseCallback:
-    """What all callbacks are derived from.
+    """The base class of all callbacks.
 
     Args:
-        verbose: 0 prints nothing.
+        verbose: the level of output; 0 prints nothing.
 
     Attributes:
         model: the model that learns.
         training_env: its environment.
-        n_calls: how often it was called.
-        num_timesteps: steps of the environments so far.
+        n_calls: the number of calls so far.
+        num_timesteps: environment steps so far, summed over all environments.
         locals, globals: variables of the training.
-        logger: `rlk_baselines.logger`; of a model of Stable-Baselines3, its own.
-        parent: the callback that this one is called by, if any.
+        logger: `rlk_baselines.logger`; for a model of `rlk_baselines.sb3`, the model's own logger.
+        parent: the callback that calls this one, or None.
     """
 
     model: BaseRLModel
@@ -49,14 +49,14 @@ class BaseCallback:
         self.parent: BaseCallback | None = None
 
     def init_callback(self, model: BaseRLModel) -> None:
-        """Take the model and its environment; called at the start of every `learn`."""
+        """Set the model and its environment; called at the start of every `learn`."""
         self.model = model
         self.training_env = model.get_env()
         self.logger = getattr(model, "logger", logger)
         self._init_callback()
 
     def _init_callback(self) -> None:
-        """Prepare; to be overridden."""
+        """Called after the model is set; to be overridden."""
 
     def on_training_start(self, locals_: dict[str, Any], globals_: dict[str, Any]) -> None:
         """Called before the first collection."""
@@ -78,7 +78,7 @@ class BaseCallback:
         raise NotImplementedError(f"{type(self).__name__} has no _on_step(self) -> bool")
 
     def on_step(self) -> bool:
-        """Called after every step of the environments, or when the event of a parent happens."""
+        """Called after every step of the environments, or by a parent when its event happens."""
         self.n_calls += 1
         self.num_timesteps = self.model.num_timesteps
         return self._on_step()
@@ -101,19 +101,19 @@ class BaseCallback:
         """Called before `learn` returns; to be overridden."""
 
     def update_locals(self, locals_: dict[str, Any]) -> None:
-        """Take the variables of the training as they are now."""
+        """Update `locals` with the current variables of the training."""
         self.locals.update(locals_)
         self.update_child_locals(locals_)
 
     def update_child_locals(self, locals_: dict[str, Any]) -> None:
-        """Give them to the callbacks that this one calls; to be overridden."""
+        """Pass them on to the callbacks that this one calls; to be overridden."""
 
 
 class EventCallback(BaseCallback):
     """Calls another callback when an event happens.
 
     Args:
-        callback: the other one, or None.
+        callback: the callback to call, or None.
         verbose: 0 prints nothing.
     """
 

@@ -28,10 +28,13 @@ __all__ = [
 
 
 class CallbackList(BaseCallback):
-    """Calls several callbacks, one after the other; one that returns False stops the training.
+    """Calls several callbacks in order; the training stops if any of them returns False.
 
     Args:
         callbacks: the callbacks.
+
+    Raises:
+        PlanError: if this is not a list.
     """
 
     def __init__(self, callbacks: list[BaseCallback]) -> None:
@@ -70,13 +73,13 @@ class CallbackList(BaseCallback):
 
 
 class CheckpointCallback(BaseCallback):
-    """Saves the model again and again, as `PREFIX_TIMESTEPS_steps.zip`.
+    """Saves the model at regular intervals, as `PREFIX_TIMESTEPS_steps.zip`.
 
     Args:
-        save_freq: calls between two models.
-        save_path: the folder.
-        name_prefix: what the names begin with.
-        verbose: 2 prints every file.
+        save_freq: calls between two files.
+        save_path: the folder, which is made if it does not exist.
+        name_prefix: PREFIX.
+        verbose: 2 prints the path of every file.
     """
 
     def __init__(
@@ -99,11 +102,11 @@ class CheckpointCallback(BaseCallback):
 
 
 class ConvertCallback(BaseCallback):
-    """Calls a function of local and global variables; False stops the training.
+    """Calls a function with local and global variables; it stops the training by returning False.
 
     Args:
         callback: the function.
-        verbose: nothing.
+        verbose: unused.
     """
 
     def __init__(self, callback: Callable[[Any, Any], Any], verbose: int = 0) -> None:
@@ -115,26 +118,27 @@ class ConvertCallback(BaseCallback):
 
 
 class EvalCallback(EventCallback):
-    """Evaluates the model, and keeps the best one.
+    """Evaluates the model at regular intervals, and saves the best one.
 
     Args:
         eval_env: an environment, or a vector of one.
         callback_on_new_best: called when there is a new best model.
-        n_eval_episodes: episodes in an evaluation.
-        eval_freq: calls between evaluations.
-        log_path: a folder in which `evaluations.npz` holds all of them: `timesteps` [K], `results`
-            and `ep_lengths` [K, episodes].
-        best_model_save_path: a folder for `best_model.zip`.
-        deterministic: whether it acts by the mode of its policy.
-        render: whether it is shown.
+        n_eval_episodes: episodes per evaluation.
+        eval_freq: calls between two evaluations; 0 or less never evaluates.
+        log_path: a folder for `evaluations.npz`, which holds all K evaluations: `timesteps` [K],
+            `results` (returns) and `ep_lengths` [K, n_eval_episodes]. None writes none.
+        best_model_save_path: a folder for `best_model.zip`; None writes none.
+        deterministic: whether the model takes the mode of its policy.
+        render: whether to render every step of the evaluation.
         verbose: 0 prints nothing.
 
     Raises:
         PlanError: if there are several environments.
-        AssertionError: while training, if that normalises observations and `eval_env` does not.
+        AssertionError: during training, if its environment has a `VecNormalize` and `eval_env` has
+            none.
     """
 
-    takes_vectors: ClassVar[bool] = False  #: of several environments
+    takes_vectors: ClassVar[bool] = False  #: whether `eval_env` may have several environments
 
     def __init__(
         self,
@@ -187,7 +191,7 @@ class EvalCallback(EventCallback):
         return self._is_best() if self.last_mean_reward > self.best_mean_reward else True
 
     def _evaluated(self) -> Any:
-        """The returns and the lengths of the episodes of an evaluation."""
+        """Evaluate: the returns and the lengths of the episodes."""
         return evaluate_policy(
             self.model,
             self.eval_env,
@@ -198,10 +202,10 @@ class EvalCallback(EventCallback):
         )
 
     def _record(self, lengths: Any) -> None:
-        """Tell the logger of an evaluation; to be overridden."""
+        """Log the results of an evaluation; to be overridden."""
 
     def _more(self) -> dict[str, Any]:
-        """What `evaluations.npz` holds besides; to be overridden."""
+        """Further arrays for `evaluations.npz`; to be overridden."""
         return {}
 
     def _log(self, rewards: Any, lengths: Any) -> None:
@@ -218,7 +222,7 @@ class EvalCallback(EventCallback):
         )
 
     def _is_best(self) -> bool:
-        """Keep the model and tell the other callback, which may stop the training."""
+        """Save the model and call `callback_on_new_best`, which may stop the training."""
         if self.verbose > 0:
             print("New best mean reward!")
         if self.best_model_save_path is not None:
@@ -228,11 +232,16 @@ class EvalCallback(EventCallback):
 
 
 class StopTrainingOnRewardThreshold(BaseCallback):
-    """Stops the training at a mean return; it is called by an `EvalCallback`.
+    """Stops the training when the best mean return of an `EvalCallback` reaches a threshold.
+
+    Pass it as the `callback_on_new_best` of the `EvalCallback`.
 
     Args:
         reward_threshold: the mean return.
         verbose: 0 prints nothing.
+
+    Raises:
+        PlanError: when it is called by anything else.
     """
 
     def __init__(self, reward_threshold: float, verbose: int = 0) -> None:
@@ -255,11 +264,11 @@ class StopTrainingOnRewardThreshold(BaseCallback):
 
 
 class EveryNTimesteps(EventCallback):
-    """Calls another callback every so many timesteps.
+    """Calls another callback every `n_steps` timesteps.
 
     Args:
-        n_steps: timesteps between two calls, at least.
-        callback: the other one.
+        n_steps: the least number of timesteps between two calls.
+        callback: the callback to call.
     """
 
     def __init__(self, n_steps: int, callback: BaseCallback) -> None:
@@ -275,10 +284,10 @@ class EveryNTimesteps(EventCallback):
 
 
 def as_callback(callback: Any) -> BaseCallback | None:
-    """What `learn` was given, as one callback, or None.
+    """The argument `callback` of `learn` as one callback, or None.
 
     Raises:
-        PlanError: for what can be none.
+        PlanError: if it is not a callback, a list of them, or a function.
     """
     if callback is None or isinstance(callback, BaseCallback):
         return callback

@@ -1,4 +1,4 @@
-"""`conjugate_gradient`: Hestenes and Stiefel 1952. D numbers."""
+"""`conjugate_gradient`: Hestenes and Stiefel 1952. Shapes: D numbers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def conjugate_gradient(
     verbose: bool = False,
     residual_tol: float = 1e-10,
 ) -> Array:
-    """Solve A x = b for a symmetric positive definite A, from x = 0 on: float [D].
+    """Solve A x = b for a symmetric positive definite A, starting at x = 0: x, float [D].
 
     Args:
-        f_ax: A times a vector [D].
+        f_ax: the product of A and a vector [D].
         b_vec: b, float [D].
-        cg_iters: steps at most.
-        callback: called with x before every step, and at the end.
-        verbose: whether residuals are printed.
-        residual_tol: it ends where |b - A x|^2 is smaller.
+        cg_iters: the most iterations.
+        callback: called with x before every iteration, and at the end.
+        verbose: whether to print the residuals.
+        residual_tol: the iterations end when |b - A x|^2 is smaller.
     """
     x, residual, direction = np.zeros_like(b_vec), b_vec.copy(), b_vec.copy()
     squared = residual.dot(residual)

@@ -1,4 +1,4 @@
-"""Functions that make environments for programs, and parsers of their arguments."""
+"""Functions that make environments for training scripts, and parsers of their arguments."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def make_vec_env(
     vec_env_cls: Callable[..., VecEnv] | None = None,
     vec_env_kwargs: Mapping[str, Any] | None = None,
 ) -> Any:
-    """A vector of environments, each in a `Monitor`.
+    """Make a vector of environments, each in a `Monitor`.
 
     Args:
-        env_id: an id, or a class of environments.
-        n_envs: how many.
-        seed: of the first one; the others are seeded by the following numbers.
-        start_index: the number of the first one.
-        monitor_dir: a folder for their monitors' files; None writes none.
-        wrapper_class: wraps each environment, outside of its monitor; it may be one of Gymnasium's.
-        env_kwargs: keywords that make them.
-        vec_env_cls: of the vector; None is `DummyVecEnv`.
-        vec_env_kwargs: its keywords.
+        env_id: an id, or an environment class.
+        n_envs: the number of environments.
+        seed: environment i is seeded by `seed + start_index + i`; None does not seed.
+        start_index: the number of the first environment, for seeds and file names.
+        monitor_dir: a folder for the monitors' files; None writes none.
+        wrapper_class: wraps each environment, outside its monitor; it may be one of Gymnasium's.
+        env_kwargs: keyword arguments of the environments.
+        vec_env_cls: the class of the vector; None means `DummyVecEnv`.
+        vec_env_kwargs: keyword arguments of the vector.
     """
     keywords = dict(env_kwargs or {})
     if monitor_dir is not None:
@@ -64,7 +64,7 @@ def make_vec_env(
 
 
 def _wrapped(env: Any, wrapper_class: Callable[[Any], Any]) -> Any:
-    """An environment in a wrapper; one that is Gymnasium's own expects Gymnasium's interface."""
+    """An environment in a wrapper; wrappers of Gymnasium need Gymnasium's interface."""
     if getattr(wrapper_class, "__module__", "").partition(".")[0] == "gymnasium":
         return Adapted(env, wrapper_class)
     return wrapper_class(env)
@@ -80,16 +80,18 @@ def make_atari_env(
     start_method: str | None = None,
     use_subprocess: bool = False,
 ) -> Any:
-    """A vector of Atari games in a `Monitor`, preprocessed as DeepMind did.
+    """Make a vector of Atari games, each in a `Monitor`, with DeepMind's preprocessing.
+
+    The global generators of Python, numpy and torch are seeded, too.
 
     Args:
         env_id: an id, such as `PongNoFrameskip-v4`.
-        num_env: how many.
-        seed: of the first one.
-        wrapper_kwargs: keywords of `wrap_deepmind`.
-        start_index: the number of the first one.
+        num_env: the number of environments.
+        seed: environment i is seeded by `seed + start_index + i`.
+        wrapper_kwargs: keyword arguments of `wrap_deepmind`.
+        start_index: the number of the first environment, for seeds and file names.
         allow_early_resets: whether they may be reset in the middle of an episode.
-        start_method: how worker processes are started.
+        start_method: how worker processes are started: see `SubprocVecEnv`.
         use_subprocess: whether several environments run in worker processes.
     """
 
@@ -115,10 +117,10 @@ def make_atari_env(
 
 
 def make_mujoco_env(env_id: str, seed: int, allow_early_resets: bool = True) -> Any:
-    """An environment of MuJoCo in a `Monitor`, seeded.
+    """Make a seeded MuJoCo environment in a `Monitor`.
 
-    The generators that a whole program shares are seeded, too, for each rank of mpirun by another
-    number.
+    The global generators of Python, numpy and torch are seeded, too: each rank under mpirun with a
+    different number.
     """
     set_global_seeds(seed + 10000 * mpi_rank_or_zero())
     env = Monitor(make_by_id(env_id), _monitor_path(0), allow_early_resets=allow_early_resets)
@@ -129,15 +131,15 @@ def make_mujoco_env(env_id: str, seed: int, allow_early_resets: bool = True) -> 
 def make_robotics_env(
     env_id: str, seed: int, rank: int = 0, allow_early_resets: bool = True
 ) -> Any:
-    """A robot with goals in a `Monitor` that logs its successes, seeded.
+    """Make a seeded robot environment with goals, in a `Monitor` that logs successes.
 
-    Its observation and desired goal are one row. The generators that a whole program shares are
-    seeded, too.
+    Observation and desired goal are concatenated. The global generators of Python, numpy and torch
+    are seeded, too.
 
     Args:
         env_id: an id, such as `FetchReach-v4`.
-        seed: of it.
-        rank: what the monitor's file is called.
+        seed: the seed of the environment and the generators.
+        rank: the name of the monitor's file.
         allow_early_resets: whether it may be reset in the middle of an episode.
     """
     from gymnasium.wrappers import FilterObservation, FlattenObservation
@@ -161,7 +163,7 @@ def _monitor_path(rank: int) -> str | None:
 
 
 def arg_parser() -> ArgumentParser:
-    """An empty parser whose help shows defaults."""
+    """An empty argument parser whose help shows defaults."""
     return ArgumentParser(formatter_class=ArgumentDefaultsHelpFormatter)
 
 

@@ -1,4 +1,4 @@
-"""Rows of numbers for the terminal, and colours."""
+"""Formats rows of numbers, and coloured text, for the terminal."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _CODES = {**{name: 30 + i for i, name in enumerate(_COLOURS)}, "crimson": 38}
 
 
 def fmt_row(width: int, row: Iterable[Any], header: bool = False) -> str:
-    """The items of a row side by side; a header has a line below it."""
+    """The items of a row, `width` columns each; a header is underlined."""
     found = " | ".join(fmt_item(item, width) for item in row)
     return f"{found}\n{'-' * len(found)}" if header else found
 
 
 def fmt_item(item: Any, width: int) -> str:
-    """An item on the right of so many columns; a float has five digits, or two and an exponent."""
+    """An item, right-justified; a float has five decimals, or two and an exponent."""
     value: Any = item[()] if isinstance(item, np.ndarray) else item
     if not isinstance(value, (float, np.floating)):
         return str(value).rjust(width)
@@ -28,13 +28,13 @@ def fmt_item(item: Any, width: int) -> str:
 
 
 def colorize(string: str, color: str, bold: bool = False, highlight: bool = False) -> str:
-    """A text in a colour of terminals.
+    """A text with the terminal's escape codes for a colour.
 
     Args:
         string: the text.
         color: gray, red, green, yellow, blue, magenta, cyan, white or crimson.
-        bold: whether it is bold.
-        highlight: whether the colour is that of the background.
+        bold: whether the text is bold.
+        highlight: whether to colour the background instead of the text.
     """
     code = _CODES[color] + (10 if highlight else 0)
     return f"\x1b[{code}{';1' if bold else ''}m{string}\x1b[0m"

@@ -1,4 +1,4 @@
-"""`Dataset`: arrays that are gone through together, in batches. B rows."""
+"""`Dataset`: arrays that are iterated over together, in batches. Shapes: B rows."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Batch = dict[str, Array]
 
 
 class Dataset:
-    """Arrays [B, …] by name, whose rows belong together.
+    """Named arrays [B, …], row i of which belong to the same sample.
 
     Args:
-        data_map: the arrays.
-        deterministic: whether `next_batch` keeps their order.
-        shuffle: whether they are shuffled at first, unless they keep their order.
+        data_map: the arrays by name.
+        deterministic: whether rows always keep their order.
+        shuffle: whether rows are shuffled at the start of every pass, unless `deterministic`.
 
     Attributes:
-        data_map: the arrays in their order of now.
+        data_map: the arrays in their current order.
         n_samples: B.
     """
 
@@ -34,7 +34,7 @@ class Dataset:
         self.shuffle()
 
     def shuffle(self) -> None:
-        """Put the rows into another order, by numpy's global generator; begin with the first."""
+        """Shuffle the rows with numpy's global generator, and start with the first again."""
         self._next_id = 0
         if self.deterministic or not self.enable_shuffle:
             return
@@ -42,7 +42,7 @@ class Dataset:
         self.data_map = {key: one[order] for key, one in self.data_map.items()}
 
     def next_batch(self, batch_size: int) -> Batch:
-        """The next rows, or fewer at the end; then it begins again, shuffled."""
+        """The next `batch_size` rows, or fewer at the end; the next call starts a new pass."""
         if self._next_id >= self.n_samples:
             self.shuffle()
         start = self._next_id
@@ -50,7 +50,7 @@ class Dataset:
         return {key: one[start : self._next_id] for key, one in self.data_map.items()}
 
     def iterate_once(self, batch_size: int) -> Iterator[Batch]:
-        """All batches of that size; the rows that are left over are not given."""
+        """All full batches of one pass; remaining rows are left out."""
         if self.enable_shuffle:
             self.shuffle()
         self._next_id = 0
@@ -59,7 +59,7 @@ class Dataset:
         self._next_id = 0
 
     def subset(self, num_elements: int, deterministic: bool = True) -> Dataset:
-        """A dataset of the first rows."""
+        """A dataset of the first `num_elements` rows."""
         first = {key: one[:num_elements] for key, one in self.data_map.items()}
         return Dataset(first, deterministic)
 
@@ -71,13 +71,13 @@ def iterbatches(
     shuffle: bool = True,
     include_final_partial_batch: bool = True,
 ) -> Iterator[tuple[Array, ...]]:
-    """Go through arrays [B, …] once, in batches.
+    """Iterate once over arrays [B, …], in batches.
 
     Args:
-        arrays: whose rows belong together.
-        num_batches, batch_size: how many batches, or how large; one of them.
-        shuffle: whether rows are shuffled, by numpy's global generator.
-        include_final_partial_batch: whether what is left over is a batch, too.
+        arrays: the arrays, row i of which belong to the same sample.
+        num_batches, batch_size: the number of batches, or their size. Exactly one must be given.
+        shuffle: whether to shuffle rows with numpy's global generator.
+        include_final_partial_batch: whether remaining rows form a last, smaller batch.
 
     Raises:
         ValueError: unless exactly one of `num_batches` and `batch_size` is given.

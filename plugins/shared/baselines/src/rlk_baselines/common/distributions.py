@@ -1,6 +1,6 @@
-"""Probability distributions of actions, by the names of Stable Baselines, on tensors of torch.
+"""Probability distributions of actions by the names of Stable Baselines, on torch tensors.
 
-Each is made of the flat parameters that a policy gives: [B, P]. The formulas are those of rlk's
+Each is made from the flat parameters [B, P] that a policy outputs. The formulas are those of rlk's
 distributions.
 """
 
@@ -23,7 +23,7 @@ from rlk_multi_categorical.distribution import MultiCategorical
 
 
 class ProbabilityDistribution:
-    """What all distributions have; one of a program's own derives from it."""
+    """The interface of distributions; the base class of custom ones."""
 
     def flatparam(self) -> Tensor:
         """The parameters, [B, P]."""
@@ -42,24 +42,24 @@ class ProbabilityDistribution:
         return -self.neglogp(x)
 
     def kl(self, other: Any) -> Tensor:
-        """The Kullback-Leibler divergence of the other one from this one, float [B]."""
+        """The Kullback-Leibler divergence KL(self || other) in nats, float [B]."""
         raise NotImplementedError
 
     def entropy(self) -> Tensor:
-        """Shannon's entropy in nats, float [B]."""
+        """The Shannon entropy in nats, float [B]."""
         raise NotImplementedError
 
     def sample(self) -> Tensor:
-        """An action drawn by torch's global generator, [B, …]."""
+        """Actions drawn with torch's global generator, [B, …]."""
         raise NotImplementedError
 
 
 class _OfRule(ProbabilityDistribution):
-    """A distribution by rlk's functions of flat parameters.
+    """A distribution that uses rlk's functions of flat parameters.
 
     Args:
-        flat: its parameters, [B, P], or [P] of a single one.
-        rule: the functions.
+        flat: the parameters, [B, P], or [P] of a single distribution.
+        rule: rlk's distribution.
     """
 
     def __init__(self, flat: Any, rule: Any) -> None:
@@ -95,12 +95,12 @@ class _OfRule(ProbabilityDistribution):
 
     @classmethod
     def fromflat(cls, flat: Any) -> ProbabilityDistribution:
-        """One of these parameters."""
+        """The distribution with these flat parameters, [B, P]."""
         return cls(flat)  # type: ignore[call-arg]
 
 
 class CategoricalProbabilityDistribution(_OfRule):
-    """One of A actions.
+    """A categorical distribution over A actions.
 
     Args:
         logits: [B, A].
@@ -111,16 +111,16 @@ class CategoricalProbabilityDistribution(_OfRule):
 
     @property
     def logits(self) -> Tensor:
-        """[B, A]."""
+        """The logits, [B, A]."""
         return self.flat
 
 
 class MultiCategoricalProbabilityDistribution(_OfRule):
-    """One of `nvec[k]` options of each of K choices.
+    """K independent categorical distributions; the k-th is over `nvec[k]` options.
 
     Args:
-        nvec: how many options there are.
-        flat: logits [B, sum of nvec].
+        nvec: the numbers of options, [K].
+        flat: their logits, concatenated, [B, sum of nvec].
     """
 
     def __init__(self, nvec: Any, flat: Any) -> None:
@@ -129,21 +129,21 @@ class MultiCategoricalProbabilityDistribution(_OfRule):
 
     @property
     def categoricals(self) -> list[CategoricalProbabilityDistribution]:
-        """The distribution of each choice."""
+        """The K categorical distributions."""
         parts = torch.split(self.flat, self.nvec.tolist(), -1)
         return [CategoricalProbabilityDistribution(part) for part in parts]
 
     @classmethod
     def fromflat(cls, flat: Any) -> ProbabilityDistribution:
-        """Not possible: parameters do not say which belong to which choice."""
+        """Not possible: the parameters alone do not tell `nvec`."""
         raise NotImplementedError("make it of nvec and flat")
 
 
 class DiagGaussianProbabilityDistribution(_OfRule):
-    """A Gaussian of D independent numbers.
+    """A diagonal Gaussian in D dimensions.
 
     Args:
-        flat: mean and logarithm of the standard deviation, [B, 2 D].
+        flat: the mean, and the logarithm of the standard deviation, [B, 2 D].
     """
 
     def __init__(self, flat: Any) -> None:
@@ -152,22 +152,22 @@ class DiagGaussianProbabilityDistribution(_OfRule):
 
     @property
     def mean(self) -> Tensor:
-        """[B, D]."""
+        """The mean, [B, D]."""
         return self.flat.chunk(2, -1)[0]
 
     @property
     def logstd(self) -> Tensor:
-        """[B, D]."""
+        """The logarithm of the standard deviation, [B, D]."""
         return self.flat.chunk(2, -1)[1]
 
     @property
     def std(self) -> Tensor:
-        """[B, D]."""
+        """The standard deviation, [B, D]."""
         return self.logstd.exp()
 
 
 class BernoulliProbabilityDistribution(_OfRule):
-    """K switches, each on or off.
+    """K independent Bernoulli variables, 0 or 1.
 
     Args:
         logits: [B, K].
@@ -178,28 +178,32 @@ class BernoulliProbabilityDistribution(_OfRule):
 
     @property
     def logits(self) -> Tensor:
-        """[B, K]."""
+        """The logits, [B, K]."""
         return self.flat
 
     @property
     def probabilities(self) -> Tensor:
-        """Of being on, [B, K]."""
+        """The probabilities of 1, [B, K]."""
         return torch.sigmoid(self.flat)
 
 
 class ProbabilityDistributionType:
-    """What kind of distribution an action space has, and its sizes; or one of a program's own."""
+    """The family of distributions for an action space, with its sizes; custom ones derive from it.
 
-    has_log_std: ClassVar[bool] = False  #: whether a part of the parameters depends on no state
-    #: The layers of `proba_distribution_from_latent`, once it was called.
+    P is the number of parameters of one distribution.
+    """
+
+    #: Whether half of the parameters are a log standard deviation that no observation changes.
+    has_log_std: ClassVar[bool] = False
+    #: The layers of `proba_distribution_from_latent`, which its first call makes.
     heads: LatentHeads | None = None
 
     def probability_distribution_class(self) -> Callable[..., Any]:
-        """The class of such distributions."""
+        """The class of the distributions."""
         raise NotImplementedError
 
     def proba_distribution_from_flat(self, flat: Any) -> Any:
-        """A distribution of these parameters, [B, P]."""
+        """The distribution with these flat parameters, [B, P]."""
         return self.probability_distribution_class()(flat)
 
     def proba_distribution_from_latent(
@@ -209,19 +213,19 @@ class ProbabilityDistributionType:
         init_scale: float = 1.0,
         init_bias: float = 0.0,
     ) -> tuple[Any, Tensor, Tensor]:
-        """The distribution of what the last hidden layers give, by linear layers behind them.
+        """Compute the distribution from the last hidden layers, with a linear layer behind each.
 
-        The first call makes them; `heads.parameters()` are what an optimiser trains.
+        The first call makes the linear layers; an optimiser trains `heads.parameters()`.
 
         Args:
-            pi_latent_vector: float [B, F], of the policy.
-            vf_latent_vector: float [B, G], of the value.
-            init_scale: by what the layer of the policy is scaled at the start.
-            init_bias: of that layer, and of that of the values, at the start.
+            pi_latent_vector: the policy's last hidden layer, float [B, F].
+            vf_latent_vector: the value function's last hidden layer, float [B, G].
+            init_scale: the gain of the orthogonal initial weights of the policy's linear layer.
+            init_bias: the initial bias of both linear layers.
 
         Returns:
-            The distribution, the output of the policy's layer (of a Gaussian, the mean) [B, K], and
-            Q values [B, K].
+            The distribution, the output of the policy's linear layer [B, K] (the mean of a
+            Gaussian, otherwise the logits), and Q values [B, K].
         """
         if self.heads is None:
             size = self.param_shape()[0] // (2 if self.has_log_std else 1)
@@ -231,7 +235,7 @@ class ProbabilityDistributionType:
         return self.proba_distribution_from_flat(flat), found, values
 
     def param_shape(self) -> list[int]:
-        """[P]."""
+        """The shape of the parameters of one distribution, [P]."""
         raise NotImplementedError
 
     def sample_shape(self) -> list[int]:
@@ -244,7 +248,7 @@ class ProbabilityDistributionType:
 
 
 class _OfSizes(ProbabilityDistributionType):
-    """A kind whose sizes are known: P, the shape of an action and its dtype."""
+    """A family with fixed sizes: P, and the shape and dtype of an action."""
 
     distribution: ClassVar[type[ProbabilityDistribution]]
 
@@ -265,7 +269,7 @@ class _OfSizes(ProbabilityDistributionType):
 
 
 class CategoricalProbabilityDistributionType(_OfSizes):
-    """Of `n_cat` actions."""
+    """Categorical distributions over `n_cat` actions."""
 
     distribution = CategoricalProbabilityDistribution
 
@@ -275,7 +279,7 @@ class CategoricalProbabilityDistributionType(_OfSizes):
 
 
 class MultiCategoricalProbabilityDistributionType(_OfSizes):
-    """Of choices with `n_vec` options."""
+    """Several categorical distributions; the k-th is over `n_vec[k]` options."""
 
     distribution = MultiCategoricalProbabilityDistribution
 
@@ -288,7 +292,7 @@ class MultiCategoricalProbabilityDistributionType(_OfSizes):
 
 
 class DiagGaussianProbabilityDistributionType(_OfSizes):
-    """Of `size` numbers."""
+    """Diagonal Gaussians in `size` dimensions."""
 
     distribution = DiagGaussianProbabilityDistribution
     has_log_std = True
@@ -299,7 +303,7 @@ class DiagGaussianProbabilityDistributionType(_OfSizes):
 
 
 class BernoulliProbabilityDistributionType(_OfSizes):
-    """Of `size` switches."""
+    """`size` Bernoulli variables."""
 
     distribution = BernoulliProbabilityDistribution
 
@@ -309,10 +313,11 @@ class BernoulliProbabilityDistributionType(_OfSizes):
 
 
 def make_proba_dist_type(ac_space: Any) -> ProbabilityDistributionType:
-    """The kind of distribution that an action space has.
+    """The family of distributions for an action space.
 
     Raises:
-        PlanError: for another space than Box, Discrete, MultiDiscrete and MultiBinary.
+        PlanError: unless it is a Box, Discrete, MultiDiscrete or MultiBinary space.
+        AssertionError: for a Box with more than one axis.
     """
     if isinstance(ac_space, spaces.Box):
         assert len(ac_space.shape) == 1, f"the action space has one axis, got {ac_space.shape}"
@@ -330,5 +335,5 @@ def make_proba_dist_type(ac_space: Any) -> ProbabilityDistributionType:
 
 
 def shape_el(tensor: Tensor, index: int) -> int:
-    """The size of one axis."""
+    """The size of axis `index` of a tensor."""
     return int(tensor.shape[index])

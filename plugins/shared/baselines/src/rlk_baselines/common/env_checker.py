@@ -1,4 +1,4 @@
-"""`check_env`: whether an environment does what gym's interface, and the models, expect of it."""
+"""`check_env`: checks that an environment follows gym's interface and suits the models."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from rlk_old_gym.interface import layers, observation_of_reset, takes_seed
 from rlk_old_gym.spaces import as_gymnasium_space
 
 _FLAGS = (bool, np.bool_)
-#: Steps at random after the first one.
+#: The number of random steps after the first one.
 STEPS = 10
-#: The spaces of actions that models learn.
+#: The action spaces that models support.
 _ACTIONS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
 
 def check_env(env: Any, warn: bool = True, skip_render_check: bool = True) -> None:
-    """Check an environment of gym's interface or Gymnasium's, which is played for some steps.
+    """Check an environment with the interface of gym or Gymnasium, by a few random steps.
 
-    Numbers that are not finite are warned of in any case.
+    NaN and infinity always cause a warning.
 
     Args:
         env: the environment.
-        warn: whether to warn of what works but learns badly.
-        skip_render_check: whether its `render` is not called.
+        warn: whether to warn of things that are allowed but make learning harder.
+        skip_render_check: whether to leave `render` out. The check of `render` closes `env`.
 
     Raises:
-        AssertionError: for the first thing that is wrong, saying what is expected.
+        AssertionError: for the first violation; the message says what is expected.
     """
     _check_spaces(env)
     observation_space = as_gymnasium_space(env.observation_space)
@@ -106,7 +106,7 @@ def _warn_of_actions(space: Any) -> None:
 
 
 def _check_returned_values(env: Any, observation_space: Any, action_space: Any) -> Any:
-    """What the first step gives, which has the right form."""
+    """Check the results of `reset` and of one step; returns the tuple that `step` returned."""
     result = env.reset()
     five = isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict)
     observation = observation_of_reset(result)
@@ -131,7 +131,7 @@ def _check_returned_values(env: Any, observation_space: Any, action_space: Any) 
 
 
 def _reward_of_goals(env: Any, observation_space: Any) -> Callable[..., Any] | None:
-    """The `compute_reward` of an environment with goals, or None of any other."""
+    """The `compute_reward` of a goal environment, or None for any other environment."""
     found = (getattr(layer, "compute_reward", None) for layer in layers(env))
     compute_reward: Callable[..., Any] | None = next(filter(None, found), None)
     if compute_reward is None or not isinstance(observation_space, spaces.Dict):
@@ -145,7 +145,7 @@ def _reward_of_goals(env: Any, observation_space: Any) -> Callable[..., Any] | N
 
 
 def _check_numbers(steps: Iterable[Any], compute_reward: Callable[..., Any] | None) -> None:
-    """Look at the observations and rewards of steps."""
+    """Check that observations and rewards are finite, and rewards equal to `compute_reward`."""
     for observation, reward, *_, info in steps:
         named = {"observation": observation, "reward": reward}
         wrong = [name for name, value in named.items() if not _is_finite(value)]
@@ -164,7 +164,7 @@ def _check_numbers(steps: Iterable[Any], compute_reward: Callable[..., Any] | No
 
 
 def _played(env: Any, action_space: Any, first: Any) -> Iterator[Any]:
-    """What steps at random give, after a first one."""
+    """The results of the first step, and then of `STEPS` random ones."""
     yield first
     last = first
     for _ in range(STEPS):
@@ -175,7 +175,7 @@ def _played(env: Any, action_space: Any, first: Any) -> Iterator[Any]:
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether there is neither NaN nor infinity in it, or in the parts of a dict or a tuple."""
+    """Whether a value, or every part of a dict or tuple, has neither NaN nor infinity."""
     parts = flat_observation(value)
     arrays = map(np.asarray, parts.values() if isinstance(parts, dict) else [parts])
     return all(array.dtype.kind != "f" or bool(np.isfinite(array).all()) for array in arrays)

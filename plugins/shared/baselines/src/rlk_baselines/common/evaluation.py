@@ -26,17 +26,19 @@ def evaluate_policy(
     """Play episodes, and return the mean and the standard deviation of their returns.
 
     Args:
-        model: with `predict`.
-        env: an environment of gym's interface or Gymnasium's, or a vector of one.
-        n_eval_episodes: how many episodes.
-        deterministic: whether it acts by the mode of its policy.
+        model: an object with `predict`.
+        env: an environment with the interface of gym or Gymnasium, or a vector of one.
+        n_eval_episodes: the number of episodes.
+        deterministic: whether the model takes the mode of its policy.
         render: whether to render every step.
-        callback: called after every step with local and global variables.
+        callback: called after every step with the local and global variables.
         reward_threshold: a mean return that must be exceeded.
-        return_episode_rewards: return the returns and the lengths of all episodes instead.
+        return_episode_rewards: whether to return two lists instead: the returns and the lengths, in
+            steps, of all episodes.
 
     Raises:
-        AssertionError: if there are several environments, or the threshold is not met.
+        AssertionError: if there are several environments, or the threshold is not exceeded.
+        RlkError: if `env` is None.
     """
     if isinstance(env, VecEnv):
         assert env.num_envs == 1, f"evaluate_policy takes one environment, got {env.num_envs}"
@@ -46,7 +48,7 @@ def evaluate_policy(
     episode_rewards: list[float] = []
     episode_lengths: list[int] = []
     for episode in range(n_eval_episodes):
-        if episode == 0 or not isinstance(env, VecEnv):  # a vector begins the next one by itself
+        if episode == 0 or not isinstance(env, VecEnv):  # vectors reset themselves
             obs = reset()
         done, state = False, None
         episode_reward, episode_length = 0.0, 0
@@ -72,7 +74,7 @@ def evaluate_policy(
 
 
 def _moves(env: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
-    """Functions that reset and step an environment of any interface, with gym's results."""
+    """Functions that reset and step an environment of either interface, with gym's results."""
     if isinstance(env, VecEnv):
         return env.reset, env.step
     inner = FiveValues(env)

@@ -1,4 +1,4 @@
-"""Environments in which the right action is what is seen, with gym's interface."""
+"""Environments in which the right action equals the observation, with gym's interface."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rlk_toy_environments import identity
 
 
 class IdentityEnv(FourValuesEnv):
-    """Numbers from 0 to `dim - 1`, or any `space`; the reward is 1 for the observation as action.
+    """The reward is 1 if the action equals the observation, else 0.
 
     Args:
-        dim: how many numbers there are.
-        space: of observations and actions, instead.
-        ep_length: steps of an episode.
+        dim: observations and actions are 0 to `dim - 1`.
+        space: another space of observations and actions, instead of `dim`.
+        ep_length: steps per episode.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class IdentityEnv(FourValuesEnv):
 
 
 class IdentityEnvBox(FourValuesEnv):
-    """A number from `low` to `high`; the reward is 1 for an action within `eps` of it."""
+    """Observes a number from `low` to `high`; an action within `eps` of it is rewarded with 1."""
 
     def __init__(
         self, low: float = -1, high: float = 1, eps: float = 0.05, ep_length: int = 100
@@ -37,7 +37,7 @@ class IdentityEnvBox(FourValuesEnv):
 
 
 class IdentityEnvMultiDiscrete(FourValuesEnv):
-    """Two numbers from 0 to `dim - 1`."""
+    """An `IdentityEnv` with two numbers from 0 to `dim - 1`."""
 
     def __init__(self, dim: int = 1, ep_length: int = 100) -> None:
         space = spaces.MultiDiscrete([dim, dim])
@@ -45,7 +45,7 @@ class IdentityEnvMultiDiscrete(FourValuesEnv):
 
 
 class IdentityEnvMultiBinary(FourValuesEnv):
-    """`dim` bits."""
+    """An `IdentityEnv` with `dim` bits."""
 
     def __init__(self, dim: int = 1, ep_length: int = 100) -> None:
         super().__init__(identity.IdentityEnv(space=spaces.MultiBinary(dim), ep_length=ep_length))

@@ -10,16 +10,16 @@ from torch import Tensor, nn
 
 
 class LatentHeads(nn.Module):
-    """Layers with orthogonal weights: scaled for the policy, of scale 1 for the values.
+    """A linear layer for the policy and one for Q values, with orthogonal initial weights.
 
     Args:
         pi_features: F.
         vf_features: G.
         size: K.
-        scale: of the policy's weights.
-        bias: of both layers at the start.
-        has_log_std: whether the policy gives a mean, beside which there is a logarithm of the
-            standard deviation that depends on nothing, 0 at the start.
+        scale: the gain of the policy's initial weights; that of the Q values is 1.
+        bias: the initial bias of both layers.
+        has_log_std: whether the policy's layer outputs a mean. There is then a log standard
+            deviation, too: a parameter that does not depend on the observation, initially 0.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class LatentHeads(nn.Module):
         self.log_std = nn.Parameter(torch.zeros(size)) if has_log_std else None
 
     def forward(self, pi_latent: Tensor, vf_latent: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The flat parameters of the distribution, the output for the policy, and Q values."""
+        """The distribution's flat parameters, the policy's output [B, K], and Q values [B, K]."""
         found = self.pi(pi_latent)
         flat = found
         if self.log_std is not None:

@@ -1,4 +1,4 @@
-"""Small functions that programs of Stable Baselines use."""
+"""Small functions that programs for Stable Baselines use."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rlk_mpi.world import RANK
 
 
 def set_global_seeds(seed: int) -> None:
-    """Seed the generators that are shared by a whole program: Python's, numpy's and torch's.
+    """Seed the global generators of Python, numpy and torch.
 
-    rlk draws from none of them; environments and functions of a program may.
+    rlk draws from none of them; environments and custom functions may.
     """
     import torch
 
@@ -34,17 +34,17 @@ def mpi_rank_or_zero() -> int:
 def boolean_flag(
     parser: ArgumentParser, name: str, default: bool = False, help_msg: str | None = None
 ) -> None:
-    """Let a parser take `--name` and `--no-name`."""
+    """Add the options `--name` and `--no-name` to a parser."""
     dest = name.replace("-", "_")
     parser.add_argument(f"--{name}", action="store_true", default=default, dest=dest, help=help_msg)
     parser.add_argument(f"--no-{name}", action="store_false", dest=dest)
 
 
 def flatten_lists(listoflists: Iterable[list[Any]]) -> list[Any]:
-    """The elements of all lists, as one."""
+    """The elements of all lists, in one list."""
     return [element for one in listoflists for element in one]
 
 
 def zipsame(*seqs: Any) -> Any:
-    """`zip` of sequences that have the same length."""
+    """`zip` of sequences of the same length; ValueError if their lengths differ."""
     return zip(*seqs, strict=True)

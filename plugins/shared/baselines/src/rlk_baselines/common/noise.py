@@ -1,4 +1,4 @@
-"""Noise on actions and on parameters, as objects that models are given."""
+"""Noise on actions and on parameters, as objects to pass to models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlk_ornstein_uhlenbeck_noise import OrnsteinUhlenbeckActionNoise
 
 
 class ActionNoise(ABC):
-    """What noise on actions can do; those of this module are among its subclasses."""
+    """The interface of action noise; the classes of this module count as its subclasses."""
 
     def reset(self) -> None:
         """Called at the end of an episode."""

@@ -1,6 +1,7 @@
-"""Noise on actions that a program has written itself, as a noise of rlk. N environments.
+"""A program's own action noise objects, as a noise of rlk.
 
-It is called and reset as Stable Baselines does, so that what it does in Python happens.
+The objects are called and reset as in Stable Baselines, so their Python code runs at every step.
+Shapes: N environments, D numbers per action.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from rlk_action_scaling import scaled
 from rlk_normal_noise import NormalActionNoise
 from rlk_ornstein_uhlenbeck_noise import OrnsteinUhlenbeckActionNoise
 
-#: The classes that stand for a noise of rlk; those derived from them are a program's own.
+#: The classes that name a noise of rlk. A class derived from them is a program's own noise.
 _OF_RLK = (NormalActionNoise, OrnsteinUhlenbeckActionNoise)
 NAME = "own-action-noise"
 
 
 def is_own(action_noise: Any) -> bool:
-    """Whether what a model was given as its noise has to be called itself."""
+    """Whether a model's `action_noise` is an object of the program that has to be called."""
     return callable(action_noise) and type(action_noise) not in _OF_RLK
 
 
 def component_of(action_noise: Any) -> Component:
-    """The noise of rlk that calls this object."""
+    """A noise component for rlk that calls this object."""
     return Component(
         name=NAME,
         kind="noises",
@@ -42,13 +43,14 @@ def component_of(action_noise: Any) -> Component:
 
 
 class OwnNoise:
-    """Adds what an object gives to the actions of an actor, in -1 to 1, and clips.
+    """Adds the samples of an object to an actor's actions in [-1, 1], and clips the sum to [-1, 1].
 
-    One environment has the object itself; several have a copy each, as in Stable-Baselines3.
+    A single environment uses the object itself; several use a copy each, as in Stable-Baselines3.
 
     Args:
-        run: gives the action space and N.
-        action_noise: called, it gives a sample [D]; `reset`, if it has one, begins an episode.
+        run: the run; it gives the action space and N.
+        action_noise: a callable that returns a sample, float [D]. Its method `reset`, if there is
+            one, is called at the start of every episode.
     """
 
     def __init__(self, run: Any, action_noise: Any) -> None:
@@ -61,16 +63,16 @@ class OwnNoise:
         return OwnNoiseActor(actor, self)
 
     def reset(self, episode_start: Array) -> None:
-        """Reset the objects of the environments whose episodes start."""
+        """Reset the objects of the environments where an episode starts, bool [N]."""
         for i in np.flatnonzero(episode_start).tolist():
             if hasattr(self.of_each[i], "reset"):
                 self.of_each[i].reset()
 
     def sample(self) -> Array:
-        """What the objects give, float32 [N, D].
+        """One sample of every object, float32 [N, D]; a single number is used for all dimensions.
 
         Raises:
-            EnvironmentFailed: if that is no number for each dimension of an action.
+            EnvironmentFailed: if a sample has neither 1 nor D numbers.
         """
         rows = [np.ravel(np.asarray(one(), np.float32)) for one in self.of_each]
         wrong = next((row.size for row in rows if row.size not in (1, self.size)), None)
@@ -83,12 +85,12 @@ class OwnNoise:
 
 
 class OwnNoiseActor:
-    """The inner actor's action with noise; its deterministic one without.
+    """Adds noise to the inner actor's actions, except to deterministic ones.
 
-    The carry is {"inner": the inner actor's}. It is never None, so that the noise is asked at every
-    step, those of random actions included: it learns of every episode (as in Stable-Baselines3;
-    Stable Baselines 2.10 does not call it for random actions). What the objects themselves hold is
-    in no file.
+    The carry is {"inner": the inner actor's carry}. It is never None, so that the noise is sampled
+    at every step, even for random actions, and is reset in every episode. This is as in
+    Stable-Baselines3; Stable Baselines 2.10 does not call the noise for random actions. The state
+    of the noise objects is not saved.
     """
 
     def __init__(self, actor: Actor, noise: OwnNoise) -> None:

@@ -1,4 +1,4 @@
-"""Policies by the names of Stable Baselines, and classes to derive one's own from."""
+"""Policies by the names of Stable Baselines, and base classes for custom ones."""
 
 from __future__ import annotations
 

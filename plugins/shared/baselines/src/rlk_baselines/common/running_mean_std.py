@@ -1,4 +1,4 @@
-"""`RunningMeanStd`: mean and variance of what has been seen so far."""
+"""`RunningMeanStd`: the running mean and variance of all data so far."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from rlk.records import Array
 
 
 class RunningMeanStd:
-    """Moments that batches are merged into, by the formula of Chan, Golub and LeVeque (1979).
+    """Running mean and variance, updated by batches: Chan, Golub and LeVeque 1979.
 
     Args:
-        epsilon: the weight, in rows, of the mean 0 and variance 1 that it starts with.
-        shape: of one row.
+        epsilon: the weight of the initial mean 0 and variance 1, in rows.
+        shape: the shape of one row.
 
     Attributes:
         mean, var: float64 [*shape].
-        count: rows so far, that weight included.
+        count: the number of rows so far, plus `epsilon`.
     """
 
     def __init__(self, epsilon: float = 1e-4, shape: tuple[int, ...] = ()) -> None:
@@ -25,12 +25,12 @@ class RunningMeanStd:
         self.count = epsilon
 
     def update(self, arr: Array) -> None:
-        """Merge rows [B, *shape]."""
+        """Include a batch of rows, [B, *shape]."""
         rows = np.asarray(arr, np.float64)
         self.update_from_moments(rows.mean(axis=0), rows.var(axis=0), len(rows))
 
     def update_from_moments(self, batch_mean: Array, batch_var: Array, batch_count: float) -> None:
-        """Merge rows of which these are mean, variance and number."""
+        """Include a batch of `batch_count` rows with this mean and variance, [*shape]."""
         delta, total = batch_mean - self.mean, self.count + batch_count
         squares = self.var * self.count + batch_var * batch_count
         squares = squares + np.square(delta) * self.count * batch_count / total

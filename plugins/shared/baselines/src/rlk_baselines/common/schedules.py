@@ -35,7 +35,7 @@ __all__ = [
     "middle_drop",
 ]
 
-#: The curves by which `lr_schedule` scales a learning rate: progress, 0 to 1, to a factor.
+#: The curves by which `lr_schedule` scales a learning rate: from progress, 0 to 1, to a factor.
 SCHEDULES: dict[str, Callable[[float], float]] = {
     "linear": linear_schedule,
     "constant": constant,
@@ -46,15 +46,17 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 
 
 def constfn(val: float) -> Callable[[Any], float]:
-    """A function that returns this number, whatever it is given."""
+    """A function that returns `val` for any argument."""
     return lambda _: val
 
 
 def get_schedule_fn(value_schedule: float | Callable[[float], float]) -> Callable[[float], float]:
-    """A function of what remains of a training: itself, or one that returns this number.
+    """A schedule as a function of the remaining fraction of the training, 1 to 0.
+
+    A function is returned as it is; a number becomes a constant function.
 
     Raises:
-        TypeError: for neither a number nor a function.
+        TypeError: if it is neither a number nor a function.
     """
     if isinstance(value_schedule, (float, int)):
         return constfn(float(value_schedule))
@@ -64,12 +66,12 @@ def get_schedule_fn(value_schedule: float | Callable[[float], float]) -> Callabl
 
 
 class Scheduler:
-    """A value that a curve scales while steps are counted.
+    """A value that changes along a curve with every step.
 
     Args:
-        initial_value: the value at the start.
-        n_values: how many steps there will be.
-        schedule: the name of a curve in `SCHEDULES`.
+        initial_value: the value before the curve scales it.
+        n_values: the number of steps in total.
+        schedule: the name of a curve in `SCHEDULES`; KeyError for others.
     """
 
     def __init__(self, initial_value: float, n_values: float, schedule: str) -> None:
@@ -78,11 +80,11 @@ class Scheduler:
         self.schedule = SCHEDULES[schedule]
 
     def value(self) -> float:
-        """The value now; the next call is a step further."""
+        """The current value; each call advances by one step."""
         current = self.value_steps(self.step)
         self.step += 1.0
         return current
 
     def value_steps(self, steps: float) -> float:
-        """The value after so many steps."""
+        """The value after `steps` steps."""
         return self.initial_value * self.schedule(steps / self.nvalues)

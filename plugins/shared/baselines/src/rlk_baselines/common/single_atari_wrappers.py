@@ -18,23 +18,23 @@ from rlk_baselines.gym.core import ObservationWrapper, RewardWrapper, Wrapper
 
 
 def meanings_of(env: Any) -> list[str]:
-    """The names of a game's actions, in the order of its action space; none of another one."""
+    """The names of a game's actions, in the order of its action space; [] if it is not a game."""
     game = env.unwrapped
     return list(game.get_action_meanings()) if hasattr(game, "get_action_meanings") else []
 
 
 class NoopResetEnv(Wrapper):
-    """Begins a game with a number of no-ops that is drawn from 1 to `noop_max`.
+    """Starts a game with a random number of no-ops, 1 to `noop_max`.
 
     Args:
-        env: the game; its first action does nothing.
-        noop_max: at most so many.
+        env: the game; its first action must be NOOP.
+        noop_max: the largest number of no-ops.
 
     Attributes:
-        override_num_noops: exactly so many instead; None draws.
+        override_num_noops: a fixed number of no-ops; None draws one.
 
     Raises:
-        PlanError: if the first action does something.
+        PlanError: if the first action is not NOOP.
     """
 
     def __init__(self, env: Any, noop_max: int = 30) -> None:
@@ -57,7 +57,7 @@ class NoopResetEnv(Wrapper):
 
 
 class FireResetEnv(Wrapper):
-    """Presses FIRE at the start of a game that stands still until then, and then a direction.
+    """Plays actions 1 (FIRE) and 2 after a reset, for games that wait for FIRE to start.
 
     Args:
         env: the game.
@@ -80,13 +80,13 @@ class FireResetEnv(Wrapper):
 
 
 class EpisodicLifeEnv(Wrapper):
-    """Ends an episode with every life; the game goes on in the next one.
+    """Ends an episode at every loss of a life; the game continues in the next episode.
 
     Args:
         env: the game.
 
     Attributes:
-        was_real_done: whether the latest episode ended with the game.
+        was_real_done: whether the game itself was over at the latest step.
     """
 
     def __init__(self, env: Any) -> None:
@@ -99,11 +99,11 @@ class EpisodicLifeEnv(Wrapper):
         self.was_real_done = done
         lives, before = lives_of(self), self.lives
         self.lives = lives
-        # Some games count no lives for a few frames between two of them.
+        # Some games report 0 lives for a few frames after the loss of one.
         return observation, reward, done or 0 < lives < before, info
 
     def reset(self, **kwargs: Any) -> Any:
-        """Begin a game, or go on with the next life of this one, by an action that does nothing."""
+        """Start a new game, or continue with the next life of this one, by a no-op step."""
         if self.was_real_done:
             observation = self.env.reset(**kwargs)
         else:
@@ -115,11 +115,11 @@ class EpisodicLifeEnv(Wrapper):
 
 
 class MaxAndSkipEnv(Wrapper):
-    """Repeats every action, adds the rewards, and shows the brighter of the last two frames.
+    """Repeats every action, sums the rewards, and takes the pixelwise maximum of the last 2 frames.
 
     Args:
         env: the game.
-        skip: how many frames an action lasts.
+        skip: the number of frames per action.
     """
 
     def __init__(self, env: Any, skip: int = 4) -> None:
@@ -140,17 +140,17 @@ class MaxAndSkipEnv(Wrapper):
 
 
 class ClipRewardEnv(RewardWrapper):
-    """Rewards are their signs: -1, 0 or 1."""
+    """Replaces rewards by their signs: -1, 0 or 1."""
 
     def reward(self, reward: Any) -> float:
         return float(np.sign(reward))
 
 
 class WarpFrame(ObservationWrapper):
-    """Images in grey, 84 by 84, each pixel the mean of what it covers: uint8 [84, 84, 1].
+    """Converts images to grey and resizes them by area averaging: uint8 [84, 84, 1].
 
     Args:
-        env: its observations are images in colour.
+        env: an environment with RGB images as observations.
 
     Raises:
         PlanError: if OpenCV is not installed.
@@ -176,7 +176,7 @@ class WarpFrame(ObservationWrapper):
 
 
 class ScaledFloatFrame(ObservationWrapper):
-    """Pixels of 0 to 1, float32. They take four times the memory in a replay."""
+    """Scales pixels to [0, 1], float32. They take four times the memory in a replay buffer."""
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
@@ -187,11 +187,11 @@ class ScaledFloatFrame(ObservationWrapper):
 
 
 class FrameStack(Wrapper):
-    """The latest frames as one observation, the newest last: [H, W, C n_frames].
+    """Stacks the latest frames along the channels, the newest last: [H, W, C n_frames].
 
     Args:
-        env: its observations are images.
-        n_frames: how many; an episode begins with its first frame so many times.
+        env: an environment with images as observations.
+        n_frames: the number of frames. At a reset, the first frame is repeated.
     """
 
     def __init__(self, env: Any, n_frames: int) -> None:
@@ -214,12 +214,12 @@ class FrameStack(Wrapper):
 
 
 class LazyFrames:
-    """Frames that become one array when somebody looks at them, on their last axis.
+    """Frames that are concatenated along the last axis only when they are accessed.
 
-    A frame that is in several observations is kept once, until they are arrays.
+    Until then, observations share the frames that they have in common.
 
     Args:
-        frames: each [H, W, C].
+        frames: the frames, each [H, W, C].
     """
 
     def __init__(self, frames: Sequence[Array]) -> None:
@@ -245,12 +245,12 @@ class LazyFrames:
 
 
 def lives_of(env: Any) -> int:
-    """How many are left in a game."""
+    """The number of lives that are left in an Atari game."""
     return int(env.unwrapped.ale.lives())
 
 
 def check_meanings(env: Any, wanted: str, *, at: int) -> None:
-    """PlanError unless the action at that place is called so."""
+    """Raise PlanError unless the action number `at` has the name `wanted`."""
     meanings = meanings_of(env)
     if len(meanings) <= at or meanings[at] != wanted:
         raise PlanError(
@@ -260,6 +260,6 @@ def check_meanings(env: Any, wanted: str, *, at: int) -> None:
 
 
 def _drawn(generator: Any, low: int, high: int) -> int:
-    """A whole number from low to high, both included, of a generator of numpy, new or old."""
+    """A random integer from low to high, inclusive, from a numpy `Generator` or `RandomState`."""
     draw = getattr(generator, "integers", None) or generator.randint
     return int(draw(low, high + 1))

@@ -1,4 +1,4 @@
-"""What Stable Baselines had here makes layers of TensorFlow's graph; torch has its own."""
+"""Refuses Stable Baselines' functions that build TensorFlow layers, and names torch's instead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from rlk_baselines.refusals import belongs_to_tensorflow
 
-#: Its names, and what to write instead.
+#: The names of Stable Baselines' functions, and what to use instead.
 _INSTEAD = {
     "conv": "torch.nn.Conv2d",
     "conv_to_fc": "torch.nn.Flatten",

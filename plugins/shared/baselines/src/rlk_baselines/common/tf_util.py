@@ -1,7 +1,7 @@
-"""Stable Baselines' functions of tensors, on those of torch.
+"""Stable Baselines' functions of tensors, for torch tensors.
 
-What works on TensorFlow's graph or session says what to write instead. B is the size of a batch, N
-the number of environments, T of steps of each.
+Functions that work on TensorFlow's graph or session are refused, with what to use instead.
+Shapes: B batch, N environments, T steps of each.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch.nn.functional import huber_loss as _huber_loss
 from rlk_baselines.common.distributions import CategoricalProbabilityDistribution
 from rlk_baselines.refusals import belongs_to_tensorflow
 
-#: Names that are not here, and what to write instead.
+#: The functions that are refused, and what to use instead.
 _INSTEAD = {
     "function": "a function of Python: torch computes at once",
     "get_globals_vars": "model.get_parameters()",
@@ -39,30 +39,30 @@ def __getattr__(name: str) -> Any:
 
 
 def is_image(tensor: Any) -> bool:
-    """Whether an array is a batch of images [B, height, width, channels] of 1, 3 or 4 channels."""
+    """Whether an array is a batch of images [B, height, width, channels], 1, 3 or 4 channels."""
     return len(tensor.shape) == 4 and tensor.shape[-1] in (1, 3, 4)
 
 
 def var_shape(tensor: Tensor) -> list[int]:
-    """Its shape."""
+    """The shape of a tensor, as a list."""
     return list(tensor.shape)
 
 
 def numel(tensor: Tensor) -> int:
-    """How many numbers it has."""
+    """The number of elements of a tensor."""
     return tensor.numel()
 
 
 def intprod(tensor: Iterable[float]) -> int:
-    """The product of numbers, without what is behind its point."""
+    """The product of numbers, truncated to an int."""
     return int(math.prod(tensor))
 
 
 def check_shape(tensors: Iterable[Tensor], shapes: Iterable[Sequence[int]]) -> None:
-    """Nothing, if every tensor has its shape.
+    """Check that every tensor has the expected shape.
 
     Raises:
-        AssertionError: for the first one that has another.
+        AssertionError: for the first tensor that has another shape.
     """
     for i, (tensor, shape) in enumerate(zip(tensors, shapes, strict=True)):
         found, expected = list(tensor.shape), list(shape)
@@ -72,20 +72,20 @@ def check_shape(tensors: Iterable[Tensor], shapes: Iterable[Sequence[int]]) -> N
 def batch_to_seq(
     tensor_batch: Tensor, n_batch: int, n_steps: int, flat: bool = False
 ) -> list[Tensor]:
-    """What a recurrent policy is given step by step: T tensors [N, F], or [N] of a flat one.
+    """Split a batch for a recurrent policy: a list of T tensors [N, F], or [N] with `flat`.
 
     Args:
         tensor_batch: [N * T, ...], all steps of the first environment, then of the next.
         n_batch: N.
         n_steps: T.
-        flat: whether there is one number for each environment and step.
+        flat: whether there is a single number for each environment and step.
     """
     shape = (n_batch, n_steps) if flat else (n_batch, n_steps, -1)
     return list(tensor_batch.reshape(shape).unbind(1))
 
 
 def seq_to_batch(tensor_sequence: Sequence[Tensor], flat: bool = False) -> Tensor:
-    """The inverse of `batch_to_seq`: [N * T, F], or [N * T] of a flat one."""
+    """The inverse of `batch_to_seq`: [N * T, F], or [N * T] with `flat`."""
     together = torch.stack(list(tensor_sequence), 1)
     return together.reshape(-1) if flat else together.reshape(-1, together.shape[-1])
 
@@ -94,32 +94,32 @@ def seq_to_batch(tensor_sequence: Sequence[Tensor], flat: bool = False) -> Tenso
 
 
 def avg_norm(tensor: Tensor) -> Tensor:
-    """The mean of the L2 norms along the last axis."""
+    """The mean of the L2 norms along the last axis, 0-dim."""
     return tensor.square().sum(-1).sqrt().mean()
 
 
 def mse(pred: Tensor, target: Tensor) -> Tensor:
-    """The mean of (pred - target)^2."""
+    """The mean squared error, mean of (pred - target)^2, 0-dim."""
     return (pred - target).square().mean()
 
 
 def huber_loss(tensor: Tensor, delta: float = 1.0) -> Tensor:
-    """x^2 / 2 up to delta and delta (|x| - delta / 2) beyond, of each number x."""
+    """Elementwise Huber loss: x^2 / 2 for |x| <= delta, else delta (|x| - delta / 2)."""
     return _huber_loss(tensor, torch.zeros_like(tensor), reduction="none", delta=delta)
 
 
 def q_explained_variance(q_pred: Tensor, q_true: Tensor) -> Tensor:
-    """1 - Var[q_true - q_pred] / Var[q_true], over all numbers."""
+    """1 - Var[q_true - q_pred] / Var[q_true], over all elements, 0-dim."""
     return 1 - (q_true - q_pred).var(correction=0) / q_true.var(correction=0)
 
 
 def calc_entropy(logits: Tensor) -> Tensor:
-    """The entropy in nats of categorical distributions, float [B] of logits [B, A]."""
+    """The entropy in nats, float [B], of categorical distributions with logits [B, A]."""
     return CategoricalProbabilityDistribution(logits).entropy()
 
 
 def sample(logits: Tensor) -> Tensor:
-    """Actions drawn from categorical distributions, int64 [B] of logits [B, A]."""
+    """Actions, int64 [B], drawn from categorical distributions with logits [B, A]."""
     return CategoricalProbabilityDistribution(logits).sample()
 
 
@@ -127,12 +127,13 @@ def sample(logits: Tensor) -> Tensor:
 
 
 def flatgrad(loss: Tensor, var_list: Iterable[Tensor], clip_norm: float | None = None) -> Tensor:
-    """The gradients of a loss with respect to tensors, in one row.
+    """The gradients of a loss with respect to tensors, concatenated into one vector.
 
     Args:
-        loss: a number.
-        var_list: the tensors; one that the loss does not depend on has a gradient of zeros.
-        clip_norm: to what norm the gradient of each is scaled down at most; None leaves them.
+        loss: 0-dim.
+        var_list: the tensors. If the loss does not depend on one, its gradient is zeros.
+        clip_norm: the largest norm of the gradient of each tensor; larger ones are scaled down.
+            None does not clip.
     """
     variables = list(var_list)
     found = torch.autograd.grad(
@@ -147,12 +148,12 @@ def flatgrad(loss: Tensor, var_list: Iterable[Tensor], clip_norm: float | None =
 def gradient_add(
     grad_1: Tensor | None, grad_2: Tensor | None, param: Any, verbose: int = 0
 ) -> Tensor | None:
-    """The sum of two gradients, of which one or both may be missing.
+    """The sum of two gradients, either of which may be None; None if both are.
 
     Args:
         grad_1, grad_2: the gradients, or None.
-        param: whose they are.
-        verbose: whether they are printed.
+        param: the parameter that they belong to; it is only printed.
+        verbose: above 0, all three are printed.
     """
     if verbose > 0:
         print(grad_1, grad_2, param)

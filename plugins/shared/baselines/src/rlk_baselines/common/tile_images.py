@@ -9,5 +9,5 @@ from rlk_films import tiled
 
 
 def tile_images(images: Sequence[Array]) -> Array:
-    """Images [H, W, C] beside and below each other; places that are left over are black."""
+    """Arrange images [H, W, C] in a grid, as one image; empty cells are black."""
     return tiled(images)

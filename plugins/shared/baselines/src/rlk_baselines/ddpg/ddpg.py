@@ -14,16 +14,17 @@ from rlk_baselines.policies.stepping import ValuedStep
 from rlk_baselines.refusals import Refused
 
 Model = TypeVar("Model", bound="DDPG")
-#: Arguments that say how it is evaluated.
+#: Arguments about evaluations.
 _OF_EVALUATION = ("eval_env", "nb_eval_steps", "render_eval")
-#: Classes of buffers -> the storage of rlk that is chosen; None is what it has anyway.
+#: Buffer classes -> the storage of rlk that is used; None means the default one.
 _STORAGES = {ReplayBuffer: None, PrioritizedReplayBuffer: "prioritized-replay"}
 
 
 class DDPG(DeterministicModel):
     """Deep deterministic policy gradient (Lillicrap et al. 2015, arXiv 1509.02971).
 
-    Its parameters are those of `ddpg`, whose README says what each of them does.
+    Its parameters are those of the plugin `ddpg`, which the README of rlk-ddpg describes; and
+    `eval_env`, `nb_eval_steps` and `render_eval` for evaluations.
     """
 
     algo = "ddpg"
@@ -67,13 +68,13 @@ class DDPG(DeterministicModel):
     usual: ClassVar[Mapping[str, Any]] = {"n_cpu_tf_sess": 1}
 
     def accepted(self, given: dict[str, Any]) -> dict[str, Any]:
-        """As of `OffPolicyRLModel`; `memory_limit` is an older name of `buffer_size`."""
+        """As in `OffPolicyRLModel`; `memory_limit` is a deprecated name of `buffer_size`."""
         if given["buffer_size"] == self.defaults()["buffer_size"] != given["memory_limit"]:
             replaced(given, "memory_limit", "buffer_size")
         return {**given, "memory_limit": None}  # files have both names
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """As of `Constructed`; the memory may be a class, and evaluations are its own."""
+        """As in `Constructed`; `memory_policy` may be a class, and rlk does not run evaluations."""
         memory = settings.get("memory_policy")
         if isinstance(memory, type):
             settings["memory_policy"] = _storage(memory)
@@ -82,7 +83,7 @@ class DDPG(DeterministicModel):
         return settings
 
     def own_plugins(self) -> list[Any]:
-        """What plays the evaluations, if there is an environment for them."""
+        """The plugin that runs evaluations, if there is an environment for them."""
         env, n_steps, render = (self._given[name] for name in _OF_EVALUATION)
         return [] if env is None else [Evaluations(self, env, n_steps, render=render)]
 
@@ -95,7 +96,7 @@ class DDPG(DeterministicModel):
         reset_num_timesteps: bool = True,
         replay_wrapper: Any = None,
     ) -> Model:
-        """As `BaseRLModel.learn`; HER needs no `replay_wrapper` here."""
+        """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
         refuse_replay_wrapper(replay_wrapper)
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
@@ -103,10 +104,10 @@ class DDPG(DeterministicModel):
 
 
 def _storage(memory: type) -> str | None:
-    """The storage that a class of buffers stands for.
+    """The name of rlk's storage for a buffer class.
 
     Raises:
-        Refused: for a class of a program's own, which would not be called.
+        Refused: for a custom class, because rlk would not call it.
     """
     if memory not in _STORAGES:
         raise Refused(

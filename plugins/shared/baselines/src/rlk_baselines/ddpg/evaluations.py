@@ -1,4 +1,4 @@
-"""Evaluations of DDPG while it trains: some steps after every collection and its updates."""
+"""Evaluations of DDPG during training: some steps after every collection and its updates."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
     from rlk_baselines.models import OffPolicyRLModel
 
-#: Returns that `return_history` is the mean of.
+#: The number of returns in the mean `return_history`.
 _WINDOW = 100
 
 
 class Evaluations:
-    """Plays steps without noise in an environment of their own.
+    """Plays steps without noise in a separate environment.
 
-    Its episodes go on from one evaluation to the next. Rows have the mean return of the episodes
-    that ended in the latest evaluation that had any (`return`), that of the latest 100 episodes
-    (`return_history`), and the number of all (`episodes`).
+    Episodes continue from one evaluation to the next. The logged metrics are, under `eval/`:
+    `return`, the mean return of the episodes that ended in the latest evaluation in which any did;
+    `return_history`, that of the latest 100 episodes; and `episodes`, the number of all episodes.
+    Only rank 0 evaluates.
 
     Args:
-        model: which acts.
-        env: an id, an environment of gym's interface or Gymnasium's, or a vector.
-        n_steps: in one evaluation.
-        render: whether each of them is shown.
+        model: the model that acts.
+        env: an id, an environment with the interface of gym or Gymnasium, or a vector.
+        n_steps: steps per evaluation.
+        render: whether to render every step.
     """
 
     def __init__(self, model: OffPolicyRLModel, env: Any, n_steps: int, *, render: bool) -> None:
@@ -54,7 +55,7 @@ class Evaluations:
         run.metrics.set("eval/episodes", self._episodes)
 
     def _play(self) -> list[float]:
-        """The returns of the episodes that end in one evaluation."""
+        """Run one evaluation; returns the returns of the episodes that ended in it."""
         if self._observation is None:
             self._observation = self._env.reset()
         found: list[float] = []

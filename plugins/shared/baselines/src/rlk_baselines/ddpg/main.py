@@ -1,4 +1,4 @@
-"""DDPG on a robot: `python -m rlk_baselines.ddpg.main --env-id HalfCheetah-v5`."""
+"""Trains DDPG on a robot: `python -m rlk_baselines.ddpg.main --env-id HalfCheetah-v5`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.refusals import Refused
 from rlk_baselines.scripts import begin, monitor_file
 
-#: Switches (`--render`, `--no-render`) and numbers that are settings of the model, with defaults.
+#: Options that are settings of the model, with defaults: switches (`--render`, `--no-render`) and
+#: numbers.
 SWITCHES = {
     "render-eval": False,
     "render": False,
@@ -44,7 +45,7 @@ NUMBERS = {
 
 
 def parser() -> ArgumentParser:
-    """The options."""
+    """The parser of the command line."""
     made = arg_parser()
     made.add_argument("--env-id", default="HalfCheetah-v1", help="environment ID")
     made.add_argument("--seed", type=int, default=0, help="RNG seed")
@@ -64,10 +65,14 @@ def parser() -> ArgumentParser:
 
 
 def noises(text: str, action_size: int) -> dict[str, Any]:
-    """`param_noise` and `action_noise` of what `--noise-type` says.
+    """The model's arguments `param_noise` and `action_noise` for a value of `--noise-type`.
+
+    Args:
+        text: kinds of noise, separated by commas, such as `adaptive-param_0.2,normal_0.1`.
+        action_size: the number of dimensions of an action.
 
     Raises:
-        ValueError: for an unknown one.
+        ValueError: for an unknown kind.
     """
     found: dict[str, Any] = {}
     for one in (part.strip() for part in text.split(",")):
@@ -88,7 +93,7 @@ def noises(text: str, action_size: int) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> Any:
-    """Train, with the arguments of the command line, and return the model."""
+    """Train with the given arguments, or those of the command line, and return the model."""
     options = begin(parser(), argv)
     env = Monitor(make_by_id(options.env_id), monitor_file())
     settings = {name.replace("-", "_") for name in (*SWITCHES, *NUMBERS)}

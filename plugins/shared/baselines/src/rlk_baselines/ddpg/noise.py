@@ -1,4 +1,4 @@
-"""Noise, by the module that had it before Stable Baselines 2.8."""
+"""Noise, under the module name of Stable Baselines before 2.8."""
 
 from rlk_baselines.common.noise import (
     ActionNoise,

@@ -1,4 +1,4 @@
-"""`DQN`: deep Q-network (Mnih et al. 2013, arXiv 1312.5602), double, dueling, prioritised."""
+"""`DQN`: deep Q-network (Mnih et al. 2013, arXiv 1312.5602), double, dueling and prioritised."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Model = TypeVar("Model", bound="DQN")
 
 
 class DQN(OffPolicyRLModel):
-    """Deep Q-network (Mnih et al. 2013, arXiv 1312.5602), double, dueling, prioritised.
+    """Deep Q-network (Mnih et al. 2013, arXiv 1312.5602), double, dueling and prioritised.
 
-    Its parameters are those of `dqn`, whose README says what each of them does.
+    Its parameters are those of the plugin `dqn`; the README of rlk-dqn describes them.
     """
 
     algo = "dqn"
@@ -48,7 +48,7 @@ class DQN(OffPolicyRLModel):
     )
 
     def _policy_settings(self) -> dict[str, Any]:
-        """As of `BaseRLModel`; whether the network is dueling is a setting of the algorithm."""
+        """As in `Constructed`; in rlk, `dueling` is a setting of the algorithm."""
         return with_dueling(super()._policy_settings(), self.observation_space)
 
     def learn(
@@ -60,7 +60,7 @@ class DQN(OffPolicyRLModel):
         reset_num_timesteps: bool = True,
         replay_wrapper: Any = None,
     ) -> Model:
-        """As `BaseRLModel.learn`; HER needs no `replay_wrapper` here."""
+        """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
         refuse_replay_wrapper(replay_wrapper)
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps

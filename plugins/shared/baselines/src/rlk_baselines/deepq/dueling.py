@@ -1,4 +1,4 @@
-"""Whether Q networks are dueling: a parameter of policies there, and of the algorithm in rlk."""
+"""Dueling Q networks: a parameter of policies in Stable Baselines, and of the algorithm in rlk."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from rlk_baselines.policies.chosen import Maker
 
 
 def with_dueling(settings: dict[str, Any], observation_space: Any) -> dict[str, Any]:
-    """The settings of a policy, where that is said as the algorithm takes it.
+    """A policy's settings, with `dueling` moved to the settings of the algorithm.
 
     Args:
-        settings: what `policy_settings` gave.
-        observation_space: that policies of a class are made for.
+        settings: the result of `policy_settings`.
+        observation_space: the space for which a policy class is instantiated, to read `dueling`.
     """
     if "policy.dueling" in settings:
         return {"dueling" if k == "policy.dueling" else k: v for k, v in settings.items()}

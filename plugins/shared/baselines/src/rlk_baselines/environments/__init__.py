@@ -1,1 +1,1 @@
-"""Environments of either interface: gym's, whose `step` gives four values, and Gymnasium's."""
+"""Environments of both interfaces: gym's, whose `step` returns four values, and Gymnasium's."""

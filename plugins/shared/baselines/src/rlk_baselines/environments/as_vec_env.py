@@ -1,4 +1,4 @@
-"""Whatever a model may be given as its environment, as a vector of Stable Baselines' interface."""
+"""Converts the `env` argument of models to a vector with the interface of Stable Baselines."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from rlk_baselines.refusals import Refused
 
 
 def as_vec_env(env: Any) -> VecEnv:
-    """A vector: the one that is given, or one of the environment that is given or named.
+    """The vector itself, or a vector of one for a single environment or an id.
 
     Args:
-        env: an id, an environment of gym's interface or Gymnasium's, or a vector of either
-            interface.
+        env: an id, an environment or a vector, each with the interface of gym or Gymnasium.
 
     Raises:
         PlanError: for anything else.
@@ -50,13 +49,13 @@ def _of_vector(env: VectorEnv[Any, Any, Any]) -> VecEnv:
 
 
 class AwaitedVecEnv(VecEnv):
-    """The environments of a loaded model, which are made when they are first needed.
+    """The environments of a loaded model, which are only made when they are first needed.
 
     Args:
-        num_envs: how many.
+        num_envs: the number of environments.
         observation_space, action_space: of one environment.
-        env_id: what they are; None if that is not known, or they were more than that.
-        beyond_id: names of what they were more than environments of an id.
+        env_id: their id; None if it is unknown, or does not suffice to make them.
+        beyond_id: what their id does not include: wrappers and keyword arguments.
     """
 
     def __init__(
@@ -74,15 +73,15 @@ class AwaitedVecEnv(VecEnv):
 
     @property
     def is_made(self) -> bool:
-        """Whether they are there already."""
+        """Whether the environments have been made."""
         return self._made is not None
 
     @property
     def venv(self) -> VecEnv:
-        """The environments.
+        """The environments, which the first access makes.
 
         Raises:
-            Refused: if nobody said what they are, or they have other spaces than the model.
+            Refused: if there is no id to make them by, or their spaces are not those of the model.
         """
         if self._made is None:
             if self.env_id is None:
@@ -93,7 +92,7 @@ class AwaitedVecEnv(VecEnv):
         return self._made
 
     def refusal(self) -> Refused:
-        """What is raised where nobody said what they are."""
+        """The error for environments that cannot be made by their id."""
         was = f" It was trained in one with {', '.join(self.beyond_id)}." if self.beyond_id else ""
         return Refused(
             "this model has no environment to learn in: it was loaded without one, which suffices "
@@ -101,7 +100,7 @@ class AwaitedVecEnv(VecEnv):
         )
 
     def _of_id(self, name: str) -> VecEnv:
-        """The environments of an id, whose spaces are those of the model."""
+        """Make the environments by their id; Refused if their spaces are not the model's."""
         made = DummyVecEnv([lambda: make_by_id(name)] * self.num_envs)
         spaces = made.observation_space, made.action_space
         if spaces != (self.observation_space, self.action_space):

@@ -1,4 +1,4 @@
-"""What an environment is more than its id, so that making it by that would give another."""
+"""Finds what an environment's id does not include, so that the id cannot make it again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import gymnasium
 
 from rlk_old_gym.interface import layers
 
-#: Packages, and those of their wrappers that change no observation, action, reward or end.
+#: Packages, and those of their wrappers that change no observation, action, reward or episode end.
 _PACKAGES = ("gymnasium", "rlk_baselines", "rlk_wrappers")
 _WATCHING = {
     "Adopted",
@@ -20,7 +20,7 @@ _WATCHING = {
     "RecordEpisodeStatistics",
     "RecordVideo",
     "RenderCollection",
-    "TimeLimit",  # where it has the registered limit
+    "TimeLimit",  # with the registered limit
     "VecCheckNan",
     "VecMonitor",
     "VecVideoRecorder",
@@ -28,11 +28,14 @@ _WATCHING = {
 
 
 def beyond_id(env: Any, spec: Any) -> list[str]:
-    """What an environment is more than its id: wrappers, and keywords that it was made with.
+    """What an environment has beyond its id: wrappers, and keyword arguments that differ.
 
     Args:
         env: the environment.
         spec: its registration, or None.
+
+    Returns:
+        Class names of wrappers, the outermost first, and then `key=value` of keyword arguments.
     """
     registered = None if spec is None else gymnasium.registry.get(spec.id)
     if registered is None:
@@ -53,11 +56,11 @@ def beyond_id(env: Any, spec: Any) -> list[str]:
 
 
 def only_watches(wrapper: Any) -> bool:
-    """Whether a wrapper changes nothing that is learnt from."""
+    """Whether a wrapper changes nothing that the model learns from."""
     kind = type(wrapper)
     return kind.__module__.partition(".")[0] in _PACKAGES and kind.__name__ in _WATCHING
 
 
 def _limit(layer: Any) -> Any:
-    """How long episodes are at most by a layer's own word, or None."""
+    """The time limit of a wrapper in steps, or None."""
     return vars(layer).get("_max_episode_steps") if hasattr(layer, "__dict__") else None

@@ -1,4 +1,4 @@
-"""`FiveValues`: an environment of either interface, with Gymnasium's; its frames can be shown."""
+"""`FiveValues`: gives an environment of either interface that of Gymnasium, and shows frames."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from rlk_old_gym.interface import layers, takes
 
 __all__ = ["TRUNCATED", "FiveValues"]
 
-#: Methods that vectors call.
+#: Methods of this wrapper that vectors call.
 _OWN = ("render_as", "beyond_id", "is_wrapped")
 
 
 class FiveValues(five_values.FiveValues):
-    """As of `rlk_old_gym`, with the render modes of Stable Baselines' vectors."""
+    """As in `rlk_old_gym`, with the render modes of Stable Baselines' vectors."""
 
     def render_as(self, mode: str) -> Any:
-        """What `render` gives in a mode; an environment of Gymnasium's has one mode alone.
+        """Render in a mode; environments of Gymnasium render in the one mode they were made with.
 
         Args:
-            mode: `rgb_array`, `human` (its frame is shown), or another that the environment knows.
+            mode: `rgb_array`, `human` (a frame is shown in a window), or another mode that the
+                environment supports.
         """
         if takes(self.env.render, "mode"):
             return self.env.render(mode=mode)
@@ -35,13 +36,13 @@ class FiveValues(five_values.FiveValues):
         return frame
 
     def beyond_id(self) -> list[str]:
-        """What it is more than its id: see `beyond_id.beyond_id`."""
+        """What the environment has beyond its id: see `beyond_id.beyond_id`."""
         return beyond_id(self.env, self.spec)
 
     def is_wrapped(self, wrapper_class: Any) -> bool:
-        """Whether it is in a wrapper of a class, or of one of a tuple of classes."""
+        """Whether the environment is in a wrapper of a class, or of one of a tuple of classes."""
         return any(isinstance(layer, wrapper_class) for layer in layers(self.env))
 
     def get_wrapper_attr(self, name: str) -> Any:
-        """As of `rlk_old_gym`; also what vectors call."""
+        """As in `rlk_old_gym`, and also the methods that vectors call."""
         return getattr(self, name) if name in _OWN else super().get_wrapper_attr(name)

@@ -1,4 +1,4 @@
-"""What a file holds of a model's environments: their id, and what else they were."""
+"""What a file holds of a model's environments: their id, and what they have beyond it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlk_baselines.environments.beyond_id import only_watches
 
 
 def env_id(env: Any) -> str | None:
-    """The id that makes environments of a vector anew; None if none does."""
+    """The id of a vector's environments, or None."""
     if isinstance(env, AwaitedVecEnv):
         return env.env_id
     try:
@@ -22,10 +22,11 @@ def env_id(env: Any) -> str | None:
 
 
 def beyond_id_of_vector(venv: Any) -> list[str]:
-    """What a vector is more than environments of an id: names, the outermost first.
+    """What a vector has beyond the id of its environments: names, the outermost first.
 
     Args:
-        venv: the vector, of a loaded model too; of several environments the first is looked at.
+        venv: the vector, which may be that of a loaded model. Of its environments, only the first
+            is inspected.
     """
     if isinstance(venv, AwaitedVecEnv):
         return list(venv.beyond_id)

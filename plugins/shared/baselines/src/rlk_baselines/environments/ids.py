@@ -1,4 +1,4 @@
-"""Environments by their ids, also by those that Gymnasium has replaced since Stable Baselines."""
+"""Makes environments by their ids, including old ids that Gymnasium has replaced."""
 
 from __future__ import annotations
 
@@ -18,13 +18,17 @@ _VERSION = re.compile(r"-v\d+$")
 
 
 def make_by_id(name: str, **keywords: Any) -> Any:
-    """The environment of an id, made by Gymnasium.
+    """Make the environment of an id with Gymnasium.
 
-    Frames can be asked for at any time (`render_mode="rgb_array"` unless told otherwise), as from
-    an environment of gym's.
+    As with gym, frames can be rendered at any time: `render_mode` is `rgb_array` unless it is
+    passed, or the environment does not support it.
+
+    Args:
+        name: the id.
+        keywords: keyword arguments of the environment.
 
     Raises:
-        PlanError: if nothing answers to the id, or its package is not installed.
+        PlanError: if the id is unknown, or its package is not installed.
     """
     known = current_id(name)
     made = choose_environment(known, default_kernel().registries, {})
@@ -32,17 +36,17 @@ def make_by_id(name: str, **keywords: Any) -> Any:
         return made.make(**keywords)
     try:
         return made.make(render_mode="rgb_array", **keywords)
-    except (PlanError, TypeError, gymnasium.error.Error):  # it cannot render like that
+    except (PlanError, TypeError, gymnasium.error.Error):  # it does not support rgb_array
         return made.make(**keywords)
 
 
 def _render_modes(name: str) -> Collection[str]:
-    """What modes an id says that it has; where it says nothing, frames are worth a try."""
+    """The render modes in the metadata of an id; without metadata, `rgb_array` is assumed."""
     creator = getattr(gymnasium.registry.get(name), "entry_point", None)
     if isinstance(creator, str):
         try:
             creator = load_env_creator(creator)
-        except (ImportError, AttributeError):  # making it says what is missing
+        except (ImportError, AttributeError):  # the error of making it names what is missing
             creator = None
     metadata = getattr(creator, "metadata", None)
     said = metadata.get("render_modes") if isinstance(metadata, dict) else None
@@ -50,10 +54,10 @@ def _render_modes(name: str) -> Collection[str]:
 
 
 def current_id(name: str) -> str:
-    """The id, or the next version of it that Gymnasium makes where it no longer makes this one.
+    """The id itself, or the next later version, if Gymnasium can no longer make this one.
 
-    `Pendulum-v0` is `Pendulum-v1`, and `Reacher-v2` is `Reacher-v4`. A program is warned, because
-    returns may differ.
+    `Pendulum-v0` becomes `Pendulum-v1`, and `Reacher-v2` becomes `Reacher-v4`, with a warning,
+    because returns may differ.
     """
     if (name in gymnasium.registry and not _is_gone(gymnasium.registry[name])) or ":" in name:
         return name
@@ -79,5 +83,5 @@ def current_id(name: str) -> str:
 
 
 def _is_gone(spec: Any) -> bool:
-    """Whether Gymnasium has an id only to say that it makes it no more: MuJoCo's -v2 and -v3."""
+    """Whether Gymnasium registers an id only to report its removal: MuJoCo's -v2 and -v3."""
     return getattr(spec.entry_point, "__module__", None) == "gymnasium.envs"

@@ -1,4 +1,4 @@
-"""What a model gives out that was given one environment: that environment, with gym's interface."""
+"""A model's single environment, which `get_env` returns with gym's interface."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from rlk_baselines.common.vec_env.dummy_vec_env import DummyVecEnv
 from rlk_baselines.gym.making import FourValuesEnv, gives_four_values
 from rlk_old_gym.interface import without_makers_wrappers
 
-#: What a view has of itself; whatever else is set is the environment's.
+#: Attributes of the view itself; all others are set on the environment.
 _OF_VIEW = ("env", "vector")
 
 
 def vector_of_one(env: Any) -> DummyVecEnv:
-    """A vector of one environment, which its `one` gives out again.
+    """A vector of one environment; its attribute `one` is this environment with gym's interface.
 
     Args:
-        env: of gym's interface, or of Gymnasium's, in front of which `one` has gym's.
+        env: an environment with the interface of gym or Gymnasium.
     """
     vector = DummyVecEnv([lambda: env])
     has_makers_wrappers = without_makers_wrappers(env)[0] is not env
@@ -28,11 +28,11 @@ def vector_of_one(env: Any) -> DummyVecEnv:
 class OneOfVector(FourValuesEnv):
     """The environment of a vector of one, with gym's interface.
 
-    Its episodes do not begin anew by themselves. Attributes that are set on it are set on the
-    environment, and its seed counts with the next reset, whoever resets it.
+    It does not reset itself at the end of an episode. Attributes are set on the environment. A seed
+    is used at the next reset, no matter whether this view or the vector is reset.
 
     Args:
-        vector: of which it is the environment.
+        vector: the vector of one.
     """
 
     def __init__(self, vector: DummyVecEnv) -> None:

@@ -1,4 +1,4 @@
-"""Spaces as a State that files hold."""
+"""Converts spaces to data for a file, and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Space = spaces.Space[Any]
 
 
 def space_state(space: Space) -> dict[str, Any]:
-    """What a file holds of a space, as JSON values and arrays; {} for one that none can hold."""
+    """A space as JSON values and arrays, for a file; {} for a kind that cannot be saved."""
     if isinstance(space, spaces.Box):
         return {"kind": "Box", "low": space.low, "high": space.high}
     if isinstance(space, spaces.Discrete):
@@ -29,10 +29,10 @@ def space_state(space: Space) -> dict[str, Any]:
 
 
 def space_of(state: Any) -> Space:
-    """The space of which `space_state` gave this.
+    """The space that `space_state` converted to this state.
 
     Raises:
-        BadFile: if it gave nothing like it.
+        BadFile: if the state is damaged.
     """
     try:
         return _MADE[state["kind"]](state)

@@ -1,6 +1,6 @@
-"""The vector that a model trains in: what Stable Baselines' vectors give, as rlk's loop takes it.
+"""Gives vectors with the interface of Stable Baselines that of Gymnasium, for rlk's loop.
 
-It belongs to the program that made it, so nothing of rlk closes it. N environments.
+A vector belongs to the program that made it, so rlk does not close it. Shapes: N environments.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
 def training_vector(venv: VecEnv, *, is_seeded: bool) -> BareVector | WrappedVector:
-    """A vector for rlk, of one with the interface of Stable Baselines.
+    """A vector for rlk from one with the interface of Stable Baselines.
 
     Args:
         venv: the vector.
-        is_seeded: whether the model has a seed, from which the environments are then seeded; else
-            they keep what their own `seed` was given.
+        is_seeded: whether the model has a seed, which then seeds the environments. Otherwise, the
+            environments are seeded as by the latest call of the vector's `seed`.
     """
     is_bare = isinstance(venv, FourValues) and type(venv).step_wait is FourValues.step_wait
     if is_bare:
@@ -39,10 +39,10 @@ def training_vector(venv: VecEnv, *, is_seeded: bool) -> BareVector | WrappedVec
 
 
 class BareVector(TransparentVector):
-    """A vector without wrappers: it is stepped as rlk's backend inside.
+    """A vector without wrappers; rlk steps the backend inside it directly.
 
     Attributes:
-        venv: the vector as the program has it.
+        venv: the program's vector.
     """
 
     def __init__(self, venv: FourValues, is_seeded: bool) -> None:
@@ -73,17 +73,17 @@ class BareVector(TransparentVector):
         return found
 
     def close(self, **kwargs: Any) -> None:
-        """Nothing."""
+        """Do nothing: the program closes its vector."""
 
     def __del__(self) -> None:
-        """Nothing is closed."""
+        """Do nothing: Gymnasium would close the vector."""
 
 
 class WrappedVector(VectorEnv[Any, Any, Any]):
-    """A vector in wrappers, or one that a program has written, by its own interface.
+    """A vector in wrappers, or of a custom class, stepped through its own methods.
 
     Attributes:
-        venv: the vector as the program has it.
+        venv: the program's vector.
     """
 
     def __init__(self, venv: VecEnv, is_seeded: bool) -> None:
@@ -125,7 +125,7 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
         return observation, np.asarray(rewards), ended & ~truncated, truncated, found
 
     def _last(self, i: int, observation: Any, info: Mapping[str, Any]) -> Any:
-        """What an episode ended on."""
+        """The last observation of an episode that ended in environment i."""
         if "terminal_observation" in info:
             return info["terminal_observation"]
         if info.get(TRUNCATED):
@@ -136,45 +136,45 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
             )
         if isinstance(observation, Mapping):
             return {key: part[i] for key, part in observation.items()}
-        return observation[i]  # of a state that has no value: it stands for any
+        return observation[i]  # the episode terminated, so this observation is never bootstrapped
 
     def infos(self) -> list[dict[str, Any]]:
         """The infos of the latest step, one for each environment."""
         return self._infos
 
     def close(self, **kwargs: Any) -> None:
-        """Nothing."""
+        """Do nothing: the program closes its vector."""
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """What that method, or attribute, of every environment gives: see `call_at`."""
+        """Call the method of every environment: see `call_at`."""
         return self.call_at(range(self.num_envs), name, *args, **kwargs)
 
     def call_at(
         self, indices: Iterable[int], name: str, *args: Any, **kwargs: Any
     ) -> tuple[Any, ...]:
-        """What that method, or attribute, of the environments with these indices gives.
+        """Call the method of the environments with these indices; the results.
 
         Raises:
-            AttributeError: of a loaded model whose environments are not made yet: it is not worth
-                making them to look at them.
+            AttributeError: if a loaded model's environments are not made yet: a call is no reason
+                to make them.
         """
         if isinstance(self.venv, AwaitedVecEnv) and not self.venv.is_made:
             raise AttributeError(name)
         return tuple(self.venv.env_method(name, *args, indices=list(indices), **kwargs))
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """That attribute of every environment."""
+        """The attribute of every environment."""
         return tuple(self.venv.get_attr(name))
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Set that attribute of every environment."""
+        """Set the attribute of every environment; a list or tuple has one value for each."""
         many = values if isinstance(values, (list, tuple)) else [values] * self.num_envs
         for i, value in enumerate(many):
             self.venv.set_attr(name, value, i)
 
     def render(self) -> tuple[Any, ...]:
-        """Every environment's frame."""
+        """The frames of all environments, each uint8 [H, W, 3]."""
         return tuple(self.venv.get_images())
 
     def __del__(self) -> None:
-        """Nothing is closed."""
+        """Do nothing: Gymnasium would close the vector."""

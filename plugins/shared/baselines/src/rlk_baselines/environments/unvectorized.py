@@ -1,4 +1,4 @@
-"""A vector of one environment as that environment."""
+"""`Unvectorized`: a vector of one environment without the batch axis."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rlk_baselines.common.vec_env.base_vec_env import VecEnv, VecEnvWrapper
 
 
 class Unvectorized(VecEnvWrapper):
-    """What the models give out that learn from one environment: without the axis of the vector.
+    """A vector of one environment without the batch axis: `get_env` of models that learn from one.
 
-    Episodes still begin anew by themselves. It also has what the environment has.
+    It still resets itself at the end of an episode. It also has the environment's attributes.
     """
 
     def __init__(self, venv: VecEnv) -> None:
@@ -25,12 +25,12 @@ class Unvectorized(VecEnvWrapper):
         self.venv.step_async(np.asarray(actions)[None])
 
     def step_wait(self) -> Any:
-        """One observation, one reward, whether the episode ended, and one info."""
+        """One observation, reward, done and info."""
         observation, rewards, dones, infos = self.venv.step_wait()
         return _first(observation), float(rewards[0]), bool(dones[0]), infos[0]
 
     def __getattr__(self, name: str) -> Any:
-        """What the vector inside has, or else its environment.
+        """The attribute of the inner vector, or else of its environment.
 
         Raises:
             AttributeError: if neither has it.

@@ -1,4 +1,4 @@
-"""A window for the frames of environments, where there is a display."""
+"""Shows the frames of environments in a window, if there is a display."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _opened: dict[str, Any] = {}
 
 
 def show(image: Array) -> None:
-    """Show a frame, uint8 [H, W, 3]; without a display nothing is shown, which is said once."""
+    """Show a frame, uint8 [H, W, 3]; without a display, warn once instead."""
     problem = display_problem(os.environ, sys.platform)
     if problem is not None:
         if "warned" not in _opened:

@@ -1,4 +1,4 @@
-"""`GAIL`: TRPO with rewards learnt from an expert (Ho and Ermon 2016, arXiv 1606.03476)."""
+"""`GAIL`: TRPO with a reward learnt from an expert (Ho and Ermon 2016, arXiv 1606.03476)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rlk_expert_data import Trajectories
 
 Model = TypeVar("Model", bound="GAIL")
-#: Its own parameters, and those of TRPO after them.
+#: The parameters of GAIL with their defaults; those of TRPO follow them in the signature.
 OWN: Mapping[str, Any] = {
     "expert_dataset": None,
     "hidden_size_adversary": 100,
@@ -37,12 +37,12 @@ OWN: Mapping[str, Any] = {
     "d_stepsize": 3e-4,
 }
 _FIRST = (*OWN, "verbose", "_init_setup_model")
-#: What the names of the discriminator's parameters begin with.
+#: The prefix of the discriminator's parameter names.
 _OWN_NAMES = "adversary/"
 
 
 class Imitation(GAILReward):
-    """GAIL's reward in a model, which may be loaded without an expert and acts without one."""
+    """GAIL's reward in a model, which can be loaded, and can act, without an expert."""
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
@@ -58,16 +58,16 @@ class Imitation(GAILReward):
 
 
 class GAIL(ActorCriticRLModel):
-    """Generative adversarial imitation learning.
+    """Generative adversarial imitation learning (Ho and Ermon 2016, arXiv 1606.03476).
 
     Args:
         expert_dataset: an `ExpertDataset`.
-        hidden_size_adversary: units of the hidden layers of the classifier.
-        adversary_entcoeff: weight of its entropy.
-        g_step: updates of the policy between two of the classifier.
-        d_step: batches in one of these.
-        d_stepsize: the classifier's learning rate.
-        others: those of `TRPO`.
+        hidden_size_adversary: the number of units in each hidden layer of the discriminator.
+        adversary_entcoeff: the weight of the discriminator's entropy.
+        g_step: policy updates between two updates of the discriminator.
+        d_step: batches per update of the discriminator.
+        d_stepsize: the discriminator's learning rate.
+        others: the parameters of `TRPO`.
     """
 
     algo = "trpo"
@@ -98,21 +98,21 @@ class GAIL(ActorCriticRLModel):
         return {**super().about(), "own": own, "adversary": learnt}
 
     def go_on(self, saved: Saved, env: Any) -> None:
-        """As of `Constructed`; with the classifier, whose dataset is passed again."""
+        """As in `Constructed`, with the discriminator; the dataset must be passed again."""
         given = saved.given
         given.update({k: v for k, v in saved.about["own"].items() if k not in saved.changes})
         super().go_on(saved, env)
         self._adversary.load_state_dict(saved.about["adversary"])
 
     def further_parameters(self, about: Mapping[str, Any]) -> dict[str, Array]:
-        """Those of the discriminator, and the moments that its observations are normalised by."""
+        """The discriminator's parameters, and the moments that normalise its observations."""
         state = about.get("adversary", {"network": {}, "rows": {}})
         found = {f"{_OWN_NAMES}{_path(name)}": one for name, one in state["network"].items()}
         found |= {f"{_OWN_NAMES}rows/{name}": one for name, one in state["rows"].items()}
         return {name: torch.as_tensor(one).numpy().copy() for name, one in found.items()}
 
     def get_parameters(self) -> OrderedDict[str, Array]:
-        """As of `BaseRLModel`; the discriminator's begin with `adversary/`."""
+        """As in `BaseRLModel`; names of the discriminator's parameters begin with `adversary/`."""
         found = super().get_parameters()
         found.update(self.further_parameters({"adversary": self._adversary.state_dict()}))
         return found
@@ -120,7 +120,7 @@ class GAIL(ActorCriticRLModel):
     def load_parameters(
         self, load_path_or_dict: Mapping[str, Any] | str | IO[bytes], exact_match: bool = True
     ) -> None:
-        """As of `BaseRLModel`."""
+        """As in `BaseRLModel`, with the discriminator's parameters."""
         values = load_path_or_dict
         if not isinstance(values, Mapping):
             values = parameters_in(values, self)
@@ -138,8 +138,8 @@ class GAIL(ActorCriticRLModel):
 
     @property
     def _adversary(self) -> Adversary:
-        """What the discriminator learns by."""
-        agent = self.agent  # which makes it
+        """The discriminator and its training, which belong to the agent."""
+        agent = self.agent  # makes the discriminator
         assert self._reward.adversary is not None, agent
         return self._reward.adversary
 
@@ -151,7 +151,7 @@ class GAIL(ActorCriticRLModel):
         tb_log_name: str = "GAIL",
         reset_num_timesteps: bool = True,
     ) -> Model:
-        """As `BaseRLModel.learn`; progress is reported by the environment's own rewards."""
+        """As `BaseRLModel.learn`; logged returns are those of the environment's rewards."""
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
         )
@@ -162,7 +162,7 @@ def _path(name: str) -> str:
 
 
 def _check(given: Mapping[str, Any], own: Mapping[str, Array], exact_match: bool) -> None:
-    """ParametersDoNotFit for names or shapes that are not the discriminator's own."""
+    """Raise ParametersDoNotFit if names or shapes are not those of the discriminator."""
     wrong = sorted(given.keys() ^ own.keys() if exact_match else given.keys() - own.keys())
     if wrong:
         what = "no parameters" if wrong[0] in given else "missing"

@@ -1,7 +1,7 @@
-"""gym's interface of old over Gymnasium: `reset()` gives the observation, `step` four values.
+"""The old interface of gym over Gymnasium: `reset` returns the observation, `step` four values.
 
-A program written for gym 0.21 or before runs with `from rlk_baselines import gym`. Environments
-that `make` gives may be passed to everything of rlk and of `rlk_baselines`.
+A program written for gym 0.21 or earlier runs with `from rlk_baselines import gym`. Environments
+from `make` can be passed to all functions of rlk and `rlk_baselines`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`Env` and `Wrapper` with gym's interface of old. They are Gymnasium's classes, too."""
+"""`Env` and `Wrapper` with gym's old interface; they are subclasses of Gymnasium's classes."""
 
 from __future__ import annotations
 
@@ -22,45 +22,45 @@ __all__ = [
 
 
 class Env(gymnasium.Env[Any, Any]):
-    """An environment whose `reset` gives the observation, and whose `step` gives four values."""
+    """An environment whose `reset` returns an observation, and whose `step` returns four values."""
 
     metadata: ClassVar[dict[str, Any]] = {"render.modes": [], "render_modes": []}  # type: ignore[misc]
     reward_range = (-float("inf"), float("inf"))
 
     def __init_subclass__(cls, **keywords: Any) -> None:
-        """Say its render modes by Gymnasium's name too, which warns where they are missing."""
+        """Declare the render modes by Gymnasium's name, too: Gymnasium warns without it."""
         super().__init_subclass__(**keywords)
-        own: Any = cls.metadata  # of a wrapper, the property that gives those of the one inside
+        own: Any = cls.metadata  # in a wrapper, this is a property
         if isinstance(own, dict) and "render_modes" not in own:
             cls.metadata = {**own, "render_modes": list(own.get("render.modes", []))}
 
     @abstractmethod
     def step(self, action: Any) -> Any:
-        """(observation, reward, done, info)."""
+        """Make one step: (observation, reward, done, info)."""
         raise NotImplementedError
 
     @abstractmethod
     def reset(self, **kwargs: Any) -> Any:
-        """The first observation of an episode."""
+        """Start an episode: its first observation."""
         raise NotImplementedError
 
     def render(self, mode: str = "human") -> Any:
-        """Show it, or return a frame for `rgb_array`."""
+        """Show the environment, or return a frame, uint8 [H, W, 3], for `rgb_array`."""
         raise NotImplementedError(f"{type(self).__name__} does not render")
 
     def seed(self, seed: int | None = None) -> Any:
-        """Seed what it draws from."""
+        """Seed the environment's random generators; returns the seeds."""
         return [seed]
 
 
 class GoalEnv(Env):
-    """An environment with goals: observations are a Dict with three keys."""
+    """A goal environment: its Dict has `observation`, `achieved_goal` and `desired_goal`."""
 
     def reset(self, **kwargs: Any) -> Any:
-        """Check the observation space; call it by `super().reset()`.
+        """Check the observation space; subclasses call this by `super().reset()`.
 
         Raises:
-            PlanError: if a key is missing.
+            PlanError: if the space is not a Dict, or a key is missing.
         """
         space = self.observation_space
         if not isinstance(space, Dict):
@@ -71,15 +71,15 @@ class GoalEnv(Env):
 
     @abstractmethod
     def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """The reward for having reached a goal where another was wanted."""
+        """The reward for reaching `achieved_goal` when `desired_goal` was wanted."""
         raise NotImplementedError
 
 
 class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any], Env):
-    """An environment around another one, both with gym's interface of old.
+    """A wrapper around an environment, both with gym's old interface.
 
     Args:
-        env: the one inside; one of Gymnasium's interface is brought to gym's.
+        env: the environment; one with Gymnasium's interface is converted to gym's.
     """
 
     gives_four_values = True  #: see `rlk_old_gym.interface.is_old`
@@ -91,7 +91,7 @@ class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any], Env):
 
     @property
     def reward_range(self) -> Any:
-        """What it was set to, or that of the environment."""
+        """The smallest and the largest reward: as set here, or else those of the environment."""
         return vars(self).get("_reward_range", getattr(self.env, "reward_range", Env.reward_range))
 
     @reward_range.setter
@@ -105,26 +105,26 @@ class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any], Env):
         return self.env.reset(**kwargs)
 
     def render(self, mode: str = "human", **kwargs: Any) -> Any:
-        """As the environment's."""
+        """Render the environment."""
         return self.env.render(mode, **kwargs)  # type: ignore[call-arg]
 
     def seed(self, seed: int | None = None) -> Any:
-        """As the environment's."""
+        """Seed the environment."""
         return self.env.seed(seed)  # type: ignore[attr-defined]
 
     def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """As the environment's."""
+        """The reward that the environment computes for goals."""
         return self.env.compute_reward(achieved_goal, desired_goal, info)  # type: ignore[attr-defined]
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else the environment has."""
+        """The attribute of the environment."""
         if name.startswith("_") or name == "env":
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return getattr(self.env, name)
 
 
 class ObservationWrapper(Wrapper):
-    """Changes observations, by `observation`."""
+    """Changes observations by the method `observation`."""
 
     def reset(self, **kwargs: Any) -> Any:
         return self.observation(self.env.reset(**kwargs))
@@ -135,12 +135,12 @@ class ObservationWrapper(Wrapper):
 
     @abstractmethod
     def observation(self, observation: Any) -> Any:
-        """What is seen instead."""
+        """The observation to return instead."""
         raise NotImplementedError
 
 
 class RewardWrapper(Wrapper):
-    """Changes rewards, by `reward`."""
+    """Changes rewards by the method `reward`."""
 
     def step(self, action: Any) -> Any:
         observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
@@ -148,17 +148,17 @@ class RewardWrapper(Wrapper):
 
     @abstractmethod
     def reward(self, reward: Any) -> Any:
-        """What is given instead."""
+        """The reward to return instead."""
         raise NotImplementedError
 
 
 class ActionWrapper(Wrapper):
-    """Changes actions, by `action`."""
+    """Changes actions by the method `action`."""
 
     def step(self, action: Any) -> Any:
         return self.env.step(self.action(action))
 
     @abstractmethod
     def action(self, action: Any) -> Any:
-        """What is done instead."""
+        """The action to pass to the environment instead."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""How much gym says: the levels and functions of gym's logger, in front of Gymnasium's."""
+"""The levels and functions of gym's logger, which set and use those of Gymnasium's."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ DEBUG, INFO, WARN, ERROR, DISABLED = 10, 20, 30, 40, 50
 
 
 def set_level(level: int) -> None:
-    """Say nothing of a lower level from now on."""
+    """Print no messages of a lower level from now on."""
     gymnasium.logger.min_level = level
 
 
 def debug(msg: str, *args: object) -> None:
-    """Say it at the level DEBUG."""
+    """Print a message at the level DEBUG; `args` are its %-arguments."""
     _say(DEBUG, msg, *args)
 
 
 def info(msg: str, *args: object) -> None:
-    """Say it at the level INFO."""
+    """Print a message at the level INFO; `args` are its %-arguments."""
     _say(INFO, msg, *args)
 
 
 def warn(msg: str, *args: object) -> None:
-    """Warn of it, at the level WARN."""
+    """Warn at the level WARN."""
     gymnasium.logger.warn(msg, *args)
 
 
 def error(msg: str, *args: object) -> None:
-    """Warn of it, at the level ERROR."""
+    """Warn at the level ERROR."""
     gymnasium.logger.error(msg, *args)
 
 

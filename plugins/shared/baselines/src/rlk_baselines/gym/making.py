@@ -1,4 +1,4 @@
-"""`make`, and environments of Gymnasium's interface brought to gym's."""
+"""`make`, and wrappers that give environments gym's interface."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from rlk_old_gym.spaces import as_gymnasium_space
 
 
 def make(id: str, **kwargs: Any) -> Any:
-    """The environment of an id, with gym's interface.
+    """Make the environment of an id, with gym's interface.
 
-    Where Gymnasium has replaced a version, the next one is made (`Pendulum-v0` is `Pendulum-v1`).
+    If Gymnasium has replaced the version, the next one is made (`Pendulum-v1` for `Pendulum-v0`).
 
     Raises:
-        PlanError: if nothing answers to the id.
+        PlanError: if the id is unknown, or its package is not installed.
     """
     return four_values(make_by_id(id, **kwargs))
 
 
 def four_values(env: Any) -> Any:
-    """An environment with gym's interface: itself, or with its results put into four values."""
+    """An environment with gym's interface: the given one, if it has it already, or a wrapper."""
     if not isinstance(env, gymnasium.Env):
         return Adopted(env)
     bare, limit = without_makers_wrappers(env)
     if gives_four_values(bare):
         return bare if limit is None else _limited(bare, limit)
-    if isinstance(bare, gymnasium.wrappers.TimeLimit):  # programs look for gym's, outermost
+    if isinstance(bare, gymnasium.wrappers.TimeLimit):  # programs expect gym's outermost
         return _limited(FourValuesEnv(bare.env), bare._max_episode_steps)
     return FourValuesEnv(bare)
 
 
 def gives_four_values(env: Any) -> bool:
-    """Whether an environment has gym's interface, by what is known without stepping it."""
+    """Whether an environment has gym's interface, without stepping it."""
     return any(isinstance(layer, Env) for layer in layers(env)) or not takes_seed(env)
 
 
@@ -55,7 +55,7 @@ def _limited(env: Any, limit: int) -> Any:
 
 
 class Adopted(Env):
-    """An environment of gym's interface whose class is none of Gymnasium's, such as gym's own."""
+    """Wraps an environment with gym's interface that is no `gymnasium.Env`, such as a `gym.Env`."""
 
     gives_four_values = True  #: see `rlk_old_gym.interface.is_old`
 
@@ -74,11 +74,11 @@ class Adopted(Env):
         return self.env.step(action)
 
     def render(self, mode: str = "human", **kwargs: Any) -> Any:
-        """As the environment's."""
+        """Render the environment."""
         return self.env.render(mode, **kwargs)
 
     def seed(self, seed: int | None = None) -> Any:
-        """As the environment's, if it has one."""
+        """Seed the environment, if it has a method for it; returns the seeds."""
         return self.env.seed(seed) if hasattr(self.env, "seed") else [seed]
 
     def close(self) -> None:
@@ -87,20 +87,20 @@ class Adopted(Env):
 
     @property
     def unwrapped(self) -> Any:
-        """The environment inside."""
+        """The innermost environment."""
         return getattr(self.env, "unwrapped", self.env)
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else the environment has."""
+        """The attribute of the environment."""
         if name.startswith("__") or name == "env":
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return getattr(self.env, name)
 
 
 class FourValuesEnv(gymnasium.Wrapper[Any, Any, Any, Any], Env):
-    """An environment of Gymnasium's interface, with gym's.
+    """Gives an environment with Gymnasium's interface that of gym.
 
-    An episode that was cut off ends as done, with `TimeLimit.truncated` in its last info.
+    A truncated episode ends with `done`, and its last info has `TimeLimit.truncated`.
     """
 
     gives_four_values = True  #: see `rlk_old_gym.interface.is_old`
@@ -122,25 +122,25 @@ class FourValuesEnv(gymnasium.Wrapper[Any, Any, Any, Any], Env):
         return observation, float(reward), bool(terminated or truncated), info
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """The next reset is seeded by it; None draws one, which nothing in the program decides."""
+        """Set the seed of the next reset; None draws one from the operating system."""
         self._seed = secrets.randbits(31) if seed is None else seed
         self.env.action_space.seed(self._seed)
         return [self._seed]
 
     def render(self, mode: str = "human", **kwargs: Any) -> Any:
-        """A frame for `rgb_array`; for `human` it is shown, where there is a display."""
+        """Render: show the frame for `human`, if there is a display; return it for other modes."""
         frame = self.env.render()
         if mode != "human":
             return frame
         return show(np.asarray(frame)) if frame is not None else None
 
     def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """As the environment's."""
+        """The reward that the environment computes for goals."""
         reward = self.env.get_wrapper_attr("compute_reward")
         return reward(achieved_goal, desired_goal, info)
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else the environment has."""
+        """The attribute of the environment."""
         if name.startswith("__") or name == "env":
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return self.env.get_wrapper_attr(name)

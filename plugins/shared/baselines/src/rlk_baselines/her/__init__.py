@@ -1,4 +1,4 @@
-"""HER, and what belongs to goals."""
+"""`HER`, goal selection strategies, and wrappers for goal environments and replay buffers."""
 
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
 from rlk_baselines.her.her import HER

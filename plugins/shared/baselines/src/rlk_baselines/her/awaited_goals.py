@@ -1,4 +1,4 @@
-"""Stands for the goal environment of a model that was loaded to act alone."""
+"""A placeholder for the goal environment of a model that was loaded without one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlk_baselines.refusals import Refused
 
 
 class AwaitedGoals(gymnasium.Env[Any, Any]):
-    """Has the spaces of the environment, and refuses to be played.
+    """Has the spaces of the environment, but raises an error at `reset` and `step`.
 
     Args:
         observation_space, action_space: of the environment.
@@ -28,12 +28,12 @@ class AwaitedGoals(gymnasium.Env[Any, Any]):
         raise self.refusal()
 
     def compute_reward(self, achieved_goal: Array, desired_goal: Any, info: Any) -> Array:
-        """Nothing: it is only asked for whether there are rewards."""
+        """Zeros; the method only has to exist, because checks look for it."""
         return np.zeros(np.shape(achieved_goal)[:-1])
 
     @staticmethod
     def refusal() -> Refused:
-        """What is raised where it would be played."""
+        """The error of `reset` and `step`."""
         return Refused(
             "this HER was loaded without an environment, which suffices to predict for rows of a "
             "HERGoalEnvWrapper. Pass one to learn: HER.load(path, env=env), or model.set_env(env)."

@@ -1,4 +1,4 @@
-"""`HERGoalEnvWrapper`: a goal environment whose observations are one row of numbers."""
+"""`HERGoalEnvWrapper`: flattens the observations of a goal environment to vectors."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from rlk_baselines.gym.core import ObservationWrapper
 from rlk_her.flat_goals import FlatGoals
 from rlk_old_gym.spaces import as_gymnasium_space
 
-#: The keys of an observation with goals, in the order of a row.
+#: The keys of a goal environment's observation, in the order of the flat vector.
 KEY_ORDER = ["observation", "achieved_goal", "desired_goal"]
 
 
 class HERGoalEnvWrapper(ObservationWrapper):
-    """Observation, achieved goal and desired goal side by side.
+    """Concatenates observation, achieved goal and desired goal to a vector, [D].
 
     Args:
-        env: a goal environment, of gym's interface or Gymnasium's.
+        env: a goal environment with the interface of gym or Gymnasium.
 
     Raises:
-        ValueError: if its observations cannot be a row.
+        ValueError: if its observations cannot be flattened.
     """
 
     def __init__(self, env: Any) -> None:
@@ -33,11 +33,11 @@ class HERGoalEnvWrapper(ObservationWrapper):
         self.spaces = list(space.spaces.values())
 
     def convert_dict_to_obs(self, obs_dict: Mapping[str, Any]) -> Array:
-        """The row of an observation, [D], or of a batch of them, [B, D]."""
+        """The flat vector of an observation, [D], or of a batch of observations, [B, D]."""
         return self._flat.row(obs_dict)
 
     def convert_obs_to_dict(self, observations: Array) -> OrderedDict[str, Any]:
-        """The inverse operation of `convert_dict_to_obs`."""
+        """The inverse of `convert_dict_to_obs`."""
         return self._flat.parts(observations)
 
     def observation(self, observation: Any) -> Any:

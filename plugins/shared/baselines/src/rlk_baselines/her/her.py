@@ -1,4 +1,4 @@
-"""`HER`: learning by hindsight (Andrychowicz et al. 2017, arXiv 1707.01495)."""
+"""`HER`: hindsight experience replay (Andrychowicz et al. 2017, arXiv 1707.01495)."""
 
 from __future__ import annotations
 
@@ -31,20 +31,22 @@ _OWN = {"n_sampled_goal": 4, "goal_selection_strategy": "future", "info_keys": N
 
 
 class HER(OffPolicyRLModel):
-    """Hindsight experience replay, with DQN, SAC, TD3 or DDPG.
+    """Hindsight experience replay with DQN, SAC, TD3 or DDPG.
 
     Args:
-        policy: the name of a policy, or a class, which is given rows of a `HERGoalEnvWrapper`.
-        env: a goal environment, an id of one, or one in a `HERGoalEnvWrapper`.
-        model_class: the class of the model that learns, of Stable Baselines' names.
-        n_sampled_goal: goals in hindsight for every real one.
-        goal_selection_strategy: which goals these are.
-        info_keys: the infos, numbers that every step gives, that `compute_reward` reads; None is
-            those that it asks for as `info[KEY]`.
-        args, kwargs: those of `model_class`.
+        policy: the name of a policy, or a class. A class is given flat observations, as those of
+            a `HERGoalEnvWrapper`.
+        env: a goal environment, its id, or one in a `HERGoalEnvWrapper`.
+        model_class: DQN, SAC, TD3 or DDPG of this package, or its name.
+        n_sampled_goal: the number of transitions with a hindsight goal per real one.
+        goal_selection_strategy: `future`, `final`, `episode` or `random`, or one of
+            `GoalSelectionStrategy`.
+        info_keys: the keys of `info` that `compute_reward` reads. Their values must be numbers that
+            every step returns. None finds the keys that it reads as `info[KEY]`.
+        args, kwargs: arguments of `model_class`.
 
     Raises:
-        ValueError: for what does not exist or does not fit.
+        ValueError: if something does not exist, or does not fit the rest.
     """
 
     algo = "her"
@@ -89,19 +91,19 @@ class HER(OffPolicyRLModel):
 
     @property
     def trains_over_mpi(self) -> bool:  # type: ignore[override]
-        """Whether all ranks of mpirun train one model: where the model that learns does."""
+        """Whether all ranks under mpirun train one model, as with `model_class` alone."""
         return bool(self.model_class.trains_over_mpi)
 
     @property
     def step_model(self) -> Any:
-        """The policy of the model that learns, to be asked for one step."""
+        """The policy of `model_class`, for single steps."""
         return self.model_class.stepped(self)
 
     policy_tf = step_model
 
     @property
     def model(self) -> HER:
-        """The model that learns by hindsight: this one."""
+        """This model; Stable Baselines returns an inner model of `model_class`."""
         return self
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
@@ -150,7 +152,7 @@ class HER(OffPolicyRLModel):
         mask: Any = None,
         deterministic: bool | None = True,
     ) -> tuple[Any, Any]:
-        """As `BaseRLModel.predict`; also for rows of a `HERGoalEnvWrapper`."""
+        """As `BaseRLModel.predict`; observations may be flat, as from a `HERGoalEnvWrapper`."""
         return super().predict(self._parts(observation), state, mask, deterministic)
 
     def action_probability(
@@ -161,14 +163,14 @@ class HER(OffPolicyRLModel):
         actions: Any = None,
         logp: bool = False,
     ) -> Any:
-        """As of the model that learns; also for rows of a `HERGoalEnvWrapper`."""
+        """As in `model_class`; observations may be flat, as from a `HERGoalEnvWrapper`."""
         parts = self._parts(observation)
         return self.model_class.action_probability(self, parts, state, mask, actions, logp)
 
     def replay_buffer_add(
         self, obs_t: Any, action: Any, reward: float, obs_tp1: Any, done: bool, info: Any
     ) -> None:
-        """As of the model that learns; also for rows of a `HERGoalEnvWrapper`."""
+        """As in `model_class`; observations may be flat, as from a `HERGoalEnvWrapper`."""
         before, after = self._parts(obs_t), self._parts(obs_tp1)
         super().replay_buffer_add(before, action, reward, after, done, info)
 
@@ -180,12 +182,12 @@ class HER(OffPolicyRLModel):
     # ---- the environment and files ---------------------------------------------------------------
 
     def _is_awaited(self) -> bool:
-        """Whether it was loaded without an environment."""
+        """Whether the model was loaded without an environment."""
         vector: Any = self._env
         return vector is not None and isinstance(vector.envs[0], AwaitedGoals)
 
     def get_env(self) -> Any:
-        """The environment that it learns from, or None if it was loaded without one."""
+        """The environment that the model learns from, or None if it was loaded without one."""
         return None if self._is_awaited() else super().get_env()
 
     def set_env(self, env: Any) -> None:
@@ -217,10 +219,10 @@ class HER(OffPolicyRLModel):
 
 
 def _model_class(asked: Any) -> Any:
-    """A class of off-policy models.
+    """The model class for `model_class`, which may be its name.
 
     Raises:
-        Refused: for anything else.
+        Refused: if it is not DQN, SAC, TD3 or DDPG of this package.
     """
     if isinstance(asked, str):
         asked = getattr(rlk_baselines, asked.upper(), None)
@@ -238,9 +240,10 @@ def _model_class(asked: Any) -> Any:
 
 
 def _goal_vector(env: Any) -> DummyVecEnv | None:
-    """A vector of the goal environment: of an id, of an environment, a vector of one, or None.
+    """A vector of one goal environment, from an id, an environment or a vector of one; or None.
 
-    A model gives out what was passed; of a vector that is its environment.
+    The vector's attribute `one`, which `get_env` returns, is the environment that was passed, or
+    the one in the vector.
     """
     given = _the_one(env) if isinstance(env, VecEnv) else env
     inner = given

@@ -1,4 +1,4 @@
-"""Which infos the rewards of a goal environment need: those that `compute_reward` asks for."""
+"""Finds the keys of `info` that a goal environment's `compute_reward` reads."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from rlk_hindsight_replay.rewards import method_of
 
 
 class Asked(dict[str, Any]):
-    """An info that notes what it is asked for as `info[KEY]`, and gives 0 for it.
+    """An info that records the keys that are read as `info[KEY]`, and returns 0 for them.
 
-    `get` and `in` find nothing: what a reward can do without may be missing from some steps.
+    `get` and `in` find nothing: keys that a reward reads only if they are there may be missing from
+    some steps.
     """
 
     def __init__(self) -> None:
@@ -28,17 +29,17 @@ class Asked(dict[str, Any]):
 
 
 def keys_asked(env: Any, goals: Any) -> list[str]:
-    """The keys that an environment's `compute_reward` reads as `info[KEY]`, tried on two goals.
+    """The keys that an environment's `compute_reward` reads as `info[KEY]`, by a trial call.
 
     Args:
         env: a vector of the environment.
-        goals: the space of its observations.
+        goals: its observation space.
     """
     asked, spaces = Asked(), getattr(goals, "spaces", {})
     reward = method_of(env, "compute_reward", goals, ())
     if reward is None or not spaces.keys() >= {ACHIEVED, DESIRED}:
-        return []  # which is refused where the run is planned
-    with contextlib.suppress(Exception):  # where a 0 is no such info, learning says what fails
+        return []  # planning refuses such an environment
+    with contextlib.suppress(Exception):  # if 0 is no valid info, the error appears in training
         reward(_zeros(spaces[ACHIEVED]), _zeros(spaces[DESIRED]), asked)
     return sorted(set(asked.keys_asked))
 

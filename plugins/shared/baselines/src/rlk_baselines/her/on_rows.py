@@ -1,6 +1,6 @@
-"""Policy classes in HER: as in Stable Baselines, they are given observations with goals as rows.
+"""Policy classes in HER: as in Stable Baselines, they are given flat observations, rows [D].
 
-Dimensions: B observations, D numbers of all three parts, F features.
+Shapes: B observations, D numbers in observation, achieved goal and desired goal, F features.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rlk_networks import Architecture
 
 
 class DeferredOnRows(Deferred):
-    """Makes a policy of a class for rows, which takes the observations that these are made of."""
+    """Makes a policy from a class for rows; the policy takes the Dict observations."""
 
     def made(self, observation_space: Any) -> BasePolicy:
         return super().made(row_space(observation_space))
@@ -29,10 +29,10 @@ class DeferredOnRows(Deferred):
 
 
 class OnRows(Architecture):
-    """The networks of a policy for rows, behind what makes rows of observations.
+    """The networks of a policy for rows, after a layer that flattens observations to rows.
 
     Args:
-        policy: for rows.
+        policy: the policy for rows.
     """
 
     def __init__(self, policy: Architecture) -> None:
@@ -49,10 +49,10 @@ class OnRows(Architecture):
 
 
 class Rows(nn.Module):
-    """Preprocessed observations with goals, in the order of a row, to features [B, F].
+    """Flattens preprocessed Dict observations to rows [B, D], and encodes them: features [B, F].
 
     Args:
-        encoder: from preprocessed rows [B, D].
+        encoder: a module from preprocessed rows [B, D] to features [B, F].
     """
 
     def __init__(self, encoder: nn.Module) -> None:
@@ -67,7 +67,7 @@ class Rows(nn.Module):
 
 
 def row_space(observation_space: Any) -> Any:
-    """The space of rows; PlanError where there is none."""
+    """The space of rows; PlanError if observations cannot be flattened."""
     try:
         return FlatGoals(observation_space).space
     except ValueError as error:

@@ -1,6 +1,6 @@
-"""`HindsightExperienceReplayWrapper`: a replay buffer that adds transitions with other goals.
+"""`HindsightExperienceReplayWrapper`: a replay buffer that adds transitions with hindsight goals.
 
-For a program's own use; `HER` has rlk's storage instead, which relabels when it samples.
+It is for a program's own use; `HER` uses rlk's storage instead, which relabels when it samples.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Step = tuple[Any, Any, float, Any, bool, dict[str, Any]]
 
 
 class HindsightExperienceReplayWrapper:
-    """Adds, when an episode has ended, its transitions as if other goals had been wanted.
+    """Stores an episode when it ends, and copies of its transitions with goals that it achieved.
 
     Args:
-        replay_buffer: where transitions go.
-        n_sampled_goal: further transitions for every one.
-        goal_selection_strategy: which goals those have.
+        replay_buffer: the buffer for the transitions.
+        n_sampled_goal: the number of copies per transition.
+        goal_selection_strategy: how their goals are chosen.
         wrapped_env: the environment, which converts observations and computes rewards.
     """
 
@@ -51,25 +51,25 @@ class HindsightExperienceReplayWrapper:
         done: bool,
         info: dict[str, Any],
     ) -> None:
-        """Keep a transition of the episode that goes on."""
+        """Add a transition of the current episode; `done` ends it, and stores all of it."""
         self.episode_transitions.append((obs_t, action, reward, obs_tp1, done, info))
         if done:
             self._store_episode()
             self.episode_transitions = []
 
     def sample(self, *args: Any, **kwargs: Any) -> Any:
-        """As of the buffer."""
+        """As in the buffer."""
         return self.replay_buffer.sample(*args, **kwargs)
 
     def can_sample(self, n_samples: int) -> bool:
-        """Whether there are so many transitions, with those of hindsight."""
+        """Whether the buffer has at least `n_samples` transitions, including those of hindsight."""
         return self.replay_buffer.can_sample(n_samples)
 
     def __len__(self) -> int:
         return len(self.replay_buffer)
 
     def _goal(self, t: int) -> Any:
-        """A goal that was achieved, for the transition t of the episode."""
+        """An achieved goal for transition t of the episode."""
         episode = self.episode_transitions
         strategy = self.goal_selection_strategy
         if strategy == GoalSelectionStrategy.RANDOM:
@@ -89,7 +89,7 @@ class HindsightExperienceReplayWrapper:
             obs_t, action, reward, obs_tp1, done, _ = step
             self.replay_buffer.add(obs_t, action, reward, obs_tp1, done)
             if future and t == last:
-                break  # nothing follows it whose goal it could have
+                break  # no later transition whose goal it could take
             for _ in range(self.n_sampled_goal):
                 self._add_with_goal(step, self._goal(t))
         self._earlier += [one[3] for one in self.episode_transitions]

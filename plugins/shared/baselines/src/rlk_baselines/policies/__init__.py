@@ -1,1 +1,1 @@
-"""Policies: the documented names, classes to derive from, and what becomes of either in rlk."""
+"""Policies: the documented names, base classes for custom ones, and their conversion to rlk's."""

@@ -1,4 +1,4 @@
-"""The policies that Stable Baselines documents, as classes; each stands for a name of rlk's."""
+"""The policies that Stable Baselines documents, as classes; each stands for a policy of rlk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlk_baselines.policies.classes import FeedForwardPolicy, LstmPolicy
 
 
 class MlpPolicy(FeedForwardPolicy):
-    """Hidden layers, two of 64 unless told otherwise."""
+    """A multilayer perceptron; by default two hidden layers of 64 units."""
 
     stands_for = "MlpPolicy"
 
@@ -17,7 +17,7 @@ class MlpPolicy(FeedForwardPolicy):
 
 
 class CnnPolicy(FeedForwardPolicy):
-    """The Nature CNN, for images."""
+    """The Nature CNN, for image observations."""
 
     stands_for = "CnnPolicy"
 
@@ -26,13 +26,13 @@ class CnnPolicy(FeedForwardPolicy):
 
 
 class MultiInputPolicy(FeedForwardPolicy):
-    """Observations of several parts, in a Dict: a CNN for images, and hidden layers."""
+    """For Dict observations: a CNN for every image, and hidden layers over all features."""
 
     stands_for = "MultiInputPolicy"
 
 
 class LnMlpPolicy(FeedForwardPolicy):
-    """Hidden layers with layer normalisation."""
+    """A multilayer perceptron with layer normalisation."""
 
     stands_for = "LnMlpPolicy"
 
@@ -41,7 +41,7 @@ class LnMlpPolicy(FeedForwardPolicy):
 
 
 class LnCnnPolicy(FeedForwardPolicy):
-    """The Nature CNN, for images, and layer normalisation behind it."""
+    """The Nature CNN, for image observations, followed by layer normalisation."""
 
     stands_for = "LnCnnPolicy"
 
@@ -50,7 +50,7 @@ class LnCnnPolicy(FeedForwardPolicy):
 
 
 class MlpLstmPolicy(LstmPolicy):
-    """Hidden layers and an LSTM."""
+    """A multilayer perceptron and an LSTM."""
 
     stands_for = "MlpLstmPolicy"
 
@@ -59,7 +59,7 @@ class MlpLstmPolicy(LstmPolicy):
 
 
 class MlpLnLstmPolicy(LstmPolicy):
-    """Hidden layers and a layer-normalised LSTM."""
+    """A multilayer perceptron and a layer-normalised LSTM."""
 
     stands_for = "MlpLnLstmPolicy"
 
@@ -68,7 +68,7 @@ class MlpLnLstmPolicy(LstmPolicy):
 
 
 class CnnLstmPolicy(LstmPolicy):
-    """The Nature CNN, for images, and an LSTM."""
+    """The Nature CNN, for image observations, and an LSTM."""
 
     stands_for = "CnnLstmPolicy"
 
@@ -77,7 +77,7 @@ class CnnLstmPolicy(LstmPolicy):
 
 
 class CnnLnLstmPolicy(LstmPolicy):
-    """The Nature CNN, for images, and a layer-normalised LSTM."""
+    """The Nature CNN, for image observations, and a layer-normalised LSTM."""
 
     stands_for = "CnnLnLstmPolicy"
 
@@ -86,6 +86,6 @@ class CnnLnLstmPolicy(LstmPolicy):
 
 
 class MultiInputLstmPolicy(LstmPolicy):
-    """Observations of several parts, in a Dict, and an LSTM (sb3-contrib)."""
+    """For Dict observations, with an LSTM, as in sb3-contrib."""
 
     stands_for = "MultiInputLstmPolicy"

@@ -1,4 +1,4 @@
-"""What a model was given as its policy, as settings of rlk."""
+"""Converts a model's `policy` and `policy_kwargs` to settings of rlk."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from rlk_baselines.policies.registered import registered
 from rlk_mlp.config import ACTIVATION_NAMES
 from rlk_networks import Architecture
 
-#: Classes of activations whose names are not those of the functions.
+#: Activation names -> torch classes whose names cannot be derived from them.
 _MODULES = {"leaky_relu": "LeakyReLU", "silu": "SiLU", "relu": "ReLU"}
 #: Keywords whose value is an activation: of Stable Baselines, and of Stable-Baselines3.
 _ACTIVATIONS = {"act_fun", "activation_fn"}
-#: Names of TensorFlow's module in a program.
+#: The names under which programs import TensorFlow.
 _TENSORFLOW = {"tf", "tensorflow", "tf1"}
 
 
@@ -33,10 +33,10 @@ def policy_settings(
     """The policy and its settings, by rlk's dotted keys.
 
     Args:
-        policy: a name, a class of `rlk_baselines.common.policies`, one derived from them, or
-            whatever `rlk.make` takes.
+        policy: a name, a class of `rlk_baselines.common.policies` or derived from one, or any
+            other value that `rlk.make` accepts.
         kwargs: `policy_kwargs`.
-        deferred: what makes a policy of a class; None is `Deferred`.
+        deferred: the class that makes policies from a policy class; None means `Deferred`.
 
     Raises:
         PlanError: for a class that builds TensorFlow's graph.
@@ -56,14 +56,14 @@ def policy_settings(
 
 
 def held_kwargs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """`policy_kwargs` as JSON values; activations of torch by the names that are read again."""
+    """`policy_kwargs` as JSON values; torch activations become names that can be read again."""
     names = {key: named_activation(kwargs[key]) for key in _ACTIVATIONS & kwargs.keys()}
     found: dict[str, Any] = plain({**kwargs, **names})
     return found
 
 
 def named_activation(act_fun: Any) -> Any:
-    """The name of an activation of torch, which files can hold; any other as it is."""
+    """The name of a torch activation (function or class); anything else is returned as it is."""
     for name in ACTIVATION_NAMES:
         of_torch = {getattr(torch, name, None), getattr(functional, name, None)}
         camel = "".join(part.capitalize() for part in name.split("_"))
@@ -76,7 +76,7 @@ def named_activation(act_fun: Any) -> Any:
 
 
 def component_of(policy: type[BasePolicy], maker: Maker) -> Component:
-    """A component that builds policies of a class."""
+    """A component for rlk that builds policies from a policy class."""
     return Component(
         name=policy.__name__,
         factory=maker,
@@ -88,7 +88,7 @@ def component_of(policy: type[BasePolicy], maker: Maker) -> Component:
 
 @attrs.frozen
 class Maker:
-    """Called with the config that rlk has for a policy, it gives what makes one of a class."""
+    """The factory of `component_of`: called with rlk's config, it returns a `Deferred`."""
 
     policy: type[BasePolicy]
     kwargs: Mapping[str, Any]
@@ -100,14 +100,14 @@ class Maker:
 
 @attrs.frozen
 class Deferred:
-    """Makes a policy of a class when its observation space is known."""
+    """Makes a policy from a policy class once the observation space is known."""
 
     policy: type[BasePolicy]
     config: Any
     kwargs: Mapping[str, Any]
 
     def made(self, observation_space: Any) -> BasePolicy:
-        """An object of the class, for observations of this space."""
+        """An instance of the class for this observation space; PlanError for wrong keywords."""
         try:
             return self.policy(
                 self.config, observation_space, None, 1, 1, None, reuse=False, **self.kwargs
@@ -116,7 +116,7 @@ class Deferred:
             raise PlanError(f"policy {self.policy.__name__!r}: {error}") from error
 
     def build(self, observation_space: Any, heads: Any) -> Any:
-        """The policy module, with these heads."""
+        """The policy module with these heads; PlanError if `dueling` is set for an actor."""
         made = self.made(observation_space)
         if made.dueling is not None and "pi" in heads:
             raise PlanError(
@@ -126,7 +126,7 @@ class Deferred:
         return self.architecture(made).build(observation_space, heads)
 
     def architecture(self, made: BasePolicy) -> Architecture:
-        """What builds the networks of such an object."""
+        """The object that builds the networks of the policy."""
         return made
 
     def flatten(self, module: Any) -> Any:
@@ -137,7 +137,7 @@ class Deferred:
 
 
 def refuse_tensorflow(policy: type) -> None:
-    """PlanError for a class that builds TensorFlow's graph."""
+    """Raise PlanError for a class that builds TensorFlow's graph."""
     from_there = [
         base for base in policy.__mro__ if base.__module__.startswith("stable_baselines.")
     ]
@@ -157,7 +157,7 @@ def refuse_tensorflow(policy: type) -> None:
 
 
 def _functions_of_tensorflow(policy: type) -> Iterator[str]:
-    """The methods of a class that name TensorFlow."""
+    """The names of a class's methods that use TensorFlow."""
     for name, member in vars(policy).items():
         if isinstance(member, types.FunctionType) and _TENSORFLOW & set(member.__code__.co_names):
             yield name

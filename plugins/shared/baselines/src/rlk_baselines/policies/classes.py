@@ -1,8 +1,8 @@
-"""Classes to derive policies of one's own from, with the signatures of Stable Baselines 2.10.
+"""Base classes for custom policies, with the signatures of Stable Baselines 2.10.
 
-There, a policy is built into TensorFlow's graph by its constructor. Here the constructor says what
-the networks are, and rlk builds them in torch: `sess` holds what rlk was told of the policy
-(`policy_kwargs`, defaults of the algorithm), and `n_env`, `n_steps` and `n_batch` have no meaning.
+In Stable Baselines, the constructor of a policy builds TensorFlow's graph. Here it only describes
+the networks, and rlk builds them in torch. `sess` holds the policy's settings (`policy_kwargs`, and
+defaults of the algorithm); `n_env`, `n_steps` and `n_batch` have no effect.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ from rlk_custom_policies.lstm import LstmPolicyConfig
 from rlk_lstm.network import Lstm
 from rlk_networks import Architecture
 
-#: Arguments that were needed for TensorFlow's graph alone, and are passed over.
+#: Arguments that only TensorFlow's graph needs; they are ignored.
 _OF_THE_GRAPH = ("reuse", "scale", "obs_ph", "obs_phs", "add_action_ph")
 
 
 class BasePolicy(Architecture):
-    """What all policies share.
+    """The base class of all policies.
 
     Args:
-        sess: what rlk was told of the policy; pass it on.
-        ob_space, ac_space: of one environment; the action space is None.
-        n_env, n_steps, n_batch, reuse, scale, obs_ph, add_action_ph: nothing.
+        sess: the policy's settings in rlk; subclasses pass them on.
+        ob_space: the observation space of one environment.
+        ac_space: None, because the networks do not depend on it.
+        n_env, n_steps, n_batch, reuse, scale, obs_ph, add_action_ph: ignored.
     """
 
-    #: The settings that `sess` holds.
+    #: The class of the settings in `sess`.
     config: ClassVar[type] = FeedForwardConfig
     recurrent: ClassVar[bool] = False
-    #: Whether the Q values of DQN have a stream for the state's value; None leaves it to DQN.
+    #: Whether DQN's Q network is dueling; None leaves it to DQN's own setting.
     dueling: bool | None = None
 
     def __init__(
@@ -69,14 +70,14 @@ class BasePolicy(Architecture):
 
 
 class ActorCriticPolicy(BasePolicy):
-    """A policy written by hand: `encoder` and `trunk` return its torch modules.
+    """The base class of policies whose methods `encoder` and `trunk` return custom torch modules.
 
-    `docs/custom-policies.md` has an example. Its signature is that of `BasePolicy`.
+    `docs/custom-policies.md` has an example. The signature is that of `BasePolicy`.
     """
 
 
 class _Configured(BasePolicy):
-    """A policy whose networks are said by keywords."""
+    """A policy whose networks are described by keyword arguments."""
 
     _architecture: Architecture
 
@@ -91,19 +92,21 @@ class _Configured(BasePolicy):
 
 
 class FeedForwardPolicy(_Configured):
-    """Hidden layers, or a CNN and hidden layers, for actor-critics, DQN, DDPG, SAC and TD3.
+    """A multilayer perceptron, or a CNN and one, for actor-critics, DQN, DDPG, SAC and TD3.
 
     Args:
-        sess, ob_space, ac_space, n_env, n_steps, n_batch, reuse: as of `BasePolicy`.
-        layers: sizes of hidden layers; None is [64, 64], and behind a CNN what its family has.
-        net_arch: shared layers, then `dict(pi=[…], vf=[…])`; overrides layers.
-        act_fun: the activation, a function of a tensor or its name; None is the algorithm's.
-        cnn_extractor: a module, or what makes one of the observation space, for images.
+        sess, ob_space, ac_space, n_env, n_steps, n_batch, reuse: as in `BasePolicy`.
+        layers: the sizes of the hidden layers. None means [64, 64], or after a CNN the default of
+            the algorithm's family.
+        net_arch: the sizes of shared layers, then `dict(pi=[…], vf=[…])`; overrides `layers`.
+        act_fun: the activation: a function of a tensor, or its name. None means the algorithm's.
+        cnn_extractor: for images, a torch module, or a function of the observation space that
+            returns one.
         feature_extraction: `"cnn"` or `"mlp"`.
         kwargs: `layer_norm`, `dueling` (DQN), and `features` and `channels` of the Nature CNN.
 
     Raises:
-        PlanError: for another keyword, or a value that it does not take.
+        PlanError: for an unknown keyword, or an invalid value.
     """
 
     def __init__(
@@ -132,21 +135,23 @@ class FeedForwardPolicy(_Configured):
 
 
 class LstmPolicy(_Configured):
-    """Hidden layers or a CNN, an LSTM that all heads share, and layers behind it.
+    """A multilayer perceptron or a CNN, followed by an LSTM that all heads share, and more layers.
 
     Args:
-        sess, ob_space, ac_space, n_env, n_steps, n_batch, reuse: as of `BasePolicy`.
-        n_lstm: units of the LSTM.
-        layers: sizes of hidden layers before the LSTM; None is [64, 64].
-        net_arch: shared layers with `"lstm"` among them, then `dict(pi=[…], vf=[…])`.
-        act_fun: the activation, a function of a tensor or its name.
-        cnn_extractor: a module, or what makes one of the observation space, for images.
+        sess, ob_space, ac_space, n_env, n_steps, n_batch, reuse: as in `BasePolicy`.
+        n_lstm: the number of units of the LSTM.
+        layers: the sizes of the hidden layers before the LSTM; None means [64, 64].
+        net_arch: the sizes of shared layers with `"lstm"` among them, then
+            `dict(pi=[…], vf=[…])`.
+        act_fun: the activation: a function of a tensor, or its name.
+        cnn_extractor: for images, a torch module, or a function of the observation space that
+            returns one.
         layer_norm: whether the LSTM is layer-normalised.
         feature_extraction: `"cnn"` or `"mlp"`.
         kwargs: `features` and `channels` of the Nature CNN.
 
     Raises:
-        PlanError: for another keyword, or a value that it does not take.
+        PlanError: for an unknown keyword, or an invalid value.
     """
 
     config = LstmPolicyConfig
@@ -176,12 +181,12 @@ class LstmPolicy(_Configured):
         self._architecture = Lstm(_chosen(self, {**named, **kwargs}, feature_extraction))
 
 
-#: The name that Stable Baselines has for the class above `LstmPolicy`.
+#: The name of the base class of `LstmPolicy` in Stable Baselines.
 RecurrentActorCriticPolicy = LstmPolicy
 
 
 def _chosen(policy: BasePolicy, keywords: dict[str, Any], feature_extraction: str) -> Any:
-    """The settings of a policy: what rlk was told, and the keywords, which win over it."""
+    """The settings of a policy: those of rlk, overridden by the keyword arguments."""
     given = {
         key: value
         for key, value in keywords.items()

@@ -1,4 +1,4 @@
-"""The extractor of features from images that policies have unless told otherwise."""
+"""`nature_cnn`: the default feature extractor of policies for images."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from rlk_cnn.network import Cnn
 
 
 def nature_cnn(observation_space: Any, **settings: Any) -> Any:
-    """The CNN of Mnih et al. 2015 as a torch module.
+    """The CNN of Mnih et al. 2015, doi:10.1038/nature14236, as a torch module.
 
     Args:
-        observation_space: of images. (Stable Baselines' function takes TensorFlow's tensor.)
-        settings: `features`, `channels`.
+        observation_space: a space of images. (In Stable Baselines, a TensorFlow tensor.)
+        settings: `features` and `channels`, as in `CnnConfig`.
     """
     return Cnn(CnnConfig(**settings)).cnn(observation_space)

@@ -1,4 +1,4 @@
-"""Policies by names that a program has registered."""
+"""Policies by names that the program registers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _registered: dict[str, Any] = {}
 
 
 def register_policy(name: str, policy: Any) -> None:
-    """Let a class of policies be chosen by a name, wherever this program makes or loads a model.
+    """Register a policy class under a name, for all models that this program makes or loads.
 
     Args:
-        name: what stands for it.
+        name: the name.
         policy: the class.
 
     Raises:
-        ValueError: if the name is taken.
+        ValueError: if the name is taken by another policy.
     """
     is_taken = name in _registered or name in default_kernel().registries.policies
     if is_taken and _registered.get(name) is not policy:
@@ -26,19 +26,19 @@ def register_policy(name: str, policy: Any) -> None:
 
 
 def registered(name: Any) -> Any:
-    """What was registered by that name, or None; also of what is no name."""
+    """The policy class that is registered under a name, or None."""
     return _registered.get(name) if isinstance(name, str) else None
 
 
 def get_policy_from_name(base_policy_type: Any, name: str) -> Any:
-    """The class that a name stands for.
+    """The policy class of a name.
 
     Args:
-        base_policy_type: nothing (there is one class of each name for all models).
-        name: of a registered policy, or of a documented one.
+        base_policy_type: ignored, because all models have the same policy classes.
+        name: the name of a registered policy or of a documented one.
 
     Raises:
-        KeyError: if there is none.
+        KeyError: if there is no such policy.
     """
     from rlk_baselines.policies import by_name
 

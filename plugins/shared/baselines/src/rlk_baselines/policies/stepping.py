@@ -1,7 +1,8 @@
-"""The policy of a model, asked for one step: actions, values and probabilities as arrays.
+"""The policy of a model for single steps: actions, values and probabilities as arrays.
 
-There, a policy is an object with tensors of TensorFlow's graph and methods that run them. These are
-its methods. Dimensions: B observations, A discrete actions, S numbers of a recurrent state.
+In Stable Baselines, a policy object has tensors of TensorFlow's graph, and methods that run them.
+These classes have the methods. Shapes: B observations, A discrete actions, S numbers of a recurrent
+state.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
 
 
-#: Names of TensorFlow's graph -> what to write instead, for all policies, and for some.
+#: Names of tensors in TensorFlow's graph -> what to use instead: of all policies, and of some.
 _GRAPH = {
     **dict.fromkeys(("obs_ph", "action_ph", "processed_obs"), "step(obs), which takes arrays"),
     **dict.fromkeys(("sess", "reuse", "policy"), "model.agent.run.policy, the torch module"),
@@ -49,20 +50,20 @@ _OF_ACTORS = {
 
 
 class SteppedPolicy:
-    """What all policies share.
+    """The base class of the policies.
 
     Args:
-        model: whose policy it is; it is asked as it is at the time of the call.
+        model: the model. Every call uses its current parameters.
     """
 
-    n_steps = 1  #: it is asked for one step at a time
-    graph: ClassVar[Mapping[str, str]] = _GRAPH  #: what is not here, and what to write instead
+    n_steps = 1  #: steps per call
+    graph: ClassVar[Mapping[str, str]] = _GRAPH  #: unavailable names, and what to use instead
 
     def __init__(self, model: BaseRLModel) -> None:
         self._model = model
 
     def __getattr__(self, name: str) -> Any:
-        """AttributeError, which says what to write instead of a tensor of TensorFlow's graph."""
+        """Raise AttributeError, with what to use instead of a tensor in TensorFlow's graph."""
         instead = f": it is TensorFlow's. Write {self.graph[name]}" if name in self.graph else ""
         raise AttributeError(f"the policy has no attribute {name!r}{instead}")
 
@@ -72,51 +73,51 @@ class SteppedPolicy:
 
     @property
     def ob_space(self) -> Any:
-        """Of one observation."""
+        """The observation space of one environment."""
         return self._model.observation_space
 
     @property
     def ac_space(self) -> Any:
-        """Of one action."""
+        """The action space of one environment."""
         return self._model.action_space
 
     @property
     def n_env(self) -> int:
-        """How many environments the model learns from."""
+        """The number of environments that the model learns from."""
         return int(self._run.n_envs)
 
     @property
     def n_batch(self) -> int:
-        """How many observations there are in a step of all environments."""
+        """The number of observations in one step of all environments."""
         return self.n_env * self.n_steps
 
     @property
     def is_discrete(self) -> bool:
-        """Whether actions are numbered."""
+        """Whether the action space is a Discrete."""
         return spaces.kind(self.ac_space) == "Discrete"
 
     @property
     def recurrent(self) -> bool:
-        """Whether it remembers."""
+        """Whether the policy is recurrent."""
         return is_recurrent(self._run.policy)
 
     @property
     def initial_state(self) -> Array | None:
-        """The state before the first step, float [n_envs, S]; None if it does not remember."""
+        """The state before the first step, float [n_envs, S]; None if it is not recurrent."""
         state: Array | None = self._before(self._run.n_envs)
         return state
 
     def proba_step(self, obs: Any, state: Any = None, mask: Any = None) -> Any:
-        """How likely actions are, for observations [B, ...]: as `action_probability`."""
+        """The probabilities of actions, for observations [B, ...]: see `action_probability`."""
         batch, _ = spaces.batched(self._run.plan.observation_space, obs)
         return self._model.action_probability(batch, state, mask)
 
     def _before(self, n_envs: int) -> Any:
-        """The state of so many environments before their first step."""
+        """The state of `n_envs` environments before their first step, [n_envs, S]."""
         return self._run.algorithm.actor(self._run.streams.numpy("predict")).start(n_envs)
 
     def _encoded(self, obs: Any, state: Any, mask: Any) -> tuple[Tensor, Array | None]:
-        """Features [B, F] and the state after them, for observations [B, ...] or a single one."""
+        """Features [B, F] and the next state [B, S], for observations [B, ...] or a single one."""
         run = self._run
         batch, _ = spaces.batched(run.plan.observation_space, obs)
         if not self.recurrent:
@@ -132,30 +133,30 @@ class SteppedPolicy:
 
 
 class ActorCriticStep(SteppedPolicy):
-    """The policy of A2C, ACER, ACKTR, GAIL, PPO1, PPO2 and TRPO, which has a value too."""
+    """The policy of A2C, ACER, ACKTR, GAIL, PPO1, PPO2 and TRPO, with its value function."""
 
     graph: ClassVar[Mapping[str, str]] = {**_GRAPH, **_OF_ACTOR_CRITICS}
 
     @property
     def pdtype(self) -> ProbabilityDistributionType:
-        """The kind of distribution that its actions have."""
+        """The family of distributions of the actions."""
         return make_proba_dist_type(self.ac_space)
 
     @torch.inference_mode()
     def step(
         self, obs: Any, state: Any = None, mask: Any = None, deterministic: bool = False
     ) -> tuple[Array, Array, Array | None, Array]:
-        """Actions, values, states and neglogp for observations [B, ...].
+        """Choose actions for observations [B, ...], and evaluate them.
 
         Args:
-            obs: as the environment gives them; a single one is a batch of one.
-            state: float [B, S], what the last call returned; None begins an episode.
-            mask: bool [B], where an episode has just begun.
-            deterministic: the likeliest actions instead of samples.
+            obs: observations as the environment returns them; a single one is a batch of one.
+            state: float [B, S], from the previous call; None starts an episode.
+            mask: bool [B], whether the observation is the first of an episode.
+            deterministic: whether to take the most likely actions instead of samples.
 
         Returns:
-            actions [B, ...] as the environment takes them, values float [B], the states after this
-            step, and minus the log-probability of the actions before they were clipped, float [B].
+            Actions [B, ...] as the environment takes them; values float [B]; the next states
+            [B, S], or None; and the negative log-probabilities of the unclipped actions, float [B].
         """
         features, after = self._encoded(obs, state, mask)
         distribution, parameters = self._run.distribution, self._head("pi", features)
@@ -171,13 +172,13 @@ class ActorCriticStep(SteppedPolicy):
 
     @torch.inference_mode()
     def value(self, obs: Any, state: Any = None, mask: Any = None) -> Array:
-        """The values of observations, float [B]; arguments as of `step`."""
+        """The values of observations, float [B]; arguments as in `step`."""
         features, _ = self._encoded(obs, state, mask)
         found: Array = self._value(features, self._head("pi", features)).cpu().numpy()
         return found
 
     def _value(self, features: Tensor, parameters: Tensor) -> Tensor:
-        """The value head's; of ACER, which has none, what its Q values are in the mean."""
+        """The value [B]; for ACER, which has no value head, the expectation of its Q values."""
         if hasattr(self._run.policy, "vf"):
             value: Tensor = self._head("vf", features)[:, 0]
         else:
@@ -197,12 +198,13 @@ class QStep(SteppedPolicy):
     def step(
         self, obs: Any, state: Any = None, mask: Any = None, deterministic: bool = True
     ) -> tuple[Array, Array, None]:
-        """Actions [B], Q values float [B, A] and None for observations [B, ...].
+        """Actions [B], Q values float [B, A], and None, for observations [B, ...].
 
         Args:
-            obs: as the environment gives them; a single one is a batch of one.
-            state, mask: nothing, as it does not remember.
-            deterministic: the actions of the largest values, instead of samples of their softmax.
+            obs: observations as the environment returns them; a single one is a batch of one.
+            state, mask: ignored, because the policy is not recurrent.
+            deterministic: whether to take the actions with the largest Q values, instead of samples
+                from the softmax of the Q values.
         """
         features, _ = self._encoded(obs, state, mask)
         q = self._head("qf", features)
@@ -213,7 +215,7 @@ class QStep(SteppedPolicy):
         return chosen + int(self.ac_space.start), q.cpu().numpy(), None
 
     def sample(self, batch: Any) -> Array:
-        """Actions of the environment for observations [B, ...], drawn from the softmax of Q."""
+        """Actions of the environment for observations [B, ...], from the softmax of Q values."""
         return self.step(batch, deterministic=False)[0]
 
 
@@ -225,31 +227,31 @@ class ContinuousStep(SteppedPolicy):
     def step(
         self, obs: Any, state: Any = None, mask: Any = None, deterministic: bool = False
     ) -> Array:
-        """Actions in -1 to 1, float [B, ...]; `unscale_action` brings them to the action space.
+        """Actions in [-1, 1], float [B, ...]; `unscale_action` scales them to the action space.
 
         Args:
-            obs: as the environment gives them; a single one is a batch of one.
-            state, mask: nothing, as it does not remember.
-            deterministic: the likeliest actions instead of samples.
+            obs: observations as the environment returns them; a single one is a batch of one.
+            state, mask: ignored, because the policy is not recurrent.
+            deterministic: whether to take the most likely actions instead of samples.
         """
         batch, _ = spaces.batched(self._run.plan.observation_space, obs)
         actions, _ = self._model.agent.predict(batch, state, mask, deterministic)
         return scale_action(self.ac_space, actions)
 
     def sample(self, batch: Any) -> Array:
-        """Actions of the environment for observations [B, ...], drawn from the policy."""
+        """Actions of the environment for observations [B, ...], sampled from the policy."""
         found: Array = self._model.agent.predict(batch, deterministic=False)[0]
         return found
 
 
 class DeterministicStep(ContinuousStep):
-    """The policy of TD3, which gives one action for an observation."""
+    """The policy of TD3, which is deterministic."""
 
     def sample(self, batch: Any) -> Array:
-        """Actions of the environment for observations [B, ...], with the noises of the model.
+        """Actions of the environment for observations [B, ...], with the model's noise.
 
-        Of a noise on parameters, that is the copy of the policy that the first environment is
-        learnt from with; of a noise on actions, one sample for every observation.
+        Parameter noise uses the perturbed policy of the first environment; action noise is sampled
+        once per observation.
         """
         run, perturbed = self._run, parameter_noise(self._run)
         policy = run.policy if perturbed is None else perturbed.actor.policies[0]
@@ -263,7 +265,7 @@ class DeterministicStep(ContinuousStep):
         return scaled(self.ac_space)(np.clip(act.action + drawn, -1.0, 1.0))
 
     def proba_step(self, obs: Any, state: Any = None, mask: Any = None) -> Array:
-        """As `step`: its actions have no probabilities."""
+        """As `step`, because a deterministic policy has no probabilities."""
         return self.step(obs, state, mask)
 
 
@@ -272,12 +274,12 @@ class ValuedStep(DeterministicStep):
 
     @torch.inference_mode()
     def value(self, obs: Any, action: Any, state: Any = None, mask: Any = None) -> Array:
-        """The values that the critic gives actions, float [B].
+        """The critic's Q values of actions, float [B].
 
         Args:
-            obs: as the environment gives them, [B, ...].
-            action: in -1 to 1, float [B, ...].
-            state, mask: nothing, as it does not remember.
+            obs: observations as the environment returns them, [B, ...].
+            action: actions in [-1, 1], float [B, ...].
+            state, mask: ignored, because the policy is not recurrent.
         """
         features, _ = self._encoded(obs, state, mask)
         own = as_tensor(np.asarray(action, np.float32).reshape(len(features), -1), self._run.device)

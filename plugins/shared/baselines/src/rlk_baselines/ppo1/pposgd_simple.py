@@ -1,4 +1,4 @@
-"""`PPO1`: proximal policy optimisation, for many ranks (Schulman et al. 2017, arXiv 1707.06347)."""
+"""`PPO1`: proximal policy optimisation over MPI (Schulman et al. 2017, arXiv 1707.06347)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Model = TypeVar("Model", bound="PPO1")
 
 
 class PPO1(ActorCriticRLModel):
-    """Proximal policy optimisation, for many ranks (Schulman et al. 2017, arXiv 1707.06347).
+    """Proximal policy optimisation over MPI (Schulman et al. 2017, arXiv 1707.06347).
 
-    Its parameters are those of `ppo1`, whose README says what each of them does.
+    Its parameters are those of the plugin `ppo1`; the README of rlk-ppo1 describes them.
     """
 
     algo = "ppo1"
@@ -50,7 +50,7 @@ class PPO1(ActorCriticRLModel):
         tb_log_name: str = "PPO1",
         reset_num_timesteps: bool = True,
     ) -> Model:
-        """As `BaseRLModel.learn`, with a row after every collection, at any `log_interval`."""
+        """As `BaseRLModel.learn`; `log_interval` is ignored: every collection logs a row."""
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
         )

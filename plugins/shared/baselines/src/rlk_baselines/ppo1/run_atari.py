@@ -1,4 +1,4 @@
-"""PPO1 on a game of Atari: `mpirun -n 8 python -m rlk_baselines.ppo1.run_atari`."""
+"""Trains PPO1 on an Atari game: `mpirun -n 8 python -m rlk_baselines.ppo1.run_atari`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from rlk_baselines.ppo1 import PPO1
 from rlk_baselines.scripts import atari
 
-#: Trains, with the arguments of the command line or those given, and returns the model.
+#: Train with the given arguments, or those of the command line, and return the model.
 main = partial(
     atari,
     PPO1,

@@ -1,6 +1,6 @@
-"""PPO1 on MuJoCo's humanoid: `mpirun -n 16 python -m rlk_baselines.ppo1.run_humanoid`.
+"""Trains PPO1 on MuJoCo's humanoid: `mpirun -n 16 python -m rlk_baselines.ppo1.run_humanoid`.
 
-Its settings are those of OpenAI's Baselines, where the script comes from: rewards are a tenth.
+Its settings are those of the same script in OpenAI's Baselines, including rewards times 0.1.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ SETTINGS: dict[str, Any] = {
 
 
 class TenthOfReward(gym.RewardWrapper):
-    """Rewards times 0.1."""
+    """Multiplies rewards by 0.1."""
 
     def reward(self, reward: float) -> float:
         return 0.1 * reward
 
 
 def main(argv: Sequence[str] | None = None) -> Any:
-    """Train and save at `--model-path`, or show what is saved there if `--play` is given."""
+    """Train a model and save it at `--model-path`; with `--play`, show the model saved there."""
     parser = mujoco_arg_parser()
     parser.add_argument("--model-path", default="humanoid_policy", help="the file of the model")
     parser.set_defaults(env="Humanoid-v2", num_timesteps=20_000_000)

@@ -13,7 +13,7 @@ Model = TypeVar("Model", bound="PPO2")
 class PPO2(ActorCriticRLModel):
     """Proximal policy optimisation (Schulman et al. 2017, arXiv 1707.06347).
 
-    Its parameters are those of `ppo2`, whose README says what each of them does.
+    Its parameters are those of the plugin `ppo2`; the README of rlk-ppo2 describes them.
     """
 
     algo = "ppo2"

@@ -1,4 +1,4 @@
-"""PPO2 on a robot of MuJoCo: `python -m rlk_baselines.ppo2.run_mujoco`."""
+"""Trains PPO2 on a MuJoCo robot: `python -m rlk_baselines.ppo2.run_mujoco`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from rlk_baselines.ppo2 import PPO2
 from rlk_baselines.scripts import mujoco
 
-#: Trains, with the arguments of the command line or those given, and returns the model.
+#: Train with the given arguments, or those of the command line, and return the model.
 main = partial(
     mujoco,
     PPO2,

@@ -1,4 +1,4 @@
-"""Policies by the names of Stable Baselines; those of all off-policy models are the same here."""
+"""Policies by the names of Stable Baselines; all off-policy models have the same ones here."""
 
 from rlk_baselines.policies.by_name import CnnPolicy, LnCnnPolicy, LnMlpPolicy, MlpPolicy
 from rlk_baselines.policies.classes import BasePolicy as SACPolicy

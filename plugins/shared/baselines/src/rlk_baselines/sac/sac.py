@@ -13,7 +13,7 @@ Model = TypeVar("Model", bound="SAC")
 class SAC(OffPolicyRLModel):
     """Soft actor-critic (Haarnoja et al. 2018, arXiv 1801.01290).
 
-    Its parameters are those of `sac`, whose README says what each of them does.
+    Its parameters are those of the plugin `sac`; the README of rlk-sac describes them.
     """
 
     algo = "sac"
@@ -49,7 +49,7 @@ class SAC(OffPolicyRLModel):
         reset_num_timesteps: bool = True,
         replay_wrapper: Any = None,
     ) -> Model:
-        """As `BaseRLModel.learn`; HER needs no `replay_wrapper` here."""
+        """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
         refuse_replay_wrapper(replay_wrapper)
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps

@@ -1,8 +1,8 @@
-"""The names of Stable-Baselines3 where they differ from those of Stable Baselines 2.10.
+"""The names, signatures and behaviour of Stable-Baselines3, on rlk's plugins.
 
-A program runs with the first word of its imports changed: `from rlk_baselines.sb3 import PPO`.
-Environments have Gymnasium's interface, and vectors of them that of Stable Baselines 2.10.
-Nothing is imported until it is used.
+A program for it runs after you change the first word of its imports:
+`from rlk_baselines.sb3 import PPO`. Environments have Gymnasium's interface, and vectors of them
+that of Stable Baselines 2.10. Nothing is imported until it is used.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MODELS = ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")
 
-#: Name -> the module below this one that has it.
+#: The submodule of every name.
 _HOMES = {
     **{name: name.lower() for name in _MODELS},
     "HerReplayBuffer": "her",

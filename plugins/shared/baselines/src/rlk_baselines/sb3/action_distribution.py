@@ -1,6 +1,6 @@
-"""The distribution of actions that a policy gives for observations, with the methods of there.
+"""A policy's distribution of actions, with the methods of Stable-Baselines3's distributions.
 
-Dimensions: B observations, P parameters of a distribution.
+Shapes: B observations, P parameters of a distribution, D dimensions of an action.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from rlk_diag_gaussian.distribution import DiagGaussian
 
 
 class ActionDistribution:
-    """Of B observations; gradients flow through it into the policy.
+    """The distributions of actions for B observations, differentiable in the policy's parameters.
 
-    Actions are [B, ...]: of a Box as they are before they are clipped or scaled for the
-    environment, [B, D]; all others as the environment numbers them, several axes made flat.
+    Actions of a Box are [B, D], before they are clipped or scaled for the environment. Other
+    actions are numbered as in the environment, with several axes flattened to one.
 
     Args:
-        rule: rlk's functions of the parameters.
-        parameters: float [B, P].
+        rule: rlk's distribution.
+        parameters: its flat parameters, float [B, P].
         action_space: of one environment.
-        rng: where samples come from.
+        rng: the generator for samples.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ActionDistribution:
         return found
 
     def entropy(self) -> Tensor | None:
-        """In nats, float [B]; None where there is no formula."""
+        """The entropy in nats, float [B]; None if it has no closed form."""
         try:
             found: Tensor = self._rule.entropy(self.parameters)
         except NotImplementedError:
@@ -52,27 +52,27 @@ class ActionDistribution:
         return found
 
     def sample(self) -> Tensor:
-        """Actions that are drawn, by the stream of random numbers that `predict` draws from."""
+        """Sampled actions, from the same random stream as those of `predict`."""
         noise = torch.from_numpy(self._rule.noise(self._rng, len(self.parameters)))
         own = self._rule.sample(self.parameters, noise.to(self.parameters.device))
         return self._as_there(own)
 
     def mode(self) -> Tensor:
-        """The likeliest actions."""
+        """The most likely actions."""
         return self._as_there(self._rule.mode(self.parameters))
 
     def get_actions(self, deterministic: bool = False) -> Tensor:
-        """`mode` or `sample`."""
+        """The result of `mode` or `sample`."""
         return self.mode() if deterministic else self.sample()
 
     @property
     def distribution(self) -> Any:
-        """The same as a distribution of torch; of MultiDiscrete actions, a list of them.
+        """The distribution as one of torch; a list of them for MultiDiscrete actions.
 
-        Of actions that are squashed, it is that before squashing.
+        For squashed actions, it is the distribution before squashing.
 
         Raises:
-            Refused: if torch has none.
+            Refused: if torch has no such distribution.
         """
         if isinstance(self._space, spaces.Discrete):
             return distributions.Categorical(logits=self.parameters)
@@ -81,7 +81,7 @@ class ActionDistribution:
             return [distributions.Categorical(logits=logits) for logits in each]
         if isinstance(self._space, spaces.MultiBinary):
             return distributions.Bernoulli(logits=self.parameters)
-        if hasattr(self._rule, "gaussian"):  # with state-dependent exploration
+        if hasattr(self._rule, "gaussian"):  # state-dependent exploration
             flat = self._rule.gaussian(self.parameters)
         elif isinstance(self._rule, DiagGaussian):
             flat = self.parameters
@@ -95,7 +95,7 @@ class ActionDistribution:
 
     @property
     def _first(self) -> Tensor | int:
-        """The number of the first action, by which those of rlk differ, int64 [...]; often 0."""
+        """The `start` of the action space, int64 [...], which rlk's action numbers leave out."""
         first = np.asarray(getattr(self._space, "start", 0), np.int64)
         if not first.any():
             return 0
@@ -103,6 +103,6 @@ class ActionDistribution:
         return torch.from_numpy(own).to(self.parameters.device)
 
     def _as_there(self, own: Tensor) -> Tensor:
-        """Actions of rlk as the documented ones; switches are the floats 0 and 1."""
+        """Convert rlk's actions to those of Stable-Baselines3; binary ones become floats."""
         is_binary = isinstance(self._space, spaces.MultiBinary)
         return own.float() if is_binary else own + self._first

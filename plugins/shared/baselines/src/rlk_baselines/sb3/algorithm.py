@@ -1,4 +1,4 @@
-"""What all models of Stable-Baselines3 have, in front of those of Stable Baselines 2.10."""
+"""The base classes of Stable-Baselines3's models, on top of those of Stable Baselines 2.10."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from rlk_baselines.sb3.policy_view import ActorCriticView, PolicyView
 from rlk_baselines.sb3.rows import OwnRows
 
 Model = TypeVar("Model", bound="BaseAlgorithm")
-#: Parameters of every model that are no hyperparameters, with their defaults.
+#: Parameters of every model that are not hyperparameters, with their defaults.
 LAST: Mapping[str, Any] = {
     "stats_window_size": 100,
     "tensorboard_log": None,
@@ -46,12 +46,12 @@ LAST: Mapping[str, Any] = {
 }
 
 
-#: Methods of there that a class of a program may override, and that nothing would call here.
+#: Methods of Stable-Baselines3 that a program's class may override, but that rlk never calls.
 _NEVER_CALLED = ("train", "collect_rollouts", "dump_logs", "_setup_model", "_store_transition")
 
 
 def _refuse_own_algorithm(kind: type[BaseAlgorithm]) -> None:
-    """Refused for a class that has an algorithm of its own."""
+    """Raise Refused for a class that overrides the algorithm's methods."""
     own = [name for name in _NEVER_CALLED if hasattr(kind, name)]
     if own:
         raise Refused(
@@ -62,19 +62,21 @@ def _refuse_own_algorithm(kind: type[BaseAlgorithm]) -> None:
 
 
 class BaseAlgorithm(BaseRLModel):
-    """A model with the names of Stable-Baselines3.
+    """A model with the interface of Stable-Baselines3.
 
-    Its policy, a torch module, is `policy`; the rlk agent that does the work is `agent`.
+    Attributes:
+        policy: the policy, a torch module.
+        agent: the rlk agent that does the work.
     """
 
-    fixed: ClassVar[Mapping[str, Any]] = {}  #: settings of rlk that no parameter says
+    fixed: ClassVar[Mapping[str, Any]] = {}  #: settings of rlk that are always set
     renames: ClassVar[Mapping[str, str]] = {}  #: parameter -> rlk's setting
-    #: Parameter -> the one value that it has here, and what else to do.
+    #: Parameter -> the only value that is supported, and what to use instead of others.
     only: ClassVar[Mapping[str, tuple[Any, str]]] = {}
-    layers: ClassVar[tuple[int, ...]] = (64, 64)  #: hidden layers unless `net_arch` says others
-    layers_of_images: ClassVar[tuple[int, ...]] = ()  #: those behind a CNN
-    rows: ClassVar[int] = 1  #: `log_interval` unless told otherwise
-    viewed: ClassVar[type[PolicyView]] = PolicyView  #: what `policy` is
+    layers: ClassVar[tuple[int, ...]] = (64, 64)  #: the default sizes of hidden layers
+    layers_of_images: ClassVar[tuple[int, ...]] = ()  #: likewise, after a CNN
+    rows: ClassVar[int] = 1  #: the default of `log_interval`
+    viewed: ClassVar[type[PolicyView]] = PolicyView  #: the class of `policy`
     learns_from_vectors = True
     acts_deterministically = False
 
@@ -89,8 +91,8 @@ class BaseAlgorithm(BaseRLModel):
         super()._begin({"full_tensorboard_log": False, **given}, env)
         self._rows = self._watcher.rows = OwnRows()
         self._view: PolicyView | None = None
-        self._total_timesteps = 0  # where the latest call of `learn` ends
-        self.start_time = 0  # of that call, in nanoseconds
+        self._total_timesteps = 0  # the timestep at which the latest call of `learn` ends
+        self.start_time = 0  # when that call started, in nanoseconds since the epoch
 
     def _made(self) -> Agent:
         if self.seed is None and is_seeded():
@@ -99,7 +101,7 @@ class BaseAlgorithm(BaseRLModel):
         return super()._made()
 
     def go_on(self, saved: model_files.Saved, env: Any) -> None:
-        """As of `Constructed`; with an extractor of features, the policy is made anew."""
+        """As in `Constructed`; with a custom feature extractor, the policy is built again."""
         refuse_lost_extractor(type(self).__name__, saved.given["policy_kwargs"] or {})
         if has_extractor(saved.changes.get("policy_kwargs") or {}):
             changes = {"policy": saved.given["policy"], **saved.changes}
@@ -107,31 +109,31 @@ class BaseAlgorithm(BaseRLModel):
         super().go_on(saved, monitored(env))
 
     def set_env(self, env: Any, force_reset: bool = True) -> None:
-        """As of `BaseRLModel`; an environment alone is put into a `Monitor`.
+        """As in `BaseRLModel`; a single environment is put into a `Monitor`.
 
         Args:
             env: the environment.
-            force_reset: nothing: episodes begin anew.
+            force_reset: ignored: new episodes always start.
         """
         with refused():
             env = monitored(env)
         super().set_env(env)
 
     def set_random_seed(self, seed: int | None = None) -> None:
-        """As of `BaseRLModel`."""
+        """As in `BaseRLModel`."""
         super().set_random_seed(seed)
 
     def _settings(self) -> dict[str, Any]:
         return {**self.fixed, **self.renamed(self._with_effect()), **self._policy_settings()}
 
     def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """As of `Constructed`; without the class of the optimiser, of which there is one."""
+        """As in `Constructed`, without `optimizer_class`, which has only one possible value."""
         return super().held_policy_kwargs(
             {key: value for key, value in kwargs.items() if key != "optimizer_class"}
         )
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """As of `Constructed`."""
+        """As in `Constructed`; Refused for a value that `only` does not allow."""
         for key, (value, instead) in self.only.items():
             if settings.pop(key, value) != value:
                 raise Refused(f"{type(self).__name__}: {key} is {value!r} here. {instead}")
@@ -164,10 +166,10 @@ class BaseAlgorithm(BaseRLModel):
 
     @property
     def policy(self) -> Any:
-        """The policy: a torch module, with `predict`, `evaluate_actions`, … of there.
+        """The policy: a torch module with the methods `predict`, `evaluate_actions` and so on.
 
-        It is the same object for ever. Its parameters are others after what makes the agent anew:
-        `set_env` with another number of environments, and a setting that is changed.
+        It is always the same object. Its parameters are replaced by other tensors when the agent is
+        rebuilt: by `set_env` with another number of environments, or by a changed setting.
         """
         if self._view is None:
             self._view = self.viewed(self)
@@ -175,47 +177,47 @@ class BaseAlgorithm(BaseRLModel):
 
     @policy.setter
     def policy(self, value: Any) -> None:
-        """Nothing: what was asked for is among the constructor's arguments."""
+        """Do nothing: the constructor's argument is kept with the others."""
 
     @property
     def ep_info_buffer(self) -> list[dict[str, float]]:
-        """Return `r` and length `l` of the latest episodes, the latest last."""
+        """The return `r` and length `l`, in steps, of the latest episodes, the newest last."""
         return self.ep_info_buf
 
     @property
     def ep_success_buffer(self) -> list[bool]:
-        """Whether the latest episodes were a success, of those whose last info says so."""
+        """`is_success` of the latest episodes whose last info has it, the newest last."""
         found = self.agent.run.metrics.recent_successes
         return [bool(one) for one in found if one is not None]
 
     @property
     def lr_schedule(self) -> Callable[[float], float]:
-        """The learning rate by what remains of the training, 1 to 0."""
+        """The learning rate as a function of the remaining fraction of the training, 1 to 0."""
         return get_schedule_fn(self.learning_rate)
 
     @property
     def policy_class(self) -> type:
-        """The class that `policy` stands for; the module itself is `policy`."""
+        """The policy class that the constructor was given, or that its policy name stands for."""
         given = self._given["policy"]
         return given if isinstance(given, type) else get_policy_from_name(None, given)
 
     @property
     def device(self) -> torch.device:
-        """Where it computes."""
+        """The device of the parameters."""
         return torch.device(self.agent.run.device)
 
     @property
     def logger(self) -> Logger:
-        """Where the rows of this model go: `record`, `dump`."""
+        """The logger that writes this model's rows."""
         return self._rows.logger
 
     def set_logger(self, logger: Logger) -> None:
-        """Write rows by this logger (`common.logger.configure`), and nowhere else."""
+        """Write rows only to this logger, which `common.logger.configure` makes."""
         self._rows.logger, self._rows.is_given = logger, True
         self.tensorboard_log = None
 
     def numbers_of_training(self) -> dict[str, float]:
-        """What a row has besides, or other than rlk's rows, of what was learnt so far."""
+        """Metrics that a row has in addition to rlk's, or instead of them, by tag."""
         return {}
 
     # ---- learning and acting ---------------------------------------------------------------------
@@ -229,10 +231,10 @@ class BaseAlgorithm(BaseRLModel):
         reset_num_timesteps: bool = True,
         progress_bar: bool = False,
     ) -> Model:
-        """As `BaseRLModel.learn`; with a line that shows how far it is, if asked for.
+        """As `BaseRLModel.learn`, with a progress line on standard error for `progress_bar`.
 
-        None is 1 collection for `log_interval` of PPO, 100 of A2C, and 4 episodes for the others;
-        for `tb_log_name` it is the name of the class.
+        The default of `log_interval` is 1 collection for PPO, 100 for A2C, and 4 episodes for the
+        others; that of `tb_log_name` is the name of the class.
         """
         if progress_bar:
             callback = [ProgressBarCallback(), as_callback(callback)]
@@ -248,9 +250,9 @@ class BaseAlgorithm(BaseRLModel):
         episode_start: Any = None,
         deterministic: bool | None = False,
     ) -> tuple[Any, Any]:
-        """As `BaseRLModel.predict`; `episode_start` is `mask` there.
+        """As `BaseRLModel.predict`, where `episode_start` is called `mask`.
 
-        Images may have their channels last where the model learns from images with channels first.
+        Images may be channels-last even if the model learns from channels-first images.
         """
         observation = channels_first(observation, self.observation_space)
         return super().predict(observation, state, episode_start, bool(deterministic))
@@ -258,7 +260,7 @@ class BaseAlgorithm(BaseRLModel):
     # ---- parameters and files --------------------------------------------------------------------
 
     def get_parameters(self) -> dict[str, Any]:  # type: ignore[override]
-        """A copy of every parameter, as tensors by name, under `policy`."""
+        """A copy of every parameter, as tensors by name, under the key `policy`."""
         return {"policy": {k: torch.as_tensor(v) for k, v in super().get_parameters().items()}}
 
     def set_parameters(
@@ -267,12 +269,12 @@ class BaseAlgorithm(BaseRLModel):
         exact_match: bool = True,
         device: str | torch.device = "auto",
     ) -> None:
-        """Set parameters; optimisers stay as they are.
+        """Set parameters; the optimisers' states do not change.
 
         Args:
-            load_path_or_dict: what `get_parameters` returned, or a saved model.
-            exact_match: whether none may be missing.
-            device: nothing: they stay where the model is.
+            load_path_or_dict: the result of `get_parameters`, or the path or file of a saved model.
+            exact_match: whether to refuse values that lack a parameter.
+            device: ignored: the parameters stay on the model's device.
 
         Raises:
             RuntimeError: if names or shapes do not fit.
@@ -288,7 +290,7 @@ class BaseAlgorithm(BaseRLModel):
         exclude: Iterable[str] | None = None,
         include: Iterable[str] | None = None,
     ) -> None:
-        """Write the model; `exclude` and `include` choose attributes there, and nothing here."""
+        """As `BaseRLModel.save`; `exclude` and `include` are ignored."""
         super().save(path)
 
     @classmethod
@@ -302,15 +304,15 @@ class BaseAlgorithm(BaseRLModel):
         force_reset: bool = True,
         **kwargs: Any,
     ) -> Model:
-        """A model that was saved; see `BaseRLModel.load`.
+        """Load a saved model; see `BaseRLModel.load`.
 
         Args:
-            path: with or without `.zip`, or an open file.
-            env: the environment to learn in; None suffices to act.
-            device: where it computes from now on; None is as it was saved.
-            custom_objects, kwargs: as of `BaseRLModel.load`.
-            print_system_info: whether versions are printed.
-            force_reset: nothing: episodes begin anew.
+            path: a path, with or without `.zip`, or an open binary file.
+            env: the environment to learn in; a model that only acts needs none.
+            device: the device to use from now on; None keeps the saved one.
+            custom_objects, kwargs: as in `BaseRLModel.load`.
+            print_system_info: whether to print the version of PyTorch.
+            force_reset: ignored: new episodes always start.
         """
         if print_system_info:
             print(f"PyTorch {torch.__version__}")
@@ -322,19 +324,19 @@ class BaseAlgorithm(BaseRLModel):
 
 
 class OnPolicyAlgorithm(BaseAlgorithm):
-    """The models that learn from what they have just collected."""
+    """The base class of on-policy models."""
 
     viewed = ActorCriticView
 
     def numbers_of_training(self) -> dict[str, float]:
-        """As of `BaseAlgorithm`: of a Gaussian, the standard deviation in the mean."""
+        """For a Gaussian policy, its mean standard deviation, `train/std`."""
         named = self.agent.run.policy.named_parameters()
         log_std = next((value for name, value in named if name.endswith(".log_std")), None)
         return {} if log_std is None else {"train/std": float(log_std.detach().exp().mean())}
 
 
 class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
-    """The models that learn from a replay."""
+    """The base class of off-policy models."""
 
     rows = 4
     learns_from_vectors = True
@@ -344,7 +346,7 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     }
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """As of `Constructed`."""
+        """As in `BaseAlgorithm`; the buffer's arguments become settings of rlk's storages."""
         settings.pop("replay_buffer_class", None)
         keywords = settings.pop("replay_buffer_kwargs", None)
         storage = hindsight(self._given["replay_buffer_class"], keywords)
@@ -360,7 +362,7 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
         return {**super().about(), "by_hindsight": self._by_hindsight()}
 
     def go_on(self, saved: model_files.Saved, env: Any) -> None:
-        """As of `Constructed`; hindsight asks an environment for rewards, so it needs one."""
+        """As in `Constructed`; with hindsight replay, the environment must compute rewards."""
         if saved.about.get("by_hindsight"):
             saved.given["replay_buffer_class"] = HerReplayBuffer
             env = saved.about["env_id"] if env is None else env
@@ -375,13 +377,13 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
         super().go_on(changed, env if env is None else vector)
 
     def save_replay_buffer(self, path: str | os.PathLike[str]) -> None:
-        """Write the contents of the replay, as `PATH.zip`."""
+        """Write the contents of the replay storage to `PATH.zip`."""
         self.agent.save_replay_buffer(path)
 
     def load_replay_buffer(
         self, path: str | os.PathLike[str], truncate_last_traj: bool = True
     ) -> None:
-        """Begin with a replay that was saved; the last trajectory always ends there."""
+        """Load a saved replay; `truncate_last_traj` is ignored: its last episode always ends."""
         self.agent.load_replay_buffer(_with_zip(path))
 
 

@@ -1,4 +1,4 @@
-"""What programs pass to `load` besides, in order to look at a model that only acts."""
+"""Adjusts arguments of `load` that programs pass for a model that only acts."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def with_room(given: dict[str, Any], batch_size: int, n_envs: int) -> dict[str, Any]:
-    """Arguments of `load`, whose `buffer_size` is at least a batch, with a warning.
+    """Arguments of `load` with a `buffer_size` of at least one batch; warns if it was smaller.
 
     Args:
-        given: arguments of the constructor that are to be others.
-        batch_size: transitions that are sampled at once.
-        n_envs: how many environments share the replay.
+        given: the constructor arguments that were passed to `load`.
+        batch_size: transitions per batch.
+        n_envs: the number of environments that share the replay.
     """
     least = -(-batch_size // n_envs) * n_envs
     if given.get("buffer_size", least) >= least:

@@ -1,4 +1,4 @@
-"""`policy_kwargs` that say how far actions are from their mean, as settings of distributions."""
+"""Converts `policy_kwargs` about standard deviations of actions to settings of distributions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gymnasium import spaces
 from rlk_baselines.refusals import Refused
 from rlk_baselines.without_effect import warn_without_effect
 
-#: What only state-dependent exploration takes, with the defaults of there.
+#: Keywords that only state-dependent exploration uses, with Stable-Baselines3's defaults.
 _OF_SDE = {"full_std": True, "use_expln": False, "squash_output": False, "clip_mean": 2.0}
 _LOG_STD = "log_std_init"
 
@@ -18,9 +18,15 @@ _LOG_STD = "log_std_init"
 def deviation_settings(
     kwargs: MutableMapping[str, Any], action_space: Any, *, use_sde: bool, is_off_policy: bool
 ) -> dict[str, Any]:
-    """Take them out of `policy_kwargs`: settings by rlk's dotted keys.
+    """Remove these keywords from `policy_kwargs`, and return them as settings, by dotted keys.
 
-    Of those without effect, without `use_sde` or for actions that are no Box, a warning tells.
+    A warning names those that have no effect, because `use_sde` is off or actions are not a Box.
+
+    Args:
+        kwargs: `policy_kwargs`, which is changed.
+        action_space: of one environment.
+        use_sde: whether exploration is state-dependent.
+        is_off_policy: whether the algorithm is off-policy, where `log_std_init` needs `use_sde`.
 
     Raises:
         Refused: for `squash_output` without `use_sde`.

@@ -1,4 +1,4 @@
-"""Names of Stable-Baselines3 that are not here, and what to write instead."""
+"""Names of Stable-Baselines3 that are not here, and what to use instead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OF_POLICY = "model.policy.get_distribution(obs), or a distribution of torch.dis
 _STORAGES = "rlk.make(…, storage=NAME): models keep what they collect in storages of rlk"
 _FILES = "model.save(path) and MODEL.load(path): files hold no code"
 
-#: Module below this package -> its names that are not here, and what to write instead.
+#: Module of this package -> its names that are not here, and what to use instead.
 INSTEAD: Mapping[str, Mapping[str, str]] = {
     "": {"HER": "replay_buffer_class=HerReplayBuffer of DDPG, DQN, SAC or TD3"},
     "common.buffers": dict.fromkeys(
@@ -58,15 +58,15 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
 
 
 def not_here(module: str, name: str) -> Exception:
-    """What a module raises where a name is asked for that it does not have.
+    """The error for a name that a module does not have.
 
     Args:
-        module: its `__name__`.
-        name: what was asked for.
+        module: the `__name__` of the module.
+        name: the name.
 
     Returns:
-        An ImportError, whose words `from module import name` shows too; for a name that
-        Stable-Baselines3 does not have there either, an AttributeError.
+        An ImportError, whose message `from module import name` shows, too; an AttributeError for a
+        name that the module does not have in Stable-Baselines3 either.
     """
     below = module.removeprefix(_PACKAGE).removeprefix(".")
     instead = INSTEAD.get(below, {}).get(name)

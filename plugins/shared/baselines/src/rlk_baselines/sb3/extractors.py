@@ -1,4 +1,4 @@
-"""`features_extractor_class` and its keywords, as an encoder of rlk."""
+"""Converts `features_extractor_class` and its keywords to an encoder of rlk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlk_baselines.sb3.common.vec_env.image_axes import has_channels_first
 from rlk_baselines.sb3.common.vec_env.vec_transpose import VecTransposeImage
 
 CLASS, KEYWORDS = "features_extractor_class", "features_extractor_kwargs"
-#: Policies -> the setting of rlk that an extractor becomes.
+#: Policy -> the setting of rlk for a custom extractor.
 _SETTINGS = {
     "MlpPolicy": "encoder",
     "mlp": "encoder",
@@ -27,7 +27,7 @@ _SETTINGS = {
     "CnnPolicy": "cnn_extractor",
     "cnn": "cnn_extractor",
 }
-#: Policies -> what the size of their own CNN's last layer is called there.
+#: Policy -> the keyword of Stable-Baselines3 for the size of the last layer of the policy's CNN.
 _SIZES = {
     "CnnPolicy": "features_dim",
     "cnn": "features_dim",
@@ -43,15 +43,15 @@ def translate_extractor(
 
     Args:
         policy: a name, or a class.
-        kwargs: `policy_kwargs`.
-        is_orthogonal: whether its weights are to begin orthogonal, as those of an actor-critic do.
+        kwargs: `policy_kwargs`, which is changed.
+        is_orthogonal: whether initial weights are orthogonal, as in actor-critics.
 
     Returns:
-        Whether it is another extractor than the Nature CNN, so that the layers behind it are those
-        of a policy of numbers.
+        Whether there is an extractor other than the Nature CNN. The layers after it are then those
+        of a policy without images.
 
     Raises:
-        Refused: if the policy takes none, or it is no class of modules.
+        Refused: if the policy takes no extractor, or it is not a class of torch modules.
     """
     name = _name(policy)
     is_given, kind = kwargs.get(CLASS) is not None, kwargs.pop(CLASS, None)
@@ -74,16 +74,16 @@ def translate_extractor(
 
 
 def has_extractor(kwargs: Mapping[str, Any]) -> bool:
-    """Whether `policy_kwargs` have an extractor, which no file holds."""
+    """Whether `policy_kwargs` has an extractor, whose class a file cannot hold."""
     return kwargs.get(CLASS) is not None
 
 
 def refuse_lost_extractor(model: str, kwargs: Mapping[str, Any]) -> None:
-    """Refused for the `policy_kwargs` of a file whose extractor was not passed again.
+    """Raise Refused if the saved `policy_kwargs` has an extractor that was not passed to `load`.
 
     Args:
-        model: the name of its class.
-        kwargs: as the file has them, where a class is only known by its name.
+        model: the name of the model class.
+        kwargs: `policy_kwargs`. A file only holds the name of a class.
     """
     if has_extractor(kwargs) and not isinstance(kwargs[CLASS], type):
         found = kwargs[CLASS]
@@ -97,7 +97,7 @@ def refuse_lost_extractor(model: str, kwargs: Mapping[str, Any]) -> None:
 
 @attrs.frozen
 class Extractor:
-    """Makes the encoder when the observation space is known."""
+    """Makes the encoder once the observation space is known."""
 
     kind: type[nn.Module]
     keywords: Mapping[str, Any]
@@ -105,11 +105,11 @@ class Extractor:
 
     @property
     def __name__(self) -> str:
-        """Of the class, for messages."""
+        """The name of the class, for messages."""
         return self.kind.__name__
 
     def __call__(self, observation_space: Any) -> nn.Module:
-        """The extractor, for observations as rlk gives them."""
+        """The extractor for observations in rlk's order of axes."""
         made = self.kind(_turned(observation_space), **self.keywords)
         if self.is_orthogonal:
             made.apply(_make_orthogonal)
@@ -117,11 +117,14 @@ class Extractor:
 
 
 class Turning(nn.Module):
-    """An extractor for which images get their channels first.
+    """Transposes channels-last images for an extractor, which takes channels-first ones.
 
     Args:
-        extractor: from observations to features [B, features_dim].
-        space: of one observation, as the environment has it.
+        extractor: a module from observations to features [B, features_dim].
+        space: the environment's observation space.
+
+    Raises:
+        PlanError: if the extractor has no `features_dim`.
     """
 
     def __init__(self, extractor: Any, space: Any) -> None:
@@ -147,14 +150,14 @@ class Turning(nn.Module):
 
 
 def _name(policy: Any) -> str:
-    """Of a policy: what it stands for, if it is a documented class."""
+    """The name of a policy; for a documented class, the name that it stands for."""
     if isinstance(policy, type):
         return str(vars(policy).get("stands_for", policy.__name__))
     return str(policy)
 
 
 def _own_size(name: str, keywords: dict[str, Any]) -> dict[str, int]:
-    """Keywords for the CNN that a policy has by itself, as a setting of rlk."""
+    """The keyword for the size of the policy's default CNN, as a setting of rlk."""
     size = keywords.pop(_SIZES.get(name, ""), None)
     if keywords:
         raise Refused(
@@ -169,7 +172,7 @@ def _has_channels_last(space: Any) -> bool:
 
 
 def _turned(space: Any) -> Any:
-    """The space as an extractor is told it, with images [C, H, W]."""
+    """The space with channels-first images, for an extractor."""
     if isinstance(space, spaces.Dict):
         return spaces.Dict({key: _turned(part) for key, part in space.spaces.items()})
     return VecTransposeImage.transpose_space(space) if _has_channels_last(space) else space

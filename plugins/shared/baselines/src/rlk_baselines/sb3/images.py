@@ -1,4 +1,4 @@
-"""Observations of images whose channels stand at the other end."""
+"""Converts channels-last images for models that learn from channels-first ones."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from rlk.spaces import is_image
 
 
 def channels_first(observation: Any, space: Any) -> Any:
-    """An observation, or a batch of them, as a space of images with channels first has it.
+    """An observation, or a batch of them, with images in the order of axes of their space.
 
     Args:
-        observation: of the space, or with images [..., H, W, C] in the place of [..., C, H, W].
-        space: of one observation.
+        observation: an observation of the space, or one with images [..., H, W, C] instead of
+            [..., C, H, W].
+        space: the space of one observation.
     """
     if isinstance(space, spaces.Dict) and isinstance(observation, Mapping):
         parts = space.spaces

@@ -1,4 +1,4 @@
-"""Puts a bare environment into a `Monitor`, so that infos have its episodes."""
+"""Puts a bare environment into a `Monitor`, so that infos have episode statistics."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rlk_wrappers.stable_baselines import Monitor
 
 
 def monitored(env: Any) -> Any:
-    """An environment in a `Monitor`, or whatever else was given.
+    """A bare environment in a `Monitor`; anything else is returned as it is.
 
     Args:
-        env: an environment or an id. One that is in a `Monitor` already, a vector, and an
-            environment of gym's interface stay as they are.
+        env: an environment or an id. An environment in a `Monitor`, a vector, and an environment
+            with gym's interface do not change.
     """
     if isinstance(env, str):
         env = make_by_id(env)

@@ -1,4 +1,4 @@
-"""`policy_kwargs` of Stable-Baselines3 as settings of rlk's policies."""
+"""Converts `policy_kwargs` of Stable-Baselines3 to settings of rlk's policies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.deviation_keywords import deviation_settings
 from rlk_baselines.sb3.extractors import has_extractor, translate_extractor
 
-#: What the epsilon of Adam is, by whether the algorithm is off-policy.
+#: The epsilon of Adam, by whether the algorithm is off-policy.
 _EPSILON = {False: 1e-5, True: 1e-8}
 
 
@@ -30,16 +30,17 @@ def settings_of(
 
     Args:
         policy: a name, or a class.
-        kwargs: `policy_kwargs`: `net_arch`, `activation_fn`, `features_extractor_class`, and what
-            rlk's policy takes besides.
-        layers: hidden layers of each network unless `net_arch` says others.
-        layers_of_images: those behind the Nature CNN.
-        is_off_policy: whether a list in `net_arch` is of actor and critics.
-        use_sde: whether exploration depends on the state.
+        kwargs: `policy_kwargs`: `net_arch`, `activation_fn`, `features_extractor_class`, and other
+            settings of rlk's policy.
+        layers: the default sizes of each network's hidden layers.
+        layers_of_images: likewise, after the Nature CNN.
+        is_off_policy: whether the algorithm is off-policy. A list in `net_arch` then applies to
+            actor and critics, otherwise to policy and value function.
+        use_sde: whether exploration is state-dependent.
         action_space: of one environment.
 
     Raises:
-        Refused: for a keyword that is written otherwise here.
+        Refused: for a keyword or value that is not supported.
     """
     kwargs = dict(kwargs)
     _refuse_other_optimisers(kwargs, _EPSILON[is_off_policy])
@@ -61,7 +62,7 @@ def settings_of(
     is_own = translate_extractor(policy, kwargs, is_orthogonal=not is_off_policy)
     name = str(getattr(policy, "__name__", policy))
     if name == "CnnPolicy" and not is_off_policy:
-        kwargs.setdefault("act_fun", "tanh")  # behind the CNN, which itself has ReLU
+        kwargs.setdefault("act_fun", "tanh")  # after the CNN, which itself has ReLU
     sizes = kwargs.pop("net_arch", None)
     is_behind_cnn = not is_own and ("Cnn" in name or had_class)
     usual = layers_of_images if is_behind_cnn else layers
@@ -75,7 +76,7 @@ def settings_of(
 
 
 def _refuse_other_optimisers(kwargs: dict[str, Any], epsilon: float) -> None:
-    """Take out what says which optimiser there is; refused unless it is the one that there is."""
+    """Remove the keywords of the optimiser; Refused unless they describe the model's optimiser."""
     kind, given = kwargs.pop("optimizer_class", Adam), kwargs.pop("optimizer_kwargs", None) or {}
     for key, other in ("optimizer_class", kind is not Adam), ("optimizer_kwargs", given):
         if other and dict(given) != {"eps": epsilon}:
@@ -86,7 +87,7 @@ def _refuse_other_optimisers(kwargs: dict[str, Any], epsilon: float) -> None:
 
 
 def _refuse_apart(policy: Any, kwargs: dict[str, Any], is_off_policy: bool) -> None:
-    """Take `share_features_extractor` out; refused where it asks for several that learn."""
+    """Remove `share_features_extractor`; Refused if it asks for several trained extractors."""
     is_shared = kwargs.pop("share_features_extractor", True)
     learns = "Mlp" not in str(getattr(policy, "__name__", policy)) or has_extractor(kwargs)
     if not is_shared and (learns or not is_off_policy):
@@ -97,7 +98,7 @@ def _refuse_apart(policy: Any, kwargs: dict[str, Any], is_off_policy: bool) -> N
 
 
 def _apart(sizes: Sequence[Any]) -> dict[str, Any]:
-    """Hidden layers of policy and value, each with its own; a list that says so itself stays."""
+    """Separate hidden layers for policy and value function, unless the list has a dict already."""
     if any(isinstance(one, Mapping) for one in sizes):
         return {"net_arch": list(sizes)}
     return {"net_arch": [{"pi": list(sizes), "vf": list(sizes)}]}

@@ -1,6 +1,6 @@
-"""`model.policy`: rlk's policy module, with the methods that policies of Stable-Baselines3 have.
+"""`model.policy`: rlk's policy module with the methods of Stable-Baselines3's policies.
 
-Dimensions: B observations.
+Shapes: B observations.
 """
 
 from __future__ import annotations
@@ -20,33 +20,34 @@ from rlk_networks import Policy, as_tensor
 from rlk_on_policy.recurrent import is_recurrent
 
 View = TypeVar("View", bound="PolicyView")
-#: What torch looks for parameters in. Shared, so that their names are those of rlk's module.
+#: The attributes in which torch looks for parameters. They are shared with rlk's module, so that
+#: parameters have the same names.
 _SHARED = ("_parameters", "_buffers", "_non_persistent_buffers_set", "_modules")
 
 
 class PolicyView(nn.Module):
-    """The policy of a model, whose parameters are the model's own.
+    """The policy of a model; its parameters are the model's own.
 
-    What rlk's module has besides (`encode`, `preprocess`) is found here too. A copy (of `copy` or
-    `pickle`) is one of rlk's module alone.
+    Other attributes of rlk's module (`encode`, `preprocess`) can be accessed, too. A copy by `copy`
+    or `pickle` is a copy of rlk's module.
 
     Args:
-        model: whose policy it is.
+        model: the model.
 
     Attributes:
-        module: rlk's.
+        module: rlk's module.
     """
 
     module: Policy
 
     def __init__(self, model: Any) -> None:
         super().__init__()
-        # Assigned the usual way, it would become a part of the module.
+        # Not by nn.Module's __setattr__: the model is not a part of the module.
         vars(self)["_model"] = model
         self.follow(model.agent.run.policy)
 
     def follow(self, module: Policy) -> None:
-        """Stand for this module from now on: the model has made its agent anew."""
+        """Use another module from now on, because the model has rebuilt its agent."""
         vars(self).update({name: vars(module)[name] for name in _SHARED}, module=module)
         self.training = module.training
 
@@ -67,16 +68,16 @@ class PolicyView(nn.Module):
 
     @property
     def action_space(self) -> Any:
-        """Of one environment."""
+        """The action space of one environment."""
         return self._model.action_space
 
     @property
     def device(self) -> torch.device:
-        """Where it computes."""
+        """The device of the parameters."""
         return torch.device(self._run.device)
 
     def train(self: View, mode: bool = True) -> View:
-        """Put its modules in training mode, or in evaluation mode."""
+        """Set training mode, or evaluation mode, of all modules."""
         self.module.train(mode)
         self.training = mode
         return self
@@ -92,18 +93,19 @@ class PolicyView(nn.Module):
         episode_start: Any = None,
         deterministic: bool = False,
     ) -> tuple[Any, Any]:
-        """As `predict` of the model; of DQN always the actions of the largest values."""
+        """As `predict` of the model; for DQN, always the actions with the largest Q values."""
         greedily = deterministic or self._model.algo == "dqn"
         found: tuple[Any, Any] = self._model.predict(observation, state, episode_start, greedily)
         return found
 
     def obs_to_tensor(self, observation: Any) -> tuple[Any, bool]:
-        """Observations as a tensor [B, ...], or a dict of them, and whether there are several.
+        """Convert observations to a tensor [B, ...], or a dict of tensors.
 
-        Images keep the order of axes that the model learns from.
+        Images get the order of axes that the model learns from. The second result tells whether
+        `observation` was a batch.
 
         Raises:
-            ValueError: if they do not fit.
+            ValueError: if the observations do not fit the space.
         """
         space = self._run.plan.observation_space
         turned = channels_first(observation, self._model.observation_space)
@@ -111,10 +113,10 @@ class PolicyView(nn.Module):
         return as_tensor(batch, self._run.device), is_vectorized
 
     def forward(self, obs: Any, *heads: Any, **keywords: Any) -> Any:
-        """The outputs of rlk's heads by name, as of `rlk_networks.Policy`.
+        """The outputs of rlk's heads by name, as in `rlk_networks.Policy`.
 
         Raises:
-            Refused: without names: actions are what `predict` gives.
+            Refused: without names; `predict` returns actions.
         """
         if keywords or not heads or not isinstance(heads[0], str):
             raise Refused(
@@ -126,9 +128,9 @@ class PolicyView(nn.Module):
 
 
 class ActorCriticView(PolicyView):
-    """The policy of A2C and PPO, which has a distribution of actions and a value.
+    """The policy of A2C and PPO, with a distribution of actions and a value function.
 
-    Observations are tensors [B, ...], as `obs_to_tensor` gives them; arrays do as well.
+    Observations are tensors [B, ...], as `obs_to_tensor` returns them, or arrays.
     """
 
     def forward(self, obs: Any, *asked: Any, deterministic: bool = False) -> Any:
@@ -136,9 +138,9 @@ class ActorCriticView(PolicyView):
 
         Args:
             obs: [B, ...].
-            asked: whether actions are the likeliest ones (`deterministic`); or names of heads, to
-                get their outputs instead, as of `rlk_networks.Policy`.
-            deterministic: the likeliest actions instead of samples.
+            asked: `deterministic` as a positional argument; or names of heads, whose outputs are
+                then returned instead, as in `rlk_networks.Policy`.
+            deterministic: whether to take the most likely actions instead of samples.
         """
         if asked and isinstance(asked[0], str):
             return self.module(obs, *asked)
@@ -151,11 +153,12 @@ class ActorCriticView(PolicyView):
     def evaluate_actions(self, obs: Any, actions: Any) -> tuple[Tensor, Tensor, Tensor | None]:
         """Values float [B, 1], log-probabilities float [B] and entropies float [B].
 
-        Gradients flow into the policy. An entropy without a formula is None.
+        They are differentiable in the policy's parameters. Entropies are None if they have no
+        closed form.
 
         Args:
             obs: [B, ...].
-            actions: [B, ...], as `forward` gives them.
+            actions: [B, ...], as `forward` returns them.
         """
         parameters, values = self._heads(obs, "pi", "vf")
         distribution = self._distribution(parameters)
@@ -186,7 +189,7 @@ class ActorCriticView(PolicyView):
         return found
 
     def _tensors(self, obs: Any) -> Any:
-        """Observations [B, ...] on the device of the policy."""
+        """Observations as tensors [B, ...] on the policy's device; ValueError for other shapes."""
         if isinstance(obs, Tensor):
             return _fitting(obs, self._run.plan.observation_space, self.device)
         if isinstance(obs, Mapping) and all(isinstance(part, Tensor) for part in obs.values()):
@@ -204,7 +207,7 @@ def _itself(module: Policy) -> Policy:
 
 
 def _fitting(obs: Tensor, space: Any, device: torch.device) -> Tensor:
-    """A tensor of observations [B, ...] of a space, as its policy takes it."""
+    """Observations [B, ...] on a device, float64 as float32; ValueError for another shape."""
     shape = tuple(space.shape or ())
     if obs.ndim == 0 or tuple(obs.shape[1:]) != shape:
         raise ValueError(

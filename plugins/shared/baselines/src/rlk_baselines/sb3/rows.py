@@ -1,4 +1,4 @@
-"""Writes the rows of metrics of one model by its own logger."""
+"""Writes the rows of metrics of one model to its own logger."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ _UPDATES = "train/n_updates"
 
 
 class OwnRows(Rows):
-    """The rows of one model; rlk's tags are the keys of Stable-Baselines3.
+    """Writes the rows of one model; rlk's tags are the keys of Stable-Baselines3.
 
     Attributes:
-        logger: where they go.
-        is_given: whether a program has said so by `set_logger`. If not, every call of `learn` has
-            a logger of its own, which prints and writes events for tensorboard as the model says.
+        logger: the logger of the rows.
+        is_given: whether the program passed it to `set_logger`. If not, every call of `learn` makes
+            a logger, which prints, and writes TensorBoard events, depending on the model's
+            `verbose` and `tensorboard_log`.
     """
 
     def __init__(self) -> None:
@@ -39,7 +40,7 @@ class OwnRows(Rows):
         self.is_given = False
 
     def begin(self, model: Any, call: Call, run: Run) -> None:
-        """Updates are counted over all calls, and episodes go on as timesteps do."""
+        """As in `Rows`, but updates count over all calls, and episodes continue with timesteps."""
         episodes = self.before.get("time/episodes", 0)
         super().begin(model, call, run)
         self.before[_UPDATES] = 0
@@ -64,8 +65,8 @@ class OwnRows(Rows):
         self.logger.dump(run.timesteps)
 
     def losses(self, writer: ScalarWriter, means: Means) -> LossCurves | None:
-        """None: they are in the rows alone."""
+        """None: losses are only in rows."""
         return None
 
     def write_episodes(self, writer: ScalarWriter, run: Run, n_new: int) -> None:
-        """Nothing: there is `rollout/ep_rew_mean`."""
+        """Do nothing: rows have `rollout/ep_rew_mean`."""

@@ -1,7 +1,7 @@
-"""The names of sb3-contrib 2.9, beside those of `rlk_baselines.sb3`.
+"""The names of sb3-contrib 2.9, in addition to those of `rlk_baselines.sb3`.
 
-A program runs with the first word of its imports changed: `from rlk_baselines.sb3_contrib import
-MaskablePPO`. Nothing is imported until it is used.
+A program for it runs after you change the first word of its imports:
+`from rlk_baselines.sb3_contrib import MaskablePPO`. Nothing is imported until it is used.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from rlk_baselines.sb3_contrib.ppo_mask import MaskablePPO as MaskablePPO
     from rlk_baselines.sb3_contrib.ppo_recurrent import RecurrentPPO as RecurrentPPO
 
-#: Name -> the module below this one that has it.
+#: The submodule of every name.
 _HOMES = {"MaskablePPO": "ppo_mask", "RecurrentPPO": "ppo_recurrent"}
-#: Names that are not here, and what to write instead.
+#: Names that are not here, and what to use instead.
 _INSTEAD = {
     **dict.fromkeys(("ARS", "CrossQ"), "an algorithm of rlk: rlk plugins list --kind algorithms"),
     "QRDQN": "DQN of rlk_baselines.sb3, or of rlk_baselines, which is double and dueling",

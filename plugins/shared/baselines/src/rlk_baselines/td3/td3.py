@@ -13,7 +13,7 @@ Model = TypeVar("Model", bound="TD3")
 class TD3(DeterministicModel):
     """Twin delayed DDPG (Fujimoto et al. 2018, arXiv 1802.09477).
 
-    Its parameters are those of `td3`, whose README says what each of them does.
+    Its parameters are those of the plugin `td3`; the README of rlk-td3 describes them.
     """
 
     algo = "td3"
@@ -49,7 +49,7 @@ class TD3(DeterministicModel):
         reset_num_timesteps: bool = True,
         replay_wrapper: Any = None,
     ) -> Model:
-        """As `BaseRLModel.learn`; HER needs no `replay_wrapper` here."""
+        """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
         refuse_replay_wrapper(replay_wrapper)
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps

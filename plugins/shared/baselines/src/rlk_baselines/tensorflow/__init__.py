@@ -1,1 +1,1 @@
-"""Models that Stable Baselines 2.10 has saved itself, whose parameters are TensorFlow's."""
+"""Loads models that Stable Baselines 2.10 saved, with parameters of TensorFlow."""

@@ -1,7 +1,7 @@
 """Reads the files of Stable Baselines 2.10: a zip of settings (JSON), parameters and their names.
 
-What JSON cannot hold is in there as pickles, and with `cloudpickle=True` all of it is one. Nothing
-of them runs: spaces, numbers and names of classes are read, everything else is left out.
+Values that JSON cannot hold are stored as pickles; with `cloudpickle=True`, the whole file is one.
+No code in them runs: only spaces, numbers and class names are read.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from rlk_mlp.config import ACTIVATION_NAMES
 
 #: The entries of such a zip.
 ENTRIES = {"data", "parameters", "parameter_list"}
-#: Where the classes of its policies are.
+#: The prefix of the modules of its policy classes.
 _POLICIES = "stable_baselines."
 _PICKLE = ":serialized:"
 
 
 @attrs.frozen
 class SavedThere:
-    """A model of Stable Baselines in a file."""
+    """The content of a file of Stable Baselines, or of Stable-Baselines3."""
 
     path: Path
-    settings: Mapping[str, Any]  #: arguments of its constructor, those that could be read
-    left_out: tuple[str, ...]  #: the names of the others
-    policy: str | None  #: the documented name of its policy; None for a class of a program
+    settings: Mapping[str, Any]  #: the constructor arguments that could be read
+    left_out: tuple[str, ...]  #: the names of those that could not
+    policy: str | None  #: the documented name of its policy; None for a custom class
     policy_kwargs: Mapping[str, Any]
-    observation_space: Any  #: or None, if it could not be read
-    action_space: Any
+    observation_space: Any  #: None if it could not be read
+    action_space: Any  #: likewise
     n_envs: int
-    parameters: Mapping[str, Array]  #: by TensorFlow's names, without their ":0"
+    parameters: Mapping[str, Array]  #: by the names in the file; TensorFlow's without ":0"
 
 
 def is_from_there(path: Path) -> bool:
-    """Whether a file is one that Stable Baselines has written."""
+    """Whether Stable Baselines wrote a file."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             return set(archive.namelist()) >= ENTRIES
@@ -58,10 +58,10 @@ def is_from_there(path: Path) -> bool:
 
 
 def read(path: Path) -> SavedThere:
-    """The model in a file.
+    """Read a saved model.
 
     Raises:
-        BadFile: if it is damaged.
+        BadFile: if the file is damaged.
     """
     try:
         found, arrays = _zipped(path) if zipfile.is_zipfile(path) else _pickled(path)
@@ -109,7 +109,7 @@ def _pickled(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def value_of(value: Any) -> Any:
-    """A value of the JSON, looked into if it is a pickle; an `Inert` if that cannot be."""
+    """A value of the JSON; a pickle is loaded as inert objects, or becomes an `Inert`."""
     if not (isinstance(value, dict) and _PICKLE in value):
         return value
     try:
@@ -119,18 +119,18 @@ def value_of(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A number of numpy as one of Python's."""
+    """Convert a numpy number to a Python number."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _keyword(value: Any) -> Any:
-    """A value of `policy_kwargs`; an activation of TensorFlow by the name that torch has for it."""
+    """A value of `policy_kwargs`; an activation of TensorFlow becomes its name."""
     name = (path_of(value) or "").rpartition(".")[2]
     return name if name in ACTIVATION_NAMES else value
 
 
 def space_of(value: Any) -> Any:
-    """The space of Gymnasium that an inert one of gym stands for; None for any that is unknown."""
+    """The Gymnasium space for an inert space of gym or Gymnasium; None for an unknown one."""
     kind, own = type(value).__name__, getattr(value, "__dict__", {})
     if kind == "Box":
         low, high = (np.asarray(own[bound]) for bound in ("low", "high"))

@@ -1,6 +1,6 @@
-"""Looks into pickles without running anything: whatever they name is an inert object.
+"""Loads pickles without running code: every object in them becomes an inert placeholder.
 
-Only numpy's arrays and numbers and ordered dicts become what they were.
+Only numbers, strings, containers and numpy's arrays are restored.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from rlk_baselines.common.vec_env.restricted_pickle import PLAIN
 
 
 class Inert:
-    """Stands for an object of a pickle, a class or a function, and does nothing.
+    """A placeholder for an object in a pickle, which does nothing.
 
-    Its attributes are those that the pickle gives the object.
+    It has the attributes that the pickle sets on the object.
 
     Attributes:
-        path: the module and the name of the class or function.
-        arguments: what the object is made of.
+        path: the module and name of the object's class, or of the function that makes it.
+        arguments: the positional arguments that the object is made with.
     """
 
     path = ""
@@ -31,7 +31,7 @@ class Inert:
         return made
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def __setstate__(self, state: Any) -> None:
         if isinstance(state, dict):
@@ -49,27 +49,27 @@ class _InertUnpickler(pickle.Unpickler):
 
 
 def inert_load(data: bytes) -> Any:
-    """What a pickle holds, with an `Inert` for every object that is no number, text or container.
+    """Load a pickle, with an `Inert` for every object other than numbers, strings and containers.
 
-    A class or a function that it refers to by name is a subclass of `Inert`.
+    A class or function that it refers to by name becomes a subclass of `Inert`.
 
     Raises:
-        ValueError: if it cannot be looked into.
+        ValueError: if it cannot be loaded.
     """
     try:
         return _InertUnpickler(io.BytesIO(data)).load()
-    except Exception as error:  # a pickle may do anything to what it names
+    except Exception as error:  # operations of a pickle on placeholders may fail in any way
         raise ValueError(f"{type(error).__name__}: {error}") from None
 
 
 def path_of(value: Any) -> str | None:
-    """The module and name of a class or function that a pickle refers to; None for all else."""
+    """The module and name of a class or function that a pickle refers to; None for other values."""
     is_reference = isinstance(value, type) and issubclass(value, Inert)
     return value.path if is_reference else None
 
 
 def is_plain(value: Any) -> bool:
-    """Whether nothing in a value is inert."""
+    """Whether a value contains no inert placeholder."""
     if isinstance(value, dict):
         return all(map(is_plain, value.values()))
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Makes a model of one that Stable Baselines 2.10 has saved."""
+"""Makes a model from a file of Stable Baselines 2.10."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from rlk_baselines.tensorflow import files, names
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
 
-#: The classes whose files are loaded.
+#: The classes whose files can be loaded.
 CLASSES = ("A2C", "ACER", "ACKTR", "DDPG", "DQN", "GAIL", "PPO1", "PPO2", "SAC", "TD3", "TRPO")
-#: Parameters that no file can give, by the algorithm, and what they are: DDPG's critic takes the
-#: action behind its first layer there, and with the observation here; GAIL learns by TRPO.
+#: Algorithm -> prefixes of parameters that files do not have, and what they are. DDPG's critic gets
+#: the action after its first layer in Stable Baselines, and with the observation here. GAIL's
+#: algorithm is TRPO.
 NEW = {
     "ddpg": (("model/qf/", "target/qf/"), "the critic of DDPG"),
     "trpo": (("adversary/",), "the discriminator of GAIL"),
@@ -31,11 +32,11 @@ NEW = {
 
 
 class LeftOut(UserWarning):
-    """Settings that a file has and that its model does not take up.
+    """The warning about settings in a file that the loaded model does not have.
 
     Args:
         path: the file.
-        names: of the settings, as arguments of the constructor.
+        names: the settings, as constructor arguments.
     """
 
     def __init__(self, path: Path, names: list[str]) -> None:
@@ -49,17 +50,17 @@ class LeftOut(UserWarning):
 
 
 def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any]) -> Any:
-    """A model with the parameters and settings of such a file.
+    """Make a model with the parameters and settings of a file.
 
     Args:
         cls: the class of the model.
         path: the file.
-        env: the environment to learn in; None suffices to act.
-        given: arguments of the constructor that are to be others, and those that no file gives.
+        env: the environment to learn in; a model that only acts needs none.
+        given: constructor arguments with new values, and those that the file does not hold.
 
     Raises:
-        ValueError: if it is a model of another class, or something is missing in it.
-        BadFile: if it is damaged.
+        ValueError: if the file holds a model of another class, or something is missing.
+        BadFile: if the file is damaged.
     """
     saved = files.read(path)
     _check_class(cls, saved)
@@ -75,15 +76,15 @@ def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any])
 def made(
     cls: type[BaseRLModel], saved: files.SavedThere, env: Any, given: Mapping[str, Any]
 ) -> BaseRLModel:
-    """A model with the settings of a file, and parameters of its own."""
+    """A model with the settings of a file, but newly initialised parameters."""
     spaces = {name: given[name] for name in SPACES if name in given}
     given = {name: value for name, value in given.items() if name not in SPACES}
     saved = attrs.evolve(saved, **spaces)
     settings = {name: saved.settings[name] for name in cls.names if name in saved.settings}
     settings = {name: _as_tuple(value) for name, value in settings.items()}
-    settings.pop("tensorboard_log", None)  # no file chooses where something is written
+    settings.pop("tensorboard_log", None)  # a file must not decide where something is written
     if not str(settings.get("ent_coef", "auto")).startswith("auto"):
-        settings.pop("target_entropy", None)  # they write what it would have been
+        settings.pop("target_entropy", None)  # saved even if ent_coef is fixed and it has no effect
     settings |= {"policy": saved.policy, "policy_kwargs": dict(saved.policy_kwargs)}
     settings = {**settings, "env": _environment(saved, env), **given}
     if settings["policy"] is None:
@@ -100,7 +101,7 @@ def made(
 
 
 def parameters(model: BaseRLModel, saved: files.SavedThere) -> dict[str, Array]:
-    """The parameters in a file by the names of a model, without those that are `NEW`."""
+    """The parameters in a file, by their names in a model, without those in `NEW`."""
     new, _ = NEW.get(model.algo, ((), ""))
     now = model.get_parameters()
     wanted = {name: value for name, value in now.items() if not name.startswith(new)}
@@ -108,7 +109,7 @@ def parameters(model: BaseRLModel, saved: files.SavedThere) -> dict[str, Array]:
 
 
 def _check_class(cls: type[BaseRLModel], saved: files.SavedThere) -> None:
-    """Refuse the file of another class, and what is not loaded."""
+    """Raise Refused for the file of another class, of HER, or with statistics of observations."""
     if "model_class" in {*saved.settings, *saved.left_out}:
         raise Refused(f"{saved.path} is a model of HER in Stable Baselines, which is not loaded.")
     found = classes_of(saved)
@@ -125,10 +126,10 @@ def _check_class(cls: type[BaseRLModel], saved: files.SavedThere) -> None:
 
 
 def classes_of(saved: files.SavedThere) -> tuple[str, ...]:
-    """The name of the class whose arguments are most like those in a file, which has no name.
+    """The name of the class whose arguments best match the settings in a file.
 
-    It is several names where they are like those of several classes. TRPO writes the arguments of
-    GAIL, too, and whether it is that.
+    Files do not hold the class. There are several names if several classes match equally well. TRPO
+    also saves `using_gail`, which tells it from GAIL.
     """
     if "using_gail" in saved.settings:
         return ("GAIL",) if saved.settings["using_gail"] else ("TRPO",)
@@ -147,11 +148,11 @@ def _environment(saved: files.SavedThere, env: Any) -> Any:
 
 
 def _as_tuple(value: Any) -> Any:
-    """JSON makes lists of tuples."""
+    """Convert a list back to a tuple, which JSON turned into a list."""
     return tuple(value) if isinstance(value, list) else value
 
 
 def _not_here(cls: type[BaseRLModel], settings: dict[str, Any]) -> list[str]:
-    """Takes out what has one value here and only matters to learning; those of another value."""
+    """Remove settings with only one supported value; returns those that had another value."""
     only = {k: value for k, (value, _) in getattr(cls, "only", {}).items() if k != "use_sde"}
     return [key for key, value in only.items() if (settings.pop(key, None) or value) != value]

@@ -1,7 +1,7 @@
-"""TensorFlow's parameters by the names that rlk has for them.
+"""Maps TensorFlow's parameters to rlk's names.
 
-Weights of linear layers lie alike, [inputs, outputs]. Kernels of convolutions are turned round, and
-so are the gates of an LSTM: i, f, o, g there and i, f, g, o here.
+Weights of linear layers have the same layout, [inputs, outputs]. Kernels of convolutions are
+transposed, and the gates of an LSTM reordered: i, f, o, g in TensorFlow, i, f, g, o in rlk.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from rlk.records import Array
 from rlk_baselines.refusals import Refused
 
 Saved = Mapping[str, Array]
-#: From what a name matched and the saved parameters to the value.
+#: A function of the match of a name, and of the saved parameters, that returns the value.
 Rule = Callable[[re.Match[str], Saved], Array]
 _SHORT = {"weight": "w", "bias": "b"}
 _DENSE = {"weight": "kernel", "bias": "bias"}
 _FULL = {"weight": "weights", "bias": "biases"}
 _NORM = {"weight": "gamma", "bias": "beta", "scales": "gamma", "shifts": "beta"}
-#: What rlk's heads are called there: their hidden layers, and their outputs.
+#: Stable Baselines' names for the hidden layers and the outputs of rlk's heads.
 _LAYERS = {"pi": "pi", "vf": "vf", "qf": "vf"}
 _OUTPUTS = {"pi": "pi", "vf": "vf", "qf": "q"}
 
@@ -30,15 +30,15 @@ _OUTPUTS = {"pi": "pi", "vf": "vf", "qf": "q"}
 def translated(
     rules: Iterable[tuple[str, Rule]], wanted: Mapping[str, Array], saved: Saved
 ) -> dict[str, Array]:
-    """The values of a model's parameters.
+    """The values of a model's parameters, from a file.
 
     Args:
-        rules: of its class.
-        wanted: its parameters, as they are now; for their names and shapes.
-        saved: those of the file, by their names.
+        rules: pairs of a pattern of rlk's names and the rule for them.
+        wanted: the current parameters of the model, for their names and shapes.
+        saved: the parameters in the file, by their names there.
 
     Raises:
-        ValueError: if one is not there, or has another shape.
+        ValueError: if a parameter is missing, or has another shape.
     """
     return {name: _value(rules, name, now.shape, saved) for name, now in wanted.items()}
 
@@ -61,7 +61,7 @@ def _value(
 
 
 def _numbered(name: str, number: str | int) -> str:
-    """`layer`, `layer_1`, `layer_2`, as TensorFlow counts."""
+    """A name with TensorFlow's numbering: `layer`, `layer_1`, `layer_2`."""
     return f"{name}_{number}" if int(number) else name
 
 
@@ -74,7 +74,7 @@ def _layer(match: re.Match[str], saved: Saved) -> Array:
 
 
 def _shared_layer(match: re.Match[str], saved: Saved) -> Array:
-    """Those of `net_arch`, or of `layers` before an LSTM."""
+    """A shared layer: of `net_arch`, or of `layers` before an LSTM."""
     number, part = match.groups()
     shared = f"model/shared_fc{number}/{_SHORT[part]}"
     return saved[shared] if shared in saved else saved[f"model/pi_fc{number}/{_SHORT[part]}"]
@@ -86,7 +86,7 @@ def _output(match: re.Match[str], saved: Saved) -> Array:
 
 
 def _gates(array: Array) -> Array:
-    """Rows of four gates, i, f, o, g to i, f, g, o."""
+    """Reorder the rows of four gates, from i, f, o, g to i, f, g, o."""
     i, f, o, g = np.split(array, 4)
     return np.concatenate((i, f, g, o))
 
@@ -96,7 +96,7 @@ def _lstm_weight(match: re.Match[str], saved: Saved) -> Array:
 
 
 def _lstm_bias(match: re.Match[str], saved: Saved) -> Array:
-    """With layer norm there are three that are added."""
+    """The bias of the LSTM; with layer normalisation, the sum of three biases."""
     own = [f"model/lstm1/{name}" for name in ("b", "bx", "bh")]
     return _gates(sum((saved[name] for name in own[1:] if name in saved), saved[own[0]]))
 
@@ -113,7 +113,7 @@ def _lstm_norm(match: re.Match[str], saved: Saved) -> Array:
 
 
 def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
-    """The rules of the CNN of a network, whose parameters there begin with `scope`."""
+    """The rules for the CNN of a network; its names in the file begin with `scope`."""
 
     def convolution(match: re.Match[str], saved: Saved) -> Array:
         found = saved[f"{scope}/c{match[1]}/{_SHORT[match[2]]}"]
@@ -123,7 +123,7 @@ def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
         found = saved[f"{scope}/fc1/{_SHORT[match[1]]}"]
         if match[1] == "bias":
             return found
-        side = math.isqrt(len(found) // 64)  # rows are [height, width, channels] of square images
+        side = math.isqrt(len(found) // 64)  # rows are flattened [height, width, 64], square
         return found.reshape(side, side, 64, -1).transpose(3, 2, 0, 1).reshape(found.shape[::-1])
 
     before = f"{network}/shared/(?:before/0/|encoder/)?"
@@ -192,20 +192,20 @@ def _actor_norm(match: re.Match[str], saved: Saved) -> Array:
 
 
 def _actor_output(match: re.Match[str], saved: Saved) -> Array:
-    """SAC's has two layers side by side, for means and deviations."""
+    """The output layer; SAC's layers for means and log standard deviations are concatenated."""
     network, part = match.groups()
     names = [f"{network}/pi/{layer}/{_DENSE[part]}" for layer in ("dense", "dense_1")]
     return np.concatenate([saved[name] for name in names if name in saved], axis=-1)
 
 
 def _critics(saved: Saved, network: str, name: str) -> Array:
-    """Both critics', the first and the second in one array; `{}` in a name is their number."""
+    """A parameter of both critics, stacked; `{}` in `name` is replaced by a critic's number."""
     found = [saved[f"{network}/values_fn/qf{c}/{name.format(c)}"] for c in (1, 2)]
     return np.stack(found)
 
 
 def _network_of_critics(network: str, saved: Saved) -> str:
-    """TD3's targets are there. SAC has a target of values only: its critics stand for theirs."""
+    """The scope of the critics. SAC saves no target critics, so its critics are used for them."""
     there = "target/values_fn/qf1/fc0/kernel" in saved
     return "target" if network != "model" and there else "model"
 

@@ -1,4 +1,4 @@
-"""TRPO on a game of Atari: `mpirun -n 16 python -m rlk_baselines.trpo_mpi.run_atari`."""
+"""Trains TRPO on an Atari game: `mpirun -n 16 python -m rlk_baselines.trpo_mpi.run_atari`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from rlk_baselines.scripts import atari
 from rlk_baselines.trpo_mpi import TRPO
 
-#: Trains, with the arguments of the command line or those given, and returns the model.
+#: Train with the given arguments, or those of the command line, and return the model.
 main = partial(
     atari,
     TRPO,

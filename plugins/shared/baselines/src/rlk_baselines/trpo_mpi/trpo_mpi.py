@@ -14,7 +14,7 @@ Model = TypeVar("Model", bound="TRPO")
 class TRPO(ActorCriticRLModel):
     """Trust region policy optimisation (Schulman et al. 2015, arXiv 1502.05477).
 
-    Its parameters are those of `trpo`, whose README says what each of them does.
+    Its parameters are those of the plugin `trpo`; the README of rlk-trpo describes them.
     """
 
     algo = "trpo"
@@ -49,7 +49,7 @@ class TRPO(ActorCriticRLModel):
         tb_log_name: str = "TRPO",
         reset_num_timesteps: bool = True,
     ) -> Model:
-        """As `BaseRLModel.learn`, with a row after every collection, at any `log_interval`."""
+        """As `BaseRLModel.learn`; `log_interval` is ignored: every collection logs a row."""
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
         )

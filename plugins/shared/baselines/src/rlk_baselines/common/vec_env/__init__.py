@@ -52,11 +52,11 @@ def sync_envs_normalization(env: Any, eval_env: Any) -> None:
     """Copy the statistics of every `VecNormalize` around one vector to those around another.
 
     Args:
-        env: the vector that training sees.
+        env: the vector that the model trains in.
         eval_env: the vector of an evaluation, in the same wrappers.
 
     Raises:
-        AssertionError: if it is in others, so that there is nothing to copy to.
+        AssertionError: if `eval_env` has no `VecNormalize` where `env` has one.
     """
     pairs = list(zip_longest(layers(env), layers(eval_env)))
     for own, other in pairs:
@@ -73,7 +73,7 @@ def sync_envs_normalization(env: Any, eval_env: Any) -> None:
 
 
 def warn_of_other_wrappers(env: Any, eval_env: Any) -> None:
-    """Warn where an evaluation does not see its environments as training does."""
+    """Warn if the wrappers of the training and the evaluation environments differ."""
     types = wrapping(env), wrapping(eval_env)
     if types[0] != types[1]:
         text = f"Training and eval env are not of the same type: {types[0]} != {types[1]}"
@@ -81,7 +81,7 @@ def warn_of_other_wrappers(env: Any, eval_env: Any) -> None:
 
 
 def layers(env: Any) -> Iterator[Any]:
-    """A vector and those inside it, the outermost first."""
+    """A vector and the vectors that it wraps, the outermost first."""
     while isinstance(env, VecEnvWrapper):
         yield env
         env = env.venv
@@ -89,5 +89,5 @@ def layers(env: Any) -> Iterator[Any]:
 
 
 def wrapping(env: Any) -> str:
-    """The classes of a vector and of those inside it, the outermost first."""
+    """The class names of a vector and of the vectors that it wraps, the outermost first."""
     return " of ".join(type(layer).__name__ for layer in layers(env))

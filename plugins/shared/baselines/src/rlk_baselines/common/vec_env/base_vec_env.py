@@ -1,8 +1,8 @@
 """`VecEnv` and `VecEnvWrapper`: the interface of vector environments of Stable Baselines 2.10.
 
-`reset` gives the observations alone, `step` gives observations, rewards, dones and a list of infos.
-Where `dones[i]` is true, the observation is the first of the next episode; the last one is
-`infos[i]["terminal_observation"]`. N environments.
+`reset` returns only observations, `step` returns observations, rewards, dones and a list of infos.
+Where `dones[i]` is true, the observation is the first of the next episode; the last one of the
+ended episode is `infos[i]["terminal_observation"]`. Shapes: N environments.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class VecEnv(ABC):
 
     @abstractmethod
     def reset(self) -> Any:
-        """Start new episodes: the observations [N, …]. A step that is under way is given up."""
+        """Start new episodes, and return observations [N, …]; a step in progress is discarded."""
 
     @abstractmethod
     def step_async(self, actions: Any) -> None:
-        """Begin a step with actions [N, …]; `step_wait` gives its result."""
+        """Start a step with actions [N, …]; `step_wait` returns its results."""
 
     @abstractmethod
     def step_wait(self) -> Stepped:
@@ -71,24 +71,24 @@ class VecEnv(ABC):
 
     @abstractmethod
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """That attribute of every environment, or of those with these indices."""
+        """The attribute of every environment, or of those with these indices."""
 
     @abstractmethod
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Set that attribute of every environment, or of those with these indices."""
+        """Set the attribute of every environment, or of those with these indices."""
 
     @abstractmethod
     def env_method(
         self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
     ) -> list[Any]:
-        """What that method of every environment returns, or of those with these indices."""
+        """Call the method of every environment, or of those with these indices; the results."""
 
     @abstractmethod
     def seed(self, seed: int | None = None) -> list[Any]:
-        """Seed every environment, each by the number after the one before; the seeds."""
+        """Seed environment i by `seed + i`, and return the N seeds; None draws a seed."""
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether every environment has that attribute."""
+        """Whether every environment has the attribute."""
         try:
             self.get_attr(attr_name)
         except AttributeError:
@@ -96,7 +96,7 @@ class VecEnv(ABC):
         return True
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Indices = None) -> list[bool]:
-        """Whether environments are in a wrapper of a class, or of one of a tuple of classes."""
+        """Whether each environment is in a wrapper of a class, or of one of a tuple of classes."""
         return self.env_method("is_wrapped", wrapper_class, indices=indices)
 
     def step(self, actions: Any) -> Stepped:
@@ -109,10 +109,10 @@ class VecEnv(ABC):
         raise NotImplementedError(f"{type(self).__name__} gives no images: define get_images().")
 
     def render(self, mode: str = "human") -> Any:
-        """All frames in one image: returned for `rgb_array`, shown for `human`.
+        """Show the frames of all environments in one image, or return it for `rgb_array`.
 
         Raises:
-            NotImplementedError: for another mode.
+            NotImplementedError: if `mode` is neither `human` nor `rgb_array`.
         """
         image = tiled(self.get_images())
         if mode == "rgb_array":
@@ -123,11 +123,11 @@ class VecEnv(ABC):
 
     @property
     def unwrapped(self) -> VecEnv:
-        """The vector inside all wrappers."""
+        """The innermost vector, without wrappers."""
         return self.venv.unwrapped if isinstance(self, VecEnvWrapper) else self
 
     def getattr_depth_check(self, name: str, already_found: bool) -> str | None:
-        """The class whose attribute of that name is hidden by another, or None."""
+        """The class of a vector whose attribute `name` is shadowed by an outer one's, or None."""
         if hasattr(self, name) and already_found:
             return f"{type(self).__module__}.{type(self).__name__}"
         return None
@@ -139,11 +139,11 @@ class VecEnv(ABC):
 
 
 class VecEnvWrapper(VecEnv):
-    """A vector around another one. What it does not have itself is looked for inside.
+    """A vector that wraps another one. Attributes that it lacks are looked up in the inner vector.
 
     Args:
-        venv: the vector inside.
-        observation_space: of one environment; None is that of the vector inside.
+        venv: the inner vector.
+        observation_space: of one environment; None means that of the inner vector.
         action_space: likewise.
     """
 
@@ -163,11 +163,11 @@ class VecEnvWrapper(VecEnv):
 
     @abstractmethod
     def reset(self) -> Any:
-        """As of `VecEnv`."""
+        """As in `VecEnv`."""
 
     @abstractmethod
     def step_wait(self) -> Stepped:
-        """As of `VecEnv`."""
+        """As in `VecEnv`."""
 
     def close(self) -> None:
         self.venv.close()
@@ -193,12 +193,12 @@ class VecEnvWrapper(VecEnv):
         return self.venv.env_method(method_name, *method_args, indices=indices, **method_kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        """What a vector inside has.
+        """The attribute of an inner vector.
 
         Raises:
-            AttributeError: if none has it, or several, because it is not clear which is meant.
+            AttributeError: if no inner vector has it, or several do, which would be ambiguous.
         """
-        if name == "venv":  # before __init__, as while it is unpickled
+        if name == "venv":  # before __init__, for example during unpickling
             raise AttributeError(name)
         hidden = self.getattr_depth_check(name, already_found=False)
         if hidden is not None:
@@ -217,7 +217,7 @@ class VecEnvWrapper(VecEnv):
 
 
 class CloudpickleWrapper:
-    """Carries a function, also one of a notebook, to another process.
+    """Makes a function picklable by cloudpickle, even one that is defined in a notebook.
 
     Args:
         var: the function.

@@ -1,4 +1,4 @@
-"""`DummyVecEnv`: environments in this process, one after the other."""
+"""`DummyVecEnv`: environments that are stepped in this process, one after the other."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rlk_dummy import DummyVecEnv as Backend
 
 
 class DummyVecEnv(FourValues):
-    """A vector of environments in this process, by rlk's backend `dummy`.
+    """A vector of environments in this process, on rlk's backend `dummy`.
 
     Args:
-        env_fns: functions without arguments, each of which makes an environment of its own, of
-            gym's interface or Gymnasium's.
+        env_fns: functions without arguments. Each makes a new environment, with the interface of
+            gym or Gymnasium.
 
     Attributes:
-        one: the environment that a model was given alone, and steps in this vector; else None.
+        one: if a model made this vector around a single environment, that environment; else None.
     """
 
     one: Any = None
@@ -28,5 +28,5 @@ class DummyVecEnv(FourValues):
 
     @property
     def envs(self) -> list[Any]:
-        """The environments as the functions made them."""
+        """The environments that the functions made."""
         return [env.env for env in self.vector.envs]

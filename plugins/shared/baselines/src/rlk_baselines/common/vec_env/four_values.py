@@ -1,6 +1,6 @@
-"""`FourValues`: a vector environment of Gymnasium's interface, with that of Stable Baselines.
+"""`FourValues`: a Gymnasium vector environment with the interface of Stable Baselines.
 
-N environments.
+Shapes: N environments.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from rlk_baselines.environments.five_values import TRUNCATED
 
 
 class FourValues(VecEnv):
-    """A view of a vector that restarts episodes in the step that ends them.
+    """A view of a Gymnasium vector environment with `AutoresetMode.SAME_STEP`.
 
     Args:
-        vector: the vector of Gymnasium's interface, with `call_at`, `get_attr` and `set_attr` as
-            rlk's backends have them.
+        vector: the vector, with `call_at`, `get_attr` and `set_attr` as rlk's backends have them.
 
     Attributes:
-        reset_infos: what the latest call of `reset` said besides, one dict for each environment.
+        reset_infos: the infos of the latest `reset`, a dict for each environment.
     """
 
     def __init__(self, vector: VectorEnv[Any, Any, Any]) -> None:
@@ -40,14 +39,14 @@ class FourValues(VecEnv):
             vector.num_envs, vector.single_observation_space, vector.single_action_space
         )
         self.metadata = vector.metadata
-        self.has_our_envs = type(self) is not FourValues  # its environments are `FiveValues`
+        self.has_our_envs = type(self) is not FourValues  # the environments are `FiveValues`
         self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._seeds: list[int] | None = None
         self._is_stepping = False
 
     @property
     def spec(self) -> Any:
-        """The registration of the first environment, or None."""
+        """The registration (`spec`) of the first environment, or None."""
         return next(iter(self.vector.get_attr("spec", indices=[0])), None)
 
     def reset(self) -> Any:
@@ -58,7 +57,7 @@ class FourValues(VecEnv):
         return copied(observation)
 
     def take_seeds(self) -> list[int] | None:
-        """What `seed` was given since the last reset, one for each environment, or None."""
+        """The seeds for the next reset, one per environment, or None; they are used only once."""
         seeds, self._seeds = self._seeds, None
         return seeds
 
@@ -75,10 +74,10 @@ class FourValues(VecEnv):
         return four_values(self.num_envs, self.vector.step_wait())
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """The environments are seeded by the next reset, number i by `seed + i`.
+        """Seed environment i by `seed + i` at the next reset; returns these seeds.
 
         Args:
-            seed: None draws one, which nothing in the program decides.
+            seed: of the first environment; None draws one from the operating system.
         """
         first = secrets.randbits(31) if seed is None else seed
         self._seeds = [first + i for i in range(self.num_envs)]
@@ -91,7 +90,7 @@ class FourValues(VecEnv):
         return list(self.vector.render())
 
     def render(self, mode: str = "human") -> Any:
-        """As of `VecEnv`; one environment alone renders by itself, in whatever modes it has."""
+        """As in `VecEnv`; a single environment renders itself, in any mode that it supports."""
         if self.num_envs == 1 and self.has_our_envs:
             return self.env_method("render_as", mode)[0]
         return super().render(mode)
@@ -111,7 +110,7 @@ class FourValues(VecEnv):
 
 
 def four_values(n: int, result: tuple[Any, Any, Any, Any, Mapping[str, Any]]) -> Stepped:
-    """What Stable Baselines' `step` returns, of what Gymnasium's has returned; as copies."""
+    """Convert the result of Gymnasium's `step` to that of Stable Baselines' `step`, as copies."""
     observation, reward, terminated, truncated, gathered = result
     dones: Array = np.logical_or(terminated, truncated)
     infos = one_by_one(n, gathered) if gathered else [{} for _ in range(n)]
@@ -125,7 +124,7 @@ def four_values(n: int, result: tuple[Any, Any, Any, Any, Mapping[str, Any]]) ->
 
 
 def one_by_one(n: int, gathered: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """N infos, of one dict of arrays [N, …] with a mask `_key` for every key (Gymnasium's form)."""
+    """Split Gymnasium's vector info, arrays [N, …] with a mask `_key` per key, into N infos."""
     infos: list[dict[str, Any]] = [{} for _ in range(n)]
     for key, column in gathered.items():
         mask = gathered.get(f"_{key}")
@@ -139,7 +138,7 @@ def one_by_one(n: int, gathered: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def copied(observation: Any) -> Any:
-    """An observation [N, …] that later steps do not overwrite."""
+    """A copy of an observation [N, …], which later steps do not overwrite."""
     if isinstance(observation, dict):
         return {key: copied(part) for key, part in observation.items()}
     if isinstance(observation, tuple):

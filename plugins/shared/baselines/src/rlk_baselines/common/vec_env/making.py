@@ -1,4 +1,4 @@
-"""Makes an environment of either interface for a vector, here or in a worker."""
+"""Makes an environment of either interface for a vector, in this process or in a worker."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rlk_baselines.environments.five_values import FiveValues
 
 @attrs.frozen
 class Make:
-    """A function of `env_fns`, whose environment gets Gymnasium's interface.
+    """Wraps a function of `env_fns`, so that its environment has Gymnasium's interface.
 
     Raises:
-        PlanError: where an environment was given instead of a function.
+        PlanError: if it is not callable, for example an environment instead of a function.
     """
 
     env_fn: Callable[[], Any]

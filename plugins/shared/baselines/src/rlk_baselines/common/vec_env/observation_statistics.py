@@ -1,4 +1,4 @@
-"""What a `VecNormalize` knows of observations: the moments of a Box, or of every key of a Dict."""
+"""The statistics of `VecNormalize`: running moments of a Box, or of every key of a Dict."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Statistics = RunningMeanStd | dict[str, RunningMeanStd]
 
 
 def statistics_of(space: Any, keys: Iterable[str] | None) -> Statistics:
-    """New ones: of a Box one, of a Dict one for each key; none for any other space.
+    """New statistics: one for a Box, a dict of them for a Dict, and an empty dict otherwise.
 
     Args:
-        space: of one environment's observations.
-        keys: those of a Dict that are normalised; None is every one that is a Box.
+        space: the observation space of one environment.
+        keys: the keys of a Dict that are normalised; None means all that are a Box.
 
     Raises:
-        PlanError: for keys of what is no Dict, and for one that is not there or no Box.
+        PlanError: if there are keys but the space is not a Dict, or a key is missing or not a Box.
     """
     if keys is None and isinstance(space, spaces.Box):
         return RunningMeanStd(shape=space.shape)
@@ -42,7 +42,7 @@ def _is_box(part: Any) -> bool:
 def of_each(
     function: Callable[[Array, RunningMeanStd], Any], observation: Any, statistics: Statistics
 ) -> Any:
-    """An observation in which the function has been applied to what has statistics."""
+    """Apply a function to an observation, or to those keys of a dict that have statistics."""
     if isinstance(statistics, RunningMeanStd):
         return function(observation, statistics)
     made = {key: function(observation[key], rms) for key, rms in statistics.items()}
@@ -50,14 +50,14 @@ def of_each(
 
 
 def shapes(statistics: Statistics) -> Any:
-    """The shapes of what they are of: one, or one for each key."""
+    """The shape of the observations, or a dict of shapes by key."""
     if isinstance(statistics, RunningMeanStd):
         return statistics.mean.shape
     return {key: rms.mean.shape for key, rms in statistics.items()}
 
 
 def fit(space: Any, statistics: Statistics) -> bool:
-    """Whether they are of such observations."""
+    """Whether the statistics have the shapes of a space's observations."""
     if isinstance(statistics, RunningMeanStd):
         return bool(space.shape == statistics.mean.shape)
     parts = space.spaces if isinstance(space, spaces.Dict) else {}
@@ -66,7 +66,7 @@ def fit(space: Any, statistics: Statistics) -> bool:
 
 
 def normalised_space(space: Any, statistics: Statistics, clip_obs: float) -> Any:
-    """The space of observations once they are normalised: of whole numbers, images too, floats."""
+    """The space of normalised observations: integers, such as images, become floats."""
     if isinstance(statistics, RunningMeanStd):
         return _of_floats(space, clip_obs)
     if not statistics:
@@ -76,7 +76,7 @@ def normalised_space(space: Any, statistics: Statistics, clip_obs: float) -> Any
 
 
 def _of_floats(part: Any, clip_obs: float) -> Any:
-    """A Box of floats as it is; of others, what their normalised numbers are in."""
+    """A Box of floats unchanged; for other dtypes, a float32 Box from -clip_obs to clip_obs."""
     if np.issubdtype(part.dtype, np.floating):
         return part
     return spaces.Box(-clip_obs, clip_obs, part.shape, np.float32)

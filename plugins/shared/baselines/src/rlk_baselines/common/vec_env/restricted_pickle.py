@@ -1,4 +1,4 @@
-"""Reads pickles that hold numbers, texts, arrays and containers, and nothing that runs."""
+"""Reads pickles of numbers, strings, arrays and containers, and refuses any other object."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from rlk.errors import BadFile
 
-#: What numpy's arrays and numbers are made by, and containers.
+#: The functions and classes that make numpy's arrays and numbers, and containers.
 PLAIN = {
     ("numpy", "ndarray"),
     ("numpy", "dtype"),
@@ -33,7 +33,7 @@ _DAMAGES = (
 
 
 class RefusedPickle(BadFile):
-    """A pickle that names something else than what may be in it."""
+    """A pickle that contains an object of a class that is not allowed."""
 
 
 class _Restricted(pickle.Unpickler):
@@ -51,13 +51,13 @@ class _Restricted(pickle.Unpickler):
 
 
 def restricted_load(source: str | os.PathLike[str] | IO[bytes]) -> Any:
-    """What a pickle holds.
+    """Load a pickle without running code.
 
     Args:
-        source: a path, or a file that is open.
+        source: a path, or an open binary file.
 
     Raises:
-        RefusedPickle: if it holds anything else than numbers, texts, arrays and containers.
+        RefusedPickle: if it holds anything but numbers, strings, arrays and containers.
         BadFile: if it is damaged.
     """
     if isinstance(source, (str, os.PathLike)):

@@ -1,7 +1,7 @@
-"""Reads the pickles of `VecNormalize` and its statistics without running anything in them.
+"""Reads the pickles of `VecNormalize` and its statistics without running code from them.
 
-They may be of this package, of Stable Baselines 2.10 or of Stable-Baselines3, which keep the same
-numbers. Spaces and whatever else a file holds besides them is left out.
+They may come from this package, Stable Baselines 2.10 or Stable-Baselines3, which store the same
+numbers. Spaces and any other content are ignored.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _FLAGS = ("training", "norm_obs", "norm_reward")
 
 
 def saved_normalize(path: Path) -> dict[str, Any]:
-    """The attributes of a `VecNormalize` that was saved: settings, `obs_rms` and `ret_rms`.
+    """The attributes of a saved `VecNormalize`: settings, `obs_rms` and `ret_rms`.
 
-    `obs_rms` is missing where observations were not normalised, of which Stable-Baselines3 keeps
-    none then.
+    `obs_rms` may be missing if observations were not normalised: Stable-Baselines3 does not store
+    it then.
 
     Raises:
-        RefusedPickle: for an object of another class.
+        RefusedPickle: if it is an object of another class.
         BadFile: if it is damaged.
     """
     held = _held(path, _NORMALIZE)
@@ -50,22 +50,22 @@ def saved_normalize(path: Path) -> dict[str, Any]:
 
 
 def saved_statistics(path: Path) -> RunningMeanStd:
-    """Statistics that were saved alone.
+    """A `RunningMeanStd` that was saved by itself.
 
     Raises:
-        RefusedPickle: for an object of another class.
-        BadFile: if they are damaged.
+        RefusedPickle: if it is an object of another class.
+        BadFile: if it is damaged.
     """
     return _statistics(path, _loaded(path))
 
 
 def saved_of_observations(path: Path) -> Statistics:
-    """Statistics of observations that were saved alone; raises what `saved_statistics` does."""
+    """Statistics of observations that were saved by themselves; raises as `saved_statistics`."""
     return _of_observations(path, _loaded(path))
 
 
 def _loaded(path: Path) -> Any:
-    # Not at the top: it needs this package, too.
+    # Imported here, because that module imports this package.
     from rlk_baselines.tensorflow.inert_pickle import inert_load
 
     with open(path, "rb") as file:
@@ -98,7 +98,7 @@ def _statistics(path: Path, inert: Any) -> RunningMeanStd:
 
 
 def _attributes(path: Path, inert: Any, classes: set[str]) -> dict[str, Any]:
-    """What an inert object of one of these classes holds."""
+    """The attributes of an unpickled inert object, if it is of one of these classes."""
     own = getattr(type(inert), "path", type(inert).__name__)
     if own not in classes:
         wanted = " or ".join(sorted({name.rpartition(".")[2] for name in classes}))

@@ -11,15 +11,15 @@ from rlk_subprocess import SubprocVecEnv as Backend
 
 
 class SubprocVecEnv(FourValues):
-    """A vector of environments in worker processes, by rlk's backend `subprocess`.
+    """A vector of environments in worker processes, on rlk's backend `subprocess`.
 
-    Several environments share a worker where there are more of them than usable cores; Stable
-    Baselines starts a process for each.
+    If there are more environments than usable cores, several share a worker; Stable Baselines
+    starts a process for each.
 
     Args:
-        env_fns: functions without arguments, each of which makes an environment of its own. They
-            are called in the workers, and may be lambdas.
-        start_method: how workers are started, `forkserver` (also None), `spawn` or `fork`.
+        env_fns: functions without arguments. Each makes a new environment. They are called in the
+            workers, and may be lambdas.
+        start_method: how workers are started: `forkserver` (the default), `spawn` or `fork`.
     """
 
     def __init__(self, env_fns: Sequence[Callable[[], Any]], start_method: Any = None) -> None:

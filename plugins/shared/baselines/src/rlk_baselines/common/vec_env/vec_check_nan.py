@@ -1,4 +1,4 @@
-"""`VecCheckNan`: finds numbers that are not finite where they enter. N environments."""
+"""`VecCheckNan`: finds where NaN and infinity enter the training."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWra
 
 
 class VecCheckNan(VecEnvWrapper):
-    """Looks at actions, observations and rewards, and says which is not finite, and after what.
+    """Checks actions, observations and rewards for NaN and infinity.
+
+    The message says which of them is not finite, and what came before it.
 
     Args:
         venv: the vector.
-        raise_exception: whether that is a ValueError, or else a warning.
-        warn_once: whether only the first is warned of.
-        check_inf: whether infinity is found too, or NaN alone.
+        raise_exception: whether to raise ValueError instead of warning.
+        warn_once: whether to warn only the first time.
+        check_inf: whether to look for infinity as well as NaN.
     """
 
     def __init__(
@@ -35,7 +37,7 @@ class VecCheckNan(VecEnvWrapper):
         self._has_warned = False
 
     def reset(self) -> Any:
-        """As of `VecEnv`."""
+        """As in `VecEnv`."""
         self._actions = None
         observations = self.venv.reset()
         self._check("environment", observations=observations)
@@ -43,20 +45,20 @@ class VecCheckNan(VecEnvWrapper):
         return observations
 
     def step_async(self, actions: Any) -> None:
-        """As of `VecEnv`."""
+        """As in `VecEnv`."""
         self._check("RL model", actions=actions)
         self._actions = actions
         self.venv.step_async(actions)
 
     def step_wait(self) -> Stepped:
-        """As of `VecEnv`."""
+        """As in `VecEnv`."""
         observations, rewards, dones, infos = self.venv.step_wait()
         self._check("environment", observations=observations, rewards=rewards)
         self._observations = observations
         return observations, rewards, dones, infos
 
     def _check(self, source: str, **values: Any) -> None:
-        """Say what is not finite, of what the model or the environment gave."""
+        """Raise or warn if one of the values, which come from `source`, is not finite."""
         if self._has_warned and self.warn_once and not self.raise_exception:
             return
         found = [text for name, value in values.items() for text in self._bad(name, value)]
@@ -72,7 +74,7 @@ class VecCheckNan(VecEnvWrapper):
         warnings.warn(message, UserWarning, stacklevel=3)
 
     def _bad(self, name: str, value: Any) -> list[str]:
-        """What is not finite in an array, or in the parts of one that is a dict or a tuple."""
+        """Descriptions of NaN and infinity in an array, or in the parts of a dict or tuple."""
         if isinstance(value, Mapping):
             return [
                 text for key, part in value.items() for text in self._bad(f"{name}[{key!r}]", part)

@@ -1,4 +1,4 @@
-"""`VecFrameStack`: the latest frames of every environment as one observation. N environments."""
+"""`VecFrameStack`: stacks the latest frames of every environment into one observation."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWra
 
 
 class VecFrameStack(VecEnvWrapper):
-    """Observations beside each other on their last axis, the newest last.
+    """Stacks the latest observations along the last axis, the newest last.
 
-    An episode begins with zeros where frames are missing.
+    At the start of an episode, missing frames are zeros.
 
     Args:
-        venv: the vector; its observations are a Box.
-        n_stack: how many frames, at least 1.
+        venv: the vector; its observation space is a Box [*shape, C], and becomes
+            [*shape, C * n_stack].
+        n_stack: the number of frames, at least 1.
 
     Raises:
-        PlanError: for other observations.
+        PlanError: for another observation space, or `n_stack` below 1.
     """
 
     def __init__(self, venv: VecEnv, n_stack: int) -> None:
@@ -45,7 +46,7 @@ class VecFrameStack(VecEnvWrapper):
         return self.stackedobs.copy()
 
     def step_wait(self) -> Stepped:
-        """As of `VecEnv`; `terminal_observation` is stacked too."""
+        """As in `VecEnv`; `terminal_observation` is stacked, too."""
         observation, rewards, dones, infos = self.venv.step_wait()
         self.stackedobs = np.roll(self.stackedobs, shift=-self._width, axis=-1)
         for i in np.flatnonzero(dones).tolist():

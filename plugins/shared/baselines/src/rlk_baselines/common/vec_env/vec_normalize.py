@@ -1,4 +1,4 @@
-"""`VecNormalize`: observations and rewards scaled by running statistics. N environments."""
+"""`VecNormalize`: normalises observations and rewards by running statistics."""
 
 from __future__ import annotations
 
@@ -36,33 +36,33 @@ class VecNormalize(VecEnvWrapper):
 
         observation -> clip((observation - mean) / sqrt(var + epsilon), -clip_obs, clip_obs)
         reward      -> clip(reward / sqrt(var(return) + epsilon), -clip_reward, clip_reward)
-        return_t    =  gamma return_(t-1) + reward_t, from 0 again where an episode ended
+        return_t    =  gamma return_(t-1) + reward_t, restarted at 0 after the end of an episode
 
-    Images are normalised as every Box is, as in Stable Baselines, and are then shown as a Box of
-    floats, as are other whole numbers. (`rlk_wrappers.stable_baselines.VecNormalize` leaves images
-    to rlk's policies, which scale them.)
+    As in Stable Baselines, images are normalised like any other Box; the observation space of
+    integers, such as images, becomes a Box of floats. (`rlk_wrappers.stable_baselines.VecNormalize`
+    leaves images to rlk's policies, which scale them.)
 
-    Off-policy algorithms keep what the environments gave, and normalise when they sample.
-    It can be pickled without its vector, which `set_venv` gives it again.
+    Off-policy algorithms store unnormalised transitions, and normalise them when they sample.
+    Pickling leaves the vector out; `set_venv` sets one afterwards.
 
     Args:
-        venv: the vector; its observations are a Box, or a Dict with one.
-        training: whether the statistics follow what is seen; may be changed at any time, as may
-            `norm_obs` and `norm_reward`.
-        norm_obs: whether observations are normalised.
-        norm_reward: whether rewards are.
-        clip_obs: the bound of normalised observations.
-        clip_reward: the bound of normalised rewards.
-        gamma: the discount of the returns that rewards are scaled by.
-        epsilon: is added to variances.
-        norm_obs_keys: the keys of a Dict that are normalised; None is every one that is a Box.
+        venv: the vector; its observation space is a Box, or a Dict that has one.
+        training: whether to update the statistics. It may be changed at any time, as may `norm_obs`
+            and `norm_reward`.
+        norm_obs: whether to normalise observations.
+        norm_reward: whether to normalise rewards.
+        clip_obs: the largest absolute value of normalised observations.
+        clip_reward: the largest absolute value of normalised rewards.
+        gamma: the discount factor of the returns whose variance scales rewards.
+        epsilon: the number that is added to variances.
+        norm_obs_keys: the keys of a Dict to normalise; None means all that are a Box.
 
     Attributes:
-        obs_rms: the statistics of observations; of a Dict, one for each key.
-        ret_rms: those of returns.
+        obs_rms: the statistics of observations; for a Dict, a dict of them by key.
+        ret_rms: the statistics of returns.
 
     Raises:
-        PlanError: for other observations that are to be normalised, or other keys.
+        PlanError: if `norm_obs` is set and there is no Box to normalise, or a key does not fit.
     """
 
     obs_rms: Statistics
@@ -92,7 +92,7 @@ class VecNormalize(VecEnvWrapper):
         self._wrap(venv)
 
     def _wrap(self, venv: VecEnv) -> None:
-        """Begin with new returns."""
+        """Set the vector, and start with returns of 0."""
         space = venv.observation_space
         shown = normalised_space(space, self.obs_rms, self.clip_obs) if self.norm_obs else space
         super().__init__(venv, observation_space=shown)
@@ -104,11 +104,11 @@ class VecNormalize(VecEnvWrapper):
 
     @property
     def norm_obs_keys(self) -> list[str] | None:
-        """The keys of a Dict that are normalised; None if observations are no Dict."""
+        """The keys of a Dict that are normalised; None if the observation space is a Box."""
         return list(self.obs_rms) if isinstance(self.obs_rms, dict) else None
 
     def reset(self) -> Any:
-        """Start new episodes. What they show counts for the statistics."""
+        """Start new episodes; their first observations update the statistics in training."""
         self.old_obs = self.venv.reset()
         self.ret = np.zeros(self.num_envs)
         if self.training:
@@ -117,7 +117,7 @@ class VecNormalize(VecEnvWrapper):
         return self.normalize_obs(self.old_obs)
 
     def step_wait(self) -> Stepped:
-        """As of `VecEnv`; also `terminal_observation` is normalised."""
+        """As in `VecEnv`; `terminal_observation` is normalised, too."""
         observation, rewards, dones, infos = self.venv.step_wait()
         self._before, self._ends = self.old_obs, {}
         self.old_obs, self.old_rews = observation, rewards
@@ -140,7 +140,7 @@ class VecNormalize(VecEnvWrapper):
             rms.update(observation[key])
 
     def normalize_obs(self, obs: Any) -> Any:
-        """Observations by these statistics, which stay as they are."""
+        """Normalise observations, without updating the statistics."""
         return of_each(self._normalized, obs, self.obs_rms) if self.norm_obs else obs
 
     def _normalized(self, part: Array, rms: RunningMeanStd) -> Array:
@@ -149,7 +149,7 @@ class VecNormalize(VecEnvWrapper):
         return clipped
 
     def normalize_reward(self, reward: Array) -> Array:
-        """Rewards by these statistics, which stay as they are."""
+        """Normalise rewards, without updating the statistics."""
         if not self.norm_reward:
             return reward
         scaled = reward / np.sqrt(self.ret_rms.var + self.epsilon)
@@ -157,7 +157,7 @@ class VecNormalize(VecEnvWrapper):
         return clipped
 
     def unnormalize_obs(self, obs: Any) -> Any:
-        """The inverse of `normalize_obs`, of what was not clipped."""
+        """The inverse of `normalize_obs`, except for values that were clipped."""
         return of_each(self._unnormalized, obs, self.obs_rms) if self.norm_obs else obs
 
     def _unnormalized(self, part: Array, rms: RunningMeanStd) -> Array:
@@ -165,31 +165,33 @@ class VecNormalize(VecEnvWrapper):
         return found
 
     def unnormalize_reward(self, reward: Array) -> Array:
-        """The inverse of `normalize_reward`, of what was not clipped."""
+        """The inverse of `normalize_reward`, except for values that were clipped."""
         if not self.norm_reward:
             return reward
         found: Array = reward * np.sqrt(self.ret_rms.var + self.epsilon)
         return found
 
     def get_original_obs(self) -> Any:
-        """The observations of the latest step or reset as the environments gave them."""
+        """The unnormalised observations of the latest step or reset."""
         return map_observation(np.copy, self.old_obs)
 
     def get_original_reward(self) -> Array:
-        """The rewards of the latest step as the environments gave them."""
+        """The unnormalised rewards of the latest step, [N]."""
         return np.copy(self.old_rews)
 
     def originals(self) -> tuple[Any, Any, dict[int, Any]]:
-        """As the environments gave them: the observations before and after the latest step, and
-        what episodes ended on, by environment.
+        """The unnormalised observations before and after the latest step.
+
+        The third result has the last observations of the episodes that this step ended, by the
+        index of the environment.
         """
         return self._before, self.old_obs, self._ends
 
     def set_venv(self, venv: VecEnv) -> None:
-        """Wrap this vector from now on.
+        """Set the vector of an unpickled `VecNormalize`.
 
         Raises:
-            ValueError: if it wraps one already.
+            ValueError: if it has a vector already, or the statistics do not fit its observations.
         """
         if "venv" in vars(self):
             raise ValueError("this VecNormalize wraps a vector already: make another one")
@@ -213,18 +215,23 @@ class VecNormalize(VecEnvWrapper):
         vars(self).update(state)
 
     def save(self, path: Path) -> None:
-        """Write statistics and settings, as a pickle."""
+        """Write the statistics and settings to a file, as a pickle."""
         with open(path, "wb") as file:
             pickle.dump(self, file)
 
     @staticmethod
     def load(load_path: Path, venv: VecEnv) -> VecNormalize:
-        """One that was saved, here or by Stable Baselines 2.10 or 3, around a vector.
+        """Load a `VecNormalize` that was saved here, by Stable Baselines 2.10 or 3.
 
-        Nothing but its own settings and arrays is read from the file, so that it runs no code.
+        Only settings and arrays are read from the file, so that it cannot run code.
+
+        Args:
+            load_path: the file.
+            venv: the vector to wrap.
 
         Raises:
-            BadFile: if it is another kind of file.
+            BadFile: if the file is not a saved `VecNormalize`, or is damaged.
+            ValueError: if the statistics do not fit the vector's observations.
         """
         found = VecNormalize.__new__(VecNormalize)
         unseen = statistics_of(venv.observation_space, None)
@@ -233,18 +240,18 @@ class VecNormalize(VecEnvWrapper):
         return found
 
     def save_running_average(self, path: Path) -> None:
-        """Write the statistics into a folder; deprecated: use `save`."""
+        """Write the statistics into a folder; deprecated, use `save`."""
         for rms, name in ((self.obs_rms, "obs_rms"), (self.ret_rms, "ret_rms")):
             with open(os.path.join(path, f"{name}.pkl"), "wb") as file:
                 pickle.dump(rms, file)
 
     def load_running_average(self, path: Path) -> None:
-        """Read the statistics that `save_running_average` wrote; deprecated: use `load`."""
+        """Read the statistics that `save_running_average` wrote; deprecated, use `load`."""
         self.obs_rms = saved_of_observations(os.path.join(path, "obs_rms.pkl"))
         self.ret_rms = saved_statistics(os.path.join(path, "ret_rms.pkl"))
 
 
-#: Attributes that are the vector's, or of what was seen of it.
+#: Attributes of the vector, and of its current episodes.
 _NOT_SAVED = (
     *("venv", "class_attributes", "num_envs", "observation_space", "action_space"),
     *("ret", "old_obs", "old_rews", "_before", "_ends"),

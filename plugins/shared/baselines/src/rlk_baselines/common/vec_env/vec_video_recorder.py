@@ -1,4 +1,4 @@
-"""`VecVideoRecorder`: frames of a vector as mp4 files."""
+"""`VecVideoRecorder`: records a vector's frames as mp4 files."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ class VecVideoRecorder(VecEnvWrapper):
 
     Args:
         venv: the vector.
-        video_folder: where files go; it is made if it is not there.
-        record_video_trigger: called with the number of steps so far; whether a video begins now.
-        video_length: steps in a video.
-        name_prefix: what the names of files begin with, before `-step-FIRST-to-step-LAST.mp4`.
+        video_folder: the folder for the files; it is made if it does not exist.
+        record_video_trigger: a function of the number of steps so far; a video starts when it
+            returns True.
+        video_length: steps per video.
+        name_prefix: the start of the file names, before `-step-FIRST-to-step-LAST.mp4`.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class VecVideoRecorder(VecEnvWrapper):
         return observation
 
     def start_video_recorder(self) -> None:
-        """Begin a video, if the trigger says so.
+        """Start a video, if none is being recorded and the trigger returns True.
 
         Raises:
             RlkError: if the package that writes videos is not installed.
@@ -79,13 +80,13 @@ class VecVideoRecorder(VecEnvWrapper):
         self.recorded_frames += 1
 
     def close_video_recorder(self) -> None:
-        """Write the video that is being recorded, if there is one."""
+        """Finish and write the current video, if there is one."""
         if self._film is not None:
             self._film.end()
         self._film, self.recorded_frames = None, 0
 
     def _fps(self) -> int:
-        """Frames per second, as the environments say."""
+        """Frames per second: from the metadata of the vector, or else `FPS`."""
         metadata = getattr(self.venv, "metadata", None) or {}
         return int(metadata.get("render_fps") or metadata.get("video.frames_per_second") or FPS)
 

@@ -1,4 +1,4 @@
-"""`ExpertDataset` and `DataLoader`, which are rlk's."""
+"""`ExpertDataset` and `DataLoader`, from rlk's expert data."""
 
 from rlk_expert_data import DataLoader, ExpertDataset
 

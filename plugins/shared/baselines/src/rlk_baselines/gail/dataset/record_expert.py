@@ -1,4 +1,4 @@
-"""`generate_expert_traj` for models of this package, in environments of gym's interface."""
+"""`generate_expert_traj` for models of this package, in environments with gym's interface."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def generate_expert_traj(
     n_episodes: int = 100,
     image_folder: str = "recorded_images",
 ) -> dict[str, Array]:
-    """Train an expert, if that is wanted, and record whole episodes of it.
+    """Record whole episodes of an expert, which is first trained if `n_timesteps` is above 0.
 
-    Arguments and result are those of `rlk_expert_data.generate_expert_traj`; `env` may have gym's
-    interface or Gymnasium's, or be a vector of 4-tuples.
+    Arguments and result are those of `rlk_expert_data.generate_expert_traj`; `env` may have the
+    interface of gym or Gymnasium, or be a vector of Stable Baselines.
 
     Raises:
-        PlanError: for other spaces than Box and Discrete, or where something is missing.
+        PlanError: if a space is neither Box nor Discrete, or there is no environment.
     """
     is_model = hasattr(model, "predict")
     if env is None:

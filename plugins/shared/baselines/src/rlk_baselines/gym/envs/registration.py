@@ -1,4 +1,4 @@
-"""Registration of environments: Gymnasium's, with the methods of gym's registry."""
+"""Registration of environments: Gymnasium's registry, with the methods of gym's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class EnvRegistry(Mapping[str, Any]):
         return self
 
     def all(self) -> list[Any]:
-        """Every registration."""
+        """All registrations."""
         return list(self.values())
 
     def spec(self, id: str) -> Any:

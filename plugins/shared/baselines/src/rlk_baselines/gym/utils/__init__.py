@@ -1,4 +1,4 @@
-"""What environments of gym use besides its classes."""
+"""Utilities that environments written for gym import."""
 
 from gymnasium.utils import EzPickle
 

@@ -1,4 +1,4 @@
-"""Gymnasium's wrappers with gym's interface, by the names and arguments that gym had."""
+"""Gymnasium's wrappers with gym's interface, by gym's names and with gym's arguments."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rlk_baselines.gym.making import FourValuesEnv
 
 
 class Adapted(Wrapper):
-    """A wrapper of Gymnasium around an environment of gym's interface.
+    """A wrapper of Gymnasium around an environment with gym's interface.
 
     Args:
         env: the environment.
-        wrap: what wraps one of Gymnasium's interface.
+        wrap: a function that wraps an environment with Gymnasium's interface.
     """
 
     def __init__(self, env: Any, wrap: Callable[[Any], Any]) -> None:
@@ -32,11 +32,11 @@ class ClipAction(Adapted):
 
 
 class FilterObservation(Adapted):
-    """Keeps some parts of a Dict observation.
+    """Keeps only some keys of a Dict observation.
 
     Args:
         env: the environment.
-        filter_keys: those parts; None is all.
+        filter_keys: the keys to keep; None keeps all.
     """
 
     def __init__(self, env: Any, filter_keys: Sequence[str] | None = None) -> None:
@@ -45,18 +45,20 @@ class FilterObservation(Adapted):
 
 
 class FlattenObservation(Adapted):
-    """Observations as one row of numbers."""
+    """Flattens observations to vectors, [D]."""
 
     def __init__(self, env: Any) -> None:
         super().__init__(env, of_gymnasium.FlattenObservation)
 
 
 class FrameStack(Adapted):
-    """The latest observations on a first axis of their own; an episode begins with its first.
+    """Stacks the latest observations along a new first axis, [num_stack, *shape].
+
+    At a reset, the first observation is repeated.
 
     Args:
         env: the environment.
-        num_stack: how many.
+        num_stack: the number of observations.
     """
 
     def __init__(self, env: Any, num_stack: int) -> None:
@@ -64,11 +66,11 @@ class FrameStack(Adapted):
 
 
 class GrayScaleObservation(Adapted):
-    """Images in grey.
+    """Converts colour images to grey.
 
     Args:
-        env: its observations are images in colour, [H, W, 3].
-        keep_dim: whether they are [H, W, 1], not [H, W].
+        env: an environment with colour images [H, W, 3] as observations.
+        keep_dim: whether the result is [H, W, 1], instead of [H, W].
     """
 
     def __init__(self, env: Any, keep_dim: bool = False) -> None:
@@ -76,18 +78,18 @@ class GrayScaleObservation(Adapted):
 
 
 class RescaleAction(Adapted):
-    """Actions from a to b, scaled to the bounds of their Box."""
+    """Takes actions from a to b, and scales them to the bounds of the environment's Box."""
 
     def __init__(self, env: Any, a: Any, b: Any) -> None:
         super().__init__(env, lambda one: of_gymnasium.RescaleAction(one, a, b))
 
 
 class ResizeObservation(Adapted):
-    """Images of another size.
+    """Resizes images.
 
     Args:
-        env: its observations are images.
-        shape: height and width, or one number for both.
+        env: an environment with images as observations.
+        shape: the height and width, or one number for both.
     """
 
     def __init__(self, env: Any, shape: int | tuple[int, int]) -> None:
@@ -96,7 +98,7 @@ class ResizeObservation(Adapted):
 
 
 class TransformObservation(ObservationWrapper):
-    """Observations through a function, which leaves their space as it is."""
+    """Applies a function to observations; the observation space does not change."""
 
     def __init__(self, env: Any, f: Callable[[Any], Any]) -> None:
         super().__init__(env)
@@ -107,7 +109,7 @@ class TransformObservation(ObservationWrapper):
 
 
 class TransformReward(RewardWrapper):
-    """Rewards through a function."""
+    """Applies a function to rewards."""
 
     def __init__(self, env: Any, f: Callable[[Any], Any]) -> None:
         super().__init__(env)

@@ -10,11 +10,11 @@ from rlk_baselines.gym.core import Wrapper
 
 
 class TimeLimit(Wrapper):
-    """Ends episodes after so many steps, with `TimeLimit.truncated` in the last info.
+    """Ends episodes after `max_episode_steps` steps, with `TimeLimit.truncated` in the last info.
 
     Args:
         env: the environment.
-        max_episode_steps: how many; None is what its registration says.
+        max_episode_steps: the limit; None means that of the environment's registration, if any.
     """
 
     def __init__(self, env: Any, max_episode_steps: int | None = None) -> None:
@@ -35,7 +35,7 @@ class TimeLimit(Wrapper):
         observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
         self._elapsed_steps += 1
         if self._max_episode_steps is not None and self._elapsed_steps >= self._max_episode_steps:
-            info = {TRUNCATED: not done, **info}  # what is inside may have been cut off, too
+            info = {TRUNCATED: not done, **info}  # an inner time limit may have set it already
             done = True
         return observation, reward, done, info
 

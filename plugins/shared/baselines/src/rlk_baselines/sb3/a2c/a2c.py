@@ -29,7 +29,7 @@ _DEFAULTS: Mapping[str, Any] = {
 class A2C(OnPolicyAlgorithm):
     """Advantage actor-critic (Mnih et al. 2016, arXiv 1602.01783).
 
-    Its parameters are those of Stable-Baselines3; rlk's `a2c` does the work.
+    Its parameters are those of Stable-Baselines3; it trains with rlk's `a2c`.
     """
 
     algo = "a2c"
@@ -47,7 +47,7 @@ class A2C(OnPolicyAlgorithm):
     }
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """As of `BaseAlgorithm`; state-dependent exploration is a distribution of rlk."""
+        """As in `BaseAlgorithm`; in rlk, state-dependent exploration is a distribution."""
         use_sde = settings.pop("use_sde", False)
         sample_freq = settings.pop("sde_sample_freq", -1)
         own = {"distribution": "gsde", "gsde.sample_freq": sample_freq} if use_sde else {}

@@ -1,4 +1,4 @@
-"""The policies of A2C: each class stands for a name."""
+"""The policy classes of A2C."""
 
 from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
 

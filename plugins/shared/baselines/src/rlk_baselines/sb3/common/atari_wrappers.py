@@ -1,4 +1,4 @@
-"""DeepMind's preprocessing of Atari games with Gymnasium's interface, as one wrapper and in parts.
+"""DeepMind's preprocessing of Atari games with Gymnasium's interface: one wrapper, and its parts.
 
 Mnih et al. 2015, doi:10.1038/nature14236. Images are [H, W, C].
 """
@@ -34,14 +34,14 @@ Wrapper = gymnasium.Wrapper[Any, Any, Any, Any]
 
 
 class StickyActionEnv(Wrapper):
-    """Repeats the action before instead of a new one, with a probability (arXiv 1709.06009).
+    """Repeats the previous action with some probability (Machado et al. 2018, arXiv 1709.06009).
 
     Args:
-        env: the game; its first action does nothing.
-        action_repeat_probability: of that.
+        env: the game; its first action must be NOOP.
+        action_repeat_probability: the probability, 0 to 1.
 
     Raises:
-        PlanError: if the first action does something.
+        PlanError: if the first action is not NOOP.
     """
 
     def __init__(self, env: Game, action_repeat_probability: float) -> None:
@@ -61,17 +61,17 @@ class StickyActionEnv(Wrapper):
 
 
 class NoopResetEnv(Wrapper):
-    """Begins a game with a number of no-ops that is drawn from 1 to `noop_max`.
+    """Starts a game with a random number of no-ops, 1 to `noop_max`.
 
     Args:
-        env: the game; its first action does nothing.
-        noop_max: at most so many.
+        env: the game; its first action must be NOOP.
+        noop_max: the largest number of no-ops.
 
     Attributes:
-        override_num_noops: exactly so many instead; None draws.
+        override_num_noops: a fixed number of no-ops; None draws one.
 
     Raises:
-        PlanError: if the first action does something.
+        PlanError: if the first action is not NOOP.
     """
 
     def __init__(self, env: Game, noop_max: int = 30) -> None:
@@ -89,7 +89,7 @@ class NoopResetEnv(Wrapper):
 
 
 class FireResetEnv(Wrapper):
-    """Presses FIRE at the start of a game that stands still until then, and then a direction.
+    """Plays actions 1 (FIRE) and 2 after a reset, for games that wait for FIRE to start.
 
     Args:
         env: the game.
@@ -107,13 +107,13 @@ class FireResetEnv(Wrapper):
 
 
 class EpisodicLifeEnv(Wrapper):
-    """Ends an episode with every life; the game goes on in the next one.
+    """Ends an episode at every loss of a life; the game continues in the next episode.
 
     Args:
         env: the game.
 
     Attributes:
-        was_real_done: whether the latest episode ended with the game.
+        was_real_done: whether the game itself was over at the latest step.
     """
 
     def __init__(self, env: Game) -> None:
@@ -125,22 +125,22 @@ class EpisodicLifeEnv(Wrapper):
         self.was_real_done = terminated or truncated
         lives, before = lives_of(self), self.lives
         self.lives = lives
-        # Some games count no lives for a few frames between two of them.
+        # Some games report 0 lives for a few frames after the loss of one.
         return observation, reward, terminated or 0 < lives < before, truncated, info
 
     def reset(self, **kwargs: Any) -> Begun:
-        """Begin a game, or go on with the next life of this one, by an action that does nothing."""
+        """Start a new game, or continue with the next life of this one, by a no-op step."""
         begun = self.env.reset(**kwargs) if self.was_real_done else _after(self.env, None, [0])
         self.lives = lives_of(self)
         return begun
 
 
 class MaxAndSkipEnv(Wrapper):
-    """Repeats every action, adds the rewards, and shows the brighter of the last two frames.
+    """Repeats every action, sums the rewards, and takes the pixelwise maximum of the last 2 frames.
 
     Args:
         env: the game.
-        skip: how many frames an action lasts.
+        skip: the number of frames per action.
     """
 
     def __init__(self, env: Game, skip: int = 4) -> None:
@@ -161,18 +161,18 @@ class MaxAndSkipEnv(Wrapper):
 
 
 class ClipRewardEnv(gymnasium.RewardWrapper[Any, Any]):
-    """Rewards are their signs: -1, 0 or 1."""
+    """Replaces rewards by their signs: -1, 0 or 1."""
 
     def reward(self, reward: Any) -> float:
         return float(np.sign(reward))
 
 
 class WarpFrame(gymnasium.ObservationWrapper[Any, Any, Any]):
-    """Images in grey, each pixel the mean of what it covers: uint8 [height, width, 1].
+    """Converts images to grey and resizes them by area averaging: uint8 [height, width, 1].
 
     Args:
-        env: its observations are images in colour.
-        width, height: in pixels.
+        env: an environment with RGB images as observations.
+        width, height: the size in pixels.
 
     Raises:
         PlanError: if OpenCV is not installed.
@@ -197,7 +197,7 @@ class WarpFrame(gymnasium.ObservationWrapper[Any, Any, Any]):
 
 
 def _after(env: Game, begun: Begun | None, actions: list[Any]) -> Begun:
-    """What is seen after some actions at the start; one that ends the game begins another."""
+    """The result of a reset after some further actions; if one ends the game, it is reset."""
     found = begun
     for action in actions:
         observation, _, terminated, truncated, info = env.step(action)

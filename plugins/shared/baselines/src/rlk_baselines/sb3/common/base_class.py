@@ -1,4 +1,4 @@
-"""The class above all models."""
+"""The base class of all models, and `maybe_make_env`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["BaseAlgorithm", "maybe_make_env"]
 
 
 def maybe_make_env(env: Any, verbose: int) -> Any:
-    """An environment: the one that is given, or that of an id, of which a line tells if asked."""
+    """The given environment, or the one of an id; above 0, `verbose` prints a line about that."""
     if not isinstance(env, str):
         return env
     if verbose > 0:

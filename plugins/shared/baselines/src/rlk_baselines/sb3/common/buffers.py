@@ -1,6 +1,6 @@
-"""Replay buffers for a program's own use. Models keep theirs in rlk's storages.
+"""Replay buffers for a program's own use; models use rlk's storages.
 
-N environments, B transitions.
+Shapes: N environments, B transitions.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ def __getattr__(name: str) -> Any:
 
 
 class ReplayBuffer:
-    """The latest transitions of N environments, from which batches are drawn at random.
+    """The latest transitions of N environments, sampled uniformly.
 
     Args:
-        buffer_size: how many are kept, of all environments together.
+        buffer_size: the most transitions to keep, of all environments together.
         observation_space, action_space: of one environment.
-        device: where batches go.
+        device: the device of the batches.
         n_envs: N.
-        optimize_memory_usage: False; True is refused.
-        handle_timeout_termination: whether episodes that were cut off count as not ended.
+        optimize_memory_usage: must be False.
+        handle_timeout_termination: whether `dones` of batches are 0 for truncated episodes.
 
     Raises:
-        PlanError: for `optimize_memory_usage`.
+        PlanError: if `optimize_memory_usage` is True.
     """
 
     samples: type[Any] = ReplayBufferSamples
@@ -83,11 +83,11 @@ class ReplayBuffer:
         return np.zeros((self.buffer_size, self.n_envs, *get_obs_shape(space)), space.dtype)
 
     def size(self) -> int:
-        """How many steps of the N environments there are."""
+        """The number of stored steps, each with N transitions."""
         return self.buffer_size if self.full else self.pos
 
     def reset(self) -> None:
-        """Forget all."""
+        """Remove all transitions."""
         self.pos, self.full = 0, False
 
     def add(
@@ -99,7 +99,7 @@ class ReplayBuffer:
         done: Array,
         infos: Sequence[Mapping[str, Any]],
     ) -> None:
-        """Keep a step of the N environments, as a vector gives it."""
+        """Add one step of the N environments, as a vector returns it."""
         _put(self.observations, self.pos, obs)
         _put(self.next_observations, self.pos, next_obs)
         self.actions[self.pos] = np.reshape(action, (self.n_envs, self.action_dim))
@@ -110,16 +110,16 @@ class ReplayBuffer:
         self.full = self.full or self.pos == 0
 
     def extend(self, *args: Any, **kwargs: Any) -> None:
-        """Keep several steps: as `add`, with one axis more in front."""
+        """Add several steps: as `add`, with an additional first axis."""
         for step in zip(*args, *kwargs.values(), strict=True):
             self.add(*step[: len(args)], **dict(zip(kwargs, step[len(args) :], strict=True)))
 
     def sample(self, batch_size: int, env: VecNormalize | None = None) -> Any:
-        """Transitions drawn with replacement by numpy's global generator, as tensors [B, ...].
+        """Sample transitions with replacement with numpy's global generator: tensors [B, ...].
 
         Args:
             batch_size: B.
-            env: a `VecNormalize` that normalises what is drawn, or None.
+            env: a `VecNormalize` that normalises observations and rewards, or None.
         """
         return self._get_samples(np.random.randint(0, self.size(), batch_size), env)
 
@@ -138,7 +138,7 @@ class ReplayBuffer:
         )
 
     def _drawn(self, kept: Any, at: Any, env: VecNormalize | None) -> Any:
-        """Observations as tensors, of each part."""
+        """The observations at some indices, normalised, as tensors."""
         if isinstance(kept, dict):
             found: Any = {key: part[at] for key, part in kept.items()}
         else:
@@ -149,13 +149,13 @@ class ReplayBuffer:
         return self.to_torch(found)
 
     def to_torch(self, array: Array, copy: bool = True) -> torch.Tensor:
-        """An array as a tensor, on the device of the buffer."""
+        """Convert an array to a tensor on the buffer's device."""
         make = torch.tensor if copy else torch.as_tensor
         return make(array, device=self.device)
 
 
 class DictReplayBuffer(ReplayBuffer):
-    """The same of observations with parts."""
+    """A `ReplayBuffer` for Dict observations."""
 
     samples = DictReplayBufferSamples
 

@@ -1,4 +1,4 @@
-"""The callbacks of Stable-Baselines3: those of Stable Baselines 2.10, and those that came later."""
+"""The callbacks of Stable-Baselines3: those of Stable Baselines 2.10, and later ones."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def __getattr__(name: str) -> Any:
 
 
 class CheckpointCallback(_CheckpointCallback):
-    """Saves the model again and again, and with it what else is asked for.
+    """Saves the model at regular intervals, and optionally its replay and normalisation.
 
     Args:
-        save_freq: calls between two models.
-        save_path: the folder.
-        name_prefix: what the names begin with.
-        save_replay_buffer: whether the replay is saved too, as `PREFIX_replay_buffer_N_steps.zip`.
-        save_vecnormalize: whether the statistics of a `VecNormalize` are, as
+        save_freq: calls between two files.
+        save_path: the folder, which is made if it does not exist.
+        name_prefix: PREFIX. The model of timestep N is `PREFIX_N_steps.zip`.
+        save_replay_buffer: whether to save the replay, as `PREFIX_replay_buffer_N_steps.zip`.
+        save_vecnormalize: whether to save the statistics of a `VecNormalize`, as
             `PREFIX_vecnormalize_N_steps.pkl`.
-        verbose: 2 prints every file.
+        verbose: 2 prints the path of every model.
     """
 
     def __init__(
@@ -82,19 +82,19 @@ class CheckpointCallback(_CheckpointCallback):
 
 
 class EvalCallback(_EvalCallback):
-    """Evaluates the model, keeps the best one, and calls others.
+    """Evaluates the model at regular intervals, and saves the best one.
 
-    Where the environment is in a `Monitor`, its returns count. The row of an evaluation has
-    `eval/mean_reward`, `eval/mean_ep_length`, and if the last infos of episodes have `is_success`,
-    `eval/success_rate`; `evaluations.npz` then has `successes`, too.
+    If the environment is in a `Monitor`, its returns are used. The row of an evaluation has
+    `eval/mean_reward` and `eval/mean_ep_length`. If the last infos of episodes have `is_success`,
+    it also has `eval/success_rate`, and `evaluations.npz` has `successes`.
 
     Args:
-        eval_env: an environment, or a vector of them.
+        eval_env: an environment, or a vector.
         callback_on_new_best: called when there is a new best model.
         callback_after_eval: called after every evaluation.
         n_eval_episodes, eval_freq, log_path, best_model_save_path, deterministic, render, verbose:
-            as of Stable Baselines 2.10.
-        warn: nothing.
+            as in Stable Baselines 2.10.
+        warn: ignored.
     """
 
     takes_vectors = True
@@ -160,11 +160,11 @@ class EvalCallback(_EvalCallback):
         )
 
     def _evaluate(self, model: Any, env: Any, **keywords: Any) -> Any:
-        """Returns and lengths of episodes."""
+        """The returns and lengths of the episodes."""
         return evaluate_policy(model, env, **keywords)
 
     def _log_success_callback(self, locals_: Mapping[str, Any], _: Mapping[str, Any]) -> None:
-        """Keep whether an episode was a success, where it has ended."""
+        """At the end of an episode, note whether it was a success."""
         is_success = locals_["info"].get("is_success")
         if locals_["done"] and is_success is not None:
             self._is_success_buffer.append(is_success)
@@ -188,10 +188,10 @@ class EvalCallback(_EvalCallback):
 
 
 class StopTrainingOnMaxEpisodes(BaseCallback):
-    """Stops the training after so many episodes in each environment, on average.
+    """Stops the training after `max_episodes` times the number of environments episodes.
 
     Args:
-        max_episodes: how many.
+        max_episodes: episodes per environment, on average.
         verbose: 0 prints nothing.
     """
 
@@ -209,11 +209,13 @@ class StopTrainingOnMaxEpisodes(BaseCallback):
 
 
 class StopTrainingOnNoModelImprovement(BaseCallback):
-    """Stops the training when evaluations bring no new best model; `callback_after_eval` calls it.
+    """Stops the training after too many evaluations without a new best model.
+
+    Pass it as the `callback_after_eval` of an `EvalCallback`.
 
     Args:
-        max_no_improvement_evals: evaluations without one.
-        min_evals: evaluations before they are counted.
+        max_no_improvement_evals: the most consecutive evaluations without a new best model.
+        min_evals: evaluations at the start that are not counted.
         verbose: 0 prints nothing.
     """
 
@@ -238,7 +240,7 @@ class StopTrainingOnNoModelImprovement(BaseCallback):
 
 
 class ProgressBarCallback(BaseCallback):
-    """Shows in a line of standard error how much of the training is done."""
+    """Shows the progress of the training in a line on standard error."""
 
     def _on_training_start(self) -> None:
         self._shown = -1

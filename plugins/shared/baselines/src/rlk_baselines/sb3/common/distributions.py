@@ -1,4 +1,4 @@
-"""Distributions of actions are rlk's, and those of torch: see `elsewhere`."""
+"""Stable-Baselines3's distributions, which are not here; errors name rlk's: see `elsewhere`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Whether an environment does what the models expect of it."""
+"""`check_env`: checks that an environment follows the interface and suits the models."""
 
 from rlk_baselines.common.env_checker import check_env
 

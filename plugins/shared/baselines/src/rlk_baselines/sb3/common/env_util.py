@@ -1,4 +1,4 @@
-"""Functions that make environments of Gymnasium's interface for programs."""
+"""Functions that make vectors of environments with Gymnasium's interface."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ def make_vec_env(
     monitor_kwargs: Keywords = None,
     wrapper_kwargs: Keywords = None,
 ) -> VecEnv:
-    """A vector of environments, each in a `Monitor`.
+    """Make a vector of environments, each in a `Monitor`.
 
     Args:
-        env_id: an id, or a class of environments.
-        n_envs: how many.
-        seed: of the first one; the others are seeded by the following numbers.
-        start_index: the number of the first one.
-        monitor_dir: a folder for their monitors' files; None writes none.
-        wrapper_class: wraps each environment, outside of its monitor.
-        env_kwargs, monitor_kwargs, wrapper_kwargs: keywords of what they are made of.
-        vec_env_cls: of the vector; None is `DummyVecEnv`.
-        vec_env_kwargs: its keywords.
+        env_id: an id, or an environment class.
+        n_envs: the number of environments.
+        seed: environment i is seeded by `seed + start_index + i`; None does not seed.
+        start_index: the number of the first environment, for seeds and file names.
+        monitor_dir: a folder for the monitors' files; None writes none.
+        wrapper_class: wraps each environment, outside its monitor.
+        env_kwargs, monitor_kwargs, wrapper_kwargs: keyword arguments of the environments, their
+            monitors and their wrappers.
+        vec_env_cls: the class of the vector; None means `DummyVecEnv`.
+        vec_env_kwargs: keyword arguments of the vector.
     """
     keywords = dict(env_kwargs or {})
     if monitor_dir is not None:
@@ -86,12 +87,13 @@ def make_atari_env(
     vec_env_kwargs: Keywords = None,
     monitor_kwargs: Keywords = None,
 ) -> VecEnv:
-    """A vector of Atari games with DeepMind's preprocessing, each in a `Monitor`.
+    """Make a vector of Atari games with DeepMind's preprocessing, each in a `Monitor`.
+
+    The monitor is outside the preprocessing; it records whole games with unclipped rewards.
 
     Args:
-        wrapper_kwargs: those of `AtariWrapper`.
-        others: as of `make_vec_env`. The monitor stands around the preprocessing and records whole
-            games with their own rewards.
+        wrapper_kwargs: keyword arguments of `AtariWrapper`.
+        others: as in `make_vec_env`.
     """
 
     def make(**keywords: Any) -> Any:
@@ -104,15 +106,15 @@ def make_atari_env(
 
 
 class AtariWrapper(AtariGame):
-    """A game as DeepMind's agents saw it: see `rlk_atari.deepmind.AtariGame`.
+    """DeepMind's preprocessing of an Atari game: see `rlk_atari.deepmind.AtariGame`.
 
     Args:
         env: the game.
-        noop_max: no-ops at the start, at most.
-        frame_skip: frames that an action lasts.
-        screen_size: height and width of an image.
-        terminal_on_life_loss: whether an episode ends with a life.
-        clip_reward: whether rewards are -1, 0 or 1.
+        noop_max: the largest number of no-ops at the start.
+        frame_skip: the number of frames per action.
+        screen_size: the height and width of images, in pixels.
+        terminal_on_life_loss: whether the loss of a life ends an episode.
+        clip_reward: whether rewards are replaced by their signs, -1, 0 or 1.
     """
 
     def __init__(

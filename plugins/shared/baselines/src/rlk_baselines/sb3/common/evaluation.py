@@ -1,4 +1,4 @@
-"""`evaluate_policy`: the mean return of a model, in a vector of any number of environments."""
+"""`evaluate_policy`: the mean return of a model, in any number of environments."""
 
 from __future__ import annotations
 
@@ -23,22 +23,24 @@ def evaluate_policy(
 ) -> Any:
     """Play episodes, and return the mean and the standard deviation of their returns.
 
-    Each of N environments plays its part of the episodes, so that short ones do not count more.
+    Each of N environments plays a fixed share of the episodes, so that short episodes are not
+    overrepresented.
 
     Args:
-        model: with `predict`.
-        env: an environment, or a vector of them. In a `Monitor`, its returns count.
-        n_eval_episodes: how many episodes.
-        deterministic: whether it acts by the mode of its policy.
+        model: an object with `predict`.
+        env: an environment, or a vector. If it is in a `Monitor`, the monitor's returns are used.
+        n_eval_episodes: the number of episodes.
+        deterministic: whether the model takes the mode of its policy.
         render: whether to render every step.
-        callback: called after every step with local and global variables, for each environment
-            that still plays: number `i`, with its `reward`, `done` and `info`.
+        callback: called after every step with the local and global variables, once for each
+            environment `i` with episodes left; the locals have its `reward`, `done` and `info`.
         reward_threshold: a mean return that must be exceeded.
-        return_episode_rewards: return the returns and the lengths of all episodes instead.
-        warn: nothing.
+        return_episode_rewards: whether to return two lists instead: the returns and the lengths, in
+            steps, of all episodes.
+        warn: ignored.
 
     Raises:
-        AssertionError: if the threshold is not met.
+        AssertionError: if the threshold is not exceeded.
     """
     vector = as_vec_env(env)
     n_envs = vector.num_envs
@@ -58,7 +60,7 @@ def evaluate_policy(
             reward, done, info = rewards[i], dones[i], infos[i]
             if callback is not None:
                 callback(locals(), globals())
-            # A life of an Atari game is no episode: its monitor says where one ends.
+            # The loss of a life in an Atari game ends no episode, although `done` is true.
             if done and not info.get("goes_on"):
                 monitored = info.get("episode", {})
                 episode_rewards.append(float(monitored.get("r", current_rewards[i])))

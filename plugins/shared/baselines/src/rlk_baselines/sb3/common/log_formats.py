@@ -1,6 +1,6 @@
-"""How a logger writes rows: for people, as CSV, as JSON, as tensorboard's events.
+"""The output formats of a logger: tables of text, CSV, JSON and TensorBoard events.
 
-A program derives formats of its own from `KVWriter` and passes them to `Logger`.
+Custom formats derive from `KVWriter`, and are passed to `Logger`.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from rlk_baselines import log_formats
 from rlk_baselines.sb3.common.log_objects import OBJECTS, FormatUnsupportedError
 from rlk_baselines.tensorboard import ScalarWriter
 
-#: Key -> the formats that it is not written in.
+#: Key -> the formats that leave it out.
 Excluded = Mapping[str, tuple[str, ...]]
-#: Keys and values for people are cut to so many letters.
+#: The largest number of characters of a value in a table of text.
 _WIDTH = 36
 
 
 class KVWriter:
-    """Writes rows."""
+    """The base class of formats that write rows of values."""
 
     def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
-        """Write a row of values by key, of that many timesteps."""
+        """Write one row: values by key, at timestep `step`."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Close its file."""
+        """Close the file."""
 
 
 class SeqWriter:
-    """Writes words."""
+    """The base class of formats that write text."""
 
     def write_sequence(self, sequence: Sequence[str]) -> None:
         """Write words separated by spaces."""
@@ -44,10 +44,10 @@ class SeqWriter:
 
 
 class HumanOutputFormat(KVWriter, SeqWriter):
-    """A table for people, keys below the group before their slash.
+    """Writes every row as a table of text, with keys grouped by the part before their slash.
 
     Args:
-        filename_or_file: a path, or an open file.
+        filename_or_file: a path. For an open file, everything goes to standard output instead.
     """
 
     def __init__(self, filename_or_file: str | IO[str]) -> None:
@@ -77,10 +77,10 @@ class HumanOutputFormat(KVWriter, SeqWriter):
 
 
 class JSONOutputFormat(KVWriter):
-    """A line of JSON for every row.
+    """Writes a line of JSON for every row.
 
     Args:
-        filename: its path.
+        filename: the path of the file.
     """
 
     def __init__(self, filename: str) -> None:
@@ -94,10 +94,10 @@ class JSONOutputFormat(KVWriter):
 
 
 class CSVOutputFormat(KVWriter):
-    """A file with a column for every key; a new key adds a column to all rows.
+    """Writes a CSV file with a column for every key; a new key adds a column to all rows.
 
     Args:
-        filename: its path.
+        filename: the path of the file.
     """
 
     def __init__(self, filename: str) -> None:
@@ -111,10 +111,10 @@ class CSVOutputFormat(KVWriter):
 
 
 class TensorBoardOutputFormat(KVWriter):
-    """Events for tensorboard, by timesteps; arrays become histograms.
+    """Writes TensorBoard events by timestep; arrays become histograms.
 
     Args:
-        folder: where they go, or what writes them.
+        folder: the folder for the events, or their writer.
     """
 
     def __init__(self, folder: str | ScalarWriter) -> None:
@@ -136,12 +136,16 @@ class TensorBoardOutputFormat(KVWriter):
 
 
 def _kept(key_values: Mapping[str, Any], key_excluded: Excluded, *names: str) -> dict[str, Any]:
-    """The values that are written in a format with one of these names."""
+    """The values without those that exclude one of these format names."""
     return {k: v for k, v in key_values.items() if not {*key_excluded.get(k, ())} & {*names}}
 
 
 def _plain(key_values: Mapping[str, Any], key_excluded: Excluded, *names: str) -> dict[str, Any]:
-    """The same, in a format that only holds numbers and texts."""
+    """As `_kept`, for a format that only holds numbers and text.
+
+    Raises:
+        FormatUnsupportedError: if a value is a figure, an image or hyperparameters.
+    """
     kept = _kept(key_values, key_excluded, *names)
     for key, value in kept.items():
         if isinstance(value, OBJECTS):
@@ -150,15 +154,15 @@ def _plain(key_values: Mapping[str, Any], key_excluded: Excluded, *names: str) -
 
 
 def make_output_format(_format: str, log_dir: str, log_suffix: str = "") -> KVWriter:
-    """The writer of that name.
+    """Make an output format by its name.
 
     Args:
         _format: `stdout`, `log`, `json`, `csv` or `tensorboard`.
-        log_dir: where its file goes.
-        log_suffix: is put into the name of the file.
+        log_dir: the folder for its file, which is made if it does not exist.
+        log_suffix: a suffix of the file's name, before the extension.
 
     Raises:
-        ValueError: for another name.
+        ValueError: for an unknown name.
     """
     os.makedirs(log_dir, exist_ok=True)
     if _format == "stdout":

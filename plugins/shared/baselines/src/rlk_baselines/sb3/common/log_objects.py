@@ -1,4 +1,4 @@
-"""What a row may have besides numbers: figures, images and hyperparameters, for tensorboard."""
+"""Values of a row for TensorBoard that are not numbers: figures, images and hyperparameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlk.records import Array
 
 
 class FormatUnsupportedError(PlanError, NotImplementedError):
-    """A format was to write what it cannot hold."""
+    """A row has a value that one of its formats cannot hold; also a NotImplementedError."""
 
     def __init__(self, formats: tuple[str, ...], key: str, value: Any) -> None:
         name, others = type(value).__name__, ", ".join(repr(one) for one in formats)
@@ -27,18 +27,18 @@ class FormatUnsupportedError(PlanError, NotImplementedError):
 
 @attrs.frozen
 class Figure:
-    """A figure of matplotlib.
+    """A matplotlib figure.
 
     Args:
         figure: the figure.
-        close: whether it is closed when it was written.
+        close: whether to close it after it is written.
     """
 
     figure: Any
     close: bool
 
     def summaries(self, tag: str) -> list[Any]:
-        """As tensorboard's summaries."""
+        """Convert it to TensorBoard summaries."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         canvas: Any = FigureCanvasAgg(self.figure)
@@ -56,15 +56,15 @@ class Image:
     """An image.
 
     Args:
-        image: an array or a tensor, of floats in 0 to 1 or whole numbers 0 to 255.
-        dataformats: its axes, such as `HWC`, `CHW` or `HW`.
+        image: an array or a tensor: floats from 0 to 1, or integers from 0 to 255.
+        dataformats: its axes: `HWC`, `CHW`, `HW`, or another order of these.
     """
 
     image: Any
     dataformats: str
 
     def summaries(self, tag: str) -> list[Any]:
-        """As tensorboard's summaries."""
+        """Convert it to TensorBoard summaries; PlanError if the axes do not fit the array."""
         values = np.asarray(self.image.cpu() if isinstance(self.image, Tensor) else self.image)
         axes = self.dataformats.upper()
         if sorted(axes) not in (["H", "W"], ["C", "H", "W"]) or values.ndim != len(axes):
@@ -79,14 +79,15 @@ class Image:
 
 @attrs.frozen
 class HParam:
-    """Hyperparameters of a run, and the numbers that runs are compared by.
+    """The hyperparameters of a run, and the metrics by which runs are compared.
 
     Args:
-        hparam_dict: by name, numbers, texts or switches.
-        metric_dict: by the keys of those numbers, anything: tensorboard looks them up.
+        hparam_dict: hyperparameters by name: numbers, strings or booleans.
+        metric_dict: its keys are the tags of the metrics; the values are ignored, because
+            TensorBoard reads them from the events.
 
     Raises:
-        PlanError: if there is none.
+        PlanError: if `metric_dict` is empty.
     """
 
     hparam_dict: Mapping[str, bool | str | float | None]
@@ -98,7 +99,7 @@ class HParam:
             raise PlanError("HParam needs a metric_dict, without which tensorboard shows nothing.")
 
     def summaries(self, tag: str) -> list[Any]:
-        """As tensorboard's summaries."""
+        """Convert it to TensorBoard summaries."""
         from tensorboard.plugins.hparams import summary_v2 as hparams
 
         given = {name: "None" if one is None else one for name, one in self.hparam_dict.items()}
@@ -108,7 +109,7 @@ class HParam:
 
 
 def _image(tag: str, pixels: Array) -> Any:
-    """A summary of tensorboard with an image of numbers 0 to 255, [H, W], or [H, W, C]."""
+    """A TensorBoard summary of an image with values from 0 to 255, [H, W] or [H, W, C]."""
     import PIL.Image
     from tensorboard.compat.proto.summary_pb2 import Summary
 

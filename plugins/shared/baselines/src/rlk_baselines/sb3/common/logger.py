@@ -1,4 +1,4 @@
-"""Where rows of metrics go: every model has a `Logger` of its own, `model.logger`."""
+"""Loggers for rows of metrics; every model has its own `Logger`, `model.logger`."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ class Logger:
     """Collects values by key, and writes them as a row.
 
     Args:
-        folder: where files go, or None.
-        output_formats: what writes rows.
+        folder: the folder of the files, or None.
+        output_formats: the formats, each with its file.
 
     Attributes:
-        name_to_value: the next row so far.
-        name_to_count: of how many values a mean is.
-        name_to_excluded: the formats that a key is not written in.
+        name_to_value: the values of the next row so far.
+        name_to_count: the number of values in each mean.
+        name_to_excluded: the formats that leave a key out.
     """
 
     def __init__(self, folder: str | None, output_formats: Sequence[Any]) -> None:
@@ -75,12 +75,12 @@ class Logger:
         self.output_formats = list(output_formats)
 
     def record(self, key: str, value: Any, exclude: Exclude = None) -> None:
-        """Put a value into the next row; `exclude` names formats that leave it out."""
+        """Set a value of the next row; `exclude` names formats that leave it out."""
         self.name_to_value[key] = value
         self.name_to_excluded[key] = _names(exclude)
 
     def record_mean(self, key: str, value: float | None, exclude: Exclude = None) -> None:
-        """Put the mean of several values into the next row; None is none of them."""
+        """Add a value to a mean in the next row; None is ignored."""
         if value is None:
             return
         before, count = self.name_to_value[key], self.name_to_count[key]
@@ -89,7 +89,7 @@ class Logger:
         self.name_to_excluded[key] = _names(exclude)
 
     def dump(self, step: int = 0) -> None:
-        """Write the row, of that many timesteps, and begin another one."""
+        """Write the row, at timestep `step`, and start a new one."""
         if self.level == DISABLED:
             return
         for writer in self.output_formats:
@@ -100,7 +100,7 @@ class Logger:
         self.name_to_excluded.clear()
 
     def log(self, *args: Any, level: int = INFO) -> None:
-        """Write words separated by spaces, if the level is high enough."""
+        """Write the arguments as text, separated by spaces, unless `level` is too low."""
         if self.level <= level:
             for writer in self.output_formats:
                 if isinstance(writer, SeqWriter):
@@ -123,11 +123,11 @@ class Logger:
         self.log(*args, level=ERROR)
 
     def set_level(self, level: int) -> None:
-        """Write nothing of a lower level from now on."""
+        """Set the lowest level that `log` writes; DISABLED stops rows, too."""
         self.level = level
 
     def get_dir(self) -> str | None:
-        """Where files go, or None."""
+        """The folder of the files, or None."""
         return self.dir
 
     def close(self) -> None:
@@ -143,12 +143,16 @@ def _names(exclude: Exclude) -> tuple[str, ...]:
 
 
 def configure(folder: str | None = None, format_strings: Sequence[str] | None = None) -> Logger:
-    """A logger, to be given to a model by `set_logger`.
+    """Make a logger for a model's `set_logger`.
 
     Args:
-        folder: where files go; None is the environment variable SB3_LOGDIR, or a temporary folder.
-        format_strings: of `stdout`, `log`, `json`, `csv`, `tensorboard`; None is the environment
-            variable SB3_LOG_FORMAT (words with commas), or `stdout,log,csv`.
+        folder: the folder of the files. None means the environment variable SB3_LOGDIR, or else a
+            new temporary folder.
+        format_strings: some of `stdout`, `log`, `json`, `csv` and `tensorboard`. None means the
+            environment variable SB3_LOG_FORMAT (comma-separated), or else `stdout,log,csv`.
+
+    Raises:
+        ValueError: for an unknown format.
     """
     if folder is None:
         folder = os.getenv("SB3_LOGDIR")

@@ -1,4 +1,4 @@
-"""`Monitor` with Gymnasium's interface, and what reads its files."""
+"""`Monitor` with Gymnasium's interface, and functions that find and read its files."""
 
 from typing import Any
 

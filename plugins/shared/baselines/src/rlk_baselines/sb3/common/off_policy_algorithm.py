@@ -1,4 +1,4 @@
-"""The class above the models that learn from a replay."""
+"""The base class of off-policy models."""
 
 from rlk_baselines.sb3.algorithm import OffPolicyAlgorithm
 

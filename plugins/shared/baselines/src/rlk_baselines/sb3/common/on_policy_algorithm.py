@@ -1,4 +1,4 @@
-"""The class above the models that learn from collections."""
+"""The base class of on-policy models."""
 
 from rlk_baselines.sb3.algorithm import OnPolicyAlgorithm
 

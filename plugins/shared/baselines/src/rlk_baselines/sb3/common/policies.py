@@ -1,4 +1,4 @@
-"""Policies by name, and a class to derive one's own from (docs/custom-policies.md)."""
+"""Policies by name, and the base class of custom ones (docs/custom-policies.md)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What observations and actions of a space look like, for networks of a program's own."""
+"""Shapes and preprocessing of observations and actions, for custom networks."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ __all__ = [
 def is_image_space(
     observation_space: Any, check_channels: bool = False, normalized_image: bool = False
 ) -> bool:
-    """Whether observations are images of whole numbers 0 to 255.
+    """Whether observations are images with integers from 0 to 255.
 
     Args:
-        observation_space: of one observation.
+        observation_space: the space.
         check_channels: whether images must have 1, 3 or 4 channels.
-        normalized_image: whether every Box of three axes is an image.
+        normalized_image: whether any Box with three axes counts as a space of images.
     """
     shape: tuple[int, ...] = getattr(observation_space, "shape", None) or ()
     any_box = normalized_image and isinstance(observation_space, spaces.Box) and len(shape) == 3
@@ -46,19 +46,19 @@ def is_image_space(
 
 
 def is_image_space_channels_first(observation_space: Any) -> bool:
-    """Whether the first axis of images, the smallest, is that of their channels."""
+    """Whether images are channels-first: their first axis is the smallest."""
     return has_channels_first(observation_space)
 
 
 def preprocess_obs(obs: Any, observation_space: Any, normalize_images: bool = True) -> Any:
-    """Tensors [B, ...], or a dict of them, as an encoder takes them.
+    """Convert observations [B, ...], a tensor or a dict of them, for an encoder.
 
-    Images become floats in 0 to 1, whole numbers one-hot, all else floats.
+    Images become floats from 0 to 1, discrete observations become one-hot, all others floats.
 
     Args:
-        obs: as the environment gives them.
-        observation_space: of one observation.
-        normalize_images: whether images are divided by 255.
+        obs: tensors, with values as the environment returns them.
+        observation_space: the space of one observation.
+        normalize_images: whether to divide images by 255.
     """
     if isinstance(observation_space, spaces.Dict):
         parts = observation_space.spaces
@@ -69,7 +69,11 @@ def preprocess_obs(obs: Any, observation_space: Any, normalize_images: bool = Tr
 
 
 def get_obs_shape(observation_space: Any) -> Any:
-    """The shape of an observation; (1,) of a whole number, and of a Dict a dict."""
+    """The shape of an observation: (1,) for a Discrete, and a dict of shapes for a Dict.
+
+    Raises:
+        PlanError: if the space has no shape.
+    """
     if isinstance(observation_space, spaces.Dict):
         return {key: get_obs_shape(part) for key, part in observation_space.spaces.items()}
     if isinstance(observation_space, spaces.Discrete):
@@ -80,21 +84,21 @@ def get_obs_shape(observation_space: Any) -> Any:
 
 
 def get_flattened_obs_dim(observation_space: Any) -> int:
-    """How many numbers an encoder is given of an observation."""
+    """The number of elements of a preprocessed observation."""
     if isinstance(observation_space, spaces.Dict):
         return sum(get_flattened_obs_dim(part) for part in observation_space.spaces.values())
     return flat_size(observation_space)
 
 
 def get_action_dim(action_space: Any) -> int:
-    """How many numbers an action has."""
+    """The number of elements of an action; PlanError if the space has no shape."""
     if action_space.shape is None:
         raise PlanError(f"actions of {action_space} have no shape.")
     return math.prod(action_space.shape)
 
 
 def check_for_nested_spaces(obs_space: Any) -> None:
-    """PlanError if a part of a Dict or Tuple has parts itself."""
+    """Raise PlanError if a Dict or Tuple contains another Dict or Tuple."""
     several = (spaces.Dict, spaces.Tuple)
     if isinstance(obs_space, several):
         parts: Any = obs_space.spaces

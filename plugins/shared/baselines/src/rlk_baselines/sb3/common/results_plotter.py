@@ -1,4 +1,4 @@
-"""Learning curves of monitor files."""
+"""Plots learning curves from monitor files."""
 
 from rlk_baselines.results_plotter import (
     X_EPISODES,

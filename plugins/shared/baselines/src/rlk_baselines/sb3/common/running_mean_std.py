@@ -1,4 +1,4 @@
-"""Mean and variance of what has been seen so far."""
+"""`RunningMeanStd`: the running mean and variance of all data so far."""
 
 from rlk_baselines.common.running_mean_std import RunningMeanStd
 

@@ -1,4 +1,4 @@
-"""Files are written and read by models alone: see `elsewhere`."""
+"""Stable-Baselines3's functions for files, which are not here; errors name models' methods."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Extractors of features, to derive one's own from.
+"""Feature extractors, and the base class of custom ones.
 
 A class is passed as `policy_kwargs=dict(features_extractor_class=…, features_extractor_kwargs=…)`.
 """
@@ -32,14 +32,17 @@ def __getattr__(name: str) -> Any:
 
 
 class BaseFeaturesExtractor(nn.Module):
-    """From observations to features [B, features_dim].
+    """The base class of modules from observations to features, float32 [B, features_dim].
 
-    `forward` is given float32 tensors: images [B, C, H, W] in 0 to 1, whole numbers one-hot, a dict
-    of these for a Dict space.
+    `forward` is given float32 tensors: images [B, C, H, W] from 0 to 1, discrete observations
+    one-hot; and a dict of these for a Dict space.
 
     Args:
-        observation_space: of one observation, with images [C, H, W].
-        features_dim: how many features there are.
+        observation_space: the space of one observation, with channels-first images.
+        features_dim: the number of features, at least 1.
+
+    Raises:
+        PlanError: if `features_dim` is below 1.
     """
 
     def __init__(self, observation_space: Any, features_dim: int = 0) -> None:
@@ -53,12 +56,12 @@ class BaseFeaturesExtractor(nn.Module):
 
     @property
     def features_dim(self) -> int:
-        """How many features there are."""
+        """The number of features."""
         return self._features_dim
 
 
 class FlattenExtractor(BaseFeaturesExtractor):
-    """The numbers of an observation, side by side."""
+    """Flattens observations; PlanError for a Dict space."""
 
     def __init__(self, observation_space: Any) -> None:
         if isinstance(observation_space, spaces.Dict):
@@ -75,9 +78,12 @@ class NatureCNN(BaseFeaturesExtractor):
     """The CNN of Mnih et al. 2015 (doi:10.1038/nature14236).
 
     Args:
-        observation_space: images [C, H, W] of at least 36 pixels each way.
-        features_dim: size of the last, fully connected layer.
-        normalized_image: whether images may be of floats in 0 to 1 instead of whole numbers.
+        observation_space: a space of images [C, H, W], at least 36 pixels in height and width.
+        features_dim: the size of the last, fully connected layer.
+        normalized_image: whether images may be floats from 0 to 1 instead of integers.
+
+    Raises:
+        PlanError: for another space.
     """
 
     def __init__(
@@ -109,16 +115,16 @@ class NatureCNN(BaseFeaturesExtractor):
 
 
 class CombinedExtractor(BaseFeaturesExtractor):
-    """The parts of a Dict side by side: images through a Nature CNN each, all others flat.
+    """For Dict observations: concatenates the features of a CNN per image, and other parts, flat.
 
     Args:
-        observation_space: a Dict.
+        observation_space: a Dict space.
         cnn_output_dim: the size of the last layer of each CNN.
-        normalized_image: whether arrays of three axes are images of floats in 0 to 1.
+        normalized_image: whether arrays with three axes are images with floats from 0 to 1.
 
     Attributes:
-        extractors: by key, what a part goes through. A class that derives from this one may replace
-            them, and set `_features_dim`.
+        extractors: the extractor of each key. A subclass may replace them, and must then set
+            `_features_dim`.
     """
 
     def __init__(
@@ -147,17 +153,18 @@ def create_mlp(
     pre_linear_modules: Sequence[Callable[[int], nn.Module]] | None = None,
     post_linear_modules: Sequence[Callable[[int], nn.Module]] | None = None,
 ) -> list[nn.Module]:
-    """Modules for `nn.Sequential`: hidden layers, each with an activation, and a last one without.
+    """Modules for `nn.Sequential`: hidden layers with activations, and a last layer without one.
 
     Args:
-        input_dim: how many numbers go in.
-        output_dim: the size of the last layer; below 1 there is none.
+        input_dim: the size of the input.
+        output_dim: the size of the last layer; below 1, there is no last layer.
         net_arch: the sizes of the hidden layers.
-        activation_fn: makes an activation.
-        squash_output: whether a tanh stands at the end.
-        with_bias: whether layers have a bias.
-        pre_linear_modules: what stands in front of every layer, made with the size there.
-        post_linear_modules: what stands between a hidden layer and its activation, likewise.
+        activation_fn: a function or class that makes an activation.
+        squash_output: whether to add a tanh at the end.
+        with_bias: whether linear layers have a bias.
+        pre_linear_modules: functions of a size that make modules before every linear layer.
+        post_linear_modules: functions of a size that make modules between a hidden layer and its
+            activation.
     """
     made: list[nn.Module] = []
     size = input_dim
@@ -176,7 +183,7 @@ def create_mlp(
 def get_actor_critic_arch(
     net_arch: Sequence[int] | Mapping[str, Sequence[int]],
 ) -> tuple[list[int], list[int]]:
-    """The hidden layers of actor and critic, of a list for both or a dict with `pi` and `qf`."""
+    """The hidden layers of actor and critic, from a list for both, or a dict with `pi` and `qf`."""
     if isinstance(net_arch, Mapping):
         return list(net_arch["pi"]), list(net_arch["qf"])
     return list(net_arch), list(net_arch)

@@ -1,4 +1,4 @@
-"""Names for types, for the annotations of programs."""
+"""Type aliases and named tuples for the annotations of programs."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ TensorDict = dict[str, Tensor]
 OptimizerStateDict = dict[str, Any]
 MaybeCallback = BaseCallback | list[BaseCallback] | Callable[..., Any] | None
 PyTorchObs = Tensor | TensorDict
-Schedule = Callable[[float], float]  #: of what remains of the training, 1 to 0
+Schedule = Callable[[float], float]  #: of the remaining fraction of the training, 1 to 0
 
 
 class TrainFrequencyUnit(StrEnum):
-    """What is counted between two trainings."""
+    """The unit of `TrainFreq`."""
 
     STEP = "step"
     EPISODE = "episode"
 
 
 class TrainFreq(NamedTuple):
-    """How often a model trains: a `train_freq`."""
+    """A `train_freq`: the number of steps or episodes that are collected before each update."""
 
     frequency: int
     unit: TrainFrequencyUnit
 
 
 class RolloutReturn(NamedTuple):
-    """What was collected before a training."""
+    """The result of one collection."""
 
     episode_timesteps: int
     n_episodes: int
@@ -49,7 +49,7 @@ class RolloutReturn(NamedTuple):
 
 
 class ReplayBufferSamples(NamedTuple):
-    """Transitions that a `ReplayBuffer` gives, as tensors [B, ...]."""
+    """A batch of transitions from a `ReplayBuffer`, as tensors [B, ...]."""
 
     observations: Tensor
     actions: Tensor
@@ -60,7 +60,7 @@ class ReplayBufferSamples(NamedTuple):
 
 
 class DictReplayBufferSamples(NamedTuple):
-    """The same of observations with parts."""
+    """A batch of transitions from a `DictReplayBuffer`, as tensors [B, ...]."""
 
     observations: TensorDict
     actions: Tensor
@@ -71,7 +71,7 @@ class DictReplayBufferSamples(NamedTuple):
 
 
 class RolloutBufferSamples(NamedTuple):
-    """What a policy is updated with, as tensors [B, ...]."""
+    """A batch of steps from a rollout buffer, as tensors [B, ...]."""
 
     observations: Tensor
     actions: Tensor
@@ -82,7 +82,7 @@ class RolloutBufferSamples(NamedTuple):
 
 
 class DictRolloutBufferSamples(NamedTuple):
-    """The same of observations with parts."""
+    """A batch of steps with Dict observations from a rollout buffer, as tensors [B, ...]."""
 
     observations: TensorDict
     actions: Tensor
@@ -93,7 +93,7 @@ class DictRolloutBufferSamples(NamedTuple):
 
 
 class PolicyPredictor(Protocol):
-    """What `evaluate_policy` asks for actions: a model, or its policy."""
+    """The interface that `evaluate_policy` needs: a model, or its policy."""
 
     def predict(
         self,

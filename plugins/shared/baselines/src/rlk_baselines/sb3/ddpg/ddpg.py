@@ -27,8 +27,8 @@ _DEFAULTS: Mapping[str, Any] = {
 class DDPG(OffPolicyAlgorithm):
     """Deep deterministic policy gradient (Lillicrap et al. 2015, arXiv 1509.02971).
 
-    As in Stable-Baselines3, it is TD3 whose policy is updated with every batch, by targets without
-    noise. Deviation: it has two critics as TD3 has, not one.
+    As in Stable-Baselines3, it is TD3 that updates the policy with every batch, and whose targets
+    have no noise. Deviation: it has two critics, as TD3, instead of one.
     """
 
     algo = "td3"

@@ -1,4 +1,4 @@
-"""The policies of DDPG: each class stands for a name. Networks of one's own: `policy_kwargs`."""
+"""The policy classes of DDPG; custom networks are set by `policy_kwargs`."""
 
 from typing import Any
 

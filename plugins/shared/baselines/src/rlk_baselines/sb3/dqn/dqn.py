@@ -32,8 +32,8 @@ _DEFAULTS: Mapping[str, Any] = {
 class DQN(OffPolicyAlgorithm):
     """Deep Q-network (Mnih et al. 2013, arXiv 1312.5602).
 
-    Its parameters are those of Stable-Baselines3, as is what they leave out: it is neither double
-    nor dueling. rlk's `dqn` does the work.
+    Its parameters are those of Stable-Baselines3; it trains with rlk's `dqn`. As in
+    Stable-Baselines3, it is neither double nor dueling.
     """
 
     algo = "dqn"
@@ -48,13 +48,13 @@ class DQN(OffPolicyAlgorithm):
 
     @property
     def exploration_rate(self) -> float:
-        """The probability of a random action now; 0 before the first timestep."""
+        """The current probability of a random action; 0 before the first timestep."""
         if self.num_timesteps == 0:
             return 0.0
         return float(self.agent.run.actor.metrics()["rollout/exploration_rate"])
 
     def _act(self, observation: Any, state: Any, mask: Any, deterministic: bool) -> tuple[Any, Any]:
-        """As there, one draw decides for a whole batch whether its actions are random."""
+        """As in Stable-Baselines3, one draw decides whether all actions of a batch are random."""
         rng = self.agent.run.streams.numpy("predict")
         if deterministic or rng.random() >= self.exploration_rate:
             return self.agent.predict(observation, state, mask, deterministic=True)

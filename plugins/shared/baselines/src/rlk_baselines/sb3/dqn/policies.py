@@ -1,4 +1,4 @@
-"""The policies of DQN: each class stands for a name. Networks of one's own: `policy_kwargs`."""
+"""The policy classes of DQN; custom networks are set by `policy_kwargs`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Learning by hindsight: a replay, and which goals it takes."""
+"""Hindsight experience replay: `HerReplayBuffer`, and goal selection strategies."""
 
 from rlk_baselines.sb3.her.goal_selection_strategy import GoalSelectionStrategy
 from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer

@@ -1,4 +1,4 @@
-"""`HerReplayBuffer`, which a model that learns by hindsight names as its `replay_buffer_class`."""
+"""`HerReplayBuffer`: the `replay_buffer_class` of models that use hindsight replay."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from rlk_baselines.refusals import Refused
 
-#: Keyword -> the one value that it has here, and what else to do.
+#: Keyword -> the only value that is supported, and what to use instead of others.
 _ONLY = {
     "copy_info_dict": (False, "rlk.make has hindsight-replay.info_keys."),
     "handle_timeout_termination": (True, "An episode that was cut short is never taken as ended."),
@@ -18,7 +18,8 @@ _SETTINGS = ("n_sampled_goal", "goal_selection_strategy")
 class HerReplayBuffer:
     """Stands for rlk's `hindsight-replay` (Andrychowicz et al. 2017, arXiv 1707.01495).
 
-    It is named, never made: `SAC("MultiInputPolicy", env, replay_buffer_class=HerReplayBuffer,
+    It is passed as a class, and cannot be instantiated:
+    `SAC("MultiInputPolicy", env, replay_buffer_class=HerReplayBuffer,
     replay_buffer_kwargs={"n_sampled_goal": 4, "goal_selection_strategy": "future"})`.
     """
 
@@ -27,10 +28,10 @@ class HerReplayBuffer:
 
 
 def hindsight(chosen: Any, keywords: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The settings that `replay_buffer_class` and `replay_buffer_kwargs` stand for.
+    """Convert `replay_buffer_class` and `replay_buffer_kwargs` to settings of rlk.
 
     Raises:
-        Refused: for another class, and for a keyword that does not exist or has another value.
+        Refused: for another class, an unknown keyword, or a value that is not supported.
     """
     if chosen is None and not keywords:
         return {}

@@ -1,4 +1,4 @@
-"""The policies of PPO: each class stands for a name."""
+"""The policy classes of PPO."""
 
 from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
 

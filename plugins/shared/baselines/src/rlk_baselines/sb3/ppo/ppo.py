@@ -32,7 +32,7 @@ _DEFAULTS: Mapping[str, Any] = {
 class PPO(OnPolicyAlgorithm):
     """Proximal policy optimisation (Schulman et al. 2017, arXiv 1707.06347).
 
-    Its parameters are those of `ppo`, whose README says what each of them does.
+    Its parameters are those of the plugin `ppo`; the README of rlk-ppo describes them.
     """
 
     algo = "ppo"
@@ -44,9 +44,9 @@ class PPO(OnPolicyAlgorithm):
     }
 
     def numbers_of_training(self) -> dict[str, float]:
-        """As of `BaseAlgorithm`; updates are epochs, as there.
+        """As in `OnPolicyAlgorithm`, and `train/n_updates` in epochs, as in Stable-Baselines3.
 
-        Of an epoch that `target_kl` has ended, its minibatches count.
+        The minibatches of epochs that `target_kl` ended early are counted as parts of epochs.
         """
         run: Any = self.agent.run
         epochs = -(-run.clock.updates // run.algorithm.n_minibatches)

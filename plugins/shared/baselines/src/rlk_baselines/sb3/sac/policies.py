@@ -1,4 +1,4 @@
-"""The policies of SAC: each class stands for a name. Networks of one's own: `policy_kwargs`."""
+"""The policy classes of SAC; custom networks are set by `policy_kwargs`."""
 
 from typing import Any
 

@@ -33,7 +33,7 @@ _DEFAULTS: Mapping[str, Any] = {
 class SAC(OffPolicyAlgorithm):
     """Soft actor-critic (Haarnoja et al. 2018, arXiv 1801.01290).
 
-    Its parameters are those of Stable-Baselines3; rlk's `sac` does the work.
+    Its parameters are those of Stable-Baselines3; it trains with rlk's `sac`.
     """
 
     algo = "sac"

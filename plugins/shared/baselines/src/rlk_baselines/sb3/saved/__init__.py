@@ -1,1 +1,1 @@
-"""Models that Stable-Baselines3 has saved itself."""
+"""Loads models that Stable-Baselines3 saved."""

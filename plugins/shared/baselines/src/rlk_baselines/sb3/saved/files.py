@@ -1,7 +1,7 @@
-"""Reads the files of Stable-Baselines3: a zip of settings (JSON) and of torch's parameters.
+"""Reads the files of Stable-Baselines3: a zip of settings (JSON) and torch parameters.
 
-Nothing in them runs: parameters are read as weights alone, and of the pickles in the JSON only
-spaces, numbers and names of classes.
+No code in them runs: parameters are loaded with `weights_only`, and only spaces, numbers and class
+names are read from the pickles in the JSON.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from rlk_baselines.tensorflow.files import SavedThere, plain, space_of, value_of
 from rlk_baselines.tensorflow.inert_pickle import Inert, is_plain, path_of
 
 _PARAMETERS = "policy.pth"
-#: Where the others are (the entropy's weight), by the release.
+#: The files of other variables, such as the entropy coefficient; which one depends on the release.
 _VARIABLES = ("pytorch_variables.pth", "tensors.pth")
-#: The names of policies that are not what a constructor is given.
+#: Class names of policies -> the names that constructors take.
 _POLICIES = {
     **dict.fromkeys(("ActorCriticPolicy", "DQNPolicy", "SACPolicy", "TD3Policy"), "MlpPolicy"),
     "ActorCriticCnnPolicy": "CnnPolicy",
     "MultiInputActorCriticPolicy": "MultiInputPolicy",
 }
-#: Keywords of policies that say how training began, not what acts.
+#: Keywords of policies that only matter at the start of the training, not for acting.
 _OF_THE_START = {
     *("optimizer_class", "optimizer_kwargs", "log_std_init", "ortho_init", "device"),
     *("n_critics", "use_sde", "sde_net_arch", "full_std", "clip_mean"),
@@ -44,7 +44,7 @@ _OF_THE_START = {
 
 
 def is_from_there(path: Path) -> bool:
-    """Whether a file is one that Stable-Baselines3 has written."""
+    """Whether Stable-Baselines3 wrote a file."""
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
@@ -52,11 +52,11 @@ def is_from_there(path: Path) -> bool:
 
 
 def read(path: Path) -> tuple[str, SavedThere]:
-    """The name of its class, and the model in a file.
+    """Read a saved model: the name of its class, and its content.
 
     Raises:
-        BadFile: if it is damaged.
-        Refused: if its class is none of Stable-Baselines3's.
+        BadFile: if the file is damaged.
+        Refused: if the class is not one of Stable-Baselines3.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -98,10 +98,10 @@ def read(path: Path) -> tuple[str, SavedThere]:
 
 
 def _weights(data: bytes) -> dict[str, Array]:
-    """The tensors of a file of torch; what else is in it is passed over.
+    """The tensors in a file of torch, as arrays; other values are ignored.
 
     Raises:
-        ValueError: if there is code in it.
+        ValueError: if it contains code, or is damaged.
     """
     try:
         found = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
@@ -111,8 +111,11 @@ def _weights(data: bytes) -> dict[str, Array]:
 
 
 def _class_of(policy: str, names: Collection[str], settings: Mapping[str, Any]) -> str | None:
-    """The name of the model's class, which no file has; None for one of another package."""
-    if policy.startswith("sb3_contrib.") or "cg_max_steps" in names:  # the latter is its TRPO
+    """The name of the model's class, inferred from its settings; None for another package's.
+
+    Files do not hold it.
+    """
+    if policy.startswith("sb3_contrib.") or "cg_max_steps" in names:  # the latter: contrib's TRPO
         return None
     if "vf_coef" in names:
         return "PPO" if "clip_range" in names else "A2C"
@@ -125,19 +128,22 @@ def _class_of(policy: str, names: Collection[str], settings: Mapping[str, Any]) 
 
 
 def _is_usual_buffer(value: Any) -> bool:
-    """Whether a value is a class of buffers that a model has unless another is passed."""
+    """Whether a value is one of Stable-Baselines3's own buffer classes."""
     return (path_of(value) or "").startswith("stable_baselines3.common.buffers.")
 
 
 def _constant(value: Any) -> Any:
-    """The number of a schedule that is one, as which a constant clip range is written."""
+    """The number of a constant schedule, which is how a clip range is saved; else the value."""
     inner = getattr(value, "value_schedule", value)
     is_constant = type(inner).__name__ == "ConstantSchedule" and isinstance(inner, Inert)
     return getattr(inner, "val", value) if is_constant else value
 
 
 def _frequency(value: Any, episodes: Any) -> Any:
-    """A number of steps, or a number and its unit; before 1.0, -1 stood for so many episodes."""
+    """`train_freq` as a number of steps, or a number and its unit.
+
+    Before 1.0, -1 meant that `n_episodes_rollout`, here `episodes`, counts.
+    """
     if not isinstance(value, Inert):
         return [episodes, "episode"] if value == -1 else value
     count, unit = value.arguments
@@ -147,7 +153,7 @@ def _frequency(value: Any, episodes: Any) -> Any:
 def _keywords(
     kwargs: Mapping[str, Any], parameters: Mapping[str, Array], space: Any, *, is_cnn: bool
 ) -> dict[str, Any]:
-    """`policy_kwargs` as they are given here, without those that no longer matter."""
+    """`policy_kwargs` as models here take them, without those that matter only at the start."""
     found = {name: value for name, value in kwargs.items() if name not in _OF_THE_START}
     if not _is_scaled_here(space, is_cnn=is_cnn):
         found.pop("normalize_images", None)
@@ -158,7 +164,7 @@ def _keywords(
         found[CLASS] = {"callable": _name_of_class(found[CLASS])}
     sizes = found.get("net_arch")
     if "mlp_extractor.shared_net.0.weight" in parameters and sizes is not None:
-        # Before 1.8 the numbers of a list were layers that policy and value share.
+        # Before 1.8, the numbers in a list were sizes of layers that policy and value share.
         found["net_arch"] = [*sizes, *([] if isinstance(sizes[-1], dict) else [{}])]
     elif isinstance(sizes, list) and len(sizes) == 1 and isinstance(sizes[0], dict):
         found["net_arch"] = sizes[0]
@@ -166,7 +172,7 @@ def _keywords(
 
 
 def _name_of_class(value: Any) -> str:
-    """Of a class that a file refers to, or that cloudpickle has put into it as code."""
+    """The name of a class that a file refers to, or that cloudpickle wrote into it as code."""
     path = path_of(value)
     if path is not None:
         return path.rpartition(".")[2]
@@ -175,7 +181,7 @@ def _name_of_class(value: Any) -> str:
 
 
 def _is_scaled_here(space: Any, *, is_cnn: bool) -> bool:
-    """Whether a policy of rlk scales observations, as `normalize_images` says there."""
+    """Whether rlk's policy scales the observations, so that `normalize_images` matters."""
     if isinstance(space, spaces.Dict):
         return any(_is_scaled_here(part, is_cnn=is_cnn) for part in space.spaces.values())
     if is_cnn and isinstance(space, spaces.Box):

@@ -1,4 +1,4 @@
-"""Makes a model of one that Stable-Baselines3 has saved."""
+"""Makes a model from a file of Stable-Baselines3."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any])
 
 
 def _without_hindsight(saved: SavedThere) -> SavedThere:
-    """Without the settings of a `HerReplayBuffer`, a class that has to be passed again."""
+    """A saved model without the settings of a `HerReplayBuffer`, which must be passed again."""
     settings = {k: v for k, v in saved.settings.items() if k != "replay_buffer_kwargs"}
     left_out = tuple(name for name in saved.left_out if name != "replay_buffer_kwargs")
     return attrs.evolve(saved, settings=settings, left_out=left_out)
 
 
 def parameters(model: BaseRLModel, kind: str, saved: SavedThere) -> dict[str, Array]:
-    """The parameters in a file by the names of a model of a class of that name."""
+    """The parameters in a file, by their names in a model; `kind` is the name of its class."""
     return translated(RULES[kind], model.agent.get_parameters(), saved.parameters)

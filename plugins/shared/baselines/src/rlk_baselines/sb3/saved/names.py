@@ -1,7 +1,7 @@
-"""Parameters of Stable-Baselines3 by the names that rlk has for them.
+"""Maps parameters of Stable-Baselines3 to rlk's names.
 
-Its linear layers lie the other way, [outputs, inputs]. In its sequences every second module is an
-activation, so that hidden layer i has the number 2i.
+Weights of its linear layers are transposed, [outputs, inputs]. In its `nn.Sequential`s, every
+second module is an activation, so hidden layer i has the index 2i.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def _turned(array: Array) -> Array:
 
 
 def _number(saved: Saved, sequence: str) -> int:
-    """The number of the last layer of a sequence."""
+    """The index of the last layer of an `nn.Sequential`."""
     found = [re.fullmatch(rf"{re.escape(sequence)}\.(\d+)\.weight", name) for name in saved]
     return max((int(match[1]) for match in found if match), default=0)
 
 
 def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
-    """The rules of the CNN of a network, which lies alike on both sides."""
+    """The rules for the CNN of a network, whose weights have the same layout in both."""
 
     def convolution(match: re.Match[str], saved: Saved) -> Array:
         return saved[f"{scope}.cnn.{_CONVOLUTIONS[match[1]]}.{match[2]}"]
@@ -47,7 +47,7 @@ def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
 
 
 def _extractor(network: str, scope: str) -> tuple[str, Rule]:
-    """The rule of an extractor that is passed as a class: its parameters have their own names."""
+    """The rule for a custom extractor: its parameters keep their names."""
 
     def own(match: re.Match[str], saved: Saved) -> Array:
         return saved[f"{scope}.{match[1].replace('/', '.')}"]
@@ -106,7 +106,7 @@ _DQN: list[tuple[str, Rule]] = [
 
 
 def _actor_layer(match: re.Match[str], saved: Saved) -> Array:
-    """SAC's hidden layers are a sequence of their own, those of the others go on to the output."""
+    """A hidden layer: SAC's are in `latent_pi`, those of DDPG and TD3 in `mu` with the output."""
     network, number, part = match.groups()
     actor, place = f"actor{_NETWORKS[network]}", f"{2 * int(number)}.{part}"
     latent = f"{actor}.latent_pi.{place}"
@@ -114,7 +114,7 @@ def _actor_layer(match: re.Match[str], saved: Saved) -> Array:
 
 
 def _actor_output(match: re.Match[str], saved: Saved) -> Array:
-    """Of SAC means and deviations, side by side."""
+    """The output layer; SAC's layers for means and log standard deviations are concatenated."""
     network, part = match.groups()
     actor = f"actor{_NETWORKS[network]}"
     if f"{actor}.log_std.{part}" in saved:
@@ -124,7 +124,7 @@ def _actor_output(match: re.Match[str], saved: Saved) -> Array:
 
 
 def _critics(saved: Saved, network: str, place: str) -> Array:
-    """Both critics'; of DDPG, which has one, that one twice."""
+    """A parameter of both critics, stacked; DDPG has only one critic, which is used twice."""
     names = [f"critic{_NETWORKS[network]}.qf{c}.{place}" for c in (0, 1)]
     return np.stack([_turned(saved[name if name in saved else names[0]]) for name in names])
 

@@ -1,4 +1,4 @@
-"""The policies of TD3: each class stands for a name. Networks of one's own: `policy_kwargs`."""
+"""The policy classes of TD3; custom networks are set by `policy_kwargs`."""
 
 from typing import Any
 

@@ -30,7 +30,7 @@ _DEFAULTS: Mapping[str, Any] = {
 class TD3(OffPolicyAlgorithm):
     """Twin delayed DDPG (Fujimoto et al. 2018, arXiv 1802.09477).
 
-    Its parameters are those of Stable-Baselines3; rlk's `td3` does the work.
+    Its parameters are those of Stable-Baselines3; it trains with rlk's `td3`.
     """
 
     algo = "td3"

@@ -1,1 +1,1 @@
-"""What models of sb3-contrib share, by its module names."""
+"""What all models share, by the module names of sb3-contrib."""

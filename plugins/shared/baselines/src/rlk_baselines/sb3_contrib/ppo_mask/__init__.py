@@ -1,4 +1,4 @@
-"""PPO with masks of actions, and its policies."""
+"""PPO with action masks, and its policies."""
 
 from rlk_baselines.sb3_contrib.ppo_mask.policies import CnnPolicy, MlpPolicy, MultiInputPolicy
 from rlk_baselines.sb3_contrib.ppo_mask.ppo_mask import MaskablePPO

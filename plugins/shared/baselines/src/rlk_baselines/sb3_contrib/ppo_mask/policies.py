@@ -1,4 +1,4 @@
-"""The policies of MaskablePPO: each class stands for a name. The model itself masks them."""
+"""The policy classes of MaskablePPO, which are those of PPO: the model applies the masks."""
 
 from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
 

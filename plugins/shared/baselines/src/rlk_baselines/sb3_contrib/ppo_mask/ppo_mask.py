@@ -1,4 +1,4 @@
-"""`MaskablePPO`: PPO that knows which actions are allowed (Huang and Ontañón, arXiv 2006.14171)."""
+"""`MaskablePPO`: PPO with invalid action masking (Huang and Ontañón 2020, arXiv 2006.14171)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from rlk_baselines.sb3.images import channels_first
 from rlk_baselines.sb3.ppo.ppo import PPO
 
 Model = TypeVar("Model", bound="MaskablePPO")
-#: Parameters of PPO that this one does not have.
+#: Parameters of PPO that this class does not have.
 _NOT_HERE = ("use_sde", "sde_sample_freq")
 
 
 class MaskablePPO(PPO):
     """PPO whose policy gives forbidden actions the probability 0, by rlk's `action-masking`.
 
-    Environments have a method `action_masks()`, or are in an `ActionMasker`. B observations, M
-    options: see `rlk_action_masking.masks`.
+    Environments must have a method `action_masks()`, or be in an `ActionMasker`. Shapes:
+    B observations, M options; see `rlk_action_masking.masks`.
     """
 
     names = tuple(name for name in PPO.names if name not in _NOT_HERE)
@@ -34,7 +34,7 @@ class MaskablePPO(PPO):
 
     @property
     def observation_space(self) -> Any:
-        """Of one environment, without masks."""
+        """The observation space of one environment, without masks."""
         found = super().observation_space
         return without_mask(found) or found
 
@@ -71,7 +71,8 @@ class MaskablePPO(PPO):
         """As `BaseAlgorithm.predict`.
 
         Args:
-            action_masks: bool [M], or [B, M]: what is allowed; None is everything.
+            observation, state, episode_start, deterministic: as in `BaseAlgorithm.predict`.
+            action_masks: bool [M] or [B, M], True for allowed actions; None allows all.
 
         Raises:
             ValueError: if observations or masks do not fit.

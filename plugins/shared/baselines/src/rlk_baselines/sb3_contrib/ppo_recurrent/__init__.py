@@ -1,4 +1,4 @@
-"""PPO with policies that remember, and these."""
+"""PPO with recurrent policies, and the policies."""
 
 from rlk_baselines.sb3_contrib.ppo_recurrent.policies import (
     CnnLstmPolicy,

@@ -1,4 +1,4 @@
-"""The policies of RecurrentPPO: each class stands for a name."""
+"""The policy classes of RecurrentPPO."""
 
 from rlk_baselines.policies.by_name import CnnLstmPolicy, MlpLstmPolicy, MultiInputLstmPolicy
 

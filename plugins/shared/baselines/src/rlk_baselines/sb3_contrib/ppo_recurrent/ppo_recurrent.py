@@ -9,16 +9,17 @@ from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.policy_keywords import settings_of
 from rlk_baselines.sb3.ppo.ppo import PPO
 
-#: Parameters of PPO that this one does not have.
+#: Parameters of PPO that this class does not have.
 _NOT_HERE = ("rollout_buffer_class", "rollout_buffer_kwargs")
-#: Keyword of the LSTM -> the one value that it has here.
+#: Keyword of the LSTM -> the only value that is supported.
 _ONLY = {"shared_lstm": True, "enable_critic_lstm": False, "n_lstm_layers": 1, "lstm_kwargs": None}
 
 
 class RecurrentPPO(PPO):
-    """PPO whose policy remembers by an LSTM, which the value shares.
+    """PPO with an LSTM that policy and value function share.
 
-    `predict` takes and gives its state: `action, state = model.predict(obs, state, episode_start)`.
+    `predict` takes and returns the state of the LSTM:
+    `action, state = model.predict(obs, state, episode_start)`.
     """
 
     names = tuple(name for name in PPO.names if name not in _NOT_HERE)
@@ -30,7 +31,7 @@ class RecurrentPPO(PPO):
     only: ClassVar[Mapping[str, Any]] = {}
 
     def _policy_settings(self) -> dict[str, Any]:
-        """As of `BaseAlgorithm`; layers stand behind the LSTM, as there."""
+        """As in `BaseAlgorithm`; as in sb3-contrib, hidden layers come after the LSTM."""
         kwargs, policy = dict(self.policy_kwargs), self._given["policy"]
         for key, value in _ONLY.items():
             if kwargs.pop(key, value) not in (value, {}):

@@ -1,4 +1,4 @@
-"""Environments to test with, of Gymnasium's interface."""
+"""Environments for tests, with Gymnasium's interface."""
 
 from typing import Any
 

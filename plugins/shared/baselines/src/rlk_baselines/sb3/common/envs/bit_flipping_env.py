@@ -1,4 +1,4 @@
-"""`BitFlippingEnv`: an environment with goals, of Gymnasium's interface."""
+"""`BitFlippingEnv`: a goal environment with Gymnasium's interface."""
 
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 

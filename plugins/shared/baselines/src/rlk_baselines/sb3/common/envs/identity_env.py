@@ -1,4 +1,4 @@
-"""Environments in which the right action is what is seen, of Gymnasium's interface."""
+"""Environments in which the right action equals the observation, with Gymnasium's interface."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""What learns as Stable Baselines 2.10 does: see `rmsprop_tf_like`."""
+"""Compatibility with Stable Baselines 2.10: see `rmsprop_tf_like`."""

@@ -1,4 +1,4 @@
-"""The RMSProp of TensorFlow is rlk's: see `elsewhere`."""
+"""TensorFlow's RMSProp, which is not here; the error names the model that uses it in rlk."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Small functions that programs of Stable-Baselines3 use."""
+"""Small functions that programs for Stable-Baselines3 use."""
 
 from __future__ import annotations
 
@@ -54,10 +54,14 @@ _seeded = False
 
 
 def set_random_seed(seed: int, using_cuda: bool = False) -> None:
-    """As `set_global_seeds`; a GPU's generator is seeded with the others.
+    """Seed the global generators, including those of GPUs, as `set_global_seeds`.
 
-    A model without a seed draws one from numpy's generator from now on, so that it is the same
-    whenever the program is run.
+    From now on, a model without a seed draws one from numpy's global generator, so that the program
+    can be reproduced.
+
+    Args:
+        seed: the seed.
+        using_cuda: ignored.
     """
     global _seeded
     _seeded = True
@@ -70,7 +74,7 @@ def is_seeded() -> bool:
 
 
 def get_latest_run_id(log_path: str = "", log_name: str = "") -> int:
-    """The number of the latest run of a name in a folder (`NAME_3` is 3), or 0."""
+    """The number of the latest run with a name in a folder (3 for `NAME_3`), or 0."""
     return latest_run(log_path or ".", log_name)
 
 
@@ -80,13 +84,14 @@ def configure_logger(
     tb_log_name: str = "",
     reset_num_timesteps: bool = True,
 ) -> Logger:
-    """The logger that a model makes for itself.
+    """Make a logger as a model does by default.
 
     Args:
         verbose: 0 prints nothing.
-        tensorboard_log: the folder for tensorboard, in which the run gets one; or None.
-        tb_log_name: what the folder of the run begins with.
-        reset_num_timesteps: whether another run begins, or the latest of this name goes on.
+        tensorboard_log: the folder for TensorBoard's events, in which each run has a folder; None
+            writes none.
+        tb_log_name: the prefix of the run's folder.
+        reset_num_timesteps: whether to start a new run, or continue the latest one of this name.
     """
     formats = ["stdout"] if verbose > 0 else []
     if tensorboard_log is None:

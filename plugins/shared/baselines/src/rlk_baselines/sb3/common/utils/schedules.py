@@ -1,4 +1,4 @@
-"""Schedules: of what remains of the training, 1 to 0."""
+"""Schedules: functions of the remaining fraction of the training, 1 to 0."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import attrs
 
 @attrs.frozen
 class ConstantSchedule:
-    """The same number at all times."""
+    """A constant value."""
 
     val: float
 
@@ -19,11 +19,11 @@ class ConstantSchedule:
 
 @attrs.frozen
 class LinearSchedule:
-    """From one number to another.
+    """A value that changes linearly, and then stays constant.
 
     Args:
-        start, end: the numbers.
-        end_fraction: the part of the training after which it stays at `end`.
+        start, end: the first and the last value.
+        end_fraction: the fraction of the training, above 0 to 1, after which the value is `end`.
     """
 
     start: float
@@ -41,10 +41,10 @@ def _as_schedule(given: float | Callable[[float], float]) -> Callable[[float], f
 
 @attrs.frozen
 class FloatSchedule:
-    """A number, or a schedule, whose values are floats.
+    """A schedule with float values, from a number or another schedule.
 
     Args:
-        value_schedule: the one or the other.
+        value_schedule: the number or the schedule.
     """
 
     value_schedule: Callable[[float], float] = attrs.field(converter=_as_schedule)
@@ -54,5 +54,5 @@ class FloatSchedule:
 
 
 def get_linear_fn(start: float, end: float, end_fraction: float) -> Callable[[float], float]:
-    """As `LinearSchedule`."""
+    """The `LinearSchedule` with these arguments."""
     return LinearSchedule(start, end, end_fraction)

@@ -1,4 +1,4 @@
-"""What a program runs on, for reports of bugs."""
+"""`get_system_info`: versions for bug reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 
 def get_system_info(print_info: bool = True) -> tuple[dict[str, str], str]:
-    """Versions by name, and the same as lines of text, which are printed if asked for."""
+    """Versions by name, and the same as lines of text; `print_info` prints the text, too."""
     found = {
         "OS": f"{platform.platform()} {platform.version()}",
         "Python": platform.python_version(),

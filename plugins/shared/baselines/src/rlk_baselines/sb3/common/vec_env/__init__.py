@@ -1,6 +1,6 @@
-"""Vector environments: those of `rlk_baselines.common.vec_env`, whose interface is the same.
+"""Vector environments: those of `rlk_baselines.common.vec_env`, which have the same interface.
 
-Wrappers that stand in this folder are those that only Stable-Baselines3 has, or has otherwise.
+The wrappers in this folder are those that only Stable-Baselines3 has, or that differ there.
 """
 
 from rlk_baselines.common.vec_env import (

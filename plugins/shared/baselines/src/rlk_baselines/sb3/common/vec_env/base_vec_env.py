@@ -1,4 +1,4 @@
-"""The interface of vectors, and the class above their wrappers."""
+"""The interface of vectors, and the base class of their wrappers."""
 
 from rlk_baselines.common.tile_images import tile_images
 from rlk_baselines.common.vec_env.base_vec_env import (

@@ -1,4 +1,4 @@
-"""Which axis of an image holds its channels."""
+"""The order of the axes of images: channels first or last."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from rlk.spaces import channels_first, is_image
 
 
 def has_channels_first(space: Any) -> bool:
-    """Whether a space holds images whose channels are on the first axis."""
+    """Whether a space has channels-first images, [C, H, W]."""
     return is_image(space) and channels_first(space.shape)

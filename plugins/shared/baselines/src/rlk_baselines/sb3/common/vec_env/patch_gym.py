@@ -1,4 +1,4 @@
-"""Environments of gym's interface, with Gymnasium's. Vectors and models do it by themselves."""
+"""Gives environments with gym's interface that of Gymnasium, as vectors and models also do."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ __all__ = ["_convert_space", "_patch_env"]
 
 
 def _patch_env(env: Any) -> Any:
-    """An environment with Gymnasium's interface: itself, if it has it."""
+    """An environment with Gymnasium's interface: the given one, if it has it already."""
     is_gymnasiums = isinstance(env, gymnasium.Env) and not is_old(env)
     return env if is_gymnasiums else FiveValues(env)

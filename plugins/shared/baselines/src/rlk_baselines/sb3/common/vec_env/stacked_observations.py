@@ -1,4 +1,4 @@
-"""`StackedObservations`: the latest frames of N environments, on one axis of an observation."""
+"""`StackedObservations`: stacks the latest frames of N environments along an axis."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Order = str | Mapping[str, str | None] | None
 
 
 class StackedObservations:
-    """The newest frame is the last one; zeros stand where an episode has no frames yet.
+    """Stacks frames along an axis, the newest last; at the start of an episode, others are zeros.
 
     Args:
         num_envs: N.
-        n_stack: how many frames, at least 1.
-        observation_space: of one frame, a Box or a Dict of them.
-        channels_order: the axis of frames: `"first"`, `"last"`, or None, which is the first axis
-            of images with channels first, else the last one. For a Dict it may be a dict.
+        n_stack: the number of frames, at least 1.
+        observation_space: the space of one frame, a Box or a Dict of them.
+        channels_order: the axis: `"first"`, `"last"`, or None, which means the first axis for
+            channels-first images, and otherwise the last one. For a Dict, it may be a dict by key.
 
     Attributes:
-        stacked_observation_space: of one stacked observation.
+        stacked_observation_space: the space of one stacked observation.
 
     Raises:
-        PlanError: for other spaces, orders and numbers.
+        PlanError: for another space or order, or `n_stack` below 1.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class StackedObservations:
         self.stacked_obs: Array = np.zeros((num_envs, *low.shape), dtype)
 
     def reset(self, observation: Any) -> Any:
-        """The stacked observations [N, ...] at the start of episodes."""
+        """The stacked observations [N, ...] after a reset, from observations [N, ...]."""
         if self._parts:
             return {key: part.reset(observation[key]) for key, part in self._parts.items()}
         self.stacked_obs[...] = 0
@@ -74,9 +74,9 @@ class StackedObservations:
         """The stacked observations [N, ...] after a step, and infos for them.
 
         Args:
-            observations: [N, ...]; where an episode has ended, the first of the next one.
-            dones: bool [N], where one has ended.
-            infos: of the step; their `terminal_observation` is stacked, too.
+            observations: [N, ...]; where an episode ended, the first of the next episode.
+            dones: bool [N], whether an episode ended.
+            infos: the N infos of the step; their `terminal_observation` is stacked, too.
         """
         ends = {
             i: infos[i]["terminal_observation"]
@@ -92,7 +92,7 @@ class StackedObservations:
     def _stepped(
         self, observations: Any, dones: Array, ends: Mapping[int, Any]
     ) -> tuple[Any, dict[int, Any]]:
-        """As `update`, of the last observations of episodes by environment."""
+        """As `update`, with the last observations of ended episodes, by environment."""
         stacked_ends: dict[int, Any] = {}
         if self._parts:
             found = {
@@ -123,7 +123,7 @@ class StackedObservations:
 
 
 def _order_of_each(parts: Mapping[str, Any], order: Order) -> Mapping[str, str | None]:
-    """The order of channels in each part of a Dict."""
+    """The order of channels by key of a Dict; PlanError if the keys do not match."""
     if not isinstance(order, Mapping):
         return dict.fromkeys(parts, order)
     if set(order) != set(parts):
@@ -135,7 +135,7 @@ def _order_of_each(parts: Mapping[str, Any], order: Order) -> Mapping[str, str |
 
 
 def _axis(space: spaces.Box, order: Order) -> int:
-    """The axis of frames in one observation: 0 or -1."""
+    """The axis of frames in one observation: 0 or -1; PlanError for an invalid order."""
     if order not in ("first", "last", None):
         raise PlanError(
             f"VecFrameStack: channels_order is 'first', 'last' or None for {space}, got {order!r}."

@@ -1,4 +1,4 @@
-"""Which wrappers a vector is in."""
+"""Finds wrappers around a vector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`VecCheckNan`: what is no number is found where it appears."""
+"""`VecCheckNan`: finds where NaN and infinity enter the training."""
 
 from rlk_baselines.common.vec_env.vec_check_nan import VecCheckNan
 

@@ -1,4 +1,4 @@
-"""`VecExtractDictObs`: one part of the observations of a Dict."""
+"""`VecExtractDictObs`: selects one key of Dict observations."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWra
 
 
 class VecExtractDictObs(VecEnvWrapper):
-    """Shows one part of the observations, also where an episode ends.
+    """Selects one key of Dict observations, in `terminal_observation`, too.
 
     Args:
         venv: the vector.
-        key: of the part.
+        key: the key.
 
     Raises:
-        PlanError: if there is no such part.
+        PlanError: if the observation space is not a Dict with this key.
     """
 
     def __init__(self, venv: VecEnv, key: str) -> None:
@@ -38,7 +38,7 @@ class VecExtractDictObs(VecEnvWrapper):
         return observations[self.key], rewards, dones, shown
 
     def _of_last(self, info: dict[str, Any]) -> dict[str, Any]:
-        """An info, in which the observation that an episode ended on is that part."""
+        """An info in which the last observation of an episode is reduced to the key."""
         if "terminal_observation" not in info:
             return info
         return {**info, "terminal_observation": info["terminal_observation"][self.key]}

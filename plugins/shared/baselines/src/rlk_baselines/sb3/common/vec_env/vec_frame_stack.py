@@ -1,4 +1,4 @@
-"""`VecFrameStack`: the latest frames of every environment as one observation. N environments."""
+"""`VecFrameStack`: stacks the latest frames of every environment into one observation."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from rlk_baselines.sb3.common.vec_env.stacked_observations import Order, Stacked
 
 
 class VecFrameStack(VecEnvWrapper):
-    """Frames beside each other on the axis of their channels, the newest last.
+    """Stacks the latest frames along the axis of their channels, the newest last.
 
     Args:
         venv: the vector.
-        n_stack: how many frames, at least 1.
-        channels_order: see `StackedObservations`.
+        n_stack: the number of frames, at least 1.
+        channels_order: the axis: see `StackedObservations`.
 
     Raises:
-        PlanError: for observations that are no Box, and no Dict of them.
+        PlanError: if the observation space is neither a Box nor a Dict of them, or another
+            argument is invalid.
     """
 
     def __init__(self, venv: VecEnv, n_stack: int, channels_order: Order = None) -> None:
@@ -29,7 +30,7 @@ class VecFrameStack(VecEnvWrapper):
         return self.stacked_obs.reset(self.venv.reset())
 
     def step_wait(self) -> Stepped:
-        """As of `VecEnv`; `terminal_observation` is stacked too."""
+        """As in `VecEnv`; `terminal_observation` is stacked, too."""
         observations, rewards, dones, infos = self.venv.step_wait()
         observations, infos = self.stacked_obs.update(observations, dones, infos)
         return observations, rewards, dones, infos

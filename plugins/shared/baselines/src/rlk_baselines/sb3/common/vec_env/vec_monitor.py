@@ -1,4 +1,4 @@
-"""`VecMonitor`: the return, length and time of every episode of a vector. N environments."""
+"""`VecMonitor`: records the return, length and time of every episode of a vector."""
 
 from __future__ import annotations
 
@@ -24,19 +24,21 @@ _TWICE = (
 
 
 class VecMonitor(VecEnvWrapper):
-    """Records episodes: the info that one ends with has them as `episode`, with `r`, `l` and `t`.
+    """Records episodes: the last info of each has a dict `episode`.
 
-    Every `done` ends an episode, also that of a life of an Atari game.
+    Its keys are `r`, the return, `l`, the length in steps, and `t`, the seconds since this monitor
+    was made; and `info_keywords`. Every `done` ends an episode, even if it is that of a life of an
+    Atari game.
 
     Args:
         venv: the vector.
-        filename: the CSV file (`x` is `x.monitor.csv`, a folder means `monitor.csv` in it), which
-            `load_results` reads; None writes none.
-        info_keywords: keys of the last info that become columns.
+        filename: the CSV file, which `load_results` reads: `x` means `x.monitor.csv`, a folder
+            means `monitor.csv` in it, and None writes no file.
+        info_keywords: keys of an episode's last info that become columns.
 
     Attributes:
-        episode_returns, episode_lengths: of the episodes under way, [N].
-        episode_count: how many have ended.
+        episode_returns, episode_lengths: of the current episodes, [N].
+        episode_count: the number of ended episodes.
     """
 
     def __init__(
@@ -64,13 +66,13 @@ class VecMonitor(VecEnvWrapper):
             self._file.write_head()
 
     def reset(self) -> Any:
-        """As of `VecEnv`; episodes under way are forgotten."""
+        """As in `VecEnv`; the current episodes are not recorded."""
         observations = self.venv.reset()
         self._begin_episodes()
         return observations
 
     def step_wait(self) -> Stepped:
-        """As of `VecEnv`; where an episode ends, its info has `episode`.
+        """As in `VecEnv`; where an episode ends, its info has `episode`.
 
         Raises:
             RlkError: if that info lacks one of `info_keywords`.
@@ -94,7 +96,7 @@ class VecMonitor(VecEnvWrapper):
         self.episode_lengths = np.zeros(self.num_envs, np.int32)
 
     def _finish(self, i: int, info: dict[str, Any]) -> dict[str, Any]:
-        """The episode that has ended in environment i."""
+        """Record the episode that ended in environment i."""
         missing = [key for key in self.info_keywords if key not in info]
         if missing:
             raise RlkError(missing_info_message(missing[0], info))
@@ -109,7 +111,7 @@ class VecMonitor(VecEnvWrapper):
 
 
 def _has_monitors(venv: VecEnv) -> bool:
-    """Whether environments are in monitors of their own; a vector that cannot tell has none."""
+    """Whether each environment is in a monitor; False if the vector cannot tell."""
     try:
         return venv.env_is_wrapped((Monitor, OldMonitor), indices=0)[0]
     except AttributeError:

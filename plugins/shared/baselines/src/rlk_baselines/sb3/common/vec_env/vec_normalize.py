@@ -1,4 +1,4 @@
-"""`VecNormalize`: observations and rewards by what has been seen of them."""
+"""`VecNormalize`: normalises observations and rewards by running statistics."""
 
 from rlk_baselines.common.vec_env.vec_normalize import VecNormalize
 

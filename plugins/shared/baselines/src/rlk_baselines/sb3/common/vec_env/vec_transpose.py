@@ -1,4 +1,4 @@
-"""`VecTransposeImage`: images with channels last as images with channels first. N environments."""
+"""`VecTransposeImage`: makes channels-last images channels-first."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from rlk_baselines.sb3.common.vec_env.image_axes import has_channels_first
 
 
 class VecTransposeImage(VecEnvWrapper):
-    """Images [H, W, C] become [C, H, W], also those in a Dict, whose other parts stay.
+    """Transposes images [H, W, C] to [C, H, W], including those in a Dict.
 
-    Networks of rlk take images in either order, so that no model needs it.
+    Models do not need it, because rlk's networks take images in either order.
 
     Args:
         venv: the vector.
-        skip: change nothing.
+        skip: whether to change nothing.
 
     Raises:
-        PlanError: if observations are neither images nor a Dict, or have channels first already.
+        PlanError: if the observation space is neither a Dict nor one of images, or if images are
+            channels-first already.
     """
 
     def __init__(self, venv: VecEnv, skip: bool = False) -> None:
@@ -43,10 +44,10 @@ class VecTransposeImage(VecEnvWrapper):
 
     @staticmethod
     def transpose_space(observation_space: Any, key: str = "") -> spaces.Box:
-        """The space of images that are turned; `key` is the name of the part in messages.
+        """The space of the transposed images; `key` names a part of a Dict in messages.
 
         Raises:
-            PlanError: if it is none of images, or has channels first already.
+            PlanError: if it is not a space of images, or they are channels-first already.
         """
         if not is_image(observation_space):
             raise PlanError(f"VecTransposeImage turns images, got {observation_space}.")
@@ -62,11 +63,11 @@ class VecTransposeImage(VecEnvWrapper):
 
     @staticmethod
     def transpose_image(image: Array) -> Array:
-        """One image, or a batch of them, turned."""
+        """Transpose one image, or a batch of images."""
         return np.moveaxis(image, -1, -3)
 
     def transpose_observations(self, observations: Any) -> Any:
-        """One observation, or a batch of them, with its images turned."""
+        """Transpose the images in one observation, or in a batch of observations."""
         if self.skip:
             return observations
         if isinstance(observations, dict):
@@ -78,7 +79,7 @@ class VecTransposeImage(VecEnvWrapper):
         return self.transpose_observations(self.venv.reset())
 
     def step_wait(self) -> Stepped:
-        """As of `VecEnv`; images of `terminal_observation` are turned too."""
+        """As in `VecEnv`; images in `terminal_observation` are transposed, too."""
         observations, rewards, dones, infos = self.venv.step_wait()
         infos = list(infos)
         for i in np.flatnonzero(dones).tolist():

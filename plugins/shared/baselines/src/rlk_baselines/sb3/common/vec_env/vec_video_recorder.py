@@ -1,4 +1,4 @@
-"""`VecVideoRecorder`: films of a vector."""
+"""`VecVideoRecorder`: records a vector's frames as mp4 files."""
 
 from rlk_baselines.common.vec_env.vec_video_recorder import VecVideoRecorder
 

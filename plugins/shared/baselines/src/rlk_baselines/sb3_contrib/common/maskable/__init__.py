@@ -1,1 +1,1 @@
-"""What belongs to masks of actions."""
+"""Callbacks, evaluation, policies and utilities for action masks."""

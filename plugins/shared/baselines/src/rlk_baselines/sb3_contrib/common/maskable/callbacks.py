@@ -1,4 +1,4 @@
-"""`MaskableEvalCallback`: evaluations with the masks of the environments."""
+"""`MaskableEvalCallback`: evaluations with action masks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rlk_baselines.sb3_contrib.common.maskable.evaluation import evaluate_policy
 
 
 class MaskableEvalCallback(EvalCallback):
-    """As `EvalCallback`, for models that know which actions are allowed.
+    """As `EvalCallback`, for models with action masks.
 
     Args:
-        args, kwargs: those of `EvalCallback`.
-        use_masking: whether the model is told of the masks.
+        args, kwargs: arguments of `EvalCallback`.
+        use_masking: whether to pass the environments' action masks to the model.
     """
 
     def __init__(self, *args: Any, use_masking: bool = True, **kwargs: Any) -> None:

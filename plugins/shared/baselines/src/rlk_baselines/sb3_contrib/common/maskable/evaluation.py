@@ -1,4 +1,4 @@
-"""`evaluate_policy` of models that know which actions are allowed."""
+"""`evaluate_policy` for models with action masks."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def evaluate_policy(
     warn: bool = True,
     use_masking: bool = True,
 ) -> Any:
-    """As `evaluate_policy` of `rlk_baselines.sb3`, with the masks of the environments.
+    """As `evaluate_policy` of `rlk_baselines.sb3`, with the environments' action masks.
 
     Args:
-        use_masking: whether the model is told of them.
-        others: as there.
+        use_masking: whether to pass the masks to the model.
+        others: as in `rlk_baselines.sb3.common.evaluation.evaluate_policy`.
 
     Raises:
-        Refused: if the environments have no masks.
+        Refused: if the environments have no masks, unless `use_masking=False`.
     """
     vector = as_vec_env(env)
     if use_masking and not is_masking_supported(vector):
@@ -56,11 +56,11 @@ def evaluate_policy(
 
 @attrs.frozen
 class _Masked:
-    """A model that is told what a vector allows."""
+    """A model that is given the current action masks of a vector."""
 
     model: Any
     vector: VecEnv
 
     def predict(self, observation: Any, *rest: Any) -> Any:
-        """As of the model."""
+        """As `predict` of the model, with the vector's masks."""
         return self.model.predict(observation, *rest, action_masks=get_action_masks(self.vector))

@@ -1,4 +1,4 @@
-"""The policies of MaskablePPO, by the names that they have there."""
+"""The policies of MaskablePPO by the names of sb3-contrib."""
 
 from rlk_baselines.sb3_contrib.ppo_mask.policies import (
     CnnPolicy,

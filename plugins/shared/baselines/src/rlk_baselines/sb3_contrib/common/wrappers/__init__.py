@@ -1,4 +1,4 @@
-"""Wrappers of environments."""
+"""Wrappers for environments."""
 
 from rlk_baselines.sb3_contrib.common.wrappers.action_masker import ActionMasker
 

@@ -1,4 +1,4 @@
-"""`ActionMasker`: says which actions of an environment are allowed."""
+"""`ActionMasker`: adds action masks to an environment."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ class ActionMasker(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     Args:
         env: the environment.
-        action_mask_fn: a function of it, or the name of one of its methods.
+        action_mask_fn: a function of the environment that returns the masks, or the name of one of
+            the environment's methods.
 
     Raises:
-        Refused: if it has no such method.
+        Refused: if the environment has no method of this name.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], action_mask_fn: str | Callable[[Any], Any]):
@@ -33,7 +34,7 @@ class ActionMasker(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._ask = lambda _: method()
 
     def action_masks(self) -> Any:
-        """Which actions are allowed now."""
+        """The current action masks, bool [M]; True for allowed actions."""
         return self._ask(self.env)
 
 

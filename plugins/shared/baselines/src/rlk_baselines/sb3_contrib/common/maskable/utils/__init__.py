@@ -1,4 +1,4 @@
-"""Which actions are allowed, as environments and vectors of them say."""
+"""Reads action masks from environments and vectors. Shapes: N environments, M options."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ EXPECTED_METHOD_NAME = "action_masks"
 
 
 def get_action_masks(env: Any) -> Array:
-    """What is allowed now: bool [M] of an environment, [N, M] of a vector."""
+    """The current action masks, True for allowed actions: [M], or [N, M] of a vector."""
     if isinstance(env, VecEnv):
         return np.stack(env.env_method(EXPECTED_METHOD_NAME))
     return np.asarray(env.get_wrapper_attr(EXPECTED_METHOD_NAME)())
 
 
 def is_masking_supported(env: Any) -> bool:
-    """Whether an environment, or all of a vector, say what is allowed."""
+    """Whether an environment, or every environment of a vector, has action masks."""
     if isinstance(env, VecEnv):
         return env.has_attr(EXPECTED_METHOD_NAME)
     return bool(env.has_wrapper_attr(EXPECTED_METHOD_NAME))
