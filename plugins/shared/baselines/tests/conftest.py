@@ -1,4 +1,4 @@
-"""Environments of gym's interface that the tests share."""
+"""Environments with gym's interface that the tests share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 
 class Counting:
-    """Shows how many steps the episode has; it ends after `length`. No class of gym's is needed."""
+    """Observes the number of steps; an episode ends after `length`. It derives from no class."""
 
     def __init__(self, length: int = 3, truncated: bool = False, reward: Any = 1.0) -> None:
         self.observation_space = spaces.Box(-np.inf, np.inf, (2,), np.float32)

@@ -1,8 +1,8 @@
 """The code blocks of Stable Baselines' documentation as programs for `rlk_baselines`.
 
-The documentation is text that was made of pages: a block goes on behind a page break, long lines
-are broken, and indentation and some letters are lost. That is mended first. Then imports are
-changed, endless loops end, and what takes long is made short.
+The documentation is text extracted from pages: a block may continue after a page break, long lines
+are broken, and indentation and some letters are lost. This is repaired first. Then imports are
+changed, endless loops end, and what takes long is shortened.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ _GOES_ON = "(continues on next page)"
 _IS_PROGRAM = re.compile(r"stable_baselines\b.*import|^ *import |^model\b|^env = ", re.MULTILINE)
 _IS_SIGNATURE = re.compile(r"^(class )?stable_baselines\.|\(\) \(|\(in module ")
 
-#: Indentation that a page break took: from what begins so to what begins so (excluded) -> spaces.
+#: Indentation that a page break removed: from the line that starts with the first text to the line
+#: that starts with the second one (excluded) -> spaces.
 INDENTED = (
     (":param check_freq: (int)", "# Create log dir", 4),
     ("        # New best model, you could", "    return True\n\n# Create", 4),
@@ -29,7 +30,7 @@ INDENTED = (
     ("    # When loading a model", None, -4),
     ("action, _states = model.predict(obs)\nobs, rewards, dones, info", "env.close()", 4),
 )
-#: What became of the text in print -> what it was.
+#: The extracted text -> the original text.
 MENDED = {
     r"[ ]+$": "",
     r"[ ]*\n[ ]*[˓↪↴↵→]+[ ]*": "",
@@ -47,7 +48,7 @@ MENDED = {
     r"^%matplotlib inline$": "",
     r"(``EvalCallback``\)\.\n)    \"\"\"\n": r"\1",
 }
-#: Imports, and what takes their place.
+#: Imports -> their replacements.
 IMPORTS = {
     r"\bstable_baselines\b": "rlk_baselines",
     r"^import gym\b": "from rlk_baselines import gym",
@@ -57,7 +58,7 @@ IMPORTS = {
     r"^import tensorflow as tf\b": "import torch",
     r"\btf\.nn\.tanh\b": "torch.tanh",
 }
-#: What takes long -> what is short.
+#: Code that takes long -> its short replacement.
 SHORTENED = {
     r"^while True:": "for _ in range(10):",
     r"range\(1000\)": "range(20)",
@@ -75,24 +76,24 @@ SHORTENED = {
 
 @dataclass(frozen=True)
 class Block:
-    """A block of the documentation, and the line that it begins at."""
+    """A block of the documentation, and the number of its first line."""
 
     line: int
     text: str
 
     @property
     def program(self) -> str:
-        """The block as a program of `rlk_baselines`, which ends soon."""
+        """The block as a short program for `rlk_baselines`."""
         return changed(self.text, {**IMPORTS, **SHORTENED})
 
 
 def blocks(documentation: str) -> list[Block]:
-    """Every block of Python, mended."""
+    """Every block of Python, repaired."""
     return [block for block in _joined(documentation) if _IS_PROGRAM.search(block.text)]
 
 
 def _joined(documentation: str) -> Iterator[Block]:
-    """Blocks, with what follows of them behind page breaks."""
+    """Blocks, joined with their continuations after page breaks."""
     begun: Block | None = None
     for match in _FENCED.finditer(documentation):
         text, line = match[1], documentation.count("\n", 0, match.start()) + 2

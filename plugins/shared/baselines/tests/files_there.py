@@ -1,4 +1,4 @@
-"""What the tests of files of Stable Baselines share: objects as pickles hold them."""
+"""Objects as Stable Baselines' pickles hold them, for the tests of its files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 
 @contextlib.contextmanager
 def stand_in(path: str) -> Iterator[type]:
-    """A class that pickles name by this path."""
+    """A class to which pickles refer by this path."""
     module, _, name = path.rpartition(".")
     made = type(name, (), {"__module__": module})
     parts = module.split(".")
@@ -29,7 +29,7 @@ def stand_in(path: str) -> Iterator[type]:
 
 
 def packed(value: Any) -> dict[str, str]:
-    """As Stable Baselines writes what JSON cannot hold."""
+    """A value that JSON cannot hold, as Stable Baselines writes it."""
     pickled = base64.b64encode(pickle.dumps(value, protocol=4)).decode()
     return {":type:": str(type(value)), ":serialized:": pickled}
 

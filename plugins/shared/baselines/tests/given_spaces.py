@@ -1,4 +1,4 @@
-"""Environments of a given space, and observations of it, for tests of policies."""
+"""Environments with a given observation space, and observations, for tests of policies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALL: dict[str, Any] = {"n_steps": 8, "batch_size": 8, "n_epochs": 1, "seed": 0
 
 
 class Given(gymnasium.Env[Any, Any]):
-    """Random observations of a space, for actions of a space; episodes of 4 steps."""
+    """Returns random observations of a space, and takes actions of a space; episodes of 4 steps."""
 
     def __init__(self, action_space: Any = None, observation_space: Any = None) -> None:
         self.observation_space = observation_space or spaces.Box(-5, 5, (3,))

@@ -1,4 +1,4 @@
-"""Models as Stable Baselines 2.10 writes them into files."""
+"""Files of models as Stable Baselines 2.10 writes them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ SIZES = {"policy_kwargs": {"net_arch": [{"pi": [6, 5], "vf": [6, 5]}]}}
 
 
 def layers(names: dict[str, tuple[int, ...]]) -> dict[str, Any]:
-    """Parameters of these shapes, by name; the same at every call."""
+    """Parameters with these shapes, by name; the same values at every call."""
     rng = np.random.default_rng(0)
     return {name: rng.normal(size=shape) * 0.3 for name, shape in names.items()}
 
@@ -62,7 +62,7 @@ def hidden(p: Any, role: str) -> Any:
 
 
 def convolved(x: Any, kernel: Any, bias: Any, stride: int) -> Any:
-    """Images [B, H, W, C], kernels [h, w, C, F]: sums over patches, as TensorFlow lays them out."""
+    """Convolve images [B, H, W, C] with kernels [h, w, C, F], TensorFlow's layout."""
     size = kernel.shape[0]
     out = (x.shape[1] - size) // stride + 1
     found = np.zeros((len(x), out, out, kernel.shape[3]))
@@ -75,7 +75,7 @@ def convolved(x: Any, kernel: Any, bias: Any, stride: int) -> Any:
 
 
 def seen(images: Any, p: Any, scope: str) -> Any:
-    """What the Nature CNN of Stable Baselines makes of images."""
+    """The features of images by the Nature CNN of Stable Baselines."""
     x = images / 255.0
     for number, stride in ((1, 4), (2, 2), (3, 1)):
         bias = p[f"{scope}/c{number}/b"].reshape(-1)
@@ -84,7 +84,7 @@ def seen(images: Any, p: Any, scope: str) -> Any:
 
 
 def cnn(scope: str) -> dict[str, tuple[int, ...]]:
-    """The shapes of its Nature CNN, for images of 44x44, of which 2x2 are left."""
+    """The shapes of its Nature CNN for images of 44x44 pixels; its last feature map is 2x2."""
     return {
         f"{scope}/c1/w": (8, 8, 2, 32),
         f"{scope}/c1/b": (1, 32, 1, 1),

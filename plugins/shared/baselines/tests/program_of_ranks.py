@@ -1,4 +1,4 @@
-"""Run by `test_ranks.py` on two ranks of mpirun: models learn, and each rank tells of its own."""
+"""Run by `test_ranks.py` on two ranks under mpirun: trains models and reports from each rank."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ RANK = MPI.COMM_WORLD.Get_rank()
 
 
 def parameters(model: Any) -> str:
-    """What stands for all of a model's parameters, bit for bit."""
+    """A hash of all of a model's parameters."""
     every = b"".join(value.tobytes() for value in model.get_parameters().values())
     return hashlib.sha256(every).hexdigest()[:12]
 
 
 def tell(text: str) -> None:
-    """In one piece, because the other rank prints too."""
+    """Print by a single write, because the other rank prints, too."""
     sys.stdout.write(f"rank {RANK}: {text}.\n")
     sys.stdout.flush()
 

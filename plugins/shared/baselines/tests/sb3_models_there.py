@@ -1,4 +1,4 @@
-"""Models as Stable-Baselines3 writes them into files, with networks as torch builds them."""
+"""Files of models as Stable-Baselines3 writes them, with networks built directly in torch."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def saved(
 
 
 def mlp(*sizes: int, activation: type[nn.Module] = nn.Tanh, ends: bool = False) -> nn.Sequential:
-    """Linear layers with an activation after each, the last one only if it is no output."""
+    """Linear layers, each with an activation; an output layer has none."""
     torch.manual_seed(sum(sizes))
     parts: list[nn.Module] = []
     for before, after in itertools.pairwise(sizes):

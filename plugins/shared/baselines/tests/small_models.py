@@ -1,4 +1,4 @@
-"""A model that is made and trained in little time."""
+"""A model that is quick to make and train."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hyperparameters that a program sets as attributes of a model count, or are refused."""
+"""Hyperparameters that a program sets as attributes of a model are used, or refused."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Setting(BaseCallback):
 
 
 def parameters(model: Any) -> dict[str, Any]:
-    """What an optimiser moves, without targets and averages that follow it."""
+    """The parameters that optimisers train, without targets and averages."""
     found = model.agent.get_parameters()
     return {name: one for name, one in found.items() if name.startswith("model/")}
 

@@ -14,7 +14,7 @@ from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.gail import ExpertDataset
 from rlk_baselines.models import ActorCriticRLModel
 
-#: Names of the documentation's tables, but for those that README says are not there.
+#: The names in the documentation's tables, except those that the README lists as missing.
 OF_ALL = "self total_timesteps callback log_interval tb_log_name reset_num_timesteps writer"
 OF_VECTORS = (
     "new_tb_log mb_obs mb_rewards mb_actions mb_dones mb_states ep_infos actions states "
@@ -48,7 +48,7 @@ OFF = {"learning_starts": 2, "batch_size": 2}
 
 
 def seen(model: Any, steps: int) -> list[dict[str, Any]]:
-    """The variables of every step, lists as they were then."""
+    """The variables of every step, with copies of lists."""
     found: list[dict[str, Any]] = []
 
     def keep(variables: dict[str, Any], _: Any) -> None:
@@ -152,7 +152,7 @@ def test_a_segment_is_kept_as_arrays_of_its_length(counting) -> None:
     last = steps[3]
     assert last["observations"][:, 0].tolist() == [0, 1, 2, 0] and last["horizon"] == 4
     assert last["episode_starts"].tolist() == [True, False, False, True]
-    # As in Stable Baselines, what the step has given follows after the callback.
+    # As in Stable Baselines, the results of a step are added after the callback.
     assert last["dones"].tolist() == [False, False, True, False]
     assert last["rewards"].tolist() == last["true_rewards"].tolist() == [1, 1, 1, 0]
     assert last["actions"].shape == last["vpreds"].shape == (4,)

@@ -1,4 +1,4 @@
-"""What the documentation says of `learn` and its callbacks, of every algorithm."""
+"""Tests for every algorithm what the documentation says about `learn` and its callbacks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rlk_baselines.common.callbacks import (
 from rlk_baselines.gail import ExpertDataset, generate_expert_traj
 
 OFF = {"learning_starts": 6, "batch_size": 4, "train_freq": 2}
-#: Model -> its arguments, steps of a collection, and what rows are counted by.
+#: Model -> its arguments, steps per collection, and the unit of `log_interval`.
 MODELS: dict[str, tuple[dict[str, Any], int, str]] = {
     "A2C": ({"n_steps": 4}, 4, "collections"),
     "ACER": ({"n_steps": 4, "replay_ratio": 0}, 4, "collections"),
@@ -40,12 +40,12 @@ MODELS: dict[str, tuple[dict[str, Any], int, str]] = {
     "TRPO": ({"timesteps_per_batch": 4}, 4, "every"),
 }
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
-#: What stops a training.
+#: Results that stop a training.
 STOPPING = {"False": False, "numpy's False": np.False_}
 
 
 class Noting(BaseCallback):
-    """Notes what it is called for, and returns something else from some call on."""
+    """Records its calls, and returns another result from some call on."""
 
     def __init__(self, at: int = 10**6, result: Any = False) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ def env_of(name: str, counting: Any) -> Any:
 
 @pytest.fixture
 def made(counting: Any) -> Any:
-    """A model by its name, in an environment whose episodes have 3 steps, or at most 3."""
+    """A model by its name, in an environment with episodes of 3 steps, or at most 3."""
 
     def make(name: str, **more: Any) -> Any:
         settings = {**MODELS[name][0], "seed": 0, "n_cpu_tf_sess": 1, **more}
@@ -146,7 +146,7 @@ def test_false_stops_however_the_callback_is_passed(name: str, result: Any, made
     event = EventCallback(Noting(1, result))
     event._on_step = lambda: event._on_event() if event.n_calls == 5 else True
     assert model.learn(20, callback=event).num_timesteps == 5
-    # None and what is no truth value let it go on, as there.
+    # As in Stable Baselines, None and values that are not booleans do not stop it.
     for goes_on in (None, 0):
         assert model.learn(4, callback=Noting(1, goes_on)).num_timesteps == 4
 

@@ -1,4 +1,4 @@
-"""Functions that make environments seed what a whole program draws from."""
+"""Functions that make environments also seed the global generators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlk_baselines.common.cmd_util import make_mujoco_env, make_robotics_env
 
 
 class Reaching(gymnasium.Env):
-    """Shows goals, as a robot's environment does; its first observation follows from the seed."""
+    """A goal environment like those of robots; its first observation depends on the seed."""
 
     metadata = {"render_modes": ["rgb_array"]}
 
@@ -44,7 +44,7 @@ def register(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def drawn() -> list[float]:
-    """What the generators of a whole program give next."""
+    """The next numbers of the global generators."""
     return [random.random(), float(np.random.rand()), float(torch.rand(()))]
 
 

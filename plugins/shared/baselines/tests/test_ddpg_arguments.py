@@ -1,4 +1,4 @@
-"""Arguments that DDPG alone has: its memory, evaluations and noise on parameters."""
+"""Arguments that only DDPG has: its memory, evaluations and parameter noise."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def made(env: Any = "Pendulum-v1", **keywords: Any) -> DDPG:
 
 
 class Played:
-    """Counts the steps, which have a reward of 2; an episode has seven."""
+    """Counts its steps, each with a reward of 2; an episode has seven steps."""
 
     def __init__(self, like: Any) -> None:
         self.observation_space, self.action_space = like.observation_space, like.action_space
@@ -55,7 +55,7 @@ def test_a_class_of_buffers_is_the_storage_that_it_stands_for() -> None:
     assert names(PrioritizedReplayBuffer) == ["replay", "prioritized-replay"]
 
     class Own(ReplayBuffer):
-        """Would not be called."""
+        """A custom class, which would not be called."""
 
     with pytest.raises(ValueError, match="memory_policy is Own; it is ReplayBuffer or Prioritized"):
         made(memory_policy=Own)

@@ -78,7 +78,7 @@ def test_a_space_without_distribution_is_refused() -> None:
 
 
 class Exponential(ProbabilityDistribution):
-    """A program's own: of numbers above 0 with a rate, [B]."""
+    """A custom distribution: exponential, with rates [B]."""
 
     def __init__(self, rate: torch.Tensor) -> None:
         super().__init__()

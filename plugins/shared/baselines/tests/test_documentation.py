@@ -19,7 +19,7 @@ from documented_programs import Block, blocks
 from rlk.errors import PlanError
 from rlk_baselines.common.base_class import BaseRLModel
 
-#: What a block has in it that cannot run -> the reason.
+#: Code in a block that cannot run -> the reason.
 LEFT_OUT = {
     "tf.Session": "TensorFlow's session",
     "tf.constant": "TensorFlow's graph",
@@ -28,13 +28,13 @@ LEFT_OUT = {
     "def __init__(self, arg1, arg2, ...)": "no Python: its author leaves three dots to the reader",
     "pkg_resources": "renames a module of Stable Baselines below 2.6, to load its files",
 }
-#: What a block is to raise, as the documentation says itself.
+#: Code in a block -> the error that it raises according to the documentation.
 RAISES = {
     "np.seterr(all='raise') # define before your code.\n\nprint(\"numpy test:": FloatingPointError,
     "numpy overflow test": FloatingPointError,
     "NanAndInfEnv": ValueError,
 }
-#: What the documentation leaves to its reader, or has made in an earlier block.
+#: Definitions that the documentation leaves to its reader, or has in an earlier block.
 BEFORE = """
 import numpy as np
 from rlk_baselines import A2C, gym
@@ -93,7 +93,7 @@ def files(folder: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _short(folder: Path, files: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Trainings are short, and numpy's settings are as they were."""
+    """Shorten trainings, and restore numpy's settings."""
     learn = BaseRLModel.learn
 
     def shortly(self: Any, total_timesteps: float, *arguments: Any, **keywords: Any) -> Any:

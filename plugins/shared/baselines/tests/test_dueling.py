@@ -1,4 +1,4 @@
-"""Whether DQN is dueling is said by its policy, by `policy_kwargs` or in the policy's own class."""
+"""The policy decides whether DQN is dueling: by `policy_kwargs`, or in a custom policy class."""
 
 from __future__ import annotations
 

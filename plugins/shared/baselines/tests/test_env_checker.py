@@ -1,4 +1,4 @@
-"""What `check_env` finds out by playing an environment."""
+"""What `check_env` finds by stepping an environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environments that models learn in: how they are given, changed, seeded and normalised."""
+"""The environments that models learn in: how they are passed, changed, seeded and normalised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training and evaluation see their environments in the same wrappers, or a program is told."""
+"""A program is warned if training and evaluation have environments in different wrappers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environment that a model gives out: `get_env`, `env`, and `training_env` of callbacks."""
+"""The environment that a model returns: `get_env`, `env`, and `training_env` of callbacks."""
 
 from __future__ import annotations
 

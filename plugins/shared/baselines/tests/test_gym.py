@@ -24,7 +24,7 @@ from rlk_baselines.common.atari_wrappers import (
 
 
 class Game(gym.Env):
-    """Shows the number of its frame; its second life ends with the frame 9, and it with it."""
+    """Observes the number of the frame; the second life, and so the game, ends at frame 9."""
 
     observation_space = spaces.Box(0, 255, (2, 2, 1), np.uint8)
     action_space = spaces.Discrete(4)
@@ -52,7 +52,7 @@ class Game(gym.Env):
         return self.seen(), -3.0, self.frame == 9, {"frame": self.frame}
 
     def seen(self):
-        # Something is drawn in every second frame only.
+        # The object is only drawn in every second frame.
         return np.full((2, 2, 1), self.frame * 10 * (self.frame % 2), np.uint8)
 
 

@@ -1,4 +1,4 @@
-"""Environments of `gym.make`: seeds that they are given themselves, and their time limits."""
+"""Environments of `gym.make`: their own seeds, and their time limits."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Small(FeedForwardPolicy):
 
 
 class Priced(BitFlippingEnv):
-    """The reward of a step depends on a number in its info."""
+    """A goal environment in which the reward depends on a number in `info`."""
 
     def step(self, action: Any) -> Any:
         observation, reward, done, info = super().step(action)

@@ -114,7 +114,7 @@ def test_what_is_no_expert_data_is_refused(counting, tmp_path: Path) -> None:
 
 
 def test_a_policy_imitates_the_expert_by_rewards_that_are_learnt(counting, tmp_path: Path) -> None:
-    """The environment rewards both actions alike; the expert takes one of them."""
+    """The environment rewards both actions equally; the expert always takes the same one."""
     data = generate_expert_traj(expert, None, counting(), n_episodes=30)
     settings: Any = {"timesteps_per_batch": 60, "g_step": 1, "d_stepsize": 1e-2, "seed": 0}
     model = GAIL("MlpPolicy", counting(), quiet(data), vf_iters=1, n_cpu_tf_sess=1, **settings)

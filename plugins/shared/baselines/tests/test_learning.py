@@ -34,7 +34,7 @@ from rlk_baselines.tensorboard import folder_of_run
 
 
 class Recording(BaseCallback):
-    """Notes what it is called for, and stops after some steps."""
+    """Records its calls, and stops the training after some steps."""
 
     def __init__(self, stop_after: int = 10**6) -> None:
         super().__init__()
@@ -337,7 +337,7 @@ def test_the_package_imports_nothing_until_it_is_used() -> None:
 
 
 class Failing(BaseCallback):
-    """Opens a file that is not there, when it is told of this."""
+    """Raises FileNotFoundError in the method `when`."""
 
     def __init__(self, when: str) -> None:
         super().__init__()

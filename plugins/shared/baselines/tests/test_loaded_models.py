@@ -1,4 +1,4 @@
-"""Models that were saved with functions, or in more than a registered environment."""
+"""Models that were saved with functions, or in environments that an id cannot make again."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class Halved(gym.RewardWrapper):
 
 
 def more_than_an_id() -> dict[str, Any]:
-    """What a model may be trained in, by what is named where it is missing."""
+    """Environments that an id cannot make again, by the name in the error message."""
 
     def stacked() -> Any:
         return VecFrameStack(make_vec_env("CartPole-v1", 2), 2)

@@ -1,4 +1,4 @@
-"""The arguments of models: the documented ones, what they default to, and which have no effect."""
+"""The arguments of models: the documented ones, their defaults, and which have no effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models in files: every kind of file, what is replaced on loading, and what does not fit."""
+"""Saved models: every kind of file, replacements when loading, and values that do not fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Off-policy models in a `VecNormalize`: what their replay keeps, and what they learn from."""
+"""Off-policy models in a `VecNormalize`: what their replay stores, and what they learn from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`VecNormalize` reads what Stable Baselines 2.10 and Stable-Baselines3 have saved, inertly."""
+"""`VecNormalize` reads files of Stable Baselines 2.10 and 3 without running code from them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Trap:
 
 @pytest.fixture(params=["stable_baselines", "stable_baselines3"])
 def there(request, monkeypatch):
-    """The two classes of that package, made as its pickles name them, and gone afterwards."""
+    """Define the two classes to which a package's pickles refer, and remove them afterwards."""
     made = {}
     for place, name in (
         ("common.vec_env.vec_normalize", "VecNormalize"),

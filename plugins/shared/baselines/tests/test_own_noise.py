@@ -1,4 +1,4 @@
-"""Noise on actions that a program has written itself is called, and reset where episodes end."""
+"""A program's own action noise is called, and reset where episodes end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OFF = {"learning_starts": 0, "batch_size": 8}
 
 
 class Own(ActionNoise):
-    """Counts how often it was called and reset."""
+    """Counts its calls and resets."""
 
     def __init__(self, value: object = 1.0) -> None:
         self.value, self.calls, self.resets = value, 0, 0

@@ -1,4 +1,4 @@
-"""What models predict: actions and probabilities, and which observations they take."""
+"""Predictions of models: actions, probabilities, and the observations that they accept."""
 
 from __future__ import annotations
 

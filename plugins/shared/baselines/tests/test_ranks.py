@@ -1,4 +1,4 @@
-"""A program under mpirun: the models that train over MPI in Stable Baselines do so here."""
+"""A program under mpirun: the models that use MPI in Stable Baselines also do so here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`predict(deterministic=False)` of the off-policy models, as the documentation has it."""
+"""`predict(deterministic=False)` of the off-policy models, as it is documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models of sb3-contrib that rlk's own plugins carry."""
+"""The models of sb3-contrib that rlk's plugins implement."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SMALL: dict[str, Any] = {"n_steps": 16, "batch_size": 16, "n_epochs": 1, "seed":
 
 
 def masked() -> Any:
-    """Refuses forbidden actions by an error."""
+    """Raises an error for forbidden actions."""
     return MaskedIdentityEnv(space=spaces.Discrete(5), ep_length=8)
 
 
@@ -43,7 +43,7 @@ def of_three() -> Any:
 
 
 class IdentityEnvBoxes(IdentityEnvBox):
-    """Shows a number, and takes one of three actions."""
+    """Observes a number, and takes one of three actions."""
 
     def __init__(self) -> None:
         super().__init__(ep_length=4)

@@ -22,7 +22,7 @@ SMALL: dict[str, Any] = {"n_steps": 8, "batch_size": 8, "n_epochs": 1}
 
 
 class Tens(gymnasium.Env[Any, Any]):
-    """Episodes of so many steps, with 10 for each; every other one is a success."""
+    """Episodes of a given length with reward 10 per step; every other episode is a success."""
 
     observation_space = spaces.Box(-9, 9, (1,), np.float32)
     action_space = spaces.Discrete(2)

@@ -1,4 +1,4 @@
-"""Extractors of features, as Stable-Baselines3 has them."""
+"""Feature extractors, as in Stable-Baselines3."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rlk_baselines.sb3.common.vec_env import DummyVecEnv
 
 
 class SmallCnn(BaseFeaturesExtractor):
-    """As in the documentation there: images [C, H, W], of which it tries a sample."""
+    """As in Stable-Baselines3's documentation: it encodes a sample image [C, H, W] for its sizes."""
 
     def __init__(self, observation_space: Any, features_dim: int = 256) -> None:
         super().__init__(observation_space, features_dim)
@@ -41,7 +41,7 @@ class SmallCnn(BaseFeaturesExtractor):
 
 
 class Combined(BaseFeaturesExtractor):
-    """An image and numbers, each by its own module."""
+    """Encodes an image and a vector, each by its own module."""
 
     def __init__(self, observation_space: Any) -> None:
         super().__init__(observation_space, 8)

@@ -1,4 +1,4 @@
-"""Models of Stable-Baselines3 itself: files as it writes them, networks as torch builds them."""
+"""Files of Stable-Baselines3: files as it writes them, with networks built directly in torch."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_layers_that_are_shared_and_an_activation(tmp_path: Path) -> None:
 
 
 class Seen(nn.Module):
-    """Stable-Baselines3's Nature CNN, for images of 44x44 with two channels."""
+    """Stable-Baselines3's Nature CNN, for images of 44x44 pixels with two channels."""
 
     def __init__(self) -> None:
         super().__init__()

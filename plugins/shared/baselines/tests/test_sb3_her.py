@@ -1,4 +1,4 @@
-"""Programs of Stable-Baselines3 that learn by hindsight."""
+"""Programs for Stable-Baselines3 that use hindsight replay."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def by_hindsight(model: Any, env: Any, **keywords: Any) -> Any:
 
 
 def settings(model: Any) -> Any:
-    """Of hindsight, in the plan of the agent that does the work."""
+    """The settings of hindsight replay in the plan of the model's agent."""
     storages = model.agent.plan.storages
     return next(one.config for one in storages if one.name == "hindsight-replay")
 

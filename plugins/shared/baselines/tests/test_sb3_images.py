@@ -1,4 +1,4 @@
-"""Policies of images: their layers behind the CNN, bounds, and on which axis channels are."""
+"""Policies for images: their layers after the CNN, bounds, and the axis of channels."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from rlk_baselines.sb3.common.vec_env.patch_gym import _patch_env
 from rlk_baselines.sb3.elsewhere import INSTEAD
 from rlk_baselines.sb3.ppo.policies import CnnPolicy
 
-#: Module below `rlk_baselines.sb3` -> names of it.
+#: Module of `rlk_baselines.sb3` -> names in it.
 IMPORTED = {
     **{f"{name}.{name}": name.upper() for name in ("a2c", "ddpg", "dqn", "ppo", "sac", "td3")},
     **{f"{name}.policies": "MlpPolicy CnnPolicy MultiInputPolicy" for name in ("a2c", "ppo")},
@@ -70,7 +70,7 @@ IMPORTED = {
 
 
 class Game(gymnasium.Env[Any, Any]):
-    """Counts frames; its second life ends with the frame 9, and it with it."""
+    """Counts frames; the second life, and so the game, ends at frame 9."""
 
     observation_space = spaces.Box(0, 255, (2, 2, 1), np.uint8)
     action_space = spaces.Discrete(4)

@@ -1,4 +1,4 @@
-"""Methods of `model.policy`, as Stable-Baselines3 has them."""
+"""Methods of `model.policy`, as in Stable-Baselines3."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_the_mode_is_the_likeliest_action_and_what_predict_gives(name: str) -> N
     assert state is None
     if name.startswith("Box"):
         likeliest = likeliest.clamp(-0.5, 2)
-    # Acting in numpy rounds otherwise.
+    # Acting in numpy rounds differently.
     torch.testing.assert_close(torch.from_numpy(predicted), likeliest.detach(), check_dtype=False)
     assert np.array_equal(model.predict(SEEN, deterministic=True)[0], predicted)
     single = policy.predict(SEEN[0], None, None, True)[0]

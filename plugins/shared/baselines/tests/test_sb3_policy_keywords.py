@@ -1,4 +1,4 @@
-"""`policy_kwargs` of Stable-Baselines3: how far actions deviate, first weights, the optimiser."""
+"""`policy_kwargs` of Stable-Baselines3: standard deviations, initial weights, the optimiser."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def test_deviations_that_do_not_depend_on_it() -> None:
     for model in (ppo(log_std_init=-1.5), A2C("MlpPolicy", "Pendulum-v1", seed=0)):
         expected = -1.5 if isinstance(model, PPO) else 0.0
         assert log_std(model).tolist() == [expected]
-    # As there, what has no effect is taken: test_without_effect.py has the warnings.
+    # As in Stable-Baselines3, keywords without effect are accepted; test_without_effect.py tests
+    # the warnings.
     assert ppo("CartPole-v1", log_std_init=-1.5, full_std=True).agent.plan.distribution
     kwargs = {"log_std_init": -3.0, "net_arch": [8]}
     SAC("MlpPolicy", "Pendulum-v1", buffer_size=256, policy_kwargs=kwargs)
@@ -73,7 +74,7 @@ def test_networks_that_share_their_extractor_may_say_so() -> None:
     assert ppo(share_features_extractor=True)
     with pytest.raises(Refused, match="share_features_extractor=False, but networks share one"):
         ppo(share_features_extractor=False)
-    # Of numbers, an extractor has nothing to learn.
+    # The extractor of a vector has no parameters.
     kwargs = {"share_features_extractor": False, "net_arch": [8]}
     assert SAC("MlpPolicy", "Pendulum-v1", buffer_size=256, policy_kwargs=kwargs)
     with pytest.raises(Refused, match="DQN gives actions by"):

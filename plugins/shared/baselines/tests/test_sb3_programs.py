@@ -1,4 +1,4 @@
-"""What programs of Stable-Baselines3 do besides: loading to act, monitors, seeds, devices."""
+"""Further uses by programs for Stable-Baselines3: loading to act, monitors, seeds, devices."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from rlk_baselines.sb3.common.monitor import Monitor, load_results
 from rlk_baselines.sb3.common.vec_env import DummyVecEnv
 
 SMALL: dict[str, Any] = {"n_steps": 16, "batch_size": 16, "n_epochs": 1}
-#: What the zoo of Stable-Baselines3 passes to `load` in order to look at a model.
+#: What RL Zoo passes to `load` in order to show a model.
 ENJOY = {"learning_rate": 0.0, "lr_schedule": lambda _: 0.0, "clip_range": lambda _: 0.0}
 
 

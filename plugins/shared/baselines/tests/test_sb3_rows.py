@@ -1,4 +1,4 @@
-"""Where the rows of a model go: a logger of its own, by the keys of Stable-Baselines3."""
+"""The rows of a model go to its own logger, by the keys of Stable-Baselines3."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def scalars(folder: Path) -> dict[str, list[int]]:
 
 
 class Kept(KVWriter):
-    """A format of a program's own."""
+    """A custom format."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[dict[str, Any], int]] = []

@@ -1,4 +1,4 @@
-"""What the files of Stable-Baselines3 say of a model's class and settings."""
+"""A model's class and settings in the files of Stable-Baselines3."""
 
 from __future__ import annotations
 

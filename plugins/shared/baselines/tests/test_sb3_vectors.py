@@ -1,4 +1,4 @@
-"""Wrappers of vectors as Stable-Baselines3 has them: stacked frames, monitors, turned images."""
+"""Vector wrappers as in Stable-Baselines3: stacked frames, monitors, transposed images."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rlk_baselines.sb3.common.vec_env import (
 
 
 class Frames(gymnasium.Env[Any, Any]):
-    """Observations that are filled with the number of the step, from 1 on; episodes of 3 steps."""
+    """Observations are filled with the number of the step, from 1; episodes of 3 steps."""
 
     def __init__(self, space: Any = None) -> None:
         self.observation_space = space or image(3, 36, 40)

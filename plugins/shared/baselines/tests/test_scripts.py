@@ -16,7 +16,7 @@ from rlk_baselines.ddpg.main import noises
 
 
 class Film(gym.Env):
-    """A grey image as Atari's wrappers show it."""
+    """A grey image as the Atari wrappers return it."""
 
     observation_space = spaces.Box(0, 255, (36, 36, 1), np.uint8)
     action_space = spaces.Discrete(3)
@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture
 def films(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Films in the place of games."""
+    """Replace games by films."""
     monkeypatch.setattr(scripts, "make_atari", lambda _: Film())
     monkeypatch.setattr(scripts, "wrap_deepmind", lambda env: env)
     monkeypatch.setattr(
@@ -110,7 +110,7 @@ def test_the_humanoids_model_is_saved_and_shown(
     assert reward == pytest.approx(0.1 * env.rewards[-1])
 
     class Shown(Exception):
-        """Instead of a window that stays."""
+        """Raised instead of showing a window without end."""
 
     def show(model: PPO1) -> None:
         raise Shown(model.num_timesteps)

@@ -1,4 +1,4 @@
-"""What the seed of a model decides besides its own streams."""
+"""What the seed of a model determines in addition to its own random streams."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlk_baselines.gym import make
 
 
 def drawn() -> list[float]:
-    """A number of every generator that is shared by a program."""
+    """A number from each of the global generators."""
     return [random.random(), float(np.random.rand()), float(torch.rand(1))]
 
 

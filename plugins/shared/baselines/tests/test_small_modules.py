@@ -1,4 +1,4 @@
-"""Small modules below `common` that large programs import, and the places of others."""
+"""Small modules of `common` that large programs import, and other module names."""
 
 from __future__ import annotations
 

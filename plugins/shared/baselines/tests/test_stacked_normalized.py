@@ -1,4 +1,4 @@
-"""`VecFrameStack(VecNormalize(env))`: every frame as it was normalised when it was seen."""
+"""`VecFrameStack(VecNormalize(env))`: every frame keeps the normalisation of its step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STACKS = pytest.mark.parametrize("stack", [VecFrameStack, VecFrameStackOf3])
 
 
 class Recorded(VecEnvWrapper):
-    """Keeps what it passes on, and what an episode ended on."""
+    """Records the observations that it returns, and the last ones of episodes."""
 
     def reset(self) -> Any:
         self.frames, self.ends = [self.venv.reset()], {}
@@ -46,10 +46,10 @@ def test_frames_are_those_of_the_normalisation_and_zeros_before_an_episode(stack
         else:
             history = [*history[1:], frame]
         assert np.array_equal(observation[0], np.concatenate(history))
-    # What the environment gave is one frame; the normalisation knows nothing of the stack.
+    # The environment returns single frames; the normalisation does not see the stack.
     assert env.get_original_obs().shape == (1, 2)
     assert len(recorded.ends) == 3
-    # An older frame has the statistics of its time: it is not what it would be now.
+    # An older frame was normalised by the statistics of its step, not by the current ones.
     raw = np.array([[3.0, 7.0]])
     assert not np.allclose(recorded.ends[3], normalize.normalize_obs(raw)[0])
 

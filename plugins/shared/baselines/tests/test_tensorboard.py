@@ -1,4 +1,4 @@
-"""What models write for tensorboard, and at which timesteps; and the figures of a call of learn."""
+"""What models write for TensorBoard and at which timesteps, and the counts of a call of learn."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_models_of_sb3_write_by_the_interval_of_rows(counting, tmp_path: Path) -
 
 
 class Waiting(BaseCallback):
-    """Notes which update is collected for, by the variables of the call."""
+    """Records at every step the number of the update, from the callback's variables."""
 
     def __init__(self) -> None:
         super().__init__()

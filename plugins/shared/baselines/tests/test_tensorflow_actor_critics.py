@@ -1,4 +1,4 @@
-"""Actor-critics of Stable Baselines 2.10: from its files they compute as they did there."""
+"""Actor-critics from files of Stable Baselines 2.10 compute the same outputs as there."""
 
 from __future__ import annotations
 

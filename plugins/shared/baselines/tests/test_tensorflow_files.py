@@ -1,4 +1,4 @@
-"""Files of Stable Baselines 2.10: what is read of them, and what is refused."""
+"""Files of Stable Baselines 2.10: what is read from them, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DQN, SAC, TD3 and DDPG of Stable Baselines 2.10: from its files they compute as they did."""
+"""DQN, SAC, TD3 and DDPG from files of Stable Baselines 2.10 compute the same outputs as there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of tensors, by hand."""
+"""Functions of tensors, with results computed by hand."""
 
 from __future__ import annotations
 

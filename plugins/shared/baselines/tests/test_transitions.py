@@ -1,4 +1,4 @@
-"""A program puts transitions into the replay of a model."""
+"""A program adds transitions to the replay of a model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add(model, action) -> None:
 
 @pytest.mark.parametrize("kind", [DDPG, SAC, TD3])
 def test_actions_of_a_box_are_those_that_the_replay_holds(kind) -> None:
-    """As there: what was sampled, or what a callback has seen, can be added as it is."""
+    """As in Stable Baselines, sampled actions, and those in a callback, can be added unchanged."""
     model = kind("MlpPolicy", Taking(spaces.Box(*np.array([[0, -4], [10, 0]], np.float32))))
     action, _ = model.predict(np.zeros(2))
     add(model, scale_action(model.action_space, action))

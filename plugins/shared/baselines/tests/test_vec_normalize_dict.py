@@ -1,4 +1,4 @@
-"""`VecNormalize` of observations that are a Dict, as Stable-Baselines3 has it."""
+"""`VecNormalize` of Dict observations, as in Stable-Baselines3."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BOX = spaces.Box(-np.inf, np.inf, (2,), np.float32)
 
 
 class Parts(Env[Any, Any]):
-    """Shows how many steps the episode has: as a place, as a speed, and as a number."""
+    """Observes the number of steps: as a position, as a velocity, and as an integer."""
 
     def __init__(self, length: int = 3) -> None:
         self.observation_space = spaces.Dict(
@@ -46,7 +46,7 @@ class Parts(Env[Any, Any]):
 
 
 class Goals(Parts):
-    """The same steps towards a place that is never reached, but in hindsight."""
+    """The same steps towards a goal that is only reached in hindsight."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -156,7 +156,7 @@ def test_an_image_that_is_normalised_is_shown_as_numbers() -> None:
 
 
 class Bytes(Parts):
-    """Shows whole numbers: an image, or the memory of a game."""
+    """Observes integers: an image, or the memory of a game."""
 
     def __init__(self, *shape: int) -> None:
         super().__init__(length=20)

@@ -1,4 +1,4 @@
-"""Arguments that another one leaves without effect: one rule for all classes."""
+"""Arguments that have no effect because of another one: one rule for all classes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OTHER: dict[str, Any] = {
     "target_noise_clip": 0.25,
     "vf_stepsize": 1e-3,
 }
-#: Switch -> what turns it off, and on.
+#: Switch -> the values that turn it off and on.
 SWITCHES: dict[str, tuple[Any, Any]] = {
     "tensorboard_log": (None, "board"),
     "use_sde": (False, True),
@@ -49,7 +49,7 @@ SWITCHES: dict[str, tuple[Any, Any]] = {
     "target_policy_noise": (0.0, 0.1),
     "vf_iters": (0, 2),
 }
-#: Arguments that keep constructors quick.
+#: Arguments that make constructors fast.
 SMALL: dict[str, Any] = {"nb_rollout_steps": 20}
 SB2 = [getattr(rlk_baselines, name) for name in rlk_baselines.__all__ if name.isupper()]
 SB2.remove(rlk_baselines.HER)  # whose arguments are those of the class that learns
@@ -69,7 +69,7 @@ def env_of(kind: Any) -> str:
 
 
 def made(kind: Any, **given: Any) -> tuple[Any, list[str]]:
-    """A model, and what was warned of."""
+    """A model, and the warnings."""
     policy = "MlpLstmPolicy" if kind is RecurrentPPO else "MlpPolicy"
     small = {name: value for name, value in SMALL.items() if name in kind.names}
     if "buffer_size" in kind.names and kind.algo != "acer":
@@ -100,7 +100,7 @@ def test_it_is_warned_of_and_passed_over_unless_what_it_needs_is_there(
 
 
 def test_every_setting_that_a_switch_puts_in_is_in_the_table() -> None:
-    """Those of plugins that only another argument brings into a run."""
+    """These are the settings of plugins that are only in a run because of another argument."""
     for kind in (*SB2, *SB3):
         component = default_kernel().registries.algorithms.get(kind.algo).component()
         switched = {*component.activates.values(), "adaptive-parameter-noise"}

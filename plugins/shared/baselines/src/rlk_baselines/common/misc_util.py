@@ -46,5 +46,5 @@ def flatten_lists(listoflists: Iterable[list[Any]]) -> list[Any]:
 
 
 def zipsame(*seqs: Any) -> Any:
-    """`zip` of sequences of the same length; ValueError if their lengths differ."""
+    """`zip` of sequences of the same length; iterating raises ValueError if lengths differ."""
     return zip(*seqs, strict=True)

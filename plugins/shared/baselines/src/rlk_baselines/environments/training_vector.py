@@ -155,8 +155,8 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
         """Call the method of the environments with these indices; the results.
 
         Raises:
-            AttributeError: if a loaded model's environments are not made yet: a call is no reason
-                to make them.
+            AttributeError: if a loaded model's environments are not made yet; a call does not make
+                them.
         """
         if isinstance(self.venv, AwaitedVecEnv) and not self.venv.is_made:
             raise AttributeError(name)

@@ -188,10 +188,10 @@ class EvalCallback(_EvalCallback):
 
 
 class StopTrainingOnMaxEpisodes(BaseCallback):
-    """Stops the training after `max_episodes` times the number of environments episodes.
+    """Stops the training after `max_episodes` episodes per environment, on average.
 
     Args:
-        max_episodes: episodes per environment, on average.
+        max_episodes: the number of episodes per environment.
         verbose: 0 prints nothing.
     """
 

@@ -23,7 +23,7 @@ class LinearSchedule:
 
     Args:
         start, end: the first and the last value.
-        end_fraction: the fraction of the training, above 0 to 1, after which the value is `end`.
+        end_fraction: the fraction of the training after which the value is `end`; above 0.
     """
 
     start: float
