@@ -133,7 +133,7 @@ def test_a_name_that_a_component_has_is_refused_with_its_owner():
 def test_a_command_that_hides_another_or_is_hidden_is_refused(name):
     registries = Kernel(discover=False).registries
     registries.commands.register("report.best", lambda: None)
-    with pytest.raises(PlanError, match="is not to be had beside `rlk report best` of this prog"):
+    with pytest.raises(PlanError, match="cannot exist beside `rlk report best` of this prog"):
         check_free(names(name), "commands", registries)
     check_free(names("report.worst"), "commands", registries)
     if name == "report":

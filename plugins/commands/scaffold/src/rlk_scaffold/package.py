@@ -67,7 +67,7 @@ def names(component: str, dist: str | None = None) -> Names:
             )
     if keyword.iskeyword(made.module) or keyword.iskeyword(made.class_name):
         raise PlanError(
-            f"{made.module} or {made.class_name} is a word of Python. Take another name."
+            f"{made.module} or {made.class_name} is a keyword of Python. Take another name."
         )
     return made
 
@@ -109,7 +109,7 @@ def _check_reached(name: str, registries: Registries) -> None:
     for other in registries.commands:
         if f"{other.name}.".startswith(f"{name}.") or f"{name}.".startswith(f"{other.name}."):
             raise PlanError(
-                f"the command `rlk {name.replace('.', ' ')}` is not to be had beside `rlk "
+                f"the command `rlk {name.replace('.', ' ')}` cannot exist beside `rlk "
                 f"{other.name.replace('.', ' ')}` of {other.owner}. Take another name."
             )
 
