@@ -60,9 +60,13 @@ def descendants(pid):
 
 
 def shared_files():
-    """Shared memory that has a name; jobs of other users may add and remove some."""
+    """Names in /dev/shm, without those that other programs add and remove.
+
+    These are MPI's, and semaphores of multiprocessing, which this backend does not use: tests of
+    `rlk tune` that run at the same time have some.
+    """
     found = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
-    return {name for name in found if not name.startswith(("mpich", "ucx"))}
+    return {name for name in found if not name.startswith(("mpich", "ucx", "sem.mp-"))}
 
 
 @pytest.fixture
