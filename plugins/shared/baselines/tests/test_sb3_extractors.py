@@ -24,7 +24,7 @@ from rlk_baselines.sb3.common.vec_env import DummyVecEnv
 
 
 class SmallCnn(BaseFeaturesExtractor):
-    """As in Stable-Baselines3's documentation: it encodes a sample image [C, H, W] for its sizes."""
+    """As in Stable-Baselines3's documentation: it encodes a sample image [C, H, W]."""
 
     def __init__(self, observation_space: Any, features_dim: int = 256) -> None:
         super().__init__(observation_space, features_dim)

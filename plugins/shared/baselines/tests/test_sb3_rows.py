@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rlk_baselines import logger as logger_of_210
 from rlk_baselines.sb3 import A2C, DQN, PPO
 from rlk_baselines.sb3.common.callbacks import BaseCallback, EvalCallback
 from rlk_baselines.sb3.common.logger import HumanOutputFormat, KVWriter, Logger, configure
@@ -157,3 +159,20 @@ def test_a_logger_by_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == ""
     with pytest.raises(ValueError, match="unknown format 'yaml'"):
         configure(str(tmp_path), ["yaml"])
+
+
+def test_a_table_may_go_into_an_open_file(capsys: pytest.CaptureFixture[str]) -> None:
+    file, file_of_210 = io.StringIO(), io.StringIO()
+    logger = Logger(None, [HumanOutputFormat(file)])
+    logger.record("a", 1)
+    logger.dump()
+    logger.info("words")
+    old = logger_of_210.Logger(None, [logger_of_210.HumanOutputFormat(file_of_210)])
+    old.logkv("a", 1)
+    old.dumpkvs(to_stdout=False)
+    old.log("words")
+    for one in (logger, old):
+        one.close()
+    for written in (file.getvalue(), file_of_210.getvalue()):
+        assert "| a | 1 |" in written and written.endswith("words\n")
+    assert capsys.readouterr().out == ""

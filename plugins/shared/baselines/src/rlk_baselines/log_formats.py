@@ -40,11 +40,12 @@ class HumanOutputFormat(KVWriter, SeqWriter):
     """Writes every row as a table of text.
 
     Args:
-        filename_or_file: a path. For an open file, everything goes to standard output instead.
+        filename_or_file: a path, or an open file, which `close` does not close.
     """
 
     def __init__(self, filename_or_file: str | IO[str]) -> None:
         self._is_own = isinstance(filename_or_file, str)
+        self._is_stdout = filename_or_file is sys.stdout
         self.file: IO[str] = (
             open(filename_or_file, "w", encoding="utf-8")  # noqa: SIM115 - it is closed by close()
             if isinstance(filename_or_file, str)
@@ -54,7 +55,7 @@ class HumanOutputFormat(KVWriter, SeqWriter):
     @property
     def is_stdout(self) -> bool:
         """Whether it prints to standard output instead of writing to a file."""
-        return not self._is_own
+        return self._is_stdout
 
     def writekvs(self, kvs: Mapping[str, Any]) -> None:
         rows = {_cut(key): _cut(_for_people(value)) for key, value in sorted(kvs.items())}
@@ -69,11 +70,8 @@ class HumanOutputFormat(KVWriter, SeqWriter):
         self._write(" ".join(seq))
 
     def _write(self, text: str) -> None:
-        if self._is_own:
-            self.file.write(f"{text}\n")
-            self.file.flush()
-        else:
-            print(text, flush=True)  # sys.stdout may have been replaced since
+        # sys.stdout may have been replaced since.
+        print(text, file=sys.stdout if self._is_stdout else self.file, flush=True)
 
     def close(self) -> None:
         if self._is_own:

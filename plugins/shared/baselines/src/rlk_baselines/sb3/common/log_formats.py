@@ -47,7 +47,7 @@ class HumanOutputFormat(KVWriter, SeqWriter):
     """Writes every row as a table of text, with keys grouped by the part before their slash.
 
     Args:
-        filename_or_file: a path. For an open file, everything goes to standard output instead.
+        filename_or_file: a path, or an open file, which `close` does not close.
     """
 
     def __init__(self, filename_or_file: str | IO[str]) -> None:
