@@ -13,7 +13,11 @@ from gymnasium import spaces
 from rlk_baselines import PPO2
 from rlk_baselines.common.callbacks import EvalCallback as EvalCallback210
 from rlk_baselines.sb3 import PPO
-from rlk_baselines.sb3.common.callbacks import EvalCallback, StopTrainingOnNoModelImprovement
+from rlk_baselines.sb3.common.callbacks import (
+    ConvertCallback,
+    EvalCallback,
+    StopTrainingOnNoModelImprovement,
+)
 from rlk_baselines.sb3.common.env_util import make_vec_env
 from rlk_baselines.sb3.common.evaluation import evaluate_policy
 from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecNormalize
@@ -120,3 +124,17 @@ def test_evaluations_of_stable_baselines_2_write_what_they_did(counting, tmp_pat
     )
     PPO2("MlpPolicy", counting(), n_steps=8, nminibatches=1).learn(8, callback=evaluation)
     assert {*np.load(tmp_path / "evaluations.npz")} == {"timesteps", "results", "ep_lengths"}
+
+
+def test_a_callback_after_an_evaluation_that_returns_none_overrules_no_other_one() -> None:
+    class Quiet(ConvertCallback):
+        def _on_step(self) -> None:  # type: ignore[override]
+            return None
+
+    def learn(goes_on: bool) -> int:
+        after = Quiet(lambda *_: None)
+        best = ConvertCallback(lambda *_: goes_on)
+        callback = EvalCallback(Tens(), best, after, eval_freq=3, n_eval_episodes=1, verbose=0)
+        return PPO("MlpPolicy", Tens(), **SMALL).learn(8, callback=callback).num_timesteps
+
+    assert (learn(False), learn(True)) == (3, 8)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rlk_baselines.common.callback_interface import stops
 from rlk_baselines.common.callbacks import (
     BaseCallback,
     CallbackList,
@@ -139,7 +140,7 @@ class EvalCallback(_EvalCallback):
         goes_on = super()._on_step()
         is_due = self.eval_freq > 0 and self.n_calls % self.eval_freq == 0
         if is_due and self.callback_after_eval is not None:
-            return self.callback_after_eval.on_step() and goes_on
+            return not stops(self.callback_after_eval.on_step()) and goes_on
         return goes_on
 
     def update_child_locals(self, locals_: dict[str, Any]) -> None:
