@@ -85,7 +85,11 @@ def test_an_activation_of_torch_comes_back_and_serves_again(tmp_path: Path) -> N
 
 
 def test_an_activation_of_sb3_comes_back_and_serves_again(tmp_path: Path) -> None:
-    kwargs = {"activation_fn": torch.nn.ELU, "optimizer_class": torch.optim.Adam, "net_arch": [8]}
+    kwargs = {
+        "activation_fn": torch.nn.ELU,
+        "optimizer_class": torch.optim.RMSprop,
+        "net_arch": [8],
+    }
     sb3.A2C("MlpPolicy", "CartPole-v1", policy_kwargs=kwargs).save(tmp_path / "model")
     model = sb3.A2C.load(tmp_path / "model", env="CartPole-v1")
     model.gamma = 0.5

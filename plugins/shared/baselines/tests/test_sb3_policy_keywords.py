@@ -64,10 +64,26 @@ def test_an_optimiser_that_is_the_one_there_is_may_be_named() -> None:
     assert ppo(**kwargs).learn(64)
     for other in (
         {"optimizer_class": optim.SGD},
+        {"optimizer_class": optim.AdamW, "optimizer_kwargs": {"eps": 1e-5}},
         {"optimizer_kwargs": {"weight_decay": 1e-4}},
     ):
         with pytest.raises(Refused, match=r"optimizer_.*learns by Adam with an epsilon of 1e-05"):
             ppo(**other)
+
+
+def test_a2c_has_rmsprop_and_may_name_it() -> None:
+    def a2c(**kwargs: Any) -> A2C:
+        return A2C("MlpPolicy", "CartPole-v1", rms_prop_eps=1e-3, policy_kwargs=kwargs)
+
+    assert a2c(optimizer_class=optim.RMSprop, optimizer_kwargs={"eps": 1e-3}).learn(5)
+    for other in (
+        {"optimizer_class": optim.Adam},
+        {"optimizer_kwargs": {"eps": 1e-5}},
+    ):
+        with pytest.raises(
+            Refused, match=r"optimizer_.*learns by RMSprop with an epsilon of 0.001"
+        ):
+            a2c(**other)
 
 
 def test_networks_that_share_their_extractor_may_say_so() -> None:

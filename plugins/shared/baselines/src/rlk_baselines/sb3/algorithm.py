@@ -153,10 +153,15 @@ class BaseAlgorithm(BaseRLModel):
             self.policy_kwargs,
             self.layers,
             self.layers_of_images,
+            optimizer=self._optimizer(),
             is_off_policy=isinstance(self, OffPolicyRLModel),
             use_sde=bool(self._given.get("use_sde")),
             action_space=self.action_space,
         )
+
+    def _optimizer(self) -> tuple[type, float]:
+        """The class of the model's optimiser, and its epsilon."""
+        return torch.optim.Adam, 1e-8 if isinstance(self, OffPolicyRLModel) else 1e-5
 
     def _take(self, agent: Any) -> None:
         super()._take(agent)

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torch.optim import Adam
-
 from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.deviation_keywords import deviation_settings
 from rlk_baselines.sb3.extractors import has_extractor, translate_extractor
-
-#: The epsilon of Adam, by whether the algorithm is off-policy.
-_EPSILON = {False: 1e-5, True: 1e-8}
 
 
 def settings_of(
@@ -22,6 +17,7 @@ def settings_of(
     layers: Sequence[int],
     layers_of_images: Sequence[int],
     *,
+    optimizer: tuple[type, float],
     is_off_policy: bool,
     use_sde: bool,
     action_space: Any,
@@ -34,6 +30,7 @@ def settings_of(
             settings of rlk's policy.
         layers: the default sizes of each network's hidden layers.
         layers_of_images: likewise, after the Nature CNN.
+        optimizer: the class of the model's optimiser, and its epsilon.
         is_off_policy: whether the algorithm is off-policy. A list in `net_arch` then applies to
             actor and critics, otherwise to policy and value function.
         use_sde: whether exploration is state-dependent.
@@ -43,7 +40,7 @@ def settings_of(
         Refused: for a keyword or value that is not supported.
     """
     kwargs = dict(kwargs)
-    _refuse_other_optimisers(kwargs, _EPSILON[is_off_policy])
+    _refuse_other_optimisers(kwargs, *optimizer)
     deviations = deviation_settings(
         kwargs, action_space, use_sde=use_sde, is_off_policy=is_off_policy
     )
@@ -75,14 +72,18 @@ def settings_of(
     return {**policy_settings(policy, kwargs), **deviations}
 
 
-def _refuse_other_optimisers(kwargs: dict[str, Any], epsilon: float) -> None:
+def _refuse_other_optimisers(kwargs: dict[str, Any], own: type, epsilon: float) -> None:
     """Remove the keywords of the optimiser; Refused unless they describe the model's optimiser."""
-    kind, given = kwargs.pop("optimizer_class", Adam), kwargs.pop("optimizer_kwargs", None) or {}
-    for key, other in ("optimizer_class", kind is not Adam), ("optimizer_kwargs", given):
-        if other and dict(given) != {"eps": epsilon}:
+    kind, given = kwargs.pop("optimizer_class", own), kwargs.pop("optimizer_kwargs", None) or {}
+    has_other_keywords = dict(given) not in ({}, {"eps": epsilon})
+    for key, is_other in (
+        ("optimizer_class", kind is not own),
+        ("optimizer_kwargs", has_other_keywords),
+    ):
+        if is_other:
             raise Refused(
-                f"policy_kwargs has {key}, but this model learns by Adam with an epsilon of "
-                f"{epsilon}. Optimisers are chosen in rlk: rlk.make(…, optimiser=NAME)."
+                f"policy_kwargs has {key}, but this model learns by {own.__name__} with an epsilon "
+                f"of {epsilon}. Optimisers are chosen in rlk: rlk.make(…, optimiser=NAME)."
             )
 
 

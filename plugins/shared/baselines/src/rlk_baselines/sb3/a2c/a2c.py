@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from torch.optim import RMSprop
+
 from rlk_baselines.sb3.algorithm import LAST, OnPolicyAlgorithm
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -45,6 +47,9 @@ class A2C(OnPolicyAlgorithm):
         "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
         "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
     }
+
+    def _optimizer(self) -> tuple[type, float]:
+        return RMSprop, self._given["rms_prop_eps"]
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As in `BaseAlgorithm`; in rlk, state-dependent exploration is a distribution."""

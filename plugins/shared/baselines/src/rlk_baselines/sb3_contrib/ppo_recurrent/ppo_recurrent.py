@@ -51,6 +51,7 @@ class RecurrentPPO(PPO):
             kwargs,
             self.layers,
             self.layers_of_images,
+            optimizer=self._optimizer(),
             is_off_policy=False,
             use_sde=bool(self._given["use_sde"]),
             action_space=self.action_space,
