@@ -129,7 +129,7 @@ def first(observation: Any) -> Any:
 
 
 def after(step: Step) -> Any:
-    """The first environment's observation after a step; an episode's last one where it ended."""
+    """The first environment's observation after a step; the last one of an episode that ended."""
     ended = step.terminated[0] or step.truncated[0]
     return copied(step.final_observation[0]) if ended else first(step.next_observation)
 

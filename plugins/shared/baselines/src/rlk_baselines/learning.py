@@ -37,7 +37,7 @@ class Call:
     tb_log_name: str
     reset_num_timesteps: bool
     writer: ScalarWriter | None = None
-    losses: LossCurves | None = None  #: writes losses for TensorBoard, more often than rows
+    losses: LossCurves | None = None  #: writes losses for TensorBoard, independently of rows
 
     def variables(self, model: BaseRLModel) -> dict[str, Any]:
         """The variables of `learn` that callbacks find in `locals` from the start."""

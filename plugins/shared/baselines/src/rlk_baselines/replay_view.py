@@ -36,7 +36,7 @@ class ReplayView:
 
     @property
     def buffer_size(self) -> int:
-        """The most transitions that are kept."""
+        """The largest number of transitions, of all environments together."""
         return int(self._model.buffer_size)
 
     def can_sample(self, n_samples: int) -> bool:

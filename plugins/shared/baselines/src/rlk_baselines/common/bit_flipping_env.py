@@ -14,7 +14,7 @@ class BitFlippingEnv(FourValuesEnv):
     Args:
         n_bits: the number of bits.
         continuous: whether actions are a Box [n_bits]; each number above 0 flips its bit.
-        max_steps: the most steps of an episode; None means `n_bits`.
+        max_steps: the largest number of steps per episode; None means `n_bits`.
         discrete_obs_space: whether a bit pattern is observed as one number.
         image_obs_space: whether a bit pattern is observed as an image.
     """

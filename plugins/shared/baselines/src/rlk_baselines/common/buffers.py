@@ -14,10 +14,10 @@ Sampled = tuple[Array, Array, Array, Array, Array]
 
 
 class ReplayBuffer:
-    """The latest transitions, sampled uniformly by numpy's global generator.
+    """The latest transitions, sampled uniformly with numpy's global generator.
 
     Args:
-        size: the most transitions to keep; the oldest are overwritten.
+        size: the largest number of transitions; the oldest are overwritten.
     """
 
     def __init__(self, size: int) -> None:
@@ -35,7 +35,7 @@ class ReplayBuffer:
 
     @property
     def buffer_size(self) -> int:
-        """The most transitions that are kept."""
+        """The largest number of transitions."""
         return self._maxsize
 
     def can_sample(self, n_samples: int) -> bool:
@@ -95,7 +95,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
     """Proportional prioritised replay (Schaul et al. 2015, arXiv 1511.05952).
 
     Args:
-        size: the most transitions to keep.
+        size: the largest number of transitions; the oldest are overwritten.
         alpha: the exponent of priorities, at least 0; 0 samples uniformly.
     """
 

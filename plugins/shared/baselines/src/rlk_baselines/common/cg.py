@@ -23,7 +23,7 @@ def conjugate_gradient(
     Args:
         f_ax: the product of A and a vector [D].
         b_vec: b, float [D].
-        cg_iters: the most iterations.
+        cg_iters: the largest number of iterations.
         callback: called with x before every iteration, and at the end.
         verbose: whether to print the residuals.
         residual_tol: the iterations end when |b - A x|^2 is smaller.

@@ -213,7 +213,7 @@ class ProbabilityDistributionType:
         init_scale: float = 1.0,
         init_bias: float = 0.0,
     ) -> tuple[Any, Tensor, Tensor]:
-        """Compute the distribution from the last hidden layers, with a linear layer behind each.
+        """Compute the distribution from the last hidden layers, with a linear layer after each.
 
         The first call makes the linear layers; an optimiser trains `heads.parameters()`.
 

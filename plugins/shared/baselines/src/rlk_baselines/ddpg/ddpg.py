@@ -74,7 +74,7 @@ class DDPG(DeterministicModel):
         return {**given, "memory_limit": None}  # files have both names
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """As in `Constructed`; `memory_policy` may be a class, and evaluations are no setting."""
+        """As in `Constructed`, without evaluations; `memory_policy` may be a class of buffers."""
         memory = settings.get("memory_policy")
         if isinstance(memory, type):
             settings["memory_policy"] = _storage(memory)

@@ -55,7 +55,7 @@ def _limited(env: Any, limit: int) -> Any:
 
 
 class Adopted(Env):
-    """Wraps an environment with gym's interface that is not Gymnasium's class, as a `gym.Env`."""
+    """Wraps an environment with gym's interface that is not a `gymnasium.Env`, as those of gym."""
 
     gives_four_values = True  #: see `rlk_old_gym.interface.is_old`
 

@@ -32,7 +32,7 @@ class ReplayBuffer:
     """The latest transitions of N environments, sampled uniformly.
 
     Args:
-        buffer_size: the most transitions to keep, of all environments together.
+        buffer_size: the largest number of transitions, of all environments together.
         observation_space, action_space: of one environment.
         device: the device of the batches.
         n_envs: N.

@@ -215,7 +215,7 @@ class StopTrainingOnNoModelImprovement(BaseCallback):
     Pass it as the `callback_after_eval` of an `EvalCallback`.
 
     Args:
-        max_no_improvement_evals: the most consecutive evaluations without a new best model.
+        max_no_improvement_evals: the largest number of consecutive evaluations without one.
         min_evals: evaluations at the start that are not counted.
         verbose: 0 prints nothing.
     """

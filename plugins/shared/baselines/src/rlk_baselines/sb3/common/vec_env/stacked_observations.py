@@ -16,7 +16,7 @@ Order = str | Mapping[str, str | None] | None
 
 
 class StackedObservations:
-    """Stacks frames along an axis, the newest last; at the start of an episode, others are zeros.
+    """Stacks frames along an axis, the newest last; those before an episode's start are zeros.
 
     Args:
         num_envs: N.
