@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from rlk_baselines import logger as logger_of_210
 from rlk_baselines.sb3 import A2C, DQN, PPO
@@ -176,3 +177,30 @@ def test_a_table_may_go_into_an_open_file(capsys: pytest.CaptureFixture[str]) ->
     for written in (file.getvalue(), file_of_210.getvalue()):
         assert "| a | 1 |" in written and written.endswith("words\n")
     assert capsys.readouterr().out == ""
+
+
+def test_files_hold_every_value_that_was_recorded(tmp_path: Path) -> None:
+    long = "a_key_of_more_than_20_letters"
+    values = {f"{long}_1": 1, f"{long}_2": 2, "note": 'one, "two"', "array": np.arange(2)}
+    old = logger_of_210.Logger(
+        None, [logger_of_210.make_output_format(one, str(tmp_path)) for one in ("log", "csv")]
+    )
+    for key, value in values.items():
+        old.logkv(key, value)
+    old.dumpkvs()
+    old.close()
+    assert (tmp_path / "log.txt").read_text().count(long[:20]) == 2
+    (row,) = rows_of(tmp_path / "progress.csv")
+    assert row == {key: str(value) for key, value in values.items()}
+    new = configure(str(tmp_path / "sb3"), ["json", "csv"])
+    new.record("tensor", torch.tensor(0.5))
+    new.record("note", values["note"])
+    for _ in range(2):
+        new.dump()
+        new.record("note", values["note"])
+    new.close()
+    lines = (tmp_path / "sb3" / "progress.json").read_text().splitlines()
+    assert [json.loads(line).get("tensor") for line in lines] == [0.5, None]
+    assert [one["note"] for one in rows_of(tmp_path / "sb3" / "progress.csv")] == 2 * [
+        values["note"]
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import sys
@@ -58,12 +59,12 @@ class HumanOutputFormat(KVWriter, SeqWriter):
         return self._is_stdout
 
     def writekvs(self, kvs: Mapping[str, Any]) -> None:
-        rows = {_cut(key): _cut(_for_people(value)) for key, value in sorted(kvs.items())}
+        rows = [(_cut(key), _cut(_for_people(value))) for key, value in sorted(kvs.items())]
         if not rows:
             return
-        widths = max(map(len, rows)), max(map(len, rows.values()))
+        widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
         line = "-" * (sum(widths) + 7)
-        table = [f"| {key:<{widths[0]}} | {value:<{widths[1]}} |" for key, value in rows.items()]
+        table = [f"| {key:<{widths[0]}} | {value:<{widths[1]}} |" for key, value in rows]
         self._write("\n".join([line, *table, line]))
 
     def writeseq(self, seq: Sequence[str]) -> None:
@@ -106,9 +107,8 @@ class JSONOutputFormat(KVWriter):
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value.item() if isinstance(value, np.generic) else value
+    """A number, array or tensor as plain Python; anything else is returned as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 class CSVOutputFormat(KVWriter):
@@ -132,11 +132,10 @@ class CSVOutputFormat(KVWriter):
         if new:
             width = len(self.keys)
             lines = [self.keys, *(one + [""] * (width - len(one)) for one in self._rows)]
-            text = "".join(f"{','.join(line)}\n" for line in lines)
-            self._path.write_text(text, encoding="utf-8")
         else:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(f"{','.join(row)}\n")
+            lines = [row]
+        with self._path.open("w" if new else "a", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(lines)
 
 
 class TensorBoardOutputFormat(KVWriter):
