@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from rlk.errors import PlanError
 from rlk_baselines import PPO2
 from rlk_baselines.common.callbacks import EvalCallback as EvalCallback210
 from rlk_baselines.sb3 import PPO
@@ -116,6 +117,8 @@ def test_what_is_called_after_an_evaluation_sees_the_variables_of_training() -> 
     )
     model = PPO("MlpPolicy", Tens(), **SMALL).learn(100, callback=evaluation)
     assert model.num_timesteps == 8
+    with pytest.raises(PlanError, match=r"EvalCallback\(env, callback_after_eval=…\)"):
+        PPO("MlpPolicy", Tens(), **SMALL).learn(8, callback=StopTrainingOnNoModelImprovement(1))
 
 
 def test_evaluations_of_stable_baselines_2_write_what_they_did(counting, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rlk.errors import PlanError
 from rlk_baselines.common.callback_interface import stops
 from rlk_baselines.common.callbacks import (
     BaseCallback,
@@ -218,6 +219,9 @@ class StopTrainingOnNoModelImprovement(BaseCallback):
         max_no_improvement_evals: the largest number of consecutive evaluations without one.
         min_evals: evaluations at the start that are not counted.
         verbose: 0 prints nothing.
+
+    Raises:
+        PlanError: when it is called by anything else.
     """
 
     def __init__(self, max_no_improvement_evals: int, min_evals: int = 0, verbose: int = 0) -> None:
@@ -227,7 +231,12 @@ class StopTrainingOnNoModelImprovement(BaseCallback):
         self.no_improvement_evals = 0
 
     def _on_step(self) -> bool:
-        parent: Any = self.parent
+        parent = self.parent
+        if not isinstance(parent, _EvalCallback):
+            raise PlanError(
+                "StopTrainingOnNoModelImprovement is called by an EvalCallback: pass it as "
+                "EvalCallback(env, callback_after_eval=…)."
+            )
         is_better = parent.best_mean_reward > self.last_best_mean_reward
         self.last_best_mean_reward = parent.best_mean_reward
         if is_better:
