@@ -156,8 +156,11 @@ def test_noises_of_ddpg_are_read_from_their_names() -> None:
     assert sorted(found) == ["action_noise", "param_noise"]
     assert found["param_noise"].desired_action_stddev == 0.2
     assert noises("none", 2) == {}
-    with pytest.raises(ValueError, match="--noise-type 'pink_1' is none of"):
-        noises("pink_1", 2)
+    for wrong in ("pink_1", "normal", "ou_much"):
+        with pytest.raises(ValueError, match=f"--noise-type '{wrong}' is none of"):
+            noises(wrong, 2)
+    with pytest.raises(ValueError, match="sigma"):
+        noises("normal_-1", 2)
 
 
 @pytest.mark.parametrize(

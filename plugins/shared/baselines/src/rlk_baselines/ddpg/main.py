@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
@@ -72,24 +73,33 @@ def noises(text: str, action_size: int) -> dict[str, Any]:
         action_size: the number of dimensions of an action.
 
     Raises:
-        ValueError: for an unknown kind.
+        ValueError: for an unknown kind, or without a standard deviation.
     """
     found: dict[str, Any] = {}
     for one in (part.strip() for part in text.split(",")):
-        kind, _, deviation = one.partition("_")
+        kind, deviation = _kind_and_deviation(one)
         mean = np.zeros(action_size)
         if kind == "adaptive-param":
-            wanted = float(deviation)
-            found["param_noise"] = AdaptiveParamNoiseSpec(wanted, desired_action_stddev=wanted)
+            spec = AdaptiveParamNoiseSpec(deviation, desired_action_stddev=deviation)
+            found["param_noise"] = spec
         elif kind == "normal":
-            found["action_noise"] = NormalActionNoise(mean, float(deviation) + mean)
+            found["action_noise"] = NormalActionNoise(mean, deviation + mean)
         elif kind == "ou":
-            found["action_noise"] = OrnsteinUhlenbeckActionNoise(mean, float(deviation) + mean)
-        elif kind != "none":
-            raise Refused(
-                f"--noise-type {one!r} is none of adaptive-param_0.2, normal_0.2, ou_0.2 and none."
-            )
+            found["action_noise"] = OrnsteinUhlenbeckActionNoise(mean, deviation + mean)
     return found
+
+
+def _kind_and_deviation(text: str) -> tuple[str, float]:
+    """The kind and the standard deviation of a noise such as `ou_0.2`."""
+    kind, _, number = text.partition("_")
+    if text == "none":
+        return kind, 0.0
+    if kind in ("adaptive-param", "normal", "ou"):
+        with contextlib.suppress(ValueError):
+            return kind, float(number)
+    raise Refused(
+        f"--noise-type {text!r} is none of adaptive-param_0.2, normal_0.2, ou_0.2 and none."
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> Any:
