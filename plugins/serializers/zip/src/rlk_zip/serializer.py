@@ -62,7 +62,7 @@ class ZipSerializer(FileSerializer):
         Arrays larger than a part are mapped files, so that reading needs little memory.
 
         Raises:
-            BadFile: it is no such file, is damaged, is newer than this serializer, or holds a
+            BadFile: if it is no such file, is damaged, is newer than this serializer, or holds a
                 pickle.
             RlkError: if the folder has no room for the mapped files.
         """

@@ -77,7 +77,7 @@ def references(encoded: Any) -> dict[str, Kind]:
     """Name -> kind of all tensors that a JSON value refers to.
 
     Raises:
-        ValueError: it is not a result of `encode`.
+        ValueError: if it is not a result of `encode`.
     """
     found: dict[str, Kind] = {}
 
@@ -98,7 +98,7 @@ def decode(encoded: Any, tensor: Callable[[str, Kind], Any]) -> Any:
         tensor: returns the tensor of that name and kind.
 
     Raises:
-        ValueError: it is not a result of `encode`.
+        ValueError: if it is not a result of `encode`.
     """
     if isinstance(encoded, list):
         return [decode(item, tensor) for item in encoded]

@@ -21,8 +21,8 @@ def check(config: HindsightReplayConfig, plan: Plan) -> None:
     It is made for this, checked, and closed again; one that was passed is checked directly.
 
     Raises:
-        PlanError: observations have no goals, the environment no `compute_reward`, or new goals are
-            to be drawn every time although another storage keeps a priority for each.
+        PlanError: if observations have no goals, the environment has no `compute_reward`, or new
+            goals are to be drawn every time although another storage keeps a priority for each.
     """
     from rlk.planning.environment import MakeEnv, vector_of
     from rlk_hindsight_replay.rewards import reward_of
@@ -51,7 +51,7 @@ def check_goals(space: Any) -> None:
     """Check that a space of observations has goals.
 
     Raises:
-        PlanError: a goal is missing, or they have two shapes.
+        PlanError: if a goal is missing, or their shapes differ.
     """
     found = getattr(space, "spaces", {})
     missing = [key for key in (ACHIEVED, DESIRED) if key not in found]

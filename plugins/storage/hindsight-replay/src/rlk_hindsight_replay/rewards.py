@@ -48,7 +48,7 @@ class Judge:
             info: key -> [B]; a method that takes no batches gets one number for every key.
 
         Raises:
-            RlkError: the method fails, or returns something other than a number.
+            RlkError: if the method fails, or returns something other than a number.
         """
         if self.vectorised is None:
             self._try(achieved, desired, info)
@@ -104,7 +104,7 @@ def judges(schema: Schema) -> tuple[Judge, Judge | None]:
     """The environment's reward, and its end where it can tell.
 
     Raises:
-        PlanError: it has no `compute_reward`.
+        PlanError: if it has no `compute_reward`.
     """
     env = None if schema.make_env is None else schema.make_env()
     kept = [key.removeprefix("info.") for key in schema.extras if key.startswith("info.")]
@@ -118,7 +118,7 @@ def reward_of(env: Any, goals: Any, info_keys: Iterable[str]) -> Callable[..., A
     """The environment's `compute_reward`.
 
     Raises:
-        PlanError: it has none.
+        PlanError: if it has none.
     """
     found = method_of(env, "compute_reward", goals, info_keys)
     if found is None:

@@ -171,7 +171,7 @@ class HindsightReplay:
         """Load the result of `state_dict`.
 
         Raises:
-            RlkError: it was saved with another `n_sampled_goal`.
+            RlkError: if it was saved with another `n_sampled_goal`.
         """
         if not self._stay:
             return

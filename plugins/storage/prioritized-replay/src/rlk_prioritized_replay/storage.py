@@ -99,7 +99,7 @@ class PrioritizedReplay:
         then they must not enter the sums.
 
         Raises:
-            RlkError: the update reports no TD error.
+            RlkError: if the update reports no TD error.
         """
         if update.td_error is None:
             raise RlkError(
@@ -125,7 +125,7 @@ class PrioritizedReplay:
         """Restore the saved state bit for bit: the sums depend only on the priorities.
 
         Raises:
-            RlkError: there are more than this memory has transitions and variants of them.
+            RlkError: if there are more priorities than transitions and variants of them here.
         """
         if self._variants != self._base.variants:
             self._resize()

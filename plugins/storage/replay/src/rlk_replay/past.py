@@ -36,7 +36,7 @@ def steps_of(state: State, schema: Schema, capacity: int, zeros: Zeros) -> Itera
         zeros: where the arrays come from that hold the state meanwhile.
 
     Raises:
-        RlkError: it was saved with other observations, actions or extras.
+        RlkError: if it was saved with other observations, actions or extras.
     """
     sizes = state["layout"]
     saved = replace(schema, n_envs=sizes["n_envs"])

@@ -95,7 +95,7 @@ class Ring:
         """Copy one vector step into the ring; returns its row.
 
         Raises:
-            RlkError: an extra of the schema is missing, or the final observation of an episode.
+            RlkError: if an extra of the schema, or an episode's final observation, is missing.
         """
         time, row = self._time, self._time % self.capacity
         if not time:

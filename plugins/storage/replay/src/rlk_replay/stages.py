@@ -30,7 +30,7 @@ class Stages:
         """Let a decorator take the stages that it has methods for; return their names.
 
         Raises:
-            RlkError: it has none, or one that another decorator took.
+            RlkError: if it has none, or one that another decorator took.
         """
         stages, name = _stages(decorator), type(decorator).__name__
         if not stages:

@@ -78,7 +78,7 @@ class Replay:
         observation.
 
         Raises:
-            RlkError: an extra of the schema is missing, or the final observation of an episode.
+            RlkError: if an extra of the schema, or an episode's final observation, is missing.
         """
         row = self._ring.write(step)
         if self._stages.decorators:
@@ -105,7 +105,7 @@ class Replay:
         """A batch, through the four stages.
 
         Raises:
-            RlkError: nothing is stored yet.
+            RlkError: if nothing is stored yet.
         """
         if not len(self._ring):
             raise RlkError("storage 'replay' is empty: collect a step before sampling from it.")
@@ -180,7 +180,7 @@ class Replay:
         `added` and `feedback`, and saves its state with its own.
 
         Raises:
-            RlkError: it has no stage, or one that another decorator took.
+            RlkError: if it has no stage, or one that another decorator took.
         """
         stages = self._stages.hand_over(decorator)
         self.variants = max(self.variants, int(getattr(decorator, "variants", 1)))
@@ -291,7 +291,7 @@ class Replay:
         To a decorator that has no saved state, everything stored is announced as new.
 
         Raises:
-            RlkError: it was saved with another size, number of environments or space.
+            RlkError: if it was saved with another size, number of environments or space.
         """
         self._ring.load_state_dict(state)
         self._stages.load_state_dict(state["decorators"])
@@ -304,7 +304,7 @@ class Replay:
         collected: the newest that fit, with the priorities of new ones.
 
         Raises:
-            RlkError: it was saved with other observations, actions or extras.
+            RlkError: if it was saved with other observations, actions or extras.
         """
         is_alike = state["layout"] == self._ring.layout()
         capacity, decorators = self._ring.capacity, self._stages.decorators

@@ -48,7 +48,7 @@ class RolloutStorage:
         """Copy one vector step; after the last of a collection, into the first row again.
 
         Raises:
-            RlkError: an extra of the schema is missing, or the final observation of an episode.
+            RlkError: if an extra of the schema, or an episode's final observation, is missing.
         """
         time = self._written
         if time == self._schema.n_steps:
@@ -85,7 +85,7 @@ class RolloutStorage:
         """The collection, as views that the next one overwrites.
 
         Raises:
-            RlkError: it is not complete.
+            RlkError: if the collection is not complete.
         """
         if self._written < self._schema.n_steps:
             raise RlkError(

@@ -63,7 +63,7 @@ class TrajectoryReplay:
         """Copy one vector step.
 
         Raises:
-            RlkError: an extra of the schema is missing, or the final observation of an episode.
+            RlkError: if an extra of the schema, or an episode's final observation, is missing.
         """
         slot, time = self._collections % self.capacity, self._written
         if time == 0:
@@ -114,7 +114,7 @@ class TrajectoryReplay:
         """The newest collection, copied.
 
         Raises:
-            RlkError: it is not complete.
+            RlkError: if the collection is not complete.
         """
         if self._written or not self._collections:
             raise RlkError(
@@ -130,7 +130,7 @@ class TrajectoryReplay:
         All collections that are kept are equally likely, including the newest.
 
         Raises:
-            RlkError: no collection is complete yet.
+            RlkError: if no collection is complete yet.
         """
         if not self._collections:
             raise RlkError(f"storage {NAME!r} is empty: collect n_steps before sampling from it.")
