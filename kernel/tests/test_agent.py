@@ -10,7 +10,6 @@ from rlk_testing.environments import (
     BY_ACTION_SPACE,
     BoxMatch,
     DiscreteMatch,
-    environment_named,
 )
 
 MATCH = BY_ACTION_SPACE["Discrete"]
@@ -309,88 +308,3 @@ def test_an_agent_is_closed_when_its_block_ends(rlk_stand_in_kernel):
         pass
     assert agent.run.closed
     agent.close()
-
-
-# ---- files ---------------------------------------------------------------------------------------
-
-
-def test_a_saved_model_acts_and_counts_as_it_did(make, tmp_path, rlk_stand_in_kernel):
-    agent = make()
-    agent.learn(40)
-    path = agent.save(tmp_path / "model")
-    assert path.suffix == ".standin"
-    with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel) as loaded:
-        assert torch.equal(loaded.run.parameters.flat, agent.run.parameters.flat)
-        assert loaded.num_timesteps == 40
-        assert loaded.differs and "model, not a checkpoint" in loaded.differs[0]
-
-
-def test_a_model_is_loaded_with_a_seed_of_its_own(make, tmp_path, rlk_stand_in_kernel):
-    path = make(seed=1).save(tmp_path / "model")
-    for seeds, expected in (({"seed": 5}, 5), ({}, 1)):
-        with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, **seeds) as loaded:
-            assert loaded.run.streams.seed == expected
-
-
-def test_settings_may_be_others_when_a_model_is_loaded(make, tmp_path, rlk_stand_in_kernel):
-    path = make(batch_size=4).save(tmp_path / "model")
-    with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, learning_rate=0.5) as loaded:
-        assert loaded.plan.algorithm.config.learning_rate == 0.5
-        assert loaded.plan.algorithm.config.batch_size == 4
-
-
-def test_code_is_not_run_because_a_file_names_it(make, tmp_path, rlk_stand_in_kernel):
-    environments = rlk_stand_in_kernel.registries.environments
-    environments.unregister("stand-in-environments")
-    environments.register("runs", environment_named, runs_code=True)
-    path = make().save(tmp_path / "model")
-    with pytest.raises(PlanError, match="Pass it again"):
-        rlk.load(path, kernel=rlk_stand_in_kernel)
-
-
-def test_a_model_is_loaded_without_what_had_joined_by_itself_and_says_so(
-    make, tmp_path, rlk_stand_in_kernel
-):
-    class Hastens:
-        """An extension that joins wherever an agent is made."""
-
-        @rlk.hookimpl
-        def rlk_training_start(self):
-            pass
-
-    extensions = rlk_stand_in_kernel.registries.extensions
-    extensions.register("hastens", Hastens, autostart="always")
-    agent = make()
-    assert [choice.name for choice in agent.plan.extensions] == ["hastens"]
-    path = agent.save(tmp_path / "model")
-    extensions.unregister("hastens")
-    with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel) as loaded:
-        assert loaded.plan.extensions == ()
-        assert "'hastens'" in loaded.differs[0] and "is left out" in loaded.differs[0]
-        again = loaded.save(tmp_path / "again")
-    with rlk.load(again, env=MATCH, kernel=rlk_stand_in_kernel) as loaded:
-        assert len(loaded.differs) == 1  # it is a model, and nothing is missed
-
-
-def test_a_config_object_is_as_good_as_keywords(rlk_stand_in_kernel):
-    from rlk_testing.stand_in_config import StandInConfig
-
-    with rlk.make(
-        "stand-in", config=StandInConfig(gamma=0.25), kernel=rlk_stand_in_kernel, env=MATCH
-    ) as agent:
-        assert agent.plan.algorithm.config.gamma == 0.25
-
-
-def test_without_a_seed_one_is_drawn_and_kept_in_the_file(rlk_stand_in_kernel, tmp_path):
-    with rlk.make("stand-in", kernel=rlk_stand_in_kernel, env=MATCH) as agent:
-        path = agent.save(tmp_path / "model")
-        with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel) as loaded:
-            assert loaded.run.streams.seed == agent.run.streams.seed
-
-
-def test_a_vector_environment_has_its_own_number_of_environments(make):
-    from gymnasium.vector import AutoresetMode, SyncVectorEnv
-
-    vector = SyncVectorEnv([DiscreteMatch] * 2, autoreset_mode=AutoresetMode.SAME_STEP)
-    with pytest.raises(PlanError, match="n_envs=3"):
-        make(env=vector, n_envs=3)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import torch
 
 from rlk.agent import Agent, Place
 from rlk.errors import BadFile, PlanError
@@ -48,9 +49,14 @@ def make(
         keys = ("policy", "env") if len(unnamed) > 1 else ("env",)
         words = [f"{key}={value!r:.80}" for key, value in zip(keys, unnamed, strict=False)]
         raise PlanError(f"rlk.make takes keywords: rlk.make({', '.join([repr(algo), *words])}, …)")
+    if config is not None and not attrs.has(type(config)):
+        raise PlanError(
+            f"config must be an instance of the algorithm's config class, got {config!r:.80}. "
+            "Settings by name are keywords: rlk.make(…, **settings)."
+        )
     kernel = kernel or default_kernel()
     settings = {} if config is None else attrs.asdict(config, recurse=False)
-    spec = make_spec(algo, {**settings, **given})
+    spec = make_spec(algo, {**settings, **_plain(given)})
     return Agent(_plan(kernel, spec), kernel, spec)
 
 
@@ -79,7 +85,7 @@ def load(
         BadFile: if the file is damaged or not one of rlk's.
         PlanError: if it names something that does not exist, or `out` holds another run.
     """
-    kernel, path = kernel or default_kernel(), Path(path)
+    kernel, path, changes = kernel or default_kernel(), Path(path), _plain(changes)
     saved = saved_files.read_manifest(path, kernel, best=best)["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
     # A process that does something other than train ends here, before it reads a replay.
@@ -97,10 +103,15 @@ def from_state(
     **changes: Any,
 ) -> Agent:
     """An agent from a state that a serializer read from `path`; the rest is as in `load`."""
-    kernel = kernel or default_kernel()
+    kernel, changes = kernel or default_kernel(), _plain(changes)
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
     return _agent(_plan(kernel, spec, path), kernel, spec, state, path, changes)
+
+
+def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Keywords with a device's name instead of a torch.device."""
+    return {k: str(one) if isinstance(one, torch.device) else one for k, one in given.items()}
 
 
 def _agent(

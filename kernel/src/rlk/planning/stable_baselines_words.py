@@ -26,8 +26,19 @@ INSTEAD: Mapping[str, str] = {
         "what is called during training is a plugin: plugins=[…] with an object whose "
         "methods are hooks (@rlk.hookimpl), or one of: rlk plugins list --kind callbacks",
     ),
-    "env_wrapper": "wrappers are plugins: plugins=['NAME'] (--plugin NAME) with one of: "
-    "rlk plugins list --kind wrappers",
+    **dict.fromkeys(
+        ("env_wrapper", "wrapper_class"),
+        "wrappers are plugins: plugins=[…] with the class, or a name (--plugin NAME) of: "
+        "rlk plugins list --kind wrappers",
+    ),
+    "env_kwargs": "keywords of the environment are settings: **{'env.NAME': VALUE}, and on the "
+    "command line --set env.NAME=VALUE",
+    **dict.fromkeys(
+        ("vec_env_cls", "vec_env_class"),
+        "vector environments have names: vec_env='NAME' (--vec-env NAME) with one of: "
+        "rlk plugins list --kind vec_envs",
+    ),
+    "monitor_dir": "every run is monitored: out='FOLDER' has its monitor.csv",
     **dict.fromkeys(
         ("noise_type", "noise_std"),
         "noises are plugins: noise='NAME' (--noise NAME) with one of: "
