@@ -118,8 +118,9 @@ def test_episodes_start_anew_where_an_environment_has_no_state(make):
 
 
 @pytest.mark.parametrize("n_envs", [1, 3])
-def test_environments_of_another_number_are_refused_with_theirs(make, n_envs):
-    state = checkpoint.run_state(make().learn(16).run, replay=False)
+@pytest.mark.parametrize("replay", [True, False])
+def test_environments_of_another_number_are_refused_with_theirs(make, n_envs, replay):
+    state = checkpoint.run_state(make().learn(16).run, replay=replay)
     told = rf"state of 2 environments, and this run has {n_envs}\. Resume it with n_envs=2"
     with pytest.raises(BadFile, match=told):
         checkpoint.restore(make(n_envs=n_envs).run, state)

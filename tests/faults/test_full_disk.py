@@ -131,3 +131,10 @@ def test_an_append_adds_all_or_nothing(tmp_path):
     append(path, b"two\n")
     assert path.read_bytes() == b"one\ntwo\n"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_cannot_be_written_is_named_as_the_user_did(tmp_path):
+    path = tmp_path / ("x" * 300)
+    with pytest.raises(OSError, match="too long") as caught, replacing(path):
+        pass
+    assert caught.value.filename == str(path)

@@ -128,6 +128,8 @@ def restore(run: Run, state: State) -> list[str]:
 def _restore_experience(run: Run, state: State) -> list[str]:
     """Restore plugins, replay and environments; return sentences on what will differ."""
     contents, differs = state["manifest"]["contents"], list[str]()
+    if "storage" in contents or "environments" in contents:
+        _refuse_other_n_envs(run, state["manifest"]["plan"]["run"]["n_envs"])
     plugins = part_of(state, "plugins")
     for name, load in run.hooks.listeners("rlk_load"):
         if name in plugins:
@@ -139,12 +141,7 @@ def _restore_experience(run: Run, state: State) -> list[str]:
         differs.append("the replay was left out of the checkpoint and fills up anew")
     if "environments" in contents and offers(run.env, KeepsEnvironmentState):
         saved = part_of(state, "environments", list)
-        if len(saved) != run.n_envs:
-            raise BadFile(
-                f"the checkpoint has the state of {len(saved)} environments, and this run has "
-                f"{run.n_envs}. Resume it with n_envs={len(saved)}; a model (model.zip), which "
-                "begins new episodes, takes any number."
-            )
+        _refuse_other_n_envs(run, len(saved))
         with _taking_up(f"the environments {run.plan.env.name!r}"):
             run.env.reset(seed=run.streams.integers("environments", run.n_envs))
             run.env.set_state(saved)
@@ -153,6 +150,15 @@ def _restore_experience(run: Run, state: State) -> list[str]:
         run.collector.forget()
         differs.append(f"the checkpoint has no state of {run.plan.env.name}: episodes start anew")
     return differs
+
+
+def _refuse_other_n_envs(run: Run, saved: int) -> None:
+    if saved != run.n_envs:
+        raise BadFile(
+            f"the checkpoint has the state of {saved} environment{'s' * (saved != 1)}, and this "
+            f"run has {run.n_envs}. Resume it with n_envs={saved}; a model (model.zip), which "
+            "begins new episodes, takes any number."
+        )
 
 
 def _take_up(part: Any, state: State, key: str, title: str) -> None:

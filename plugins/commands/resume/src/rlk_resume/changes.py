@@ -1,4 +1,4 @@
-"""A run that is continued with other settings: what changes, and what cannot change."""
+"""What changes where a run is continued with other settings: printed, and kept in a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import PlanError, RlkError
+from rlk.errors import RlkError
 from rlk.files import replacing
 from rlk.planning.saved_plan import as_json
 from rlk.planning.saved_records import SavedPlan
@@ -15,25 +15,6 @@ from rlk.structure import structured
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
-
-
-def refuse_other_n_envs(path: Path, saved: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
-    """Raise PlanError if the run would continue with another number of environments.
-
-    Args:
-        path: the checkpoint.
-        saved: the plan in it, as in files.
-        changes: the settings that the user gives.
-    """
-    before = saved["run"]["n_envs"]
-    now = changes.get("n_envs", before)
-    if now != before:
-        environments = "1 environment" if before == 1 else f"{before} environments"
-        raise PlanError(
-            f"n_envs={now}: {path} holds the state of {environments}, and the run can only "
-            f"continue with as many. A new run with another number can begin with its policy: "
-            f"rlk run --algo NAME --env ENV --n-envs {now} --plugin model-start:path={path}"
-        )
 
 
 def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

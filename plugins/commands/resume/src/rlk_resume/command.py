@@ -57,7 +57,6 @@ def resume(
     from rlk.planning.saved_plan import spec_of
     from rlk.planning.spec import make_spec
     from rlk.running import saved_files
-    from rlk_resume.changes import refuse_other_n_envs
 
     kernel = default_kernel()
     *before, path = checkpoints_of(Path(run), kernel)
@@ -66,7 +65,6 @@ def resume(
     if "run" not in manifest["contents"]:
         raise BadFile(f"{path} is not a checkpoint. {NO_MODEL}")
     changes = given(**options) | {"verbose": 0 if quiet else 1 + verbosity}
-    refuse_other_n_envs(path, manifest["plan"], changes)
     spec = spec_of(
         manifest["plan"], kernel, env=env, plugins=plugins, changes=changes, observers=True
     )

@@ -9,7 +9,8 @@ def find(place: Path, suffix: str, best: bool = False) -> Path | None:
     """The file that a place refers to, or None if it does not exist.
 
     A place is the file itself, its name without the suffix, or a run folder. In a run folder it is
-    the best model (with `best`), else the last model, else the newest checkpoint.
+    the best model (with `best`), else the last model, else the newest checkpoint; in its folder
+    `checkpoints` the newest of these.
     """
     if place.is_dir():
         models = [place / f"best_model{suffix}"] if best else []
@@ -22,10 +23,18 @@ def find(place: Path, suffix: str, best: bool = False) -> Path | None:
 
 
 def checkpoints(folder: Path, *suffixes: str) -> list[Path]:
-    """The checkpoints of a run folder with one of these suffixes, by their timesteps."""
+    """The checkpoints of a run folder with one of these suffixes, by their timesteps.
+
+    Args:
+        folder: the run folder, or the folder `checkpoints` in it.
+        suffixes: of serializers.
+    """
+    inside = folder / "checkpoints"
+    if folder.resolve().name == "checkpoints" and not inside.is_dir():
+        inside = folder
     found = {
         path: path.name.removesuffix(suffix)
         for suffix in suffixes
-        for path in (folder / "checkpoints").glob(f"*{suffix}")
+        for path in inside.glob(f"*{suffix}")
     }
     return sorted((p for p, stem in found.items() if stem.isdecimal()), key=lambda p: int(found[p]))
