@@ -59,22 +59,22 @@ def write_changed_plan(plan: Plan, timesteps: int, before: Mapping[str, Any]) ->
 
 
 def _values(plan: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Every setting and component of a plan, by the key that `--set` takes or by its slot."""
+    """Every setting by the key that `--set` takes, every component by its slot."""
     saved = structured(SavedPlan, plan, "the plan")
-    yield from (
-        (key, value) for key, value in saved.run.given().items() if key != "total_timesteps"
-    )
+    run = saved.run.given()
+    yield from ((key, value) for key, value in run.items() if key != "total_timesteps")
     yield "env", saved.env.name
     yield from ((f"env.{key}", value) for key, value in saved.env.kwargs.items())
     for component in saved.components:
-        if not component.has_joined:
-            prefix = "" if component is saved.algorithm else component.prefix
-            yield (
-                component.slot if component.fills_slot else f"plugin {component.name}",
-                component.name,
-            )
-            yield from ((f"{prefix}{key}", value) for key, value in component.settings.items())
+        if component.has_joined:
+            continue
+        name = component.name
+        yield component.slot if component.fills_slot else f"plugin {name}", name
+        prefix = "" if component is saved.algorithm else component.prefix
+        yield from ((f"{prefix}{key}", value) for key, value in component.settings.items())
 
 
 def _text(value: Any) -> str:
-    return "none" if value is None else value if isinstance(value, str) else json.dumps(value)
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value)
