@@ -14,7 +14,7 @@ from typing import Any
 
 import cloudpickle
 
-from rlk.errors import RlkError
+from rlk.errors import PlanError, RlkError
 from rlk.records import Array
 from rlk_baselines.environments.window import show
 from rlk_films import tiled
@@ -145,11 +145,15 @@ class VecEnvWrapper(VecEnv):
         venv: the inner vector.
         observation_space: of one environment; None means that of the inner vector.
         action_space: likewise.
+
+    Raises:
+        PlanError: for an environment that is no vector.
     """
 
     def __init__(
         self, venv: VecEnv, observation_space: Any = None, action_space: Any = None
     ) -> None:
+        refuse_single(venv, type(self))
         self.venv = venv
         super().__init__(
             venv.num_envs,
@@ -214,6 +218,23 @@ class VecEnvWrapper(VecEnv):
         if has_it and already_found:
             return f"{type(self).__module__}.{type(self).__name__}"
         return self.venv.getattr_depth_check(name, already_found or has_it)
+
+
+def refuse_single(venv: Any, wrapper: type[VecEnvWrapper]) -> None:
+    """Refuse what is no vector; called first by wrappers that read a space before they wrap.
+
+    Args:
+        venv: what a wrapper was given.
+        wrapper: its class.
+
+    Raises:
+        PlanError: for an environment, or anything else that is no `VecEnv`.
+    """
+    if not isinstance(venv, VecEnv):
+        raise PlanError(
+            f"{wrapper.__name__} wraps a vector of environments (VecEnv), got "
+            f"{type(venv).__name__}. Write {wrapper.__name__}(DummyVecEnv([lambda: env]))."
+        )
 
 
 class CloudpickleWrapper:

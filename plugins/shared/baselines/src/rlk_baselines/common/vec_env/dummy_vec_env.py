@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlk_baselines.common.vec_env.four_values import FourValues
-from rlk_baselines.common.vec_env.making import Make
+from rlk_baselines.common.vec_env.making import makers
 from rlk_dummy import DummyVecEnv as Backend
 
 
@@ -24,7 +24,7 @@ class DummyVecEnv(FourValues):
     one: Any = None
 
     def __init__(self, env_fns: Sequence[Callable[[], Any]]) -> None:
-        super().__init__(Backend([Make(one) for one in env_fns], info_keys=None))
+        super().__init__(Backend(makers(env_fns), info_keys=None))
 
     @property
     def envs(self) -> list[Any]:

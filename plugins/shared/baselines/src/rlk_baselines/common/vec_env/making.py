@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
@@ -31,3 +31,18 @@ class Make:
     def __call__(self) -> FiveValues:
         made = self.env_fn()
         return made if isinstance(made, FiveValues) else FiveValues(made)
+
+
+def makers(env_fns: Any) -> list[Make]:
+    """What a vector's backend makes its environments by.
+
+    Raises:
+        PlanError: if `env_fns` is one function or one environment, not a list of functions.
+    """
+    if not isinstance(env_fns, Iterable):
+        one = "env_fn" if callable(env_fns) else "lambda: env"
+        raise PlanError(
+            f"env_fns is {type(env_fns).__name__}, not a list of functions that make an "
+            f"environment each. Write DummyVecEnv([{one}])."
+        )
+    return [Make(one) for one in env_fns]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlk_baselines.common.vec_env.four_values import FourValues
-from rlk_baselines.common.vec_env.making import Make
+from rlk_baselines.common.vec_env.making import makers
 from rlk_subprocess import SubprocVecEnv as Backend
 
 
@@ -23,5 +23,5 @@ class SubprocVecEnv(FourValues):
     """
 
     def __init__(self, env_fns: Sequence[Callable[[], Any]], start_method: Any = None) -> None:
-        makers = [Make(one) for one in env_fns]
-        super().__init__(Backend(makers, start_method=start_method, info_keys=None))
+        backend = Backend(makers(env_fns), start_method=start_method, info_keys=None)
+        super().__init__(backend)

@@ -9,7 +9,12 @@ from gymnasium import spaces
 
 from rlk.errors import PlanError
 from rlk.records import Array
-from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
+from rlk_baselines.common.vec_env.base_vec_env import (
+    Stepped,
+    VecEnv,
+    VecEnvWrapper,
+    refuse_single,
+)
 
 
 class VecFrameStack(VecEnvWrapper):
@@ -27,6 +32,7 @@ class VecFrameStack(VecEnvWrapper):
     """
 
     def __init__(self, venv: VecEnv, n_stack: int) -> None:
+        refuse_single(venv, type(self))
         space = venv.observation_space
         if not isinstance(space, spaces.Box) or not space.shape:
             raise PlanError(f"VecFrameStack takes a Box with axes, got {space}.")

@@ -13,7 +13,12 @@ from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.spaces import describe, map_observation
 from rlk_baselines.common.running_mean_std import RunningMeanStd
-from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
+from rlk_baselines.common.vec_env.base_vec_env import (
+    Stepped,
+    VecEnv,
+    VecEnvWrapper,
+    refuse_single,
+)
 from rlk_baselines.common.vec_env.observation_statistics import (
     Statistics,
     fit,
@@ -62,7 +67,8 @@ class VecNormalize(VecEnvWrapper):
         ret_rms: the statistics of returns.
 
     Raises:
-        PlanError: if `norm_obs` is set and there is no Box to normalise, or a key does not fit.
+        PlanError: if `norm_obs` is set and there is no Box to normalise, if a key does not fit, if
+            `venv` is not a vector, or if a number is out of its range.
     """
 
     obs_rms: Statistics
@@ -79,6 +85,8 @@ class VecNormalize(VecEnvWrapper):
         epsilon: float = 1e-8,
         norm_obs_keys: Iterable[str] | None = None,
     ) -> None:
+        refuse_single(venv, type(self))
+        _check(clip_obs=clip_obs, clip_reward=clip_reward, gamma=gamma, epsilon=epsilon)
         self.obs_rms = statistics_of(venv.observation_space, norm_obs_keys)
         if norm_obs and not self.obs_rms:
             raise PlanError(
@@ -256,3 +264,14 @@ _NOT_SAVED = (
     *("venv", "class_attributes", "num_envs", "observation_space", "action_space"),
     *("ret", "old_obs", "old_rews", "_before", "_ends"),
 )
+
+
+def _check(*, clip_obs: float, clip_reward: float, gamma: float, epsilon: float) -> None:
+    """Refuse numbers out of their ranges."""
+    for name, value in {"clip_obs": clip_obs, "clip_reward": clip_reward}.items():
+        if not value > 0:
+            raise PlanError(f"VecNormalize: {name} must be above 0, got {value}.")
+    if not 0 <= gamma <= 1:
+        raise PlanError(f"VecNormalize: gamma must be from 0 to 1, got {gamma}.")
+    if not epsilon >= 0:
+        raise PlanError(f"VecNormalize: epsilon must be at least 0, got {epsilon}.")

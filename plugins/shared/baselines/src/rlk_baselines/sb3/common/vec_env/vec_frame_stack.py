@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
+from rlk_baselines.common.vec_env.base_vec_env import (
+    Stepped,
+    VecEnv,
+    VecEnvWrapper,
+    refuse_single,
+)
 from rlk_baselines.sb3.common.vec_env.stacked_observations import Order, StackedObservations
 
 
@@ -22,6 +27,7 @@ class VecFrameStack(VecEnvWrapper):
     """
 
     def __init__(self, venv: VecEnv, n_stack: int, channels_order: Order = None) -> None:
+        refuse_single(venv, type(self))
         space = venv.observation_space
         self.stacked_obs = StackedObservations(venv.num_envs, n_stack, space, channels_order)
         super().__init__(venv, observation_space=self.stacked_obs.stacked_observation_space)

@@ -1,0 +1,54 @@
+"""Mistakes in making vectors are refused where they are made, in words that say what to write."""
+
+from __future__ import annotations
+
+import gymnasium
+import pytest
+
+from rlk.errors import PlanError
+from rlk_baselines import gym
+from rlk_baselines.common.vec_env import (
+    DummyVecEnv,
+    SubprocVecEnv,
+    VecCheckNan,
+    VecFrameStack,
+    VecNormalize,
+)
+from rlk_baselines.sb3.common import vec_env as sb3
+
+
+@pytest.mark.parametrize("kind", [DummyVecEnv, SubprocVecEnv])
+def test_one_function_instead_of_a_list_of_functions_is_refused(kind) -> None:
+    with pytest.raises(PlanError, match=r"env_fns is function, .*DummyVecEnv\(\[env_fn\]\)"):
+        kind(lambda: gym.make("CartPole-v1"))
+
+
+@pytest.mark.parametrize("kind", [DummyVecEnv, SubprocVecEnv])
+def test_an_environment_instead_of_a_list_of_functions_is_refused(kind) -> None:
+    with pytest.raises(PlanError, match=r"DummyVecEnv\(\[lambda: env\]\)"):
+        kind(gym.make("CartPole-v1"))
+
+
+@pytest.mark.parametrize("make", [gym.make, gymnasium.make, str])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        VecNormalize,
+        VecCheckNan,
+        lambda env: VecFrameStack(env, 2),
+        sb3.VecMonitor,
+        lambda env: sb3.VecFrameStack(env, 2),
+    ],
+)
+def test_a_wrapper_of_vectors_refuses_a_single_environment(wrap, make) -> None:
+    with pytest.raises(PlanError, match=r"wraps a vector .* \w+\(DummyVecEnv\(\[lambda: env\]\)\)"):
+        wrap(make("CartPole-v1"))
+
+
+@pytest.mark.parametrize(
+    "keywords", [{"clip_obs": 0.0}, {"clip_reward": -1.0}, {"gamma": 3}, {"epsilon": -1e-8}]
+)
+def test_vec_normalize_refuses_a_number_out_of_its_range(keywords, counting) -> None:
+    (name,) = keywords
+    with pytest.raises(PlanError, match=f"VecNormalize: {name} must be"):
+        VecNormalize(DummyVecEnv([counting]), **keywords)
