@@ -27,6 +27,20 @@ def refused() -> Iterator[None]:
         raise Refused(*error.args) from error
 
 
+def refuse_below_one(number: float, name: str) -> None:
+    """Refuse a number of steps or episodes that is below 1.
+
+    Args:
+        number: the number.
+        name: its name, and whose it is.
+
+    Raises:
+        Refused: if it is.
+    """
+    if not number >= 1:
+        raise Refused(f"{name} must be at least 1, got {number}.")
+
+
 def belongs_to_tensorflow(module: str, name: str, instead: Mapping[str, str]) -> Exception:
     """The error for an attribute of a module whose functions work on TensorFlow's graph.
 

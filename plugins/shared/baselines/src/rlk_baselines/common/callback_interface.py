@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlk.errors import PlanError
 from rlk_baselines import logger
 
 if TYPE_CHECKING:
@@ -49,7 +50,17 @@ class BaseCallback:
         self.parent: BaseCallback | None = None
 
     def init_callback(self, model: BaseRLModel) -> None:
-        """Set the model and its environment; called at the start of every `learn`."""
+        """Set the model and its environment; called at the start of every `learn`.
+
+        Raises:
+            PlanError: if a subclass has an `__init__` that does not call this one.
+        """
+        if not hasattr(self, "n_calls"):
+            name = type(self).__name__
+            raise PlanError(
+                f"callback {name} is not initialised: its __init__ does not call that of "
+                f"BaseCallback. Write super().__init__(verbose) first in {name}.__init__."
+            )
         self.model = model
         self.training_env = model.get_env()
         self.logger = getattr(model, "logger", logger)
@@ -115,12 +126,16 @@ class EventCallback(BaseCallback):
     Args:
         callback: the callback to call, or None.
         verbose: 0 prints nothing.
+
+    Raises:
+        PlanError: if `callback` is not a callback.
     """
 
     def __init__(self, callback: BaseCallback | None = None, verbose: int = 0) -> None:
         super().__init__(verbose=verbose)
         self.callback = callback
         if callback is not None:
+            refuse_other(callback, type(self).__name__)
             callback.parent = self
 
     def init_callback(self, model: BaseRLModel) -> None:
@@ -141,3 +156,25 @@ class EventCallback(BaseCallback):
     def update_child_locals(self, locals_: dict[str, Any]) -> None:
         if self.callback is not None:
             self.callback.update_locals(locals_)
+
+
+def refuse_other(callback: Any, caller: str) -> None:
+    """Refuse what is not a callback.
+
+    Args:
+        callback: what was given as one.
+        caller: the name of the class that would call it.
+
+    Raises:
+        PlanError: for a function, a list, a class or anything else.
+    """
+    if isinstance(callback, BaseCallback):
+        return
+    instead = "Derive a class from BaseCallback and pass an instance of it."
+    if isinstance(callback, type):
+        instead = f"Write {callback.__name__}(…), an instance of the class."
+    elif isinstance(callback, (list, tuple)):
+        instead = "Write CallbackList([…])."
+    elif callable(callback):
+        instead = "Write ConvertCallback(function)."
+    raise PlanError(f"{caller} calls a BaseCallback, got {callback!r}. {instead}")

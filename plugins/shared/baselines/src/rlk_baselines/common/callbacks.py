@@ -9,10 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rlk.errors import PlanError
-from rlk_baselines.common.callback_interface import BaseCallback, EventCallback, stops
+from rlk_baselines.common.callback_interface import (
+    BaseCallback,
+    EventCallback,
+    refuse_other,
+    stops,
+)
 from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.vec_env import VecEnv, sync_envs_normalization, warn_of_other_wrappers
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv, as_vec_env
+from rlk_baselines.refusals import refuse_below_one
 
 __all__ = [
     "BaseCallback",
@@ -34,13 +40,15 @@ class CallbackList(BaseCallback):
         callbacks: the callbacks.
 
     Raises:
-        PlanError: if this is not a list.
+        PlanError: if this is not a list of callbacks.
     """
 
     def __init__(self, callbacks: list[BaseCallback]) -> None:
         super().__init__()
         if not isinstance(callbacks, list):
             raise PlanError(f"CallbackList takes a list, got {type(callbacks).__name__}.")
+        for callback in callbacks:
+            refuse_other(callback, "CallbackList")
         self.callbacks = callbacks
 
     def _init_callback(self) -> None:
@@ -86,6 +94,7 @@ class CheckpointCallback(BaseCallback):
         self, save_freq: int, save_path: str, name_prefix: str = "rl_model", verbose: int = 0
     ) -> None:
         super().__init__(verbose)
+        refuse_below_one(save_freq, "CheckpointCallback: save_freq")
         self.save_freq, self.save_path, self.name_prefix = save_freq, save_path, name_prefix
 
     def _init_callback(self) -> None:
@@ -133,7 +142,7 @@ class EvalCallback(EventCallback):
         verbose: 0 prints nothing.
 
     Raises:
-        PlanError: if there are several environments.
+        PlanError: if there are several environments, or no episodes.
         AssertionError: during training, if its environment has a `VecNormalize` and `eval_env` has
             none.
     """
@@ -153,6 +162,7 @@ class EvalCallback(EventCallback):
         verbose: int = 1,
     ) -> None:
         super().__init__(callback_on_new_best, verbose=verbose)
+        refuse_below_one(n_eval_episodes, "EvalCallback: n_eval_episodes")
         self.n_eval_episodes, self.eval_freq = n_eval_episodes, eval_freq
         self.deterministic, self.render = deterministic, render
         self.best_mean_reward = self.last_mean_reward = -np.inf
@@ -273,6 +283,7 @@ class EveryNTimesteps(EventCallback):
 
     def __init__(self, n_steps: int, callback: BaseCallback) -> None:
         super().__init__(callback)
+        refuse_below_one(n_steps, "EveryNTimesteps: n_steps")
         self.n_steps = n_steps
         self.last_time_trigger = 0
 
@@ -294,6 +305,8 @@ def as_callback(callback: Any) -> BaseCallback | None:
     if isinstance(callback, (list, tuple)):
         made = [as_callback(one) for one in callback]
         return CallbackList([one for one in made if one is not None])
+    if isinstance(callback, type):
+        refuse_other(callback, "learn")
     if not callable(callback):
         raise PlanError(
             f"callback must be a BaseCallback, a list of them, or a function of local and global "

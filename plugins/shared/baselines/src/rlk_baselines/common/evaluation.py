@@ -10,6 +10,7 @@ import numpy as np
 from rlk.errors import RlkError
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.five_values import FiveValues
+from rlk_baselines.refusals import refuse_below_one
 from rlk_old_gym.interface import observation_of_reset
 
 
@@ -37,9 +38,11 @@ def evaluate_policy(
             steps, of all episodes.
 
     Raises:
+        Refused: if `n_eval_episodes` is less than 1.
         AssertionError: if there are several environments, or the threshold is not exceeded.
         RlkError: if `env` is None.
     """
+    refuse_below_one(n_eval_episodes, "evaluate_policy: n_eval_episodes")
     if isinstance(env, VecEnv):
         assert env.num_envs == 1, f"evaluate_policy takes one environment, got {env.num_envs}"
     elif env is None:

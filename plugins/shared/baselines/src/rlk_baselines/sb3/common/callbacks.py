@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rlk.errors import PlanError
-from rlk_baselines.common.callback_interface import stops
+from rlk_baselines.common.callback_interface import refuse_other, stops
 from rlk_baselines.common.callbacks import (
     BaseCallback,
     CallbackList,
@@ -128,6 +128,7 @@ class EvalCallback(_EvalCallback):
         )
         self.callback_after_eval = callback_after_eval
         if callback_after_eval is not None:
+            refuse_other(callback_after_eval, "EvalCallback")
             callback_after_eval.parent = self
         self._is_success_buffer: list[bool] = []
         self.evaluations_successes: list[list[bool]] = []

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlk_baselines.environments.as_vec_env import as_vec_env
+from rlk_baselines.refusals import refuse_below_one
 
 
 def evaluate_policy(
@@ -40,8 +41,10 @@ def evaluate_policy(
         warn: ignored.
 
     Raises:
+        Refused: if `n_eval_episodes` is less than 1.
         AssertionError: if the threshold is not exceeded.
     """
+    refuse_below_one(n_eval_episodes, "evaluate_policy: n_eval_episodes")
     vector = as_vec_env(env)
     n_envs = vector.num_envs
     left = np.array([(n_eval_episodes + i) // n_envs for i in range(n_envs)])
