@@ -83,6 +83,31 @@ def test_what_does_not_fit_a_file_is_refused(tmp_path: Path) -> None:
         PPO2.load(tmp_path / "code.pkl")
 
 
+@pytest.mark.parametrize("place", [3, None, ["model.zip"], "", Path()])
+def test_what_names_no_file_is_refused(place: Any) -> None:
+    model = small_ppo()
+    for use in (model.save, PPO2.load, model.load_parameters):
+        with pytest.raises(ValueError, match="a model is in a file"):
+            use(place)
+
+
+def test_an_open_file_that_was_not_rewound_is_refused() -> None:
+    model, buffer = small_ppo(), io.BytesIO()
+    model.save(buffer)
+    for use in (PPO2.load, model.load_parameters):
+        with pytest.raises(ValueError, match=r"nothing left to read. Write file.seek\(0\)"):
+            use(buffer)
+
+
+def test_a_file_that_is_no_model_is_refused_by_what_a_model_is(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("learn more")
+    with (
+        pytest.raises(BadFile, match=r"notes\.txt is not a pickle.* in a zip, or in a pickle"),
+        pytest.warns(DeprecationWarning),
+    ):
+        PPO2.load(tmp_path / "notes.txt")
+
+
 def test_parameters_are_given_out_and_taken_back() -> None:
     model = small_ppo()
     names = [variable.name for variable in model.get_parameter_list()]

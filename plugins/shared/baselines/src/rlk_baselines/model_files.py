@@ -50,7 +50,12 @@ _FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_load
 
 
 def save(model: BaseRLModel, place: Place, *, as_pickle: bool) -> None:
-    """Write a model to a path or an open binary file."""
+    """Write a model to a path or an open binary file.
+
+    Raises:
+        Refused: if `place` is neither.
+    """
+    _refuse_no_place(place, "write")
     run = model.agent.run
     state = {**checkpoint.model_state(run), KEY: model.about()}
     if as_pickle:
@@ -82,6 +87,18 @@ def about(model: BaseRLModel, env: Any) -> State:
         "env_id": None if beyond else env_id(env),
         "beyond_id": beyond,
     }
+
+
+def _refuse_no_place(place: Any, method: str) -> None:
+    """Refuse what is neither a path with a name nor a file that was opened to `read` or `write`."""
+    if isinstance(place, (str, os.PathLike)):
+        if not Path(place).name:
+            raise Refused(f"a model is in a file, and the path {os.fspath(place)!r} names none.")
+    elif not hasattr(place, method):
+        raise Refused(
+            "a model is in a file, which a path names, or which is open in binary mode; got "
+            f"{type(place).__name__}."
+        )
 
 
 def _write(place: Place, data: bytes, suffix: str) -> None:
@@ -133,12 +150,16 @@ def file_at(place: Place) -> Iterator[Path]:
     """The path of a file, which may be passed without `.zip`, or of a copy of an open file.
 
     Raises:
-        ValueError: if the file does not exist.
+        Refused: if the file does not exist, or an open one has nothing left to read.
     """
+    _refuse_no_place(place, "read")
     if not isinstance(place, (str, os.PathLike)):
+        data = place.read()
+        if not data:
+            raise Refused("the open file has nothing left to read. Write file.seek(0) before.")
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder, "model.zip")
-            copy.write_bytes(place.read())
+            copy.write_bytes(data)
             yield copy
         return
     path = Path(place)

@@ -47,6 +47,8 @@ def state_in_pickle(path: Path, *, runs_code: bool) -> State:
             raise BadFile(
                 f"{error} If you trust the file, let it: load({str(path)!r}, cloudpickle=True)."
             ) from None
+        except BadFile as error:
+            raise BadFile(f"{error} A model is in a zip, or in a pickle.") from None
     if not isinstance(found, tuple) or found[:1] != ("rlk_baselines",):
         raise BadFile(
             f"{path} is a pickle, but neither of a model of rlk_baselines nor of Stable Baselines."
