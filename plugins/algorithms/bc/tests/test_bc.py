@@ -249,3 +249,22 @@ def test_progress_is_printed_and_what_does_not_fit_is_refused(
     recurrent = rlk.make("a2c", env=MATCH, policy="lstm", **SMALL)
     with recurrent as agent, pytest.raises(PlanError, match="is recurrent"):
         pretrain(agent, dataset)
+
+
+@pytest.mark.parametrize("damaged", ["observations", "actions"])
+def test_damaged_data_is_refused_before_anything_is_learnt_from_it(damaged: str) -> None:
+    observation, action = seen(), 1 + np.arange(240) % 3
+    if damaged == "observations":
+        observation[-1, 0] = np.nan
+    else:
+        action[-1] = 99
+    data = arrays(action, observation)
+    # In this order, the last transition is one of the validation, which nobody asked for.
+    dataset = ExpertDataset(traj_data=data, train_fraction=0.5, verbose=0, seed=0)
+    assert 239 in dataset.val_loader.indices
+    with rlk.make("a2c", env=MATCH, **SMALL) as agent:
+        before = agent.get_parameters()
+        with pytest.raises(PlanError, match=f"{damaged} are not"):
+            pretrain(agent, dataset)
+        after = agent.get_parameters()
+    assert all(np.array_equal(before[name], after[name]) for name in before)

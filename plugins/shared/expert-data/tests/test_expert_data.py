@@ -238,6 +238,10 @@ def test_wrong_arguments_are_refused(data: Any, tmp_path: Path) -> None:
         quiet(data, traj_limitation=0)
     with pytest.raises(PlanError, match="train_fraction"):
         quiet(data, train_fraction=0.0)
+    with pytest.raises(PlanError, match="batch_size must be at least 1, got 0"):
+        quiet(data, batch_size=0)
+    with pytest.raises(PlanError, match="batch_size must be at least 1, got -1"):
+        quiet(data).init_dataloader(-1)
     with pytest.raises(PlanError, match="pass env"):
         generate_expert_traj(expert)
     with pytest.raises(PlanError, match="SAME_STEP"):

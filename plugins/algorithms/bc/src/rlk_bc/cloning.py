@@ -15,8 +15,9 @@ from torch import Tensor
 from rlk.errors import PlanError
 from rlk_action_scaling import middle_and_half
 from rlk_bc.loss import likelihood_loss, mode_loss, value_loss
-from rlk_expert_data import ExpertDataset
+from rlk_expert_data import ExpertDataset, Trajectories
 from rlk_expert_data.fitting import actions_in, observations_in
+from rlk_expert_data.images import is_paths
 from rlk_networks import own_action
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def pretrain(
         )
     run = agent.run
     loss_of = loss_for(run)
+    _check(run, dataset.trajectories)
     every = val_interval or max(1, n_epochs // 10)
     optimiser = torch.optim.Adam(run.policy.parameters(), lr=learning_rate, eps=adam_epsilon)
     for epoch in range(1, n_epochs + 1):
@@ -75,6 +77,13 @@ def pretrain(
     optimiser.zero_grad(set_to_none=True)
     run.parameters.check()
     return agent
+
+
+def _check(run: Run, expert: Trajectories) -> None:
+    """Refuse data that is not of the run's spaces. Images in files are read with their batch."""
+    actions_in(run.action_space, expert.action, expert.whose)
+    if not is_paths(expert.observation):
+        observations_in(run.observation_space, expert.observation, expert.whose)
 
 
 def loss_for(run: Run) -> LossOf:

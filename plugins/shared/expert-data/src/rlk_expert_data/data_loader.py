@@ -23,10 +23,9 @@ class DataLoader:
         n_workers, max_queue_len, start_process, backend, sequential: ignored; batches are made
             when they are requested.
         rng: the generator of the order; None makes one with a random seed.
-        rng: what the order is drawn from; None draws a seed.
 
     Raises:
-        PlanError: if there are fewer transitions than in one batch.
+        PlanError: if batch_size is below 1, or there are fewer transitions than in one batch.
     """
 
     def __init__(
@@ -46,6 +45,8 @@ class DataLoader:
         *,
         rng: np.random.Generator | None = None,
     ) -> None:
+        if batch_size < 1:
+            raise PlanError(f"batch_size must be at least 1, got {batch_size}.")
         self.indices: Array = np.array(indices)
         self._rng = rng if rng is not None else np.random.default_rng()
         self.observations, self.actions = observations, actions
