@@ -41,6 +41,15 @@ def test_a_models_seed_is_that_of_the_global_generators(cls: Any, tmp_path: Path
     assert drawn() != first
 
 
+@pytest.mark.parametrize("seed", ["a", -1])
+def test_what_is_no_seed_is_refused_and_the_model_can_be_set_up_again(seed: Any) -> None:
+    model = A2C("MlpPolicy", "CartPole-v1", seed=3)
+    with pytest.raises(ValueError, match=r"set_random_seed: '?seed'? must be"):
+        model.set_random_seed(seed)
+    assert model.seed == 3
+    model.setup_model()
+
+
 def test_every_rank_has_global_generators_of_its_own() -> None:
     model = A2C("MlpPolicy", "CartPole-v1", seed=3)
     first = drawn()

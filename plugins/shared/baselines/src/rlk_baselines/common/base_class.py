@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 import numpy as np
 
 from rlk.errors import RlkError
-from rlk.planning.run_settings import checked_timesteps
+from rlk.planning.run_settings import checked_seed, checked_timesteps
 from rlk.records import Array
 from rlk_baselines import model_files
 from rlk_baselines.common.callbacks import BaseCallback, as_callback
@@ -236,7 +236,12 @@ class BaseRLModel(Constructed):
 
         The global generators of Python, numpy and torch are seeded, too. Environments are seeded at
         their next reset, so episodes in progress do not change.
+
+        Raises:
+            Refused: if `seed` is neither None nor a whole number of at least 0.
         """
+        with refused():
+            seed = checked_seed(seed, "set_random_seed")
         if seed is None:
             return
         self._given["seed"] = vars(self)["seed"] = seed
