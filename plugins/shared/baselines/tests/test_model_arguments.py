@@ -52,6 +52,19 @@ def test_every_parameter_has_a_default_and_every_model_says_how_it_learns(name: 
     assert inspect.signature(model.learn).parameters["tb_log_name"].default == name
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"policy_kwargs": 3}, "PPO2: policy_kwargs must be a dict or None, got 3"),
+        ({"policy_kwargs": ["net_arch"]}, "policy_kwargs must be a dict"),
+        ({"tensorboard_log": True}, "PPO2: tensorboard_log must be a folder or None, got True"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused(wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        PPO2("MlpPolicy", "CartPole-v1", **wrong)
+
+
 def test_arguments_may_be_given_by_position() -> None:
     model = DQN("MlpPolicy", "CartPole-v1", 0.9, 1e-3, 500)
     assert (model.gamma, model.learning_rate, model.buffer_size) == (0.9, 1e-3, 500)

@@ -204,3 +204,10 @@ def test_files_hold_every_value_that_was_recorded(tmp_path: Path) -> None:
     assert [one["note"] for one in rows_of(tmp_path / "sb3" / "progress.csv")] == 2 * [
         values["note"]
     ]
+
+
+@pytest.mark.parametrize("wrong", [3, None, "logs"])
+def test_what_is_no_logger_is_refused(wrong: Any) -> None:
+    model = A2C("MlpPolicy", "CartPole-v1")
+    with pytest.raises(ValueError, match=r"set_logger takes a Logger, as .*configure\(folder"):
+        model.set_logger(wrong)

@@ -131,6 +131,11 @@ def test_the_time_limit_that_an_id_was_registered_with_is_kept(
         assert ends == [(False, False), (False, False), (False, True)]
 
 
+def test_a_class_instead_of_an_environment_is_refused() -> None:
+    with pytest.raises(PlanError, match=r"Old is a class.* Write Old\(…\)"):
+        FiveValues(Old)
+
+
 def test_three_values_are_refused() -> None:
     class Three(Old):
         def step(self, action: Any) -> Any:

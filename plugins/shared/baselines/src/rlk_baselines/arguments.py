@@ -7,6 +7,7 @@ the algorithm's config, which follows the same documentation.
 from __future__ import annotations
 
 import inspect
+import os
 import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ import attrs
 
 from rlk.errors import either, nearest
 from rlk.registry.kernel import default_kernel
+from rlk_baselines.refusals import Refused
 
 #: Parameters of every model that are not hyperparameters, with their defaults.
 OF_ALL: Mapping[str, Any] = {
@@ -80,6 +82,7 @@ def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -
     Raises:
         TypeError: if the arguments do not match the signature. For an unknown keyword the message
             suggests similar names.
+        Refused: if `policy_kwargs` is not a dict, or `tensorboard_log` not a folder.
     """
     found = signature(model)
     try:
@@ -88,6 +91,11 @@ def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -
         unknown = [name for name in keywords if name not in found.parameters]
         raise TypeError(f"{model.__name__}: {error}{_meant(unknown, found)}") from None
     given.apply_defaults()
+    kwargs, log = (given.arguments.get(name) for name in ("policy_kwargs", "tensorboard_log"))
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise Refused(f"{model.__name__}: policy_kwargs must be a dict or None, got {kwargs!r}.")
+    if log is not None and not isinstance(log, (str, os.PathLike)):
+        raise Refused(f"{model.__name__}: tensorboard_log must be a folder or None, got {log!r}.")
     return dict(given.arguments)
 
 

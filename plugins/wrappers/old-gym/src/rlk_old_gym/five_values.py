@@ -37,12 +37,15 @@ class FiveValues(gymnasium.Env[Any, Any]):
         env: the environment, without the wrappers of `gymnasium.make` if it returns four values.
 
     Raises:
-        PlanError: if it lacks `reset`, `step` or a space.
+        PlanError: if it lacks `reset`, `step` or a space, or is a class.
     """
 
     is_adapted = True  #: see `rlk_old_gym.interface.is_old`
 
     def __init__(self, env: Any) -> None:
+        if isinstance(env, type):
+            name = env.__name__
+            raise PlanError(f"{name} is a class, not an environment. Write {name}(…).")
         for name in ("reset", "step", "observation_space", "action_space"):
             if not hasattr(env, name):
                 raise PlanError(

@@ -217,7 +217,16 @@ class BaseAlgorithm(BaseRLModel):
         return self._rows.logger
 
     def set_logger(self, logger: Logger) -> None:
-        """Write rows only to this logger, which `common.logger.configure` makes."""
+        """Write rows only to this logger, which `common.logger.configure` makes.
+
+        Raises:
+            Refused: if `logger` is not a `Logger`.
+        """
+        if not isinstance(logger, Logger):
+            raise Refused(
+                "set_logger takes a Logger, as common.logger.configure(folder, formats) makes one, "
+                f"got {type(logger).__name__}."
+            )
         self._rows.logger, self._rows.is_given = logger, True
         self.tensorboard_log = None
 
