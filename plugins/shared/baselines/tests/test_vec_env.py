@@ -39,6 +39,13 @@ def test_an_episode_begins_anew_and_its_last_observation_is_in_the_info(counting
     ]
 
 
+def test_actions_of_another_number_than_environments_are_refused(counting) -> None:
+    env = DummyVecEnv([counting, counting])
+    env.reset()
+    with pytest.raises(ValueError, match=r"shape \(1,\), not \(2,\): one row for each env"):
+        env.step([0])
+
+
 def test_what_a_step_gave_stays_when_others_follow(counting) -> None:
     env = DummyVecEnv([counting])
     first = env.reset()

@@ -154,7 +154,9 @@ def copy_into(tree: Tree, batch: Tree) -> None:
         return
     batch = np.asarray(batch)
     if batch.shape != tree.shape:
-        raise ValueError(f"a batch has shape {batch.shape}, its space {tree.shape}")
+        raise ValueError(
+            f"got a batch of shape {batch.shape}, not {tree.shape}: one row for each environment"
+        )
     integers = batch.dtype.kind in "iu" and tree.dtype.kind in "iu"
     np.copyto(tree, batch, casting="unsafe" if integers else "same_kind")
 
