@@ -52,6 +52,7 @@ IMPORTED = {
     "common.envs.bit_flipping_env": "BitFlippingEnv",
     "common.envs.identity_env": "IdentityEnvBox",
     "common.envs": "IdentityEnv IdentityEnvMultiBinary IdentityEnvMultiDiscrete",
+    "common.results_plotter": "plot_results rolling_window ts2xy window_func X_EPISODES",
     "common.running_mean_std": "RunningMeanStd",
     "common.type_aliases": "GymEnv GymStepReturn MaybeCallback Schedule TensorDict PyTorchObs",
     "common.vec_env": "VecExtractDictObs",

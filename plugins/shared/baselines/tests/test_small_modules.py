@@ -17,6 +17,7 @@ from rlk_baselines.common.math_util import (
     flatten_arrays,
     unflatten_vector,
 )
+from rlk_baselines.common.running_mean_std import RunningMeanStd
 from rlk_baselines.gail.dataset import record_expert
 from rlk_baselines.gail.dataset.dataset import ExpertDataset
 
@@ -119,3 +120,14 @@ def test_a_logger_may_be_another_for_a_while(tmp_path: Path) -> None:
 def test_expert_data_has_its_places() -> None:
     assert ExpertDataset is gail.ExpertDataset
     assert record_expert.generate_expert_traj is gail.generate_expert_traj
+
+
+def test_moments_of_two_halves_are_those_of_the_whole() -> None:
+    values = np.random.default_rng(0).normal(size=(20, 2))
+    half = RunningMeanStd(epsilon=0.0, shape=(2,))
+    half.update(values[:8])
+    other, whole = half.copy(), half.copy()
+    other.mean, other.var, other.count = values[8:].mean(0), values[8:].var(0), 12
+    whole.combine(other)
+    assert np.allclose(whole.mean, values.mean(0)) and np.allclose(whole.var, values.var(0))
+    assert (whole.count, half.count) == (20, 8)

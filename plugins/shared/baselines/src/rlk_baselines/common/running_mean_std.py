@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from rlk.records import Array
@@ -36,3 +38,11 @@ class RunningMeanStd:
         squares = squares + np.square(delta) * self.count * batch_count / total
         self.mean = self.mean + delta * batch_count / total
         self.var, self.count = squares / total, total
+
+    def combine(self, other: RunningMeanStd) -> None:
+        """Merge what another one has seen."""
+        self.update_from_moments(other.mean, other.var, other.count)
+
+    def copy(self) -> RunningMeanStd:
+        """One of its own with the same moments."""
+        return copy.deepcopy(self)

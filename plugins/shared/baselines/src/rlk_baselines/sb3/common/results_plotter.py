@@ -7,6 +7,7 @@ from rlk_baselines.results_plotter import (
     load_results,
     plot_curves,
     plot_results,
+    rolling_window,
     ts2xy,
     window_func,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "load_results",
     "plot_curves",
     "plot_results",
+    "rolling_window",
     "ts2xy",
     "window_func",
 ]
