@@ -25,6 +25,15 @@ def make(rlk_make, rlk_stand_in_kernel):
     return made
 
 
+# ---- making --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("config", [3, {"gamma": 0.9}])
+def test_a_config_that_is_none_is_refused(make, config):
+    with pytest.raises(PlanError, match=r"config must be an instance of .* rlk\.make\('stand-in'"):
+        make(config=config)
+
+
 # ---- acting --------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import rlk
 from rlk import hookimpl
-from rlk.errors import BadFile
+from rlk.errors import BadFile, PlanError
 from rlk.running import saved_files
 from rlk.running.checkpoint import model_state
 from rlk.running.manifest import STATE_VERSION
@@ -29,6 +29,12 @@ def test_the_suffix_is_added_unless_it_is_there(make, tmp_path):
     assert saved_files.save(agent.run, tmp_path / "model").name == "model.standin"
     assert saved_files.save(agent.run, tmp_path / "model.standin").name == "model.standin"
     assert saved_files.save(agent.run, tmp_path / "v1.2").name == "v1.2.standin"
+
+
+@pytest.mark.parametrize("path", ["", "."])
+def test_a_path_that_names_no_file_is_refused(make, path):
+    with pytest.raises(PlanError, match="a folder: name a file in it"):
+        saved_files.save(make().run, Path(path))
 
 
 def test_of_several_ranks_the_first_writes_and_the_others_know_where(make, tmp_path, monkeypatch):

@@ -55,6 +55,11 @@ def make(
             "Settings by name are keywords: rlk.make(…, **settings)."
         )
     kernel = kernel or default_kernel()
+    if config is not None and not attrs.has(type(config)):
+        raise PlanError(
+            "config must be an instance of the algorithm's config class, such as DQNConfig(…), got "
+            f"{config!r:.80}. Pass settings alone as keywords: rlk.make({algo!r}, gamma=0.98)."
+        )
     settings = {} if config is None else attrs.asdict(config, recurse=False)
     spec = make_spec(algo, {**settings, **_plain(given)})
     return Agent(_plan(kernel, spec), kernel, spec)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import BadFile
+from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
 from rlk.protocols import Serializer, State
 from rlk.running.checkpoint import model_state
@@ -29,7 +29,12 @@ def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **ho
 
     Returns:
         The path, with the suffix of the serializer.
+
+    Raises:
+        PlanError: for a path that names no file.
     """
+    if not path.name:
+        raise PlanError(f"cannot save to {str(path)!r}, a folder: name a file in it.")
     serializer: Serializer = run.plan.serializer.make()
     if not path.name.endswith(serializer.suffix):
         path = path.with_name(path.name + serializer.suffix)

@@ -10,7 +10,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk
-from rlk.errors import BrokenPlugin, NotFinite, RlkError
+from rlk.errors import BrokenPlugin, NotFinite, PlanError, RlkError
 from rlk_evaluate.evaluate import Evaluation, evaluate, evaluate_agent
 from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Walk
@@ -189,3 +189,10 @@ def test_its_episodes_are_not_those_of_training() -> None:
 def test_a_finished_environment_object_needs_another_one() -> None:
     with made(env=Walk()) as agent, pytest.raises(RlkError, match="no second one"):
         evaluate_agent(agent, 1)
+
+
+@pytest.mark.parametrize("env", [WALK, Walk()])
+def test_an_environment_that_is_no_vector_is_refused(env: Any) -> None:
+    told = r"in a vector environment, got \w+\. Pass env=gymnasium\.vector\.SyncVectorEnv"
+    with made() as agent, pytest.raises(PlanError, match=told):
+        evaluate_agent(agent, 1, env=env)

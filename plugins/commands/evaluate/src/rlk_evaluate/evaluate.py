@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from rlk.episode_ends import counted
-from rlk.errors import NotFinite, RlkError
+from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.records import Array
 from rlk.running.actors import check_act
 
@@ -229,6 +229,7 @@ def evaluate_agent(
     Raises:
         RlkError: if the agent's environment was passed as an object, so that no second one can be
             made.
+        PlanError: if `env` is no vector environment.
     """
     from rlk.running.seeding import Streams
     from rlk.running.vec_env import make_vec_env
@@ -239,6 +240,12 @@ def evaluate_agent(
         if complain:
             raise RlkError(f"cannot evaluate: {complain} Pass env=…, a vector environment.")
         env = make_vec_env(agent.plan, run.hooks, n_envs, training=False, **extra)
+    elif not hasattr(env, "num_envs"):
+        raise PlanError(
+            f"evaluate_agent plays in a vector environment, got {type(env).__name__}. Pass env="
+            "gymnasium.vector.SyncVectorEnv([a function that makes one], "
+            "autoreset_mode='SameStep'), or no env for one like the agent's own."
+        )
     streams = run.streams if seed is None else Streams(seed)
     try:
         return evaluate_run(
