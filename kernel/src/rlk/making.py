@@ -51,15 +51,10 @@ def make(
         raise PlanError(f"rlk.make takes keywords: rlk.make({', '.join([repr(algo), *words])}, …)")
     if config is not None and not attrs.has(type(config)):
         raise PlanError(
-            f"config must be an instance of the algorithm's config class, got {config!r:.80}. "
-            "Settings by name are keywords: rlk.make(…, **settings)."
-        )
-    kernel = kernel or default_kernel()
-    if config is not None and not attrs.has(type(config)):
-        raise PlanError(
             "config must be an instance of the algorithm's config class, such as DQNConfig(…), got "
             f"{config!r:.80}. Pass settings alone as keywords: rlk.make({algo!r}, gamma=0.98)."
         )
+    kernel = kernel or default_kernel()
     settings = {} if config is None else attrs.asdict(config, recurse=False)
     spec = make_spec(algo, {**settings, **_plain(given)})
     return Agent(_plan(kernel, spec), kernel, spec)

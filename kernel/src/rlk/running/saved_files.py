@@ -31,7 +31,7 @@ def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **ho
         The path, with the suffix of the serializer.
 
     Raises:
-        PlanError: for a path that names no file.
+        PlanError: if the path does not name a file.
     """
     if not path.name:
         raise PlanError(f"cannot save to {str(path)!r}, a folder: name a file in it.")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from files_there import discrete, object_there, packed, stand_in
+from files_there import box, discrete, object_there, packed, stand_in
 from sb3_models_there import (
     CART,
     OF_A2C,
@@ -185,6 +185,38 @@ def test_state_dependent_exploration_of_sac(tmp_path: Path) -> None:
     mean = n["actor.mu"](n["actor.latent_pi"](PENDULUM))
     close(model.predict(PENDULUM.numpy(), deterministic=True)[0], 2 * mean.tanh())
     assert (model.agent.get_parameters()["model/pi/out/log_std"] == -2.5).all()
+
+
+@pytest.mark.parametrize("clip_mean", [0.05, 0.0, -1.0])
+def test_how_state_dependent_exploration_of_sac_clips_means(
+    tmp_path: Path, clip_mean: float
+) -> None:
+    torch.manual_seed(2)
+    layer = nn.Linear(5, 1)
+    n = critics() | {
+        "actor.latent_pi": mlp(3, 6, 5, activation=nn.ReLU, ends=True),
+        "actor.mu": layer if clip_mean <= 0 else nn.Sequential(layer, nn.Hardtanh(-0.05, 0.05)),
+        "actor.log_std": torch.full((5, 1), -2.5),
+    }
+    own = {**SWING, "policy_kwargs": {"net_arch": [6, 5], "clip_mean": clip_mean}}
+    variables = {"log_ent_coef": torch.tensor([0.0])}
+    settings = OF_SAC | {"use_sde": True}
+    model = SAC.load(saved(tmp_path, "sac.policies.SACPolicy", settings, n, variables, **own))
+    mean = n["actor.mu"](n["actor.latent_pi"](PENDULUM))
+    close(model.predict(PENDULUM.numpy(), deterministic=True)[0], 2 * mean.tanh())
+
+
+def test_state_dependent_exploration_with_one_deviation_for_every_feature(tmp_path: Path) -> None:
+    n = actor_critic(3, 1) | {"log_std": torch.full((5, 1), -1.5)}
+    two = box([-2.0, -2.0], [2.0, 2.0])
+    n["action_net"] = nn.Linear(5, 2)
+    kwargs = {"policy_kwargs": {**SIZES["policy_kwargs"], "full_std": False}}
+    own = {**SWING, "action_space": two, **kwargs}
+    settings = OF_A2C | {"use_sde": True}
+    model = A2C.load(saved(tmp_path, "common.policies.ActorCriticPolicy", settings, n, **own))
+    mean, _ = model.action_probability(PENDULUM.numpy())
+    close(mean, n["action_net"](n["mlp_extractor.policy_net"](PENDULUM)))
+    assert model.agent.get_parameters()["model/pi/out/log_std"].shape == (5, 1)
 
 
 @pytest.mark.parametrize("kind", [TD3, DDPG])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -34,6 +35,8 @@ def deviation_settings(
     given = {key: kwargs.pop(key) for key in (_LOG_STD, *_OF_SDE) if key in kwargs}
     if given.get("squash_output") and not use_sde:
         raise Refused("policy_kwargs has squash_output=True, which needs use_sde=True.")
+    if given.get("clip_mean", math.inf) <= 0:
+        given["clip_mean"] = None  # there, 0 and negative numbers do not clip
     if use_sde:
         return {f"gsde.{key}": value for key, value in given.items()}
     found: dict[str, Any] = {}

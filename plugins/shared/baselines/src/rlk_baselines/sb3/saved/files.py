@@ -39,7 +39,7 @@ _POLICIES = {
 #: Keywords of policies that only matter at the start of the training, not for acting.
 _OF_THE_START = {
     *("optimizer_class", "optimizer_kwargs", "log_std_init", "ortho_init", "device"),
-    *("n_critics", "use_sde", "sde_net_arch", "full_std", "clip_mean"),
+    *("n_critics", "use_sde", "sde_net_arch"),
 }
 
 

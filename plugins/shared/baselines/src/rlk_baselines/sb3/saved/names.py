@@ -114,12 +114,17 @@ def _actor_layer(match: re.Match[str], saved: Saved) -> Array:
 
 
 def _actor_output(match: re.Match[str], saved: Saved) -> Array:
-    """The output layer; SAC's layers for means and log standard deviations are concatenated."""
+    """The output layer; SAC's layers for means and log standard deviations are concatenated.
+
+    With gSDE and no `clip_mean`, the layer for means is the only one.
+    """
     network, part = match.groups()
     actor = f"actor{_NETWORKS[network]}"
     if f"{actor}.log_std.{part}" in saved:
         both = [_turned(saved[f"{actor}.{layer}.{part}"]) for layer in ("mu", "log_std")]
         return np.concatenate(both, -1)
+    if f"{actor}.mu.{part}" in saved:
+        return _turned(saved[f"{actor}.mu.{part}"])
     return _turned(saved[f"{actor}.mu.{_number(saved, f'{actor}.mu')}.{part}"])
 
 
