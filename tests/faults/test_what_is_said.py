@@ -179,7 +179,7 @@ def test_an_error_says_what_to_type(rlk_typed, typed, said):
         ({"env_kwargs": {"gravity": 9.0}}, r"\*\*\{'env\.NAME': VALUE\}.*--set env\.NAME=VALUE"),
         ({"wrapper_class": print}, r"plugins=\[…\] with the class"),
         ({"vec_env_cls": list}, "vec_env='NAME'.*--kind vec_envs"),
-        ({"config": {"gamma": 0.5}}, r"got \{'gamma': 0\.5\}\. Settings by name are keywords"),
+        ({"config": {"gamma": 0.5}}, r"got \{'gamma': 0\.5\}\. Pass settings alone as keywords"),
         ({"env": [DiscreteMatch, DiscreteMatch]}, "n_envs=2 and pass one of these functions"),
         ({"env": [3, 4]}, r"got list \[3, 4\]\.$"),
     ],

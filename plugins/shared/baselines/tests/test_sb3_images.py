@@ -16,6 +16,7 @@ from torch import nn
 
 from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3
 from rlk_baselines.sb3.common.evaluation import evaluate_policy
+from rlk_baselines.sb3.common.vec_env import DummyVecEnv
 
 SEEN = np.random.default_rng(0).integers(0, 256, (3, 2, 44, 44), np.uint8)
 
@@ -115,6 +116,25 @@ def test_a_model_of_images_with_channels_first_acts_on_channels_last(tmp_path: P
     assert evaluate_policy(model, Pictures(), n_eval_episodes=2) == (3.0, 0.0)
     with pytest.raises(ValueError, match=r"of shape \(2, 44, 44\)"):
         model.predict(last[:, :40])
+
+
+@pytest.mark.parametrize("as_vector", [False, True])
+def test_a_model_of_images_with_channels_first_learns_from_channels_last(
+    tmp_path: Path, as_vector: bool
+) -> None:
+    path = written(tmp_path, OF_PPO, images(0, 255, np.uint8))
+    model, given = PPO.load(path), PPO.load(path, env=Pictures())
+    model.set_env(DummyVecEnv([Pictures]) if as_vector else Pictures())
+    assert model.get_env().observation_space.shape == (2, 44, 44)
+    last = np.moveaxis(SEEN, 1, -1)
+    expected = given.predict(last, deterministic=True)[0].tolist()
+    assert model.predict(last, deterministic=True)[0].tolist() == expected
+    assert model.learn(8).num_timesteps == 8
+    for shape in ((44, 48, 2), (3, 44, 44)):
+        with pytest.raises(ValueError, match="the observation_space of environment"):
+            model.set_env(Pictures(shape))
+    with pytest.raises(ValueError, match="set_env needs an environment, got None"):
+        model.set_env(None)
 
 
 def test_parts_of_a_dict_are_turned_too() -> None:

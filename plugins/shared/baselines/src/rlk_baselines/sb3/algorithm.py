@@ -27,7 +27,7 @@ from rlk_baselines.sb3.common.logger import Logger
 from rlk_baselines.sb3.common.utils import is_seeded
 from rlk_baselines.sb3.extractors import has_extractor, refuse_lost_extractor
 from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
-from rlk_baselines.sb3.images import channels_first
+from rlk_baselines.sb3.images import channels_first, turned_to
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.policy_keywords import settings_of
 from rlk_baselines.sb3.policy_view import ActorCriticView, PolicyView
@@ -112,11 +112,12 @@ class BaseAlgorithm(BaseRLModel):
         """As in `BaseRLModel`; a single environment is put into a `Monitor`.
 
         Args:
-            env: the environment.
+            env: the environment. If the model learnt from images with channels first, as every
+                model of Stable-Baselines3 did, the environment may have them last.
             force_reset: ignored: new episodes always start.
         """
         with refused():
-            env = monitored(env)
+            env = turned_to(self.observation_space, monitored(env))
         super().set_env(env)
 
     def set_random_seed(self, seed: int | None = None) -> None:

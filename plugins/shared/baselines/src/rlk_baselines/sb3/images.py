@@ -9,6 +9,9 @@ import numpy as np
 from gymnasium import spaces
 
 from rlk.spaces import is_image
+from rlk_baselines.environments.as_vec_env import as_vec_env
+from rlk_baselines.sb3.common.vec_env.image_axes import has_channels_first
+from rlk_baselines.sb3.common.vec_env.vec_transpose import VecTransposeImage
 
 
 def channels_first(observation: Any, space: Any) -> Any:
@@ -28,3 +31,20 @@ def channels_first(observation: Any, space: Any) -> Any:
     turned = np.moveaxis(image, -1, -3) if image.ndim >= 3 else image
     fits = image.shape[-3:] != space.shape and turned.shape[-3:] == space.shape
     return turned if fits else observation
+
+
+def turned_to(space: Any, env: Any) -> Any:
+    """An environment, in a `VecTransposeImage` if its images have the channels of a space last.
+
+    Args:
+        space: of a model's observations.
+        env: an environment or a vector.
+    """
+    if env is None or not is_image(space):
+        return env
+    vector = as_vec_env(env)
+    own = vector.observation_space
+    if not is_image(own) or own.shape == space.shape or has_channels_first(own):
+        return env
+    is_turned = VecTransposeImage.transpose_space(own).shape == space.shape
+    return VecTransposeImage(vector) if is_turned else env
