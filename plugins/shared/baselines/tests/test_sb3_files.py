@@ -85,15 +85,19 @@ def test_layers_that_are_shared_and_an_activation(tmp_path: Path) -> None:
 
 
 class Seen(nn.Module):
-    """Stable-Baselines3's Nature CNN, for images of 44x44 pixels with two channels."""
+    """Stable-Baselines3's Nature CNN, for images of 44x44 pixels."""
 
-    def __init__(self) -> None:
+    def __init__(self, channels: int = 2, features: int = 512) -> None:
         super().__init__()
-        torch.manual_seed(1)
-        convolutions = [nn.Conv2d(2, 32, 8, 4), nn.Conv2d(32, 64, 4, 2), nn.Conv2d(64, 64, 3, 1)]
+        torch.manual_seed(channels)
+        convolutions = [
+            nn.Conv2d(channels, 32, 8, 4),
+            nn.Conv2d(32, 64, 4, 2),
+            nn.Conv2d(64, 64, 3, 1),
+        ]
         parts = [part for one in convolutions for part in (one, nn.ReLU())]
         self.cnn = nn.Sequential(*parts, nn.Flatten())
-        self.linear = nn.Sequential(nn.Linear(256, 512), nn.ReLU())
+        self.linear = nn.Sequential(nn.Linear(256, features), nn.ReLU())
 
     def forward(self, images: torch.Tensor) -> Any:
         return self.linear(self.cnn(images / 255.0))
@@ -118,6 +122,60 @@ def test_dqn_with_a_cnn_and_its_target(tmp_path: Path) -> None:
         (found,) = module(seen, "qf")
         expected = n[f"{network}.q_net"](n[f"{network}.features_extractor"](seen.float()))
         close(found.detach(), expected)
+
+
+def dict_there(parts: dict[str, tuple[Any, Any, Any]]) -> dict[str, str]:
+    """A Dict of Boxes: low, high and dtype of each."""
+    with (
+        stand_in("gymnasium.spaces.dict.Dict") as made,
+        stand_in("gymnasium.spaces.box.Box") as part,
+    ):
+        value: Any = made()
+        value.spaces = {key: part() for key in parts}
+        for key, (low, high, dtype) in parts.items():
+            low, high = np.asarray(low, dtype), np.asarray(high, dtype)
+            vars(value.spaces[key]).update(low=low, high=high, dtype=low.dtype)
+        return packed(value)
+
+
+def image_of(channels: int) -> tuple[Any, Any, Any]:
+    return np.zeros((channels, 44, 44)), np.full((channels, 44, 44), 255), np.uint8
+
+
+def test_every_image_of_a_dict_has_its_own_cnn(tmp_path: Path) -> None:
+    cnns = {"far": Seen(1, 256), "near": Seen(3, 256)}
+    n: dict[str, Any] = {
+        f"q_net{suffix}.features_extractor.extractors": nn.ModuleDict(cnns)
+        for suffix in ("", "_target")
+    }
+    head = nn.Sequential(nn.Linear(256 + 2 + 256, 3))
+    n |= {"q_net.q_net": head, "q_net_target.q_net": head}
+    parts = {"far": image_of(1), "middle": ([-1, -1], [1, 1], np.float32), "near": image_of(3)}
+    own = {"observation_space": dict_there(parts), "action_space": discrete(3)}
+    own |= {"policy_kwargs": {"net_arch": []}}
+    model = DQN.load(saved(tmp_path, "dqn.policies.MultiInputPolicy", OF_DQN, n, **own))
+    rng = np.random.default_rng(0)
+    images = {
+        key: rng.integers(0, 256, (2, *cnn.cnn[0].weight.shape[1:2], 44, 44), np.uint8)
+        for key, cnn in cnns.items()
+    }
+    middle = np.array([[0.5, -0.5], [1.0, 0.0]], np.float32)
+    far, near = (cnns[key](torch.from_numpy(images[key]).float()) for key in ("far", "near"))
+    expected = head(torch.cat((far, torch.from_numpy(middle), near), 1))
+    (found,) = model.agent.run.policy(
+        {"middle": torch.from_numpy(middle), **{k: torch.from_numpy(v) for k, v in images.items()}},
+        "qf",
+    )
+    close(found.detach(), expected)
+
+
+def test_networks_that_take_a_dict_in_another_order_are_refused(tmp_path: Path) -> None:
+    parts = {"speed": ([-1], [1], np.float32), "height": ([-1, -1], [1, 1], np.float32)}
+    own = {"observation_space": dict_there(parts), "action_space": discrete(2), **SIZES}
+    name = "common.policies.MultiInputActorCriticPolicy"
+    path = saved(tmp_path, name, OF_PPO, actor_critic(3, 2), **own)
+    with pytest.raises(ValueError, match=r"in the order speed, height, and rlk's .* alphabetical"):
+        PPO.load(path)
 
 
 def critics(hidden: int = 6) -> dict[str, Any]:

@@ -56,7 +56,8 @@ def read(path: Path) -> tuple[str, SavedThere]:
 
     Raises:
         BadFile: if the file is damaged.
-        Refused: if the class is not one of Stable-Baselines3.
+        Refused: if the class is not one of Stable-Baselines3, or its networks take the keys of a
+            Dict in an order that is not alphabetical.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -68,11 +69,18 @@ def read(path: Path) -> tuple[str, SavedThere]:
         found = {name: one for name, one in found.items() if not _is_usual_buffer(one)}
         policy = path_of(found.pop("policy_class")) or ""
         kwargs = dict(found.pop("policy_kwargs", None) or {})
+        keys = _keys(found.get("observation_space"))
         observation_space = space_of(found.pop("observation_space", None))
         action_space = space_of(found.pop("action_space", None))
         n_envs = int(found.pop("n_envs", None) or 1)
     except (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise BadFile(f"{path} is damaged: {type(error).__name__}: {error}.") from None
+    if keys != sorted(keys):
+        raise Refused(
+            f"{path} holds networks that take the parts of a Dict in the order {', '.join(keys)}, "
+            "and rlk's take them in alphabetical order. Train it with a space that has this order, "
+            "as spaces.Dict({…}) of a dict has."
+        )
     if "train_freq" in found:
         found["train_freq"] = _frequency(found["train_freq"], found.get("n_episodes_rollout"))
     settings = {name: plain(value) for name, value in found.items() if is_plain(value)}
@@ -95,6 +103,12 @@ def read(path: Path) -> tuple[str, SavedThere]:
         parameters,
     )
     return kind, saved
+
+
+def _keys(space: Any) -> list[str]:
+    """The keys of an inert Dict, in its order."""
+    is_dict = type(space).__name__ == "Dict"
+    return [str(key) for key in space.__dict__["spaces"]] if is_dict else []
 
 
 def _weights(data: bytes) -> dict[str, Array]:

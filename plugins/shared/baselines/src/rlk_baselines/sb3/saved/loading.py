@@ -15,7 +15,7 @@ from rlk_baselines.sb3.arguments_of_load import with_room
 from rlk_baselines.sb3.extractors import refuse_lost_extractor
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.saved import files
-from rlk_baselines.sb3.saved.names import RULES
+from rlk_baselines.sb3.saved.names import RULES, with_numbered_images
 from rlk_baselines.tensorflow.files import SavedThere
 from rlk_baselines.tensorflow.loading import made
 from rlk_baselines.tensorflow.names import translated
@@ -57,4 +57,5 @@ def _without_hindsight(saved: SavedThere) -> SavedThere:
 
 def parameters(model: BaseRLModel, kind: str, saved: SavedThere) -> dict[str, Array]:
     """The parameters in a file, by their names in a model; `kind` is the name of its class."""
-    return translated(RULES[kind], model.agent.get_parameters(), saved.parameters)
+    found = with_numbered_images(saved.parameters, saved.observation_space)
+    return translated(RULES[kind], model.agent.get_parameters(), found)

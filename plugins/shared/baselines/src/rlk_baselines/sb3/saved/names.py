@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 
 from rlk.records import Array
 from rlk_baselines.tensorflow.names import Rule, Saved
@@ -30,19 +32,37 @@ def _number(saved: Saved, sequence: str) -> int:
     return max((int(match[1]) for match in found if match), default=0)
 
 
+def with_numbered_images(saved: Saved, space: Any) -> Saved:
+    """Extractors of the keys of a Dict by their numbers in alphabetical order: `image0`, …"""
+    if not isinstance(space, spaces.Dict):
+        return saved
+    numbers = {key: number for number, key in enumerate(sorted(space.spaces))}
+
+    def numbered(match: re.Match[str]) -> str:
+        return f".extractors.image{numbers[match[1]]}." if match[1] in numbers else match[0]
+
+    return {re.sub(r"\.extractors\.([^.]+)\.", numbered, k): v for k, v in saved.items()}
+
+
 def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
-    """The rules for the CNN of a network, whose weights have the same layout in both."""
+    """The rules for the CNN of a network, or for those of the keys of a Dict.
+
+    Their weights have the same layout in both libraries.
+    """
+
+    def place(match: re.Match[str]) -> str:
+        return scope if match["image"] is None else f"{scope}.extractors.{match['image']}"
 
     def convolution(match: re.Match[str], saved: Saved) -> Array:
-        return saved[f"{scope}.cnn.{_CONVOLUTIONS[match[1]]}.{match[2]}"]
+        return saved[f"{place(match)}.cnn.{_CONVOLUTIONS[match['number']]}.{match['part']}"]
 
     def full(match: re.Match[str], saved: Saved) -> Array:
-        return saved[f"{scope}.linear.0.{match[1]}"]
+        return saved[f"{place(match)}.linear.0.{match['part']}"]
 
-    before = f"{network}/shared/(?:encoder/)?"
+    before = rf"{network}/shared/(?:encoder/)?(?:cnns/(?P<image>image\d+)/)?"
     return [
-        (before + r"conv(\d)/(weight|bias)", convolution),
-        (before + r"full/(weight|bias)", full),
+        (before + r"conv(?P<number>\d)/(?P<part>weight|bias)", convolution),
+        (before + r"full/(?P<part>weight|bias)", full),
     ]
 
 
