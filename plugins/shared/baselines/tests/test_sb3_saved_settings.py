@@ -59,6 +59,16 @@ def test_a_replay_of_hindsight_is_passed_again(tmp_path: Path) -> None:
         DQN.load(saved(tmp_path, "dqn.policies.DQNPolicy", OF_DQN, n, **usual))
 
 
+def test_returns_of_several_steps_are_not_left_out_without_a_word(tmp_path: Path) -> None:
+    n: dict[str, Any] = {"q_net.q_net": mlp(4, 6, 2), "q_net_target.q_net": mlp(4, 6, 2)}
+    own = {**CART, "policy_kwargs": {"net_arch": [6]}}
+    path = saved(tmp_path, "dqn.policies.DQNPolicy", OF_DQN | {"n_steps": 3}, n, **own)
+    with pytest.warns(LeftOut, match="n_steps are .* not settings here"):
+        assert DQN.load(path).n_steps == 1
+    with pytest.raises(ValueError, match=r"n_steps is 1 here. .* plugins=\['n-step:n_steps=3'\]"):
+        DQN("MlpPolicy", "CartPole-v1", n_steps=3)
+
+
 def test_the_class_shows_whoever_wrote_the_policy(tmp_path: Path) -> None:
     own = object_there("program.Policy")
     path = saved(tmp_path, "", OF_A2C, actor_critic(4, 2), **CART, **SIZES, policy_class=own)

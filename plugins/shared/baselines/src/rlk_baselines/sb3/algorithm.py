@@ -358,6 +358,7 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     acts_deterministically = False
     only: ClassVar[Mapping[str, Any]] = {
         "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
+        "n_steps": (1, "rlk.make has returns of several steps: plugins=['n-step:n_steps=3']."),
     }
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "replay_buffer_class": None,
     "replay_buffer_kwargs": None,
     "optimize_memory_usage": False,
+    "n_steps": 1,
     "target_update_interval": 10_000,
     "exploration_fraction": 0.1,
     "exploration_initial_eps": 1.0,

@@ -20,6 +20,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "replay_buffer_class": None,
     "replay_buffer_kwargs": None,
     "optimize_memory_usage": False,
+    "n_steps": 1,
     "ent_coef": "auto",
     "target_update_interval": 1,
     "target_entropy": "auto",

@@ -20,6 +20,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "replay_buffer_class": None,
     "replay_buffer_kwargs": None,
     "optimize_memory_usage": False,
+    "n_steps": 1,
     "policy_delay": 2,
     "target_policy_noise": 0.2,
     "target_noise_clip": 0.5,
