@@ -80,6 +80,25 @@ def test_a_model_goes_on_with_its_replay_its_count_and_other_settings() -> None:
     assert (model.num_timesteps, len(model.agent.run.storage)) == (84, 120)
 
 
+@pytest.mark.parametrize(
+    ("name", "attribute", "keywords"),
+    [
+        ("PPO2", "n_steps", {"nminibatches": 1}),
+        ("A2C", "n_steps", {}),
+        ("ACER", "n_steps", {}),
+        ("ACKTR", "n_steps", {}),
+        ("TRPO", "timesteps_per_batch", {}),
+        ("PPO1", "timesteps_per_actorbatch", {"optim_batchsize": 8}),
+    ],
+)
+def test_collections_may_become_shorter_and_longer(name, attribute, keywords) -> None:
+    kind = getattr(rlk_baselines, name)
+    model = kind("MlpPolicy", "CartPole-v1", **{attribute: 16}, **keywords).learn(32)
+    for length in (8, 24):
+        setattr(model, attribute, length)
+        assert model.learn(length).num_timesteps == length
+
+
 def test_an_attribute_counts_before_there_is_a_run_and_in_files(tmp_path) -> None:
     model = PPO2("MlpPolicy", None, _init_setup_model=False, **SMALL)
     model.ent_coef = 0.5

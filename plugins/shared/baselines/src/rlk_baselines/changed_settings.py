@@ -53,6 +53,9 @@ NUMBERS: Mapping[str, Mapping[str, str]] = {
 #: Algorithm -> the setting that names the curve that scales those of `RATES` and `NUMBERS`.
 CURVES = {"a2c": "lr_schedule", "acer": "lr_schedule", "acktr": "lr_schedule", "ppo1": "schedule"}
 
+#: Settings for the length of a collection. If one changes, the unfinished collection is left out.
+LENGTHS = frozenset({"n_steps", "timesteps_per_batch", "timesteps_per_actorbatch"})
+
 #: Attributes that name a noise -> whether it perturbs the policy's parameters.
 _SCOPES = {"action_noise": False, "param_noise": True}
 
@@ -115,10 +118,12 @@ def everything_but_environments(agent: Agent, changed: Iterable[str]) -> State:
     Args:
         agent: the agent of the run.
         changed: the attributes that were set. Their old values, and a noise that they replace, are
-            left out of the plan.
+            left out of the plan. If the length of a collection is among them, so is the unfinished
+            collection.
     """
     run = agent.run
-    state = checkpoint.run_state(run, replay=not offers(run.storage, AdoptsReplays))
+    is_handed_on = offers(run.storage, AdoptsReplays)
+    state = checkpoint.run_state(run, replay=not is_handed_on and LENGTHS.isdisjoint(changed))
     contents = state["manifest"]["contents"]
     if state.pop("environments", None) is not None:
         contents.remove("environments")
