@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gymnasium
+import numpy as np
 import pytest
 
-from rlk.errors import PlanError
-from rlk_baselines import gym
+from rlk.errors import PlanError, RlkError
+from rlk_baselines import A2C, gym
 from rlk_baselines.common.vec_env import (
     DummyVecEnv,
     SubprocVecEnv,
@@ -52,3 +53,32 @@ def test_vec_normalize_refuses_a_number_out_of_its_range(keywords, counting) -> 
     (name,) = keywords
     with pytest.raises(PlanError, match=f"VecNormalize: {name} must be"):
         VecNormalize(DummyVecEnv([counting]), **keywords)
+
+
+def test_what_vec_normalize_has_not_seen_yet_is_refused(counting) -> None:
+    vector = VecNormalize(DummyVecEnv([counting]))
+    with pytest.raises(PlanError, match=r"no observation yet: call reset\(\)"):
+        vector.get_original_obs()
+    vector.reset()
+    assert vector.get_original_obs().tolist() == [[0, 7]]
+    with pytest.raises(PlanError, match=r"no reward yet: call step\(\)"):
+        vector.get_original_reward()
+    vector.step([1])
+    assert vector.get_original_reward().shape == (1,)
+
+
+@pytest.mark.parametrize("wrap", [lambda vector: vector, VecNormalize])
+def test_errors_name_the_class_of_the_environments(wrap) -> None:
+    class Wandering(gym.Env):
+        observation_space = gym.spaces.Box(-1, 1, (2,))
+        action_space = gym.spaces.Discrete(2)
+
+        def reset(self):
+            return np.zeros(2, np.float32)
+
+        def step(self, action):
+            return np.full(2, np.nan, np.float32), 0.0, False, {}
+
+    model = A2C("MlpPolicy", wrap(DummyVecEnv([Wandering])))
+    with pytest.raises(RlkError, match=r"environment 0 \(Wandering\) gave nan"):
+        model.learn(8)

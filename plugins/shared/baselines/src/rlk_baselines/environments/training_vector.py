@@ -38,6 +38,12 @@ def training_vector(venv: VecEnv, *, is_seeded: bool) -> BareVector | WrappedVec
     return WrappedVector(venv, is_seeded)
 
 
+def _name_in_errors(venv: VecEnv) -> str:
+    """The class of its environments, or of the vector if they are elsewhere."""
+    first = next(iter(getattr(venv, "envs", ())), venv)
+    return type(getattr(first, "unwrapped", first)).__name__
+
+
 class BareVector(TransparentVector):
     """A vector without wrappers; rlk steps the backend inside it directly.
 
@@ -47,6 +53,7 @@ class BareVector(TransparentVector):
 
     def __init__(self, venv: FourValues, is_seeded: bool) -> None:
         super().__init__(venv.vector)
+        self.__name__ = _name_in_errors(venv)
         self.venv, self.is_seeded = venv, is_seeded
         self._infos: Mapping[str, Any] = {}
 
@@ -88,6 +95,7 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
 
     def __init__(self, venv: VecEnv, is_seeded: bool) -> None:
         self.venv, self.is_seeded = venv, is_seeded
+        self.__name__ = _name_in_errors(venv)
         self.num_envs = venv.num_envs
         name = type(venv).__name__
         self.single_observation_space = as_gymnasium_space(venv.observation_space, name)

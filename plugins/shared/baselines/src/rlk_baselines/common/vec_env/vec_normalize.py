@@ -180,11 +180,23 @@ class VecNormalize(VecEnvWrapper):
         return found
 
     def get_original_obs(self) -> Any:
-        """The unnormalised observations of the latest step or reset."""
+        """The unnormalised observations of the latest step or reset.
+
+        Raises:
+            PlanError: before the first reset.
+        """
+        if self.old_obs is None:
+            raise PlanError("VecNormalize has seen no observation yet: call reset() first.")
         return map_observation(np.copy, self.old_obs)
 
     def get_original_reward(self) -> Array:
-        """The unnormalised rewards of the latest step, [N]."""
+        """The unnormalised rewards of the latest step, [N].
+
+        Raises:
+            PlanError: before the first step.
+        """
+        if self.old_rews is None:
+            raise PlanError("VecNormalize has seen no reward yet: call step() first.")
         return np.copy(self.old_rews)
 
     def originals(self) -> tuple[Any, Any, dict[int, Any]]:
