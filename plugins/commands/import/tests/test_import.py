@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from gymnasium import spaces
 from saved_there import normalize_there, object_there, of_stable_baselines, of_stable_baselines3
 
 import rlk
@@ -17,6 +18,7 @@ from rlk_baselines.sb3 import PPO
 from rlk_evaluate.command import evaluate
 from rlk_import.command import command
 from rlk_import.origin import origin_of
+from rlk_import.spaces import alike
 
 STATES = np.random.default_rng(1).normal(size=(64, 4)).astype(np.float32)
 BOTH = [(of_stable_baselines, PPO2), (of_stable_baselines3, PPO)]
@@ -123,6 +125,18 @@ def test_the_environment_has_to_be_named_and_to_have_its_spaces(tmp_path: Path, 
     with pytest.raises(PlanError, match=r"observation_space Box.*'Acrobot-v1' is .*--env, or put"):
         imported(path, "--env", "Acrobot-v1", "--out", tmp_path / "here")
     assert not (tmp_path / "here.zip").exists()
+
+
+def test_images_may_have_their_channels_on_either_axis() -> None:
+    def images(*shape: int) -> Any:
+        return spaces.Box(0, 255, shape, np.uint8)
+
+    assert alike(images(3, 40, 44), images(40, 44, 3), bounds=False)
+    both = [spaces.Dict({"seen": one}) for one in (images(1, 40, 44), images(40, 44, 1))]
+    assert alike(*both, bounds=False)
+    assert not alike(images(3, 40, 44), images(44, 40, 3), bounds=False)
+    numbers = [spaces.Box(-1, 1, shape) for shape in ((3, 40, 44), (40, 44, 3))]
+    assert not alike(*numbers, bounds=False)
 
 
 def test_a_file_that_may_be_of_several_classes_asks_for_algo(

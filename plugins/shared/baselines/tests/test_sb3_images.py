@@ -144,8 +144,17 @@ def test_parts_of_a_dict_are_turned_too() -> None:
             parts = {"seen": spaces.Box(0, 255, (2, 44, 44), np.uint8)}
             self.observation_space = spaces.Dict({**parts, "speed": spaces.Box(-1, 1, (3,))})
 
-    model = PPO("MultiInputPolicy", Both(), seed=0)
+    class Turned(Both):
+        def __init__(self) -> None:
+            super().__init__()
+            parts = {"seen": spaces.Box(0, 255, (44, 44, 2), np.uint8)}
+            self.observation_space = spaces.Dict({**self.observation_space.spaces, **parts})
+
+    model = PPO("MultiInputPolicy", Both(), seed=0, n_steps=8, batch_size=8)
     speed = np.zeros((3, 3), np.float32)
     first = model.predict({"seen": SEEN, "speed": speed}, deterministic=True)[0]
     turned = {"seen": np.moveaxis(SEEN, 1, -1), "speed": speed}
     assert model.predict(turned, deterministic=True)[0].tolist() == first.tolist()
+    model.set_env(Turned())
+    assert model.get_env().observation_space == Both().observation_space
+    assert model.learn(8).num_timesteps == 8

@@ -7,9 +7,14 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from rlk.spaces import channels_first, is_image
+
 
 def alike(one: Any, other: Any, *, bounds: bool) -> bool:
-    """Whether two spaces are the same for a policy, for which the dtype of floats does not matter.
+    """Whether two spaces are the same for a policy.
+
+    The dtype of floats does not matter, nor on which axis images have their channels: weights of a
+    CNN are the same for both, and Stable-Baselines3 always learns from channels first.
 
     Args:
         one, other: the spaces.
@@ -29,5 +34,13 @@ def alike(one: Any, other: Any, *, bounds: bool) -> bool:
             else True
         )
         is_integer = [np.issubdtype(space.dtype, np.integer) for space in (one, other)]
-        return one.shape == other.shape and is_integer[0] == is_integer[1] and are_close
+        return _shape(one) == _shape(other) and is_integer[0] == is_integer[1] and are_close
     return bool(one == other)
+
+
+def _shape(space: spaces.Box) -> tuple[int, ...]:
+    """Its shape; that of images as if they had their channels first."""
+    if not is_image(space) or channels_first(space.shape):
+        return space.shape
+    *size, channels = space.shape
+    return (channels, *size)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from rlk.errors import PlanError
 from rlk.spaces import is_image
 from rlk_baselines.environments.as_vec_env import as_vec_env
-from rlk_baselines.sb3.common.vec_env.image_axes import has_channels_first
 from rlk_baselines.sb3.common.vec_env.vec_transpose import VecTransposeImage
 
 
@@ -40,11 +40,13 @@ def turned_to(space: Any, env: Any) -> Any:
         space: of a model's observations.
         env: an environment or a vector.
     """
-    if env is None or not is_image(space):
+    if env is None or not (is_image(space) or isinstance(space, spaces.Dict)):
         return env
     vector = as_vec_env(env)
-    own = vector.observation_space
-    if not is_image(own) or own.shape == space.shape or has_channels_first(own):
+    if vector.observation_space == space:
         return env
-    is_turned = VecTransposeImage.transpose_space(own).shape == space.shape
-    return VecTransposeImage(vector) if is_turned else env
+    try:
+        turned = VecTransposeImage(vector)
+    except PlanError:  # these are no images, or have channels first
+        return env
+    return turned if turned.observation_space == space else env
