@@ -224,10 +224,8 @@ class BaseAlgorithm(BaseRLModel):
             Refused: if `logger` is not a `Logger`.
         """
         if not isinstance(logger, Logger):
-            raise Refused(
-                "set_logger takes a Logger, as common.logger.configure(folder, formats) makes one, "
-                f"got {type(logger).__name__}."
-            )
+            wanted = "a Logger, as common.logger.configure(folder, formats) makes one"
+            raise Refused(f"set_logger takes {wanted}, got {type(logger).__name__}.")
         self._rows.logger, self._rows.is_given = logger, True
         self.tensorboard_log = None
 

@@ -33,7 +33,7 @@ def _number(saved: Saved, sequence: str) -> int:
 
 
 def with_numbered_images(saved: Saved, space: Any) -> Saved:
-    """Extractors of the keys of a Dict by their numbers in alphabetical order: `image0`, …"""
+    """The same, with extractors of a Dict's keys called `image0`, … in their alphabetical order."""
     if not isinstance(space, spaces.Dict):
         return saved
     numbers = {key: number for number, key in enumerate(sorted(space.spaces))}
