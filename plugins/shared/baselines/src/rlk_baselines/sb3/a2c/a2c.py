@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from torch.optim import RMSprop
 
-from rlk_baselines.sb3.algorithm import LAST, OnPolicyAlgorithm
+from rlk_baselines.sb3.algorithm import LAST
+from rlk_baselines.sb3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.0007,

@@ -1,7 +1,77 @@
-"""The base class of off-policy models."""
+"""The base class of Stable-Baselines3's off-policy models."""
 
-from rlk_baselines.sb3.algorithm import OffPolicyAlgorithm
+from __future__ import annotations
 
-__all__ = [
-    "OffPolicyAlgorithm",
-]
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import attrs
+
+from rlk_baselines import model_files
+from rlk_baselines.environments.as_vec_env import as_vec_env
+from rlk_baselines.models import OffPolicyRLModel
+from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.algorithm import BaseAlgorithm
+from rlk_baselines.sb3.arguments_of_load import with_room
+from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
+from rlk_baselines.sb3.monitored import monitored
+
+
+class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
+    """The base class of off-policy models."""
+
+    rows = 4
+    learns_from_vectors = True
+    acts_deterministically = False
+    only: ClassVar[Mapping[str, Any]] = {
+        "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
+        "n_steps": (1, "rlk.make has returns of several steps: plugins=['n-step:n_steps=3']."),
+    }
+
+    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """As in `BaseAlgorithm`; the buffer's arguments become settings of rlk's storages."""
+        settings.pop("replay_buffer_class", None)
+        keywords = settings.pop("replay_buffer_kwargs", None)
+        storage = hindsight(self._given["replay_buffer_class"], keywords)
+        return {**super().translated(settings), **storage}
+
+    def _plugins(self) -> list[Any]:
+        return [*super()._plugins(), *(["hindsight-replay"] if self._by_hindsight() else [])]
+
+    def _by_hindsight(self) -> bool:
+        return self._given["replay_buffer_class"] is HerReplayBuffer
+
+    def about(self) -> dict[str, Any]:
+        return {**super().about(), "by_hindsight": self._by_hindsight()}
+
+    def go_on(self, saved: model_files.Saved, env: Any) -> None:
+        """As in `Constructed`; with hindsight replay, the environment must compute rewards."""
+        if saved.about.get("by_hindsight"):
+            saved.given["replay_buffer_class"] = HerReplayBuffer
+            env = saved.about["env_id"] if env is None else env
+            if env is None:
+                raise Refused(
+                    "this model learns by hindsight, which needs its environment's compute_reward. "
+                    f"Pass the environment: {type(self).__name__}.load(path, env=env)."
+                )
+        vector = saved.awaited() if env is None else as_vec_env(monitored(env))
+        given = with_room(saved.changes, saved.given["batch_size"], vector.num_envs)
+        changed = attrs.evolve(saved, given={**saved.given, **given}, changes=given)
+        super().go_on(changed, env if env is None else vector)
+
+    def save_replay_buffer(self, path: str | os.PathLike[str]) -> None:
+        """Write the contents of the replay storage to `PATH.zip`."""
+        self.agent.save_replay_buffer(path)
+
+    def load_replay_buffer(
+        self, path: str | os.PathLike[str], truncate_last_traj: bool = True
+    ) -> None:
+        """Load a saved replay; `truncate_last_traj` is ignored: its last episode always ends."""
+        self.agent.load_replay_buffer(_with_zip(path))
+
+
+def _with_zip(path: str | os.PathLike[str]) -> str:
+    """The path, with the suffix that writing adds."""
+    name = os.fspath(path)
+    return name if os.path.exists(name) else f"{name}.zip"

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlk import spaces
-from rlk_baselines.sb3.algorithm import LAST, OffPolicyAlgorithm
+from rlk_baselines.sb3.algorithm import LAST
+from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.0001,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlk_baselines.sb3.algorithm import LAST, OffPolicyAlgorithm
+from rlk_baselines.sb3.algorithm import LAST
+from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.0003,
