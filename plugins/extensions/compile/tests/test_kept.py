@@ -143,13 +143,42 @@ def test_what_was_kept_is_found_by_its_key_alone(tmp_path: Path, library: Path) 
     assert [place.name[0] for place in store.folder.iterdir()] != ["."], "nothing half-made stays"
 
 
-@pytest.mark.parametrize("name", ["recipe.json", "update.so", "update.json"])
-def test_what_is_damaged_is_removed(tmp_path: Path, library: Path, name: str) -> None:
+ENTRY = ["recipe.json", "update.so", "update.json", "sha256"]
+
+
+@pytest.mark.parametrize("name", ENTRY)
+@pytest.mark.parametrize("found", [b"", b"\xff\xfe"])
+def test_what_is_damaged_is_removed(tmp_path: Path, library: Path, name: str, found: bytes) -> None:
     store = Store(tmp_path / "store")
     store.keep("one", RECIPE, library)
     (place,) = store.folder.iterdir()
-    (place / name).write_bytes(b"")
+    (place / name).write_bytes(found)
     assert not [*store.find("one")] and not [*store.folder.iterdir()]
+
+
+@pytest.mark.parametrize("name", ENTRY)
+def test_what_is_incomplete_is_removed_and_kept_anew(
+    tmp_path: Path, library: Path, name: str
+) -> None:
+    store = Store(tmp_path / "store")
+    store.keep("one", RECIPE, library)
+    (place,) = store.folder.iterdir()
+    (place / name).unlink()
+    assert not [*store.find("one")]
+    store.keep("one", RECIPE, library)
+    assert len([*store.find("one")]) == 1
+
+
+def test_what_may_not_be_read_counts_as_missing(
+    tmp_path: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(path)
+
+    store = Store(tmp_path / "store")
+    store.keep("one", RECIPE, library)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert not [*store.find("one")]
 
 
 def test_those_used_longest_ago_go_first(tmp_path: Path, library: Path) -> None:

@@ -40,12 +40,11 @@ class Store:
     def find(self, key: str) -> Iterator[Kept]:
         """All entries for a key, the most recently used first."""
         for place in sorted(self.folder.glob(f"{_short(key)}-*"), key=_used, reverse=True):
-            with contextlib.suppress(FileNotFoundError):
-                if (place / _HASH).read_text() != _digest(place):
-                    self._remove(place)
-                    continue
-                recipe = Recipe.from_json((place / _RECIPE).read_text(encoding="utf-8"))
-                yield Kept(recipe, place / _LIBRARY)
+            kept = _read(place)
+            if kept is None:
+                self._remove(place)
+            else:
+                yield kept
 
     def keep(self, key: str, recipe: Recipe, library: Path) -> None:
         """Add an entry, and remove the least recently used ones beyond `LIMIT`.
@@ -101,6 +100,17 @@ def _used(place: Path) -> float:
         return place.stat().st_mtime
     except OSError:  # another process removed it
         return 0.0
+
+
+def _read(place: Path) -> Kept | None:
+    """The entry in this folder, or None if it is damaged, incomplete or may not be read."""
+    try:
+        if (place / _HASH).read_bytes() != _digest(place).encode():
+            return None
+        recipe = Recipe.from_json((place / _RECIPE).read_text(encoding="utf-8"))
+    except OSError:
+        return None
+    return Kept(recipe, place / _LIBRARY)
 
 
 def _digest(place: Path) -> str:
