@@ -72,7 +72,7 @@ def test_a_worker_that_dies_is_reported_soon_with_what_it_held(zoo, method, what
     vector.reset()
     pids = vector.pids
     began = time.monotonic()
-    message = f"environments 3 to 4 are lost: their worker .pid {pids[1]}. ended with {how}"
+    message = f"environments 3 to 4 are lost: worker {pids[1]} ended with {how}"
     with pytest.raises(EnvironmentFailed, match=message):
         vector.step(actions(5, 4, what))
     assert time.monotonic() - began < 3.0
@@ -81,6 +81,16 @@ def test_a_worker_that_dies_is_reported_soon_with_what_it_held(zoo, method, what
         with pytest.raises(EnvironmentFailed, match="environments 3 to 4 are lost"):
             call()
     vector.close()
+
+
+def test_the_place_where_an_environment_called_sys_exit_is_printed(method, capfd):
+    vector = SubprocVecEnv([Doomed] * 2, n_workers=1, start_method=method)
+    vector.reset()
+    with pytest.raises(EnvironmentFailed, match=r"environments 0 to 1 are lost: .* exit code 5"):
+        vector.step(actions(2, 1, SYS_EXIT))
+    vector.close()
+    printed = capfd.readouterr().err
+    assert "doomed.py" in printed and "SystemExit: 5\nenvironment 1 was in step" in printed
 
 
 def test_a_worker_killed_from_outside_between_steps_is_reported_at_the_next():

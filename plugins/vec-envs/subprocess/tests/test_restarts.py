@@ -45,7 +45,7 @@ def test_restarted_workers_are_forked_by_a_server_too(make, zoo):
 @pytest.mark.parametrize(
     ("fate", "said"),
     [
-        (Fate.KILL, "environments 0 to 1 are lost: their worker .*SIGKILL"),
+        (Fate.KILL, "environments 0 to 1 are lost: worker .*SIGKILL"),
         (Fate.SYS_EXIT, "exit code 5"),
         (Fate.HANG, "environment 1 is in step .*without an answer for 1 s"),
         (Fate.RAISE, "environment 1 failed in step: OSError: the simulator is gone"),

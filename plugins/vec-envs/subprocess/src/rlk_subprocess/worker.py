@@ -56,6 +56,9 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
         serve(group, channel, read)
     except (EOFError, ConnectionError):
         pass  # the learner has ended
+    except SystemExit:
+        traceback.print_exc()  # an environment called sys.exit; Python itself prints nothing
+        raise
     finally:
         for error in close_all(envs, start):
             print(error, file=sys.stderr, flush=True)

@@ -74,7 +74,7 @@ def death_of(worker: WorkerHandle, seeds: Sequence[int | None]) -> WorkerLost:
     hint = "Its own output may say why; the backend 'dummy' runs environments in this process."
     if code == -signal.SIGKILL:
         hint = "Only the system or a user sends SIGKILL: is the machine out of memory?"
-    who = f"{environments_are(worker)} lost: their worker (pid {worker.process.pid})"
+    who = f"{environments_are(worker)} lost: worker {worker.process.pid}"
     return WorkerLost(worker, f"{who} {how}. {hint}{told_seeds(worker, seeds)}")
 
 
