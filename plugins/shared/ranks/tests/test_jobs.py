@@ -96,6 +96,7 @@ def others(plugin, programs):
         "same-update": (programs / "same_update.py", "same-update.npz", 2),
         "unset-seed": (*unset, *equal, "--timesteps", 64, "--set", "n_steps=16"),
         "from-one-rank": resume("ppo2", "alone", "--timesteps", 128),
+        "evaluate": ("evaluate", "alone", "--env", env_for("ppo2"), "--episodes", 2),
         "normalize": (programs / "normalizes.py",),
         "imitate": (programs / "imitates.py",),
         "masks": run(
@@ -250,6 +251,12 @@ def test_another_number_of_ranks_goes_on_and_what_is_lost_is_said(two, tmp_path,
 def test_ranks_exchange_means_values_and_states(two):
     assert two.code("exchange") == 0, two.printed("exchange")
     assert all("all well" in two.printed("exchange", rank) for rank in range(2))
+
+
+@of()
+def test_rank_0_alone_plays_an_evaluation(two):
+    assert two.code("evaluate") == 0, two.printed("evaluate")
+    assert "mean_return" in two.printed("evaluate") and two.printed("evaluate", rank=1) == ""
 
 
 @pytest.mark.launchers

@@ -92,6 +92,8 @@ def evaluate(
     stochastic = options.pop("stochastic")
     path, agent = _load(run, best=options.pop("best") or False, **options)
     with agent:
+        if agent.run.communicator.rank > 0:  # under a launcher rank 0 plays, as in training
+            return
         result = evaluate_agent(
             agent, episodes, n_envs=n_envs, seed=seed, deterministic=not stochastic
         )
@@ -141,6 +143,8 @@ def enjoy(
     stochastic, best = options.pop("stochastic"), options.pop("best")
     path, agent = _load(run, best=best, **options)
     with agent:
+        if agent.run.communicator.rank > 0:  # under a launcher rank 0 plays, as in training
+            return
         click.echo(f"{path} plays {agent.plan.env.name}")
         number = iter(range(1, episodes + 1))
 
