@@ -142,6 +142,24 @@ def test_a_module_may_be_a_plugin():
     assert [listener(run=5) for _, listener in hooks.listeners("rlk_update_end")] == [5]
 
 
+def test_who_implements_a_hook_is_not_who_wraps_its_answer():
+    class Wraps:
+        @hookimpl(wrapper=True)
+        def rlk_check_plan(self):
+            return (yield)
+
+    class First(Answers):
+        @hookimpl(tryfirst=True)
+        def rlk_check_plan(self):
+            return None
+
+    hooks = Hooks()
+    for name, plugin in (("a", Answers(None)), ("wraps", Wraps()), ("first", First(None))):
+        hooks.activate(plugin, name)
+    assert hooks.implementers("rlk_check_plan") == ["first", "a"]
+    assert hooks.implementers("rlk_take_over") == []
+
+
 def test_a_wrapper_around_a_lifecycle_hook_is_refused():
     class Wraps:
         @hookimpl(wrapper=True)

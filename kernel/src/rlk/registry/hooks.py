@@ -129,15 +129,29 @@ class Hooks:
         Raises:
             BrokenPlugin: for an implementation that is a hook wrapper of pluggy.
         """
-        found = getattr(self._manager.hook, hook).get_hookimpls()
-        for one in found:
-            if one.wrapper or one.hookwrapper:
-                raise BrokenPlugin(
-                    f"plugin {one.plugin_name!r} implements {hook} as a wrapper; it is called "
-                    "directly and takes plain functions."
-                )
-        found = sorted(found, key=lambda one: bool(one.trylast) - bool(one.tryfirst))
+        found = self._implementations(hook)
+        for one in filter(_wraps, found):
+            raise BrokenPlugin(
+                f"plugin {one.plugin_name!r} implements {hook} as a wrapper; it is called "
+                "directly and takes plain functions."
+            )
         return [(one.plugin_name, _by_keyword(one.function, one.argnames)) for one in found]
+
+    def implementers(self, hook: str) -> list[str]:
+        """The plugins that implement a hook, in the order of `listeners`.
+
+        A plugin that only wraps what the others answer, as a hook wrapper of pluggy, is left out.
+        """
+        return [one.plugin_name for one in self._implementations(hook) if not _wraps(one)]
+
+    def _implementations(self, hook: str) -> list[pluggy.HookImpl]:
+        found = getattr(self._manager.hook, hook).get_hookimpls()
+        return sorted(found, key=lambda one: bool(one.trylast) - bool(one.tryfirst))
+
+
+def _wraps(implementation: pluggy.HookImpl) -> bool:
+    """Whether it is a hook wrapper of pluggy."""
+    return implementation.wrapper or implementation.hookwrapper
 
 
 def _by_keyword(function: Listener, names: tuple[str, ...]) -> Listener:

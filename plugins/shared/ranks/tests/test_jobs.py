@@ -99,6 +99,10 @@ def others(plugin, programs):
         "evaluate": ("evaluate", "alone", "--env", env_for("ppo2"), "--episodes", 2),
         "normalize": (programs / "normalizes.py",),
         "imitate": (programs / "imitates.py",),
+        "compile": run(
+            *(plugin, "ppo2", "--timesteps", 64, "--plugin", "compile:backend=eager"),
+            *("--set", f"{plugin}.check=1", "--out", "compile"),
+        ),
         "masks": run(
             plugin, "ppo", *game, "--n-envs", 2, "--timesteps", 128, *equal, "--out", "masks"
         ),
@@ -289,6 +293,12 @@ def test_ranks_that_imitate_an_expert_learn_one_discriminator_and_one_policy(two
     assert first["order"] != second["order"], "each compares with transitions of its own"
     assert first["seen"] == second["seen"] == [2 * 96], "all timesteps, and as many of the expert's"
     assert first["bc_timesteps"] == 2 * 28 and first["updates"] == 2, "an epoch of 28 on each"
+
+
+@of()
+def test_ranks_whose_update_is_one_graph_stay_equal(two):
+    printed = two.printed("compile")  # after every iteration, all parameters were compared
+    assert two.code("compile") == 0 and "the update of ppo2 is one graph" in printed, printed
 
 
 @of()

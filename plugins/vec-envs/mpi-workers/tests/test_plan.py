@@ -20,6 +20,11 @@ def test_one_rank_steps_the_environments_itself_and_says_so():
     assert "one rank, which steps the environments itself" in note and "mpirun -n 4" in note
 
 
+def test_a_plugin_that_wraps_the_communicator_is_not_another_learner():
+    with rlk.make("ppo2", vec_env="mpi-workers", plugins=["compile"]) as agent:
+        assert agent.run.communicator.size == 1
+
+
 @pytest.mark.parametrize("plugin", ["mpi", "torch-distributed"])
 def test_several_learners_are_refused_with_the_reason(plugin):
     with pytest.raises(PlanError, match=f"with plugin '{plugin}' every rank is one"):

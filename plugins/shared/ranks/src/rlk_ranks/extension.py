@@ -42,7 +42,7 @@ class SeveralRanks:
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
         """Refuses a second plugin that would train on the same ranks."""
-        names = [name for name, _ in plan.hooks().listeners("rlk_make_communicator")]
+        names = plan.hooks().implementers("rlk_make_communicator")
         if names[0] != self._launch.name or len(names) == 1:
             return None
         return f"plugins {' and '.join(names)} both let ranks train together; name one of them."

@@ -23,7 +23,7 @@ class MpiWorkersHooks:
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
         """Refuses several learners: a rank either trains or hosts environments."""
-        together = [name for name, _ in plan.hooks().listeners("rlk_make_communicator")]
+        together = plan.hooks().implementers("rlk_make_communicator")
         if together:
             return (
                 f"vector environment 'mpi-workers' (rlk-mpi-workers) has one learner, rank 0; with "
