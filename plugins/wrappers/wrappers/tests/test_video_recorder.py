@@ -11,6 +11,8 @@ import pytest
 
 import rlk
 from rlk.errors import PlanError
+from rlk.hookspecs import hookimpl
+from rlk.optimise import OneProcess
 from rlk.registry.hooks import Hooks
 from rlk_testing.environments import Walk
 from rlk_testing.stand_in_vec_env import StandInVecEnv
@@ -201,6 +203,29 @@ def test_without_a_folder_it_says_that_it_records_nothing(films: Any) -> None:
         env = VideoRecorder(StandInVecEnv([lambda: Walk(render_mode="rgb_array")]))
         play(env, 3)
     assert not films
+
+
+@pytest.mark.parametrize("of_rank", [0, 1])
+def test_of_several_ranks_only_the_first_warns_that_it_has_no_folder(
+    films: Any, of_rank: int
+) -> None:
+    class Rank(OneProcess):
+        rank = of_rank
+
+    class Ranks:
+        @hookimpl
+        def rlk_make_communicator(self) -> Any:
+            return Rank()
+
+    plugins = [Ranks(), "video-recorder"]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with rlk.make(
+            "stand-in", kernel=KERNEL, env="rlk_testing.environments:Walk", plugins=plugins
+        ) as agent:
+            agent.learn(8)
+    told = [one for one in caught if "records nothing" in str(one.message)]
+    assert len(told) == (1 if of_rank == 0 else 0) and not films
 
 
 def test_a_plan_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from rlk_films import Film, film
 
 if TYPE_CHECKING:
     from rlk.protocols import State
+    from rlk.running.run import Run
 
 _NOWHERE = (
     "video-recorder records nothing: this run has no folder. Say video-recorder.video_folder=… or "
@@ -72,6 +73,11 @@ class Videos:
         self._error = error
 
     # ---- in a run --------------------------------------------------------------------------------
+
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
+        """Of several ranks, only rank 0 has a folder; the others need not warn of that."""
+        self._told |= run.communicator.rank > 0
 
     @hookimpl
     def rlk_update_end(self) -> None:
