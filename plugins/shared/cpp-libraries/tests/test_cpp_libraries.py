@@ -42,10 +42,22 @@ def test_a_source_is_built_once_for_all_that_it_is_made_of(source: Path, kept: P
     assert functions.rlk_next(3) == 5
     path = built(source, "-O1", "-DSTEP=2")
     made = path.stat().st_mtime_ns
-    assert path.parent == kept / "rlk_counting" and [*path.parent.iterdir()] == [path]
+    assert path.parent == kept / "rlk_counting"
+    assert {*path.parent.iterdir()} == {path, path.with_suffix(".sha256")}
     assert built(source, "-O1", "-DSTEP=2").stat().st_mtime_ns == made
     other = built(source, "-O1", "-DSTEP=7", made_of="another header")
     assert other != path and ctypes.CDLL(str(other)).rlk_next(3) == 10
+
+
+@needs_one
+@pytest.mark.parametrize("part", [0.0, 0.2])
+def test_a_library_that_is_cut_off_is_built_again(source: Path, part: float) -> None:
+    path = built(source, "-DSTEP=3")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * part)])
+    assert load(source, "-DSTEP=3").rlk_next(3) == 6
+    path.with_suffix(".sha256").unlink()
+    assert built(source, "-DSTEP=3").read_bytes() == whole
 
 
 def test_another_source_compiler_option_or_header_makes_another_library(

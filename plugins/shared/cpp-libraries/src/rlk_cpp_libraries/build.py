@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 COMPILERS = ("g++", "clang++", "c++")
+#: The file beside a library that holds its hash.
+_HASH = ".sha256"
 _ALWAYS = ("-std=c++20", "-shared", "-fPIC")
 
 
@@ -43,7 +45,7 @@ def load(source: Path, *options: str) -> ctypes.CDLL:
 
 
 def built(source: Path, *options: str, made_of: str = "") -> Path:
-    """The path of a source's library, which is built now unless it exists.
+    """The path of a source's library, which is built now unless it exists and is undamaged.
 
     It is in the folder where torch keeps extensions; the file name contains a hash of its inputs.
     Another machine may use the same folder, so do not pass `-march=native`.
@@ -61,7 +63,7 @@ def built(source: Path, *options: str, made_of: str = "") -> Path:
         raise Unbuilt("no C++ compiler was found")
     try:
         path = _place(source, found, *options, made_of)
-        if not path.exists():
+        if not _is_whole(path):
             _build(found, source, options, path)
     except OSError as error:
         raise Unbuilt(f"{source.name} cannot be built: {error}") from error
@@ -76,6 +78,18 @@ def _place(source: Path, *made_of: str) -> Path:
     return root / source.parent.name / f"{source.stem}-{digest}.so"
 
 
+def _is_whole(path: Path) -> bool:
+    """Whether the library is as it was built; to load one that is cut off can end the process."""
+    try:
+        return path.with_suffix(_HASH).read_bytes() == _digest(path)
+    except OSError:
+        return False
+
+
+def _digest(path: Path) -> bytes:
+    return hashlib.sha256(path.read_bytes()).hexdigest().encode()
+
+
 def _build(compiler: str, source: Path, options: Sequence[str], path: Path) -> None:
     """Build to a temporary file first: other processes may look for it; this one may be killed."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,4 +101,7 @@ def _build(compiler: str, source: Path, options: Sequence[str], path: Path) -> N
             lines = done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"]
             complaint = next((line for line in lines if "error" in line), lines[0])
             raise Unbuilt(f"{compiler} does not build {source.name}: {complaint}")
+        beside = made.with_suffix(_HASH)
+        beside.write_bytes(_digest(made))
         made.replace(path)
+        beside.replace(path.with_suffix(_HASH))
