@@ -35,7 +35,9 @@ def folder(tmp_path_factory):
     """What several pages use: an environment in a file, and an expert's data."""
     here = tmp_path_factory.mktemp("printed")
     (here / "maze.py").write_text(MAZE.read_text("utf-8"), "utf-8")
-    generate_expert_traj(lambda _: 0, str(here / "expert_cartpole"), env="CartPole-v1", n_episodes=1)
+    generate_expert_traj(
+        lambda _: 0, str(here / "expert_cartpole"), env="CartPole-v1", n_episodes=1
+    )
     return here
 
 

@@ -237,7 +237,7 @@ def test_what_cannot_change_while_learn_goes_on_is_refused() -> None:
         model = PPO2("MlpPolicy", "CartPole-v1", cliprange_vf=0.1, **SMALL)
         with pytest.raises(ValueError, match=r"PPO2.cliprange_vf cannot be set to (-1|None) while"):
             model.learn(32, callback=Setting(cliprange_vf=wrong))
-    with pytest.raises(ValueError, match=r"PPO2.cliprange_vf cannot be set while learn goes on"):
+    with pytest.raises(ValueError, match=r"PPO2.cliprange_vf cannot be set while learn is running"):
         PPO2("MlpPolicy", "CartPole-v1", **SMALL).learn(32, callback=Setting(cliprange_vf=0.1))
 
 

@@ -12,5 +12,5 @@ component = Component(
         registered_by="pybullet_envs_gymnasium",
         install="pip install 'rlk-pybullet[pybullet]'",
     ),
-    summary="HalfCheetahBulletEnv-v0 and its like, which PyBullet simulates",
+    summary="HalfCheetahBulletEnv-v0 and other environments that PyBullet simulates",
 )

@@ -13,5 +13,5 @@ component = Component(
         registered_by="gymnasium_robotics",
         install="pip install 'rlk-robotics[robotics]'",
     ),
-    summary="FetchReach-v4, HandReach-v3, PointMaze_UMaze-v3 (goals) and the like",
+    summary="FetchReach-v4, HandReach-v3, PointMaze_UMaze-v3 (goals) and others",
 )

@@ -85,14 +85,16 @@ def set_while_learning(model: str, agent: Agent, name: str, settings: Mapping[st
     may = {*AT_ANY_TIME.get(choice.name, ()), *rates, *numbers}
     if not settings.keys() <= may:
         only = f" (only {', '.join(sorted(may))} can be)" if may else ""
-        raise refusal(model, name, f"while learn goes on{only}; set it between two calls of learn")
+        raise refusal(
+            model, name, f"while learn is running{only}; set it between two calls of learn"
+        )
     try:
         config = attrs.evolve(choice.config, **settings)
     except (TypeError, ValueError) as error:
         raise Refused(f"{model}.{name}: {error}.") from error
     for key in settings.keys() & numbers.keys():
         if settings[key] is None or is_off(settings[key]):
-            raise refusal(model, name, f"to {settings[key]} while learn goes on")
+            raise refusal(model, name, f"to {settings[key]} while learn is running")
     curve = getattr(config, CURVES.get(choice.name, ""), "constant")
     for key in settings.keys() & rates.keys():
         for group in run.optimise.groups.keys() & set(rates[key]):

@@ -12,7 +12,7 @@ INSTALL = "pip install 'rlk-atari[atari]'"
 ale = Component(
     name="ale",
     factory=ids("ALE/*", "*NoFrameskip-v[04]", registered_by="rlk_atari.games", install=INSTALL),
-    summary="ALE/Pong-v5 and its like: Atari games, emulated by ale-py",
+    summary="ALE/Pong-v5 and other Atari games, emulated by ale-py",
 )
 atari = Component(
     name="atari",

@@ -30,7 +30,9 @@ class FrameStackConfig:
     padding: Literal["zero", "reset"] = attrs.field(
         default="zero",
         validator=validators.in_(("zero", "reset")),
-        metadata={"help": "what precedes an episode's first frame: zeros, or that frame (reset)"},
+        metadata={
+            "help": "what precedes an episode's first frame: zeros (zero) or that frame (reset)"
+        },
     )
     keys: tuple[str, ...] | None = attrs.field(
         default=None,

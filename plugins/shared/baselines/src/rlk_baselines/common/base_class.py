@@ -216,7 +216,7 @@ class BaseRLModel(Constructed):
                 elif self._is_learning:
                     raise Refused(
                         "an environment of another number, or in another VecNormalize, is set "
-                        "between two calls of learn, not while one goes on."
+                        "between two calls of learn, not while one is running."
                     )
                 else:
                     self._take(self._moved())
