@@ -131,7 +131,8 @@ def _recurrent(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     if slot != "policy" or not part.component.recurrent or plan.algorithm.component.recurrent:
         return None
     return Conflict(
-        f"{plan.algorithm.title} cannot train recurrent policies as {part.title}", "--recurrent"
+        f"{plan.algorithm.title} cannot train recurrent policies such as {part.title}",
+        "--recurrent",
     )
 
 

@@ -248,7 +248,7 @@ def test_another_number_of_ranks_goes_on_and_what_is_lost_is_said(two, tmp_path,
     mine = shutil.copytree(two.folder / "alone", tmp_path / "alone")  # three ranks go on from it
     again = resume("ppo2", mine, "--timesteps", 250)
     assert in_this_process(again, tmp_path) == 0
-    assert "the checkpoint is of 2 ranks, and this run has 1" in capfd.readouterr().err
+    assert "the checkpoint has 2 ranks and this run has 1" in capfd.readouterr().err
 
 
 @of(TORCHRUN)

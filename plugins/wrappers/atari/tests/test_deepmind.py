@@ -197,7 +197,7 @@ def test_a_damaged_game_is_refused(wrong, message):
 @pytest.mark.parametrize(
     ("env", "message"),
     [
-        (lambda: gym.make("CartPole-v1"), "CartPoleEnv is none. Leave it out"),
+        (lambda: gym.make("CartPole-v1"), "CartPoleEnv is not one. Leave it out"),
         (lambda: gym.wrappers.TimeLimit(StandInGame(), 5), "pass over TimeLimit"),
         (lambda: gym.wrappers.FlattenObservation(StandInGame()), "shows its RAM"),
     ],

@@ -186,7 +186,7 @@ class SAC:
         if self.log_ent_coef is not None:
             if "log_ent_coef" not in state:
                 raise RlkError(
-                    "ent_coef was fixed where this was saved, so there is none to go on learning. "
+                    "this was saved by a run with a fixed ent_coef, so it holds none to learn. "
                     "Leave ent_coef as it was."
                 )
             self.log_ent_coef.flat.copy_(state["log_ent_coef"])

@@ -47,7 +47,7 @@ def begin(run: Run, path: Path) -> None:
     run.collector.forget()  # so its actor begins with these parameters
     if run.plan.verbose and run.communicator.rank == 0:
         steps = f"{state['manifest']['timesteps']:,}"
-        optimiser = "goes on" if goes_on else "begins anew"
+        optimiser = "keeps its state" if goes_on else "begins anew"
         print(
             f"model-start: the run begins with {path}, which was trained for {steps} timesteps; "
             f"its optimiser {optimiser}",

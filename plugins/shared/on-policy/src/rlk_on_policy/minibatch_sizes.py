@@ -32,6 +32,6 @@ def two_in_each(transitions: int, n_minibatches: int, title: str, told: str) -> 
             "fewer than two"
         )
     raise PlanError(
-        f"{title}: {found}, and a single advantage normalised is always 0, from which the policy "
-        f"learns nothing. {told}"
+        f"{title}: {found}, and a single normalised advantage is always 0, so the policy "
+        f"would learn nothing. {told}"
     )

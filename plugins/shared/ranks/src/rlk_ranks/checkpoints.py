@@ -80,6 +80,6 @@ def differences(saved: State | None, anew: Sequence[bool | None]) -> Iterator[st
     before = int(saved["size"]) if saved else 1
     if before > len(anew):
         yield (
-            f"the checkpoint is of {before} ranks, and this run has {len(anew)}: the state of the "
+            f"the checkpoint has {before} ranks and this run has {len(anew)}: the state of the "
             "others is left out"
         )

@@ -42,8 +42,8 @@ def check(config: HindsightReplayConfig, plan: Plan) -> None:
     choosing = [one.title for one in plan.storages if "choose" in one.component.stages]
     if config.online_sampling and choosing:
         raise PlanError(
-            f"{_OWN} is to draw goals anew (online_sampling=true), but {choosing[0]} keeps a "
-            "priority for each. Leave online_sampling out, or say false."
+            f"{_OWN} draws new goals for every sample (online_sampling=true), but "
+            f"{choosing[0]} keeps a priority for each goal. Leave online_sampling out."
         )
 
 

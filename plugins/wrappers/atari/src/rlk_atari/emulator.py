@@ -96,7 +96,7 @@ def _check(env: gym.Env[Any, Any]) -> None:
     if not hasattr(game, "ale") or not isinstance(env.action_space, gym.spaces.Discrete):
         raise PlanError(
             f"wrapper 'atari' plays games of the Arcade Learning Environment with discrete actions "
-            f"(--env ALE/Pong-v5), and {type(game).__name__} is none. Leave it out."
+            f"(--env ALE/Pong-v5), and {type(game).__name__} is not one. Leave it out."
         )
     if len(env.observation_space.shape or ()) < 2:
         raise PlanError(

@@ -34,7 +34,7 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
     "common.logger": {"Video": "VecVideoRecorder of common.vec_env, which writes files"},
     "common.monitor": {"ResultsWriter": "Monitor(env, filename), which writes the file"},
     "common.noise": {
-        "VectorizedActionNoise": "its base_noise alone: every environment draws from it by itself"
+        "VectorizedActionNoise": "its base_noise alone: every environment draws independently"
     },
     "common.policies": {
         "BaseModel": "torch.nn.Module",
