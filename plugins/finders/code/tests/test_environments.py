@@ -53,6 +53,17 @@ def test_a_file_is_loaded_once_and_not_before_an_environment_is_made(code):
     assert one is two
 
 
+def test_a_file_may_import_the_modules_beside_it(tmp_path, rlk_make, monkeypatch):
+    (tmp_path / "neighbour_of_mine.py").write_text(FILE)
+    (tmp_path / "mine.py").write_text("from neighbour_of_mine import Mine\n")
+    monkeypatch.delitem(sys.modules, "rlk_file_mine", raising=False)
+    before = list(sys.path)
+    with rlk_make("ppo2", env=f"{tmp_path / 'mine.py'}:Mine", vec_env="subprocess", n_envs=2):
+        assert sys.path == before
+    monkeypatch.delitem(sys.modules, "rlk_file_mine")
+    monkeypatch.delitem(sys.modules, "neighbour_of_mine")
+
+
 @pytest.mark.parametrize("asked", ["CartPole-v1", "ALE/Pong-v5", "module:Id-v0", ""])
 def test_what_names_no_class_is_left_to_others(asked):
     assert environment_at(asked) is None

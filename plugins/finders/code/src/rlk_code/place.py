@@ -65,7 +65,7 @@ def _imported(name: str, what: str) -> ModuleType:
 
 
 def _from_file(place: str, what: str) -> ModuleType:
-    """The module of a file, loaded once."""
+    """The module of a file, loaded once; it may import its neighbours, as `python file.py` may."""
     with looking_at(Path(place), f"cannot read {what} file {place!r}", PlanError):
         path = Path(place).resolve()
         is_there = path.is_file()
@@ -77,9 +77,13 @@ def _from_file(place: str, what: str) -> ModuleType:
     if spec is None or spec.loader is None or not is_there:
         raise PlanError(f"{what} file {place!r} does not exist.")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    folder = str(path.parent)
+    sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
         raise PlanError(f"{what} file {place!r} fails: {described(error)}.") from error
+    finally:
+        sys.path.remove(folder)
     return module
