@@ -167,6 +167,10 @@ class Constructed(metaclass=Documented):
         """Settings by the names of rlk's config, from constructor arguments; to be overridden."""
         return settings
 
+    def arguments_of(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Constructor arguments, from the settings of rlk's config in a file; the reverse."""
+        return settings
+
     def defaults(self) -> dict[str, Any]:
         """The defaults of the constructor's arguments after policy and env."""
         parameters = list(signature(type(self)).parameters.values())[2:]

@@ -39,9 +39,13 @@ if TYPE_CHECKING:
 Place = str | os.PathLike[str] | IO[bytes]
 #: The key of the data in a file that only models of this package need.
 KEY = "baselines"
-#: Constructor arguments, numbers or None, that are saved although they are not in the plan. Paths
+#: Constructor arguments, whole numbers or None, that are saved beside the plan, which does not
+#: have them, or not by these names. Paths
 #: are not among them, so that no file decides where something is written.
-_HELD = ("verbose", "n_cpu_tf_sess", "stats_window_size")
+_HELD = (
+    *("verbose", "n_cpu_tf_sess", "stats_window_size"),
+    *("use_rms_prop", "use_sde", "sde_sample_freq"),
+)
 #: The modules that read files of Stable Baselines and of Stable-Baselines3.
 _FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_loading))
 
@@ -236,7 +240,7 @@ def load(
     objects = with_use(cls.__name__, objects, ("policy", *model.defaults()))
     given = {**objects, **changes}
     state[KEY] = about = {**about, **{name: space_state(one) for name, one in spaces.items()}}
-    own = {**model.defaults(), **_plan_settings(state)}
+    own = {**model.defaults(), **model.arguments_of(_plan_settings(state))}
     own |= {name: about[name] for name in ("policy", "policy_kwargs", "seed")}
     own |= _held(about, own)
     _check(model, given, own)

@@ -49,7 +49,7 @@ OF_ALL: Mapping[str, Needed] = {
 }
 #: Algorithm of rlk -> argument -> its condition.
 OF_ONE: Mapping[str, Mapping[str, Needed]] = {
-    "a2c": {"sde_sample_freq": _SDE},
+    "a2c": {"sde_sample_freq": _SDE, "rms_prop_eps": Needed("use_rms_prop", "True")},
     "acer": {
         "alpha": _TRUST_REGION,
         "delta": _TRUST_REGION,

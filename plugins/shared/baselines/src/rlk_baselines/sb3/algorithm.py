@@ -145,6 +145,11 @@ class BaseAlgorithm(BaseRLModel):
             found["train_freq"] = count if unit == "step" else f"{count} {unit}"
         return found
 
+    def arguments_of(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """As in `Constructed`, by the names of Stable-Baselines3."""
+        names = {theirs: name for name, theirs in self.renames.items()}
+        return {names.get(key, key): value for key, value in settings.items()}
+
     def _policy_settings(self) -> dict[str, Any]:
         return settings_of(
             self._given["policy"],

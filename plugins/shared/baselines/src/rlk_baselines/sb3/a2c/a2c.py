@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from torch.optim import RMSprop
+from torch.optim import Adam, RMSprop
 
+from rlk_baselines.model_files import Saved
+from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.on_policy_algorithm import OnPolicyAlgorithm
 
@@ -27,6 +29,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "normalize_advantage": False,
     **LAST,
 }
+_RMSPROP = {"optimiser": "rmsprop", "rmsprop.variant": "torch"}
 
 
 class A2C(OnPolicyAlgorithm):
@@ -39,22 +42,48 @@ class A2C(OnPolicyAlgorithm):
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     rows = 100
-    fixed: ClassVar[Mapping[str, Any]] = {"rmsprop.variant": "torch"}
     renames: ClassVar[Mapping[str, str]] = {"rms_prop_eps": "epsilon"}
     only: ClassVar[Mapping[str, Any]] = {
         "gae_lambda": (1.0, "PPO has it."),
-        "use_rms_prop": (True, "For Adam write rlk.make('a2c', …, optimiser='adam')."),
         "normalize_advantage": (False, "PPO has it."),
         "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
         "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
     }
 
     def _optimizer(self) -> tuple[type, float]:
-        return RMSprop, self._given["rms_prop_eps"]
+        if self._given["use_rms_prop"]:
+            return RMSprop, self._given["rms_prop_eps"]
+        return Adam, self.usual["rms_prop_eps"]  # Stable-Baselines3's epsilon for Adam, too
+
+    def go_on(self, saved: Saved, env: Any) -> None:
+        """As in `BaseAlgorithm`; Refused if the optimiser would be another one."""
+        held = saved.about.get("arguments", {}).get("use_rms_prop", True)
+        _refuse_other_optimiser(held, saved.given["use_rms_prop"])
+        super().go_on(saved, env)
+
+    def _change(self, name: str, value: Any) -> None:
+        """As in `Constructed`; Refused if the optimiser would be another one."""
+        if name == "use_rms_prop":
+            _refuse_other_optimiser(self._given[name], value)
+        super()._change(name, value)
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As in `BaseAlgorithm`; in rlk, state-dependent exploration is a distribution."""
+        own: dict[str, Any] = {}
+        if "use_rms_prop" in settings:
+            uses = settings.pop("use_rms_prop")
+            own |= _RMSPROP if uses else {"optimiser": "adam"}
         use_sde = settings.pop("use_sde", False)
         sample_freq = settings.pop("sde_sample_freq", -1)
-        own = {"distribution": "gsde", "gsde.sample_freq": sample_freq} if use_sde else {}
+        own |= {"distribution": "gsde", "gsde.sample_freq": sample_freq} if use_sde else {}
         return {**super().translated(settings), **own}
+
+
+def _refuse_other_optimiser(before: bool, now: bool) -> None:
+    """Refuse another optimiser for a model that has been made."""
+    if now != before:
+        raise Refused(
+            f"A2C: use_rms_prop is {before} in this model, whose optimiser has a state. For the "
+            f"other optimiser make a new model, A2C(policy, env, use_rms_prop={now}), and "
+            "new.set_parameters(model.get_parameters())."
+        )

@@ -1,0 +1,55 @@
+"""Models of Stable-Baselines3's names keep their arguments in files and when they are rebuilt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlk_baselines.sb3 import A2C, DQN
+from rlk_baselines.sb3.common.env_util import make_vec_env
+
+
+def optimiser(model: Any) -> Any:
+    return model.agent.plan.optimiser
+
+
+def test_arguments_with_other_names_in_rlk_come_back(tmp_path: Path) -> None:
+    DQN("MlpPolicy", "CartPole-v1", target_update_interval=77).save(tmp_path / "dqn")
+    model = DQN.load(tmp_path / "dqn", env="CartPole-v1")
+    assert model.target_update_interval == 77
+    model = DQN.load(tmp_path / "dqn", env="CartPole-v1", target_update_interval=50)
+    model.set_env(make_vec_env("CartPole-v1", 2))  # the agent is built again
+    assert model.agent.plan.algorithm.config.target_network_update_freq == 50
+    A2C("MlpPolicy", "CartPole-v1", rms_prop_eps=0.01).save(tmp_path / "a2c")
+    assert A2C.load(tmp_path / "a2c").rms_prop_eps == 0.01
+
+
+def test_state_dependent_exploration_comes_back(tmp_path: Path) -> None:
+    keywords: dict[str, Any] = {"use_sde": True, "sde_sample_freq": 4}
+    keywords["policy_kwargs"] = {"full_std": False}
+    A2C("MlpPolicy", "Pendulum-v1", **keywords).save(tmp_path / "model")
+    model = A2C.load(tmp_path / "model")
+    assert (model.use_sde, model.sde_sample_freq) == (True, 4)
+    model.set_env(make_vec_env("Pendulum-v1", 2))
+    assert model.learn(20).agent.plan.distribution.name == "gsde"
+
+
+def test_a2c_learns_by_adam(tmp_path: Path) -> None:
+    model = A2C("MlpPolicy", "CartPole-v1", use_rms_prop=False)
+    assert optimiser(model).name == "adam"
+    assert model.learn(20).agent.run.optimise.groups["policy"].options["eps"] == 1e-5
+    model.save(tmp_path / "model")
+    loaded = A2C.load(tmp_path / "model", env="CartPole-v1")
+    assert loaded.use_rms_prop is False
+    loaded.set_env(make_vec_env("CartPole-v1", 2))
+    assert optimiser(loaded.learn(20)).name == "adam"
+    for change in (
+        lambda: A2C.load(tmp_path / "model", use_rms_prop=True),
+        lambda: setattr(model, "use_rms_prop", True),
+    ):
+        with pytest.raises(ValueError, match=r"use_rms_prop is False in this model, .*make a new"):
+            change()
+    with pytest.warns(UserWarning, match=r"rms_prop_eps=0.1 has no effect without use_rms_prop"):
+        A2C("MlpPolicy", "CartPole-v1", use_rms_prop=False, rms_prop_eps=0.1)
