@@ -30,7 +30,7 @@ def test_state_dependent_exploration_comes_back(tmp_path: Path) -> None:
     keywords: dict[str, Any] = {"use_sde": True, "sde_sample_freq": 4}
     keywords["policy_kwargs"] = {"full_std": False}
     A2C("MlpPolicy", "Pendulum-v1", **keywords).save(tmp_path / "model")
-    model = A2C.load(tmp_path / "model")
+    model: Any = A2C.load(tmp_path / "model")
     assert (model.use_sde, model.sde_sample_freq) == (True, 4)
     model.set_env(make_vec_env("Pendulum-v1", 2))
     assert model.learn(20).agent.plan.distribution.name == "gsde"

@@ -21,7 +21,7 @@ from sb3_models_there import (
     saved,
 )
 
-from rlk_baselines.sb3 import DQN, PPO
+from rlk_baselines.sb3 import A2C, DQN, PPO
 from rlk_baselines.sb3.saved import files
 from rlk_baselines.tensorflow.loading import LeftOut
 
@@ -63,10 +63,54 @@ def test_returns_of_several_steps_are_not_left_out_without_a_word(tmp_path: Path
     n: dict[str, Any] = {"q_net.q_net": mlp(4, 6, 2), "q_net_target.q_net": mlp(4, 6, 2)}
     own = {**CART, "policy_kwargs": {"net_arch": [6]}}
     path = saved(tmp_path, "dqn.policies.DQNPolicy", OF_DQN | {"n_steps": 3}, n, **own)
-    with pytest.warns(LeftOut, match="n_steps are .* not settings here"):
+    with pytest.warns(UserWarning, match="n_steps is 3 in the file, and 1 in the loaded") as said:
         assert DQN.load(path).n_steps == 1
+    assert "load(…" not in str(said[0].message), "load refuses n_steps=3"
     with pytest.raises(ValueError, match=r"n_steps is 1 here. .* plugins=\['n-step:n_steps=3'\]"):
         DQN("MlpPolicy", "CartPole-v1", n_steps=3)
+
+
+def test_an_object_that_no_model_here_takes_is_not_to_be_passed_again(tmp_path: Path) -> None:
+    own: dict[str, Any] = {**OF_PPO, "rollout_buffer_class": object_there("program.Buffer")}
+    n, policy = actor_critic(4, 2), "common.policies.ActorCriticPolicy"
+    path = saved(tmp_path, policy, own, n, **CART, **SIZES)
+    with pytest.warns(UserWarning, match="rollout_buffer_class is an object in the file") as said:
+        PPO.load(path)
+    assert not any(isinstance(one.message, LeftOut) for one in said)
+
+
+def test_the_episodes_that_means_are_of(tmp_path: Path) -> None:
+    n, policy = actor_critic(4, 2), "common.policies.ActorCriticPolicy"
+    own = {**OF_PPO, "_stats_window_size": 17}
+    model = PPO.load(saved(tmp_path, policy, own, n, **CART, **SIZES))
+    assert model.stats_window_size == 17
+    assert model.agent.run.metrics.recent_episodes.maxlen == 17
+
+
+def of_a2c(folder: Path, optimiser: str | None, **keywords: Any) -> Path:
+    kwargs: dict[str, Any] = dict(SIZES["policy_kwargs"])
+    with stand_in(optimiser or "unused.Optimiser") as kind:
+        if optimiser:
+            kwargs |= {"optimizer_class": kind, "optimizer_kwargs": keywords}
+        own: dict[str, Any] = {**CART, "policy_kwargs": packed(kwargs)}
+    name = "common.policies.ActorCriticPolicy"
+    return saved(folder, name, OF_A2C, actor_critic(4, 2), **own)
+
+
+def test_the_optimiser_of_a2c_comes_from_its_file(tmp_path: Path) -> None:
+    rmsprop = "torch.optim.rmsprop.RMSprop"
+    usual = {"alpha": 0.99, "weight_decay": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = A2C.load(of_a2c(tmp_path, rmsprop, eps=0.001, **usual))
+        assert (model.use_rms_prop, model.rms_prop_eps) == (True, 0.001)
+        assert A2C.load(of_a2c(tmp_path, None)).agent.plan.optimiser.name == "adam"
+    with pytest.warns(UserWarning, match=r"optimiser was RMSprop\(alpha=0.5\), which A2C does not"):
+        A2C.load(of_a2c(tmp_path, rmsprop, alpha=0.5))
+    where = "stable_baselines3.common.sb2_compat.rmsprop_tf_like"
+    with pytest.warns(UserWarning, match="optimiser was RMSpropTFLike"):
+        model = A2C.load(of_a2c(tmp_path, f"{where}.RMSpropTFLike", eps=0.1))
+    assert (model.use_rms_prop, model.rms_prop_eps) == (True, 0.1)
 
 
 def test_the_class_shows_whoever_wrote_the_policy(tmp_path: Path) -> None:

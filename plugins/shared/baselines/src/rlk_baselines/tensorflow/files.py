@@ -43,6 +43,7 @@ class SavedThere:
     action_space: Any  #: likewise
     n_envs: int
     parameters: Mapping[str, Array]  #: by the names in the file; TensorFlow's without ":0"
+    other_optimiser: str | None = None  #: the optimiser, if the model here cannot have it
 
 
 def is_from_there(path: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,20 +32,19 @@ NEW = {
 
 
 class LeftOut(UserWarning):
-    """The warning about settings in a file that the loaded model does not have.
+    """The warning about functions and objects in a file, which the loaded model does not have.
 
     Args:
         path: the file.
-        names: the settings, as constructor arguments.
+        names: the constructor arguments that they were.
     """
 
     def __init__(self, path: Path, names: list[str]) -> None:
         self.names = tuple(names)
         again = ", ".join(f"{name}=…" for name in names)
         super().__init__(
-            f"{path}: {', '.join(names)} are functions or objects, which are not read, or not "
-            "settings here. They have their defaults now; to learn on, pass what matters again: "
-            f"load(…, {again})."
+            f"{path}: {', '.join(names)} are functions or objects, which are not read. They have "
+            f"their defaults now; to learn on, pass what matters again: load(…, {again})."
         )
 
 
@@ -92,9 +91,11 @@ def made(
             f"the policy in {saved.path} is a class of a program, which is not read: pass it "
             f"again, {cls.__name__}.load({str(saved.path)!r}, policy=…)."
         )
-    left_out = [name for name in saved.left_out if name in cls.names]
-    left_out += _not_here(cls, settings)
-    lost = [name for name in left_out if name not in given]
+    only = {key: one for key, one in getattr(cls, "only", {}).items() if key not in given}
+    for text in (*_replaced(only, settings, saved.left_out), *_other_optimiser(cls, saved)):
+        warnings.warn(f"{saved.path}: {text}", stacklevel=6)
+    not_lost = {*given, *only}
+    lost = [name for name in saved.left_out if name in cls.names and name not in not_lost]
     if lost:
         warnings.warn(LeftOut(saved.path, lost), stacklevel=6)
     return cls(**settings)
@@ -152,7 +153,33 @@ def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _not_here(cls: type[BaseRLModel], settings: dict[str, Any]) -> list[str]:
-    """Remove settings with only one supported value; returns those that had another value."""
-    only = {k: value for k, (value, _) in getattr(cls, "only", {}).items() if k != "use_sde"}
-    return [key for key, value in only.items() if (settings.pop(key, None) or value) != value]
+def _replaced(
+    only: Mapping[str, tuple[Any, str]], settings: dict[str, Any], left_out: Iterable[str]
+) -> list[str]:
+    """Remove settings that have only one supported value here.
+
+    Args:
+        only: these settings -> the value, and what to use instead of others.
+        settings: those in the file, which are changed.
+        left_out: the names of settings in the file that are functions or objects.
+
+    Returns:
+        A sentence about each one that has another value in the file.
+    """
+    found = {key: repr(settings.pop(key, None) or value) for key, (value, _) in only.items()}
+    found |= {key: "an object" for key in left_out if key in only}
+    return [
+        f"{key} is {there} in the file, and {only[key][0]!r} in the loaded model. {only[key][1]}"
+        for key, there in found.items()
+        if there != repr(only[key][0])
+    ]
+
+
+def _other_optimiser(cls: type[BaseRLModel], saved: files.SavedThere) -> list[str]:
+    """A sentence about the optimiser in the file, if the loaded model has another one."""
+    if saved.other_optimiser is None:
+        return []
+    return [
+        f"its optimiser was {saved.other_optimiser}, which {cls.__name__} does not have here: if "
+        "the loaded model learns on, it uses its usual one."
+    ]

@@ -24,6 +24,7 @@ from rlk.records import Array
 from rlk.spaces import is_image
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.extractors import CLASS
+from rlk_baselines.sb3.saved.optimisers import optimiser_in
 from rlk_baselines.tensorflow.files import SavedThere, plain, space_of, value_of
 from rlk_baselines.tensorflow.inert_pickle import Inert, is_plain, path_of
 
@@ -36,8 +37,8 @@ _POLICIES = {
     "ActorCriticCnnPolicy": "CnnPolicy",
     "MultiInputActorCriticPolicy": "MultiInputPolicy",
 }
-#: Keywords of policies that only matter at the start of the training, not for acting.
-_OF_THE_START = {
+#: Keywords of policies that do not matter for acting: those of the optimiser, and of the start.
+_NOT_FOR_ACTING = {
     *("optimizer_class", "optimizer_kwargs", "log_std_init", "ortho_init", "device"),
     *("n_critics", "use_sde", "sde_net_arch"),
 }
@@ -81,6 +82,8 @@ def read(path: Path) -> tuple[str, SavedThere]:
             "and rlk's take them in alphabetical order. Train it with a space that has this order, "
             "as spaces.Dict({…}) of a dict has."
         )
+    if "_stats_window_size" in found:
+        found["stats_window_size"] = found["_stats_window_size"]
     if "train_freq" in found:
         found["train_freq"] = _frequency(found["train_freq"], found.get("n_episodes_rollout"))
     settings = {name: plain(value) for name, value in found.items() if is_plain(value)}
@@ -90,6 +93,8 @@ def read(path: Path) -> tuple[str, SavedThere]:
             f"{path} holds a model of sb3-contrib, or of a class of a program's own, which is not "
             "loaded: only those of Stable-Baselines3 itself are."
         )
+    of_optimiser, other_optimiser = optimiser_in(kind, kwargs)
+    settings |= of_optimiser
     name = policy.rpartition(".")[2]
     saved = SavedThere(
         path,
@@ -101,6 +106,7 @@ def read(path: Path) -> tuple[str, SavedThere]:
         action_space,
         n_envs,
         parameters,
+        other_optimiser,
     )
     return kind, saved
 
@@ -167,8 +173,8 @@ def _frequency(value: Any, episodes: Any) -> Any:
 def _keywords(
     kwargs: Mapping[str, Any], parameters: Mapping[str, Array], space: Any, *, is_cnn: bool
 ) -> dict[str, Any]:
-    """`policy_kwargs` as models here take them, without those that matter only at the start."""
-    found = {name: value for name, value in kwargs.items() if name not in _OF_THE_START}
+    """`policy_kwargs` as models here take them, without those that do not matter for acting."""
+    found = {name: value for name, value in kwargs.items() if name not in _NOT_FOR_ACTING}
     if not _is_scaled_here(space, is_cnn=is_cnn):
         found.pop("normalize_images", None)
     activation = (path_of(found.get("activation_fn")) or "").rpartition(".")[2]
