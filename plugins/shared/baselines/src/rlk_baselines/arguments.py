@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -16,6 +15,7 @@ import attrs
 
 from rlk.errors import either, nearest
 from rlk.registry.kernel import default_kernel
+from rlk_baselines.program_warnings import warn_program
 from rlk_baselines.refusals import Refused
 
 #: Parameters of every model that are not hyperparameters, with their defaults.
@@ -108,7 +108,7 @@ def replaced(settings: dict[str, Any], old: str, new: str) -> None:
     """Move the value of a deprecated parameter to its replacement, with a DeprecationWarning."""
     value = settings.pop(old, None)
     if value is not None:
-        warnings.warn(f"{old} is deprecated: use {new}", DeprecationWarning, stacklevel=5)
+        warn_program(f"{old} is deprecated: use {new}", DeprecationWarning)
         settings[new] = value
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rlk_baselines.program_warnings import warn_program
 from rlk_old_gym.spaces import as_gymnasium_space
 
 #: Names that are in every file, but are not constructor arguments.
@@ -21,10 +21,9 @@ def with_use(model: str, custom_objects: Mapping[str, Any], known: Iterable[str]
         known: the names of the constructor arguments.
     """
     if unknown := sorted(custom_objects.keys() - {*known}):
-        warnings.warn(
+        warn_program(
             f"{model}.load: custom_objects that are not arguments of the constructor have no "
-            f"effect: {', '.join(unknown)}.",
-            stacklevel=4,
+            f"effect: {', '.join(unknown)}."
         )
     return {name: value for name, value in custom_objects.items() if name not in unknown}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -25,6 +24,7 @@ from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.held import beyond_id_of_vector, env_id
 from rlk_baselines.environments.spaces import space_of, space_state
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
+from rlk_baselines.program_warnings import warn_program
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.saved import files as sb3_files
 from rlk_baselines.sb3.saved import loading as sb3_loading
@@ -186,11 +186,10 @@ def read(path: Path, *, runs_code: bool = False) -> State:
         BadFile: if the file is not a saved model, or is damaged.
     """
     if not zipfile.is_zipfile(path):
-        warnings.warn(
+        warn_program(
             f"{path} is a pickle. Save the model without cloudpickle=True for a zip, which "
             "needs no trust and keeps longer.",
             DeprecationWarning,
-            stacklevel=5,
         )
         return state_in_pickle(path, runs_code=runs_code)
     serializer = saved_files.serializers(default_kernel())[0]

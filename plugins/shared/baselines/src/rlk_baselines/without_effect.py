@@ -6,13 +6,13 @@ uses the defaults of such arguments, as long as they have no effect.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from rlk_baselines.arguments import is_other
+from rlk_baselines.program_warnings import warn_program
 
 
 @attrs.frozen
@@ -115,4 +115,4 @@ def switched_by(algo: str, names: Iterable[str]) -> set[str]:
 
 def warn_without_effect(name: str, value: Any, needed: str) -> None:
     """Warn that an argument has no effect without another one."""
-    warnings.warn(f"{name}={value!r} has no effect without {needed}", UserWarning, stacklevel=7)
+    warn_program(f"{name}={value!r} has no effect without {needed}")

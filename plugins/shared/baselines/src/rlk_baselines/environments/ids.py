@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Collection
 from typing import Any
 
@@ -13,6 +12,7 @@ from gymnasium.envs.registration import load_env_creator, parse_env_id
 from rlk.errors import PlanError
 from rlk.planning.environment import choose_environment
 from rlk.registry.kernel import default_kernel
+from rlk_baselines.program_warnings import warn_program
 
 _VERSION = re.compile(r"-v\d+$")
 
@@ -75,10 +75,7 @@ def current_id(name: str) -> str:
     if version is None or not later or version > max(later):
         return name
     newest = _VERSION.sub(f"-v{min(found for found in later if found > version)}", name)
-    warnings.warn(
-        f"there is no {name} any more: made {newest}, whose episodes may differ from it.",
-        stacklevel=3,
-    )
+    warn_program(f"there is no {name} any more: made {newest}, whose episodes may differ from it.")
     return newest
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from typing import Any
 
 import numpy as np
 
 from rlk.records import Array
+from rlk_baselines.program_warnings import warn_program
 from rlk_evaluate.window import display_problem
 
 _opened: dict[str, Any] = {}
@@ -22,7 +22,7 @@ def show(image: Array) -> None:
         if "warned" not in _opened:
             _opened["warned"] = True
             advice = "Frames are not shown; render(mode='rgb_array') returns them."
-            warnings.warn(f"{problem} {advice}", stacklevel=3)
+            warn_program(f"{problem} {advice}")
         return
     import pygame
 

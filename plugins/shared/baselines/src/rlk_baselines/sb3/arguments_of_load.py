@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
+
+from rlk_baselines.program_warnings import warn_program
 
 
 def with_room(given: dict[str, Any], batch_size: int, n_envs: int) -> dict[str, Any]:
@@ -17,8 +18,7 @@ def with_room(given: dict[str, Any], batch_size: int, n_envs: int) -> dict[str, 
     least = -(-batch_size // n_envs) * n_envs
     if given.get("buffer_size", least) >= least:
         return given
-    warnings.warn(
-        f"buffer_size={given['buffer_size']} is less than a batch: it is {least} in this model.",
-        stacklevel=6,
+    warn_program(
+        f"buffer_size={given['buffer_size']} is less than a batch: it is {least} in this model."
     )
     return {**given, "buffer_size": least}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from rlk.records import Array
 from rlk_baselines.arguments import OF_ALL
 from rlk_baselines.custom_objects import SPACES
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
+from rlk_baselines.program_warnings import warn_program
 from rlk_baselines.refusals import Refused
 from rlk_baselines.tensorflow import files, names
 
@@ -67,7 +67,7 @@ def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any])
     found = parameters(model, saved)
     begins_anew = model.get_parameters().keys() > found.keys()
     if begins_anew:
-        warnings.warn(f"{path}: {NEW[cls.algo][1]} begins anew.", stacklevel=5)
+        warn_program(f"{path}: {NEW[cls.algo][1]} begins anew.")
     model.load_parameters(found, exact_match=not begins_anew)
     return model
 
@@ -93,11 +93,11 @@ def made(
         )
     only = {key: one for key, one in getattr(cls, "only", {}).items() if key not in given}
     for text in (*_replaced(only, settings, saved.left_out), *_other_optimiser(cls, saved)):
-        warnings.warn(f"{saved.path}: {text}", stacklevel=6)
+        warn_program(f"{saved.path}: {text}")
     not_lost = {*given, *only}
     lost = [name for name in saved.left_out if name in cls.names and name not in not_lost]
     if lost:
-        warnings.warn(LeftOut(saved.path, lost), stacklevel=6)
+        warn_program(LeftOut(saved.path, lost))
     return cls(**settings)
 
 

@@ -1,0 +1,39 @@
+"""Warnings name the line of the program, not one of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rlk_baselines
+from rlk_baselines import gym, sb3
+
+
+def pickled(folder: Path) -> Any:
+    model = rlk_baselines.A2C("MlpPolicy", "CartPole-v1")
+    model.save(folder / "model", cloudpickle=True)
+    return folder / "model.pkl"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda _: sb3.A2C("MlpPolicy", "CartPole-v1", sde_sample_freq=4),
+        lambda _: rlk_baselines.DQN("MlpPolicy", "CartPole-v1", prioritized_replay_alpha=0.1),
+        lambda folder: rlk_baselines.A2C.load(pickled(folder)),
+        lambda folder: rlk_baselines.A2C("MlpPolicy", "CartPole-v1").load_parameters(
+            pickled(folder)
+        ),
+        lambda _: gym.make("Pendulum-v0"),
+        lambda _: rlk_baselines.DDPG("MlpPolicy", "Pendulum-v1", memory_limit=500),
+    ],
+)
+def test_a_warning_is_at_the_line_of_the_program(
+    call: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    with pytest.warns(Warning) as said:
+        call(tmp_path)
+    assert {one.filename for one in said} == {__file__}
