@@ -169,15 +169,6 @@ def test_every_image_of_a_dict_has_its_own_cnn(tmp_path: Path) -> None:
     close(found.detach(), expected)
 
 
-def test_networks_that_take_a_dict_in_another_order_are_refused(tmp_path: Path) -> None:
-    parts = {"speed": ([-1], [1], np.float32), "height": ([-1, -1], [1, 1], np.float32)}
-    own = {"observation_space": dict_there(parts), "action_space": discrete(2), **SIZES}
-    name = "common.policies.MultiInputActorCriticPolicy"
-    path = saved(tmp_path, name, OF_PPO, actor_critic(3, 2), **own)
-    with pytest.raises(ValueError, match=r"in the order speed, height, and rlk's .* alphabetical"):
-        PPO.load(path)
-
-
 def critics(hidden: int = 6) -> dict[str, Any]:
     found = {
         f"critic{suffix}.qf{c}": mlp(4, hidden, 5, 1, activation=nn.ReLU)

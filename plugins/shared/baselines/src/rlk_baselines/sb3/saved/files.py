@@ -24,6 +24,7 @@ from rlk.records import Array
 from rlk.spaces import is_image
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.extractors import CLASS
+from rlk_baselines.sb3.saved.dict_order import in_alphabetical_order
 from rlk_baselines.sb3.saved.optimisers import optimiser_in
 from rlk_baselines.tensorflow.files import SavedThere, plain, space_of, value_of
 from rlk_baselines.tensorflow.inert_pickle import Inert, is_plain, path_of
@@ -57,8 +58,8 @@ def read(path: Path) -> tuple[str, SavedThere]:
 
     Raises:
         BadFile: if the file is damaged.
-        Refused: if the class is not one of Stable-Baselines3, or its networks take the keys of a
-            Dict in an order that is not alphabetical.
+        Refused: if the class is not one of Stable-Baselines3, or a custom extractor takes the keys
+            of a Dict in an order that is not alphabetical.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -77,11 +78,8 @@ def read(path: Path) -> tuple[str, SavedThere]:
     except (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise BadFile(f"{path} is damaged: {type(error).__name__}: {error}.") from None
     if keys != sorted(keys):
-        raise Refused(
-            f"{path} holds networks that take the parts of a Dict in the order {', '.join(keys)}, "
-            "and rlk's take them in alphabetical order. Train it with a space that has this order, "
-            "as spaces.Dict({…}) of a dict has."
-        )
+        _refuse_own_order(path, kwargs, keys)
+        parameters = in_alphabetical_order(parameters, keys, observation_space)
     if "_stats_window_size" in found:
         found["stats_window_size"] = found["_stats_window_size"]
     if "train_freq" in found:
@@ -109,6 +107,16 @@ def read(path: Path) -> tuple[str, SavedThere]:
         other_optimiser,
     )
     return kind, saved
+
+
+def _refuse_own_order(path: Path, kwargs: Mapping[str, Any], keys: list[str]) -> None:
+    """Raise Refused for a custom extractor, which may have concatenated these keys in any order."""
+    if kwargs.get(CLASS) is not None:
+        raise Refused(
+            f"{path} has a {CLASS} for a Dict whose parts are in the order {', '.join(keys)}, and "
+            "here they are in alphabetical order. Train it with a space that has this order, as "
+            "spaces.Dict({…}) of a dict has."
+        )
 
 
 def _keys(space: Any) -> list[str]:

@@ -39,7 +39,8 @@ def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any])
         env = env if env is None else as_vec_env(monitored(env))
         n_envs = saved.n_envs if env is None else env.num_envs
         batch_size = given.get("batch_size", saved.settings["batch_size"])
-        given = with_room(dict(given), batch_size, n_envs)
+        of_file = {k: v for k, v in saved.settings.items() if k == "buffer_size"}
+        given = with_room({**of_file, **given}, batch_size, n_envs)
     if "replay_buffer_class" not in given:
         saved = _without_hindsight(saved)
     model = made(cls, saved, env, given)
