@@ -7,10 +7,9 @@ from `make` can be passed to all functions of rlk and `rlk_baselines`.
 from __future__ import annotations
 
 import gymnasium
-from gymnasium import error
 from gymnasium.envs.registration import register, spec
 
-from rlk_baselines.gym import envs, logger, spaces, utils, wrappers
+from rlk_baselines.gym import envs, error, logger, spaces, utils, wrappers
 from rlk_baselines.gym.core import (
     ActionWrapper,
     Env,

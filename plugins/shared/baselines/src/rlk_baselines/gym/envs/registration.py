@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import gymnasium
-from gymnasium.envs.registration import register, spec
+from gymnasium.envs.registration import EnvSpec, register, spec
 
 from rlk_baselines.gym.making import make
 
-__all__ = ["EnvRegistry", "make", "register", "registry", "spec"]
+__all__ = ["EnvRegistry", "EnvSpec", "make", "register", "registry", "spec"]
 
 
 class EnvRegistry(Mapping[str, Any]):

@@ -1,0 +1,79 @@
+"""Gymnasium's environment classes with gym's interface, to be made or derived from."""
+
+from __future__ import annotations
+
+import importlib
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from rlk_baselines.environments.five_values import TRUNCATED
+from rlk_baselines.environments.window import show
+from rlk_baselines.gym.core import Env
+from rlk_old_gym.interface import takes
+
+
+class FourValues(Env):
+    """Stands before a class of Gymnasium among the bases of a class, and converts its results."""
+
+    gives_four_values = True  #: see `rlk_old_gym.interface.is_old`
+    _next_seed: int | None = None
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        """As in Gymnasium; frames can be rendered at any time, as with gym."""
+        made: Any = super(Env, self).__init__
+        if takes(made, "render_mode"):
+            keywords.setdefault("render_mode", "rgb_array")
+        made(*arguments, **keywords)
+
+    def reset(self) -> Any:  # type: ignore[override]
+        """Start an episode: its first observation."""
+        seed, self._next_seed = self._next_seed, None
+        return super(Env, self).reset(seed=seed)[0]
+
+    def step(self, action: Any) -> Any:
+        """Make one step: (observation, reward, done, info)."""
+        observation, reward, terminated, truncated, info = super(Env, self).step(action)
+        if truncated and not terminated:
+            info = {**info, TRUNCATED: True}
+        return observation, float(reward), bool(terminated or truncated), info
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """Set the seed of the next reset; None draws one from the operating system."""
+        self._next_seed = secrets.randbits(31) if seed is None else seed
+        self.action_space.seed(self._next_seed)
+        return [self._next_seed]
+
+    def render(self, mode: str = "human") -> Any:
+        """Render: show the frame for `human`, if there is a display; return it for other modes."""
+        frame = super(Env, self).render()
+        return show(np.asarray(frame)) if mode == "human" and frame is not None else frame
+
+
+def classes_of(module: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module that has the environment classes of a module of Gymnasium.
+
+    Args:
+        module: the end of both modules' names, below `envs`.
+    """
+    name = f"rlk_baselines.gym.envs.{module}"
+    made: dict[str, type] = {}
+
+    def find(wanted: str) -> Any:
+        if wanted.startswith("__"):
+            raise AttributeError(f"module {name!r} has no attribute {wanted!r}")
+        kind = getattr(importlib.import_module(f"gymnasium.envs.{module}"), wanted, None)
+        if not (isinstance(kind, type) and issubclass(kind, gymnasium.Env)):
+            raise AttributeError(
+                f"module {name!r} has no attribute {wanted!r}; it has the environment classes of "
+                f"gymnasium.envs.{module}."
+            )
+        if wanted not in made:
+            own = {"__module__": name, "__doc__": kind.__doc__, "metadata": kind.metadata}
+            made[wanted] = type(wanted, (FourValues, kind), own)
+        return made[wanted]
+
+    return find

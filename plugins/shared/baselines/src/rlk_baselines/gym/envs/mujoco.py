@@ -1,0 +1,5 @@
+"""MuJoCo: the environment classes of Gymnasium, with gym's interface."""
+
+from rlk_baselines.gym.envs.four_values import classes_of
+
+__getattr__ = classes_of("mujoco")

@@ -1,0 +1,3 @@
+"""Gymnasium's errors, under gym's module name."""
+
+from gymnasium.error import *  # noqa: F403
