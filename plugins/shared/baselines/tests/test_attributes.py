@@ -285,3 +285,15 @@ def test_what_gail_has_learnt_of_rewards_stays() -> None:
     assert model.agent.plan.algorithm.config.gamma == 0.9
     after = model._reward.adversary.state_dict()
     assert str(before) == str(after)
+
+
+@pytest.mark.parametrize(("size", "kept"), [(80, 16), (24, 16), (40, 32)])
+def test_acer_begins_a_replay_of_another_size(size: int, kept: int) -> None:
+    model = rlk_baselines.ACER(
+        "MlpPolicy", "CartPole-v1", n_steps=8, buffer_size=40, replay_start=8
+    )
+    model.learn(16)
+    model.buffer_size = size
+    model.learn(16)
+    assert model.agent.run.storage.capacity == size // 8
+    assert len(model.agent.run.storage) == kept  # the old one is kept if its size has not changed

@@ -18,6 +18,14 @@ def pickled(folder: Path) -> Any:
     return folder / "model.pkl"
 
 
+def learnt_without_replay() -> Any:
+    model = rlk_baselines.ACER(
+        "MlpPolicy", "CartPole-v1", n_steps=4, buffer_size=40, replay_start=4
+    )
+    model.replay_ratio = 0
+    return model.learn(8)
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -28,6 +36,7 @@ def pickled(folder: Path) -> Any:
             pickled(folder)
         ),
         lambda _: gym.make("Pendulum-v0"),
+        lambda _: learnt_without_replay(),
         lambda _: rlk_baselines.DDPG("MlpPolicy", "Pendulum-v1", memory_limit=500),
     ],
 )

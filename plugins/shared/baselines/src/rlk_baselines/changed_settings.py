@@ -53,8 +53,9 @@ NUMBERS: Mapping[str, Mapping[str, str]] = {
 #: Algorithm -> the setting that names the curve that scales those of `RATES` and `NUMBERS`.
 CURVES = {"a2c": "lr_schedule", "acer": "lr_schedule", "acktr": "lr_schedule", "ppo1": "schedule"}
 
-#: Settings for the length of a collection. If one changes, the unfinished collection is left out.
-LENGTHS = frozenset({"n_steps", "timesteps_per_batch", "timesteps_per_actorbatch"})
+#: Settings for the size of a storage of whole collections. If one changes, what it holds is left
+#: out: the unfinished collection, or ACER's replay.
+SIZES = ("n_steps", "timesteps_per_batch", "timesteps_per_actorbatch", "buffer_size")
 
 #: Attributes that name a noise -> whether it perturbs the policy's parameters.
 _SCOPES = {"action_noise": False, "param_noise": True}
@@ -112,7 +113,9 @@ def _numbers(agent: Agent) -> dict[str, str]:
     return {key: name for key, name in known.items() if name in agent.run.schedules.by_name}
 
 
-def everything_but_environments(agent: Agent, changed: Iterable[str]) -> State:
+def everything_but_environments(
+    agent: Agent, changed: Iterable[str], settings: Mapping[str, Any]
+) -> State:
     """The state of a run, without its environments.
 
     The replay is left out, too, if the storage can hand it to another storage.
@@ -120,12 +123,18 @@ def everything_but_environments(agent: Agent, changed: Iterable[str]) -> State:
     Args:
         agent: the agent of the run.
         changed: the attributes that were set. Their old values, and a noise that they replace, are
-            left out of the plan. If the length of a collection is among them, so is the unfinished
-            collection.
+            left out of the plan.
+        settings: the new values, by rlk's names. With another one of `SIZES`, the contents of a
+            storage of collections are left out, too.
     """
     run = agent.run
     is_handed_on = offers(run.storage, AdoptsReplays)
-    state = checkpoint.run_state(run, replay=not is_handed_on and LENGTHS.isdisjoint(changed))
+    is_alike = all(
+        settings[name] == getattr(run.plan.algorithm.config, name)
+        for name in SIZES
+        if name in settings
+    )
+    state = checkpoint.run_state(run, replay=is_alike and not is_handed_on)
     contents = state["manifest"]["contents"]
     if state.pop("environments", None) is not None:
         contents.remove("environments")

@@ -333,7 +333,7 @@ class Constructed(metaclass=Documented):
         try:
             with refused():
                 changes = self._changes(before)
-                state = changed_settings.everything_but_environments(self.agent, before)
+                state = changed_settings.everything_but_environments(self.agent, before, changes)
                 self._take(self._again(state, changes))
         except BaseException as error:
             self._given |= before

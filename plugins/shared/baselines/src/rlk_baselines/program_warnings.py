@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 
-#: The packages whose code is not the program's.
-_OWN = ("rlk", "rlk_baselines")
+#: The packages whose code is not the program's; contextlib's enters and leaves `with`.
+_OWN = ("rlk", "rlk_baselines", "contextlib")
 
 
 def warn_program(message: str | Warning, category: type[Warning] = UserWarning) -> None:
