@@ -162,6 +162,12 @@ def test_a_logger_by_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         configure(str(tmp_path), ["yaml"])
 
 
+def test_a_format_that_a_program_writes_to_itself(tmp_path: Path) -> None:
+    writer = configure(str(tmp_path), ["json"]).output_formats[0]
+    writer.write({"a": 1, "b": 2, "c": 3}, {"a": None, "b": "json", "c": ("csv",)}, 7)
+    assert json.loads((tmp_path / "progress.json").read_text()) == {"a": 1, "c": 3}
+
+
 def test_a_table_may_go_into_an_open_file(capsys: pytest.CaptureFixture[str]) -> None:
     file, file_of_210 = io.StringIO(), io.StringIO()
     logger = Logger(None, [HumanOutputFormat(file)])

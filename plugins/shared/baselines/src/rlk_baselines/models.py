@@ -66,6 +66,8 @@ class OffPolicyRLModel(BaseRLModel):
     acts_deterministically = True
     #: The class of `step_model`.
     stepped: ClassVar[type[SteppedPolicy]] = ContinuousStep
+    #: The class of `replay_buffer`.
+    replayed: ClassVar[type[ReplayView]] = ReplayView
 
     @property
     def step_model(self) -> Any:
@@ -114,7 +116,7 @@ class OffPolicyRLModel(BaseRLModel):
     @property
     def replay_buffer(self) -> ReplayView:
         """A view of the replay storage."""
-        return ReplayView(self)
+        return self.replayed(self)
 
     def is_using_her(self) -> bool:
         """Whether the replay relabels goals in hindsight."""

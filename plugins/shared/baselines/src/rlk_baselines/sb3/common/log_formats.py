@@ -136,8 +136,16 @@ class TensorBoardOutputFormat(KVWriter):
 
 
 def _kept(key_values: Mapping[str, Any], key_excluded: Excluded, *names: str) -> dict[str, Any]:
-    """The values without those that exclude one of these format names."""
-    return {k: v for k, v in key_values.items() if not {*key_excluded.get(k, ())} & {*names}}
+    """The values without those that exclude one of these format names.
+
+    A program that calls `write` itself may give one name, or None, instead of a tuple of names.
+    """
+
+    def excluded(key: str) -> set[str]:
+        found: Any = key_excluded.get(key)
+        return {found} if isinstance(found, str) else {*(found or ())}
+
+    return {key: value for key, value in key_values.items() if not excluded(key) & {*names}}
 
 
 def _plain(key_values: Mapping[str, Any], key_excluded: Excluded, *names: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from rlk_baselines.sb3.algorithm import BaseAlgorithm
 from rlk_baselines.sb3.arguments_of_load import with_room
 from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
 from rlk_baselines.sb3.monitored import monitored
+from rlk_baselines.sb3.replay_view import ModelsReplay
 
 
 class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
@@ -24,6 +25,7 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     rows = 4
     learns_from_vectors = True
     acts_deterministically = False
+    replayed = ModelsReplay
     only: ClassVar[Mapping[str, Any]] = {
         "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
         "n_steps": (1, "rlk.make has returns of several steps: plugins=['n-step:n_steps=3']."),
