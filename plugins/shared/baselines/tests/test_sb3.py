@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from rlk.errors import BadFile
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3
 from rlk_baselines.sb3.common import logger
@@ -95,6 +96,15 @@ def test_a_replay_is_saved_and_taken_up(cls: Any, tmp_path: Path) -> None:
     other = cls("MlpPolicy", "Pendulum-v1", **keywords)
     other.load_replay_buffer(tmp_path / "replay")
     assert len(other.replay_buffer) == len(model.replay_buffer) == 12
+    for name in ("replay.pkl", "replay.zip"):
+        model.save_replay_buffer(tmp_path / name)
+        assert (tmp_path / name).is_file()
+        other = cls("MlpPolicy", "Pendulum-v1", **keywords)
+        other.load_replay_buffer(str(tmp_path / name))
+        assert len(other.replay_buffer) == 12
+    (tmp_path / "other.pkl").write_bytes(b"a pickle")
+    with pytest.raises(BadFile, match=r"other\.pkl"):
+        other.load_replay_buffer(tmp_path / "other.pkl")
 
 
 def test_environments_share_the_episodes_of_an_evaluation(counting) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import attrs
 
+from rlk.registry.kernel import default_kernel
+from rlk.running import checkpoint, saved_files
+from rlk.running.manifest import check_manifest
 from rlk_baselines import model_files
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.models import OffPolicyRLModel
@@ -63,14 +67,27 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
         super().go_on(changed, env if env is None else vector)
 
     def save_replay_buffer(self, path: str | os.PathLike[str]) -> None:
-        """Write the contents of the replay storage to `PATH.zip`."""
-        self.agent.save_replay_buffer(path)
+        """Write the contents of the replay storage; a path without a suffix gets `.zip`."""
+        written = self.agent.save_replay_buffer(path)
+        if Path(path).suffix:
+            written.replace(path)  # under the name that the program looks for
 
     def load_replay_buffer(
         self, path: str | os.PathLike[str], truncate_last_traj: bool = True
     ) -> None:
-        """Load a saved replay; `truncate_last_traj` is ignored: its last episode always ends."""
-        self.agent.load_replay_buffer(_with_zip(path))
+        """Load a saved replay; `truncate_last_traj` is ignored: its last episode always ends.
+
+        Raises:
+            BadFile: if the file is damaged, or is not one of `save_replay_buffer`.
+        """
+        place = Path(_with_zip(path))
+        if place.suffix == ".zip" or not place.is_file():
+            self.agent.load_replay_buffer(place)
+            return
+        serializer = saved_files.serializers(default_kernel())[0]
+        state = serializer.read(place)  # whatever its suffix is
+        check_manifest(place, state.get("manifest"))
+        checkpoint.adopt_replay(self.agent.run, state)
 
 
 def _with_zip(path: str | os.PathLike[str]) -> str:
