@@ -102,6 +102,8 @@ def test_a_replay_is_saved_and_taken_up(cls: Any, tmp_path: Path) -> None:
         other = cls("MlpPolicy", "Pendulum-v1", **keywords)
         other.load_replay_buffer(str(tmp_path / name))
         assert len(other.replay_buffer) == 12
+    model.save_replay_buffer(tmp_path / "last")
+    other.load_replay_buffer(tmp_path / "last.pkl")  # its name in Stable-Baselines3
     (tmp_path / "other.pkl").write_bytes(b"a pickle")
     with pytest.raises(BadFile, match=r"other\.pkl"):
         other.load_replay_buffer(tmp_path / "other.pkl")
@@ -148,6 +150,17 @@ def test_what_is_written_otherwise_here_says_how() -> None:
         A2C("MlpPolicy", "CartPole-v1", gae_lambda=0.9)
     with pytest.raises(ValueError, match=r"replay_buffer_class is .*HerReplayBuffer.*plugins"):
         SAC("MlpPolicy", "Pendulum-v1", replay_buffer_class=object)
+
+
+def test_attributes_that_are_not_here_say_what_to_write() -> None:
+    model = ppo()
+    with pytest.raises(AttributeError, match=r"'optimizer': set model\.learning_rate"):
+        _ = model.policy.optimizer
+    for owner in (model, model.policy):
+        with pytest.raises(AttributeError, match=r"'actor': .* print\(model\.policy\) shows"):
+            _ = owner.actor
+        with pytest.raises(AttributeError, match=r"'nonsense'$"):
+            _ = owner.nonsense
 
 
 def test_rows_go_where_the_logger_was_told(counting, tmp_path: Path) -> None:

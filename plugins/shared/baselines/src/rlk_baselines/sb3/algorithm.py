@@ -23,6 +23,7 @@ from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
 from rlk_baselines.sb3.common.logger import Logger
 from rlk_baselines.sb3.common.utils import is_seeded
+from rlk_baselines.sb3.elsewhere import with_hint
 from rlk_baselines.sb3.extractors import has_extractor, refuse_lost_extractor
 from rlk_baselines.sb3.images import channels_first, turned_to
 from rlk_baselines.sb3.monitored import monitored
@@ -171,6 +172,12 @@ class BaseAlgorithm(BaseRLModel):
         agent.run.metrics.average_over(self._given["stats_window_size"])
         if self._view is not None:
             self._view.follow(agent.run.policy)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError as error:
+            raise with_hint(error, name) from None
 
     @property
     def policy(self) -> Any:

@@ -56,6 +56,25 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
     "td3.policies": {"Actor": _NETWORKS},
 }
 
+#: Attributes of models and their policies that are not here, and what to use instead.
+OF_MODELS: Mapping[str, str] = {
+    "optimizer": "set model.learning_rate for another learning rate, also while learn is running",
+    **dict.fromkeys(
+        (
+            *("action_net", "actor", "actor_target", "critic", "critic_target"),
+            *("features_extractor", "log_std", "mlp_extractor", "q_net", "q_net_target"),
+            "value_net",
+        ),
+        "networks have rlk's parts and names here, which print(model.policy) shows",
+    ),
+}
+
+
+def with_hint(error: AttributeError, name: str) -> AttributeError:
+    """The error for an attribute of a model or its policy, with what to use instead of it."""
+    hint = OF_MODELS.get(name)
+    return AttributeError(f"{error}: {hint}" if hint else str(error))
+
 
 def not_here(module: str, name: str) -> Exception:
     """The error for a name that a module does not have.

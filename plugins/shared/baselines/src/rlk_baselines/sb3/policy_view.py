@@ -15,6 +15,7 @@ from rlk import spaces
 from rlk.records import Array
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.action_distribution import ActionDistribution
+from rlk_baselines.sb3.elsewhere import with_hint
 from rlk_baselines.sb3.images import channels_first
 from rlk_networks import Policy, as_tensor
 from rlk_on_policy.recurrent import is_recurrent
@@ -57,7 +58,10 @@ class PolicyView(nn.Module):
         except AttributeError:
             if "module" not in vars(self):
                 raise
-            return getattr(self.module, name)
+            try:
+                return getattr(self.module, name)
+            except AttributeError as error:
+                raise with_hint(error, name) from None
 
     def __reduce__(self) -> tuple[Any, tuple[Policy]]:
         return _itself, (self.module,)

@@ -80,7 +80,7 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
         Raises:
             BadFile: if the file is damaged, or is not one of `save_replay_buffer`.
         """
-        place = Path(_with_zip(path))
+        place = _written(path)
         if place.suffix == ".zip" or not place.is_file():
             self.agent.load_replay_buffer(place)
             return
@@ -90,7 +90,9 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
         checkpoint.adopt_replay(self.agent.run, state)
 
 
-def _with_zip(path: str | os.PathLike[str]) -> str:
-    """The path, with the suffix that writing adds."""
-    name = os.fspath(path)
-    return name if os.path.exists(name) else f"{name}.zip"
+def _written(path: str | os.PathLike[str]) -> Path:
+    """The file for a path: with `.zip` as this package writes it, also instead of `.pkl`."""
+    place = Path(path)
+    zipped = place.with_name(f"{place.name}.zip")
+    instead = place.with_suffix(".zip") if place.suffix == ".pkl" else zipped
+    return next((one for one in (place, zipped, instead) if one.is_file()), place)
