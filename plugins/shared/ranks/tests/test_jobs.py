@@ -97,6 +97,9 @@ def others(plugin, programs):
         "unset-seed": (*unset, *equal, "--timesteps", 64, "--set", "n_steps=16"),
         "from-one-rank": resume("ppo2", "alone", "--timesteps", 128),
         "evaluate": ("evaluate", "alone", "--env", env_for("ppo2"), "--episodes", 2),
+        "export": ("export", "alone", "--env", env_for("ppo2"), "--out", "alone.pt2"),
+        "explain": run(plugin, "ppo2", "--explain"),
+        "explain-resume": resume("ppo2", "alone", "--explain"),
         "normalize": (programs / "normalizes.py",),
         "imitate": (programs / "imitates.py",),
         "compile": run(
@@ -261,6 +264,19 @@ def test_ranks_exchange_means_values_and_states(two):
 def test_rank_0_alone_plays_an_evaluation(two):
     assert two.code("evaluate") == 0, two.printed("evaluate")
     assert "mean_return" in two.printed("evaluate") and two.printed("evaluate", rank=1) == ""
+
+
+@of()
+def test_rank_0_alone_exports(two):
+    assert two.code("export") == 0, two.printed("export")
+    assert "wrote alone.pt2" in two.printed("export") and two.printed("export", rank=1) == ""
+    assert (two.folder / "alone.pt2").exists()
+
+
+@of_each("job", ["explain", "explain-resume"])
+def test_rank_0_alone_prints_the_plan(two, job):
+    assert two.code(job) == 0, two.printed(job)
+    assert two.printed(job).startswith("environment ") and two.printed(job, rank=1) == ""
 
 
 @pytest.mark.launchers

@@ -7,6 +7,12 @@ from pathlib import Path
 JOB = Path(__file__).parent / "job"
 
 
+def test_rank_0_alone_prints_the_plan(start):
+    run = ("run", "--algo", "ppo2", "--vec-env", "mpi-workers", "--explain")
+    code, printed = start(2, "-m", "rlk", *run).finish()
+    assert code == 0 and printed.count("algorithm     ppo2") == 1, printed
+
+
 def test_rank_0_trains_evaluates_and_passes_its_tests_while_two_ranks_host_environments(
     start, tmp_path
 ):

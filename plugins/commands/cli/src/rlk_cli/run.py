@@ -15,7 +15,7 @@ from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk.terminal import is_terminal
 from rlk_cli.options import SHARED, given, read_spec
-from rlk_cli.train import take_over, train_to_the_end
+from rlk_cli.train import explain, take_over, train_to_the_end
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -62,8 +62,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     spec = spec.over(make_spec("", {"preset": "auto", "out": "runs"})).over(drawn)
     plan = resolve(default_kernel(), spec, terminal=is_terminal(sys.stderr))
     if explained:
-        click.echo(str(plan))
-        return 0
+        return explain(plan, spec)
     code = take_over(plan)
     if code is not None:
         return code

@@ -13,6 +13,18 @@ from rlk_cli.signals import CODES, Interrupted, Signals
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.planning.plan import Plan
+    from rlk.planning.spec import RunSpec
+
+
+def explain(plan: Plan, spec: RunSpec) -> int:
+    """Print the plan that was made from `spec`; returns the exit code.
+
+    Of several ranks only the one that will write the run's folder prints it: the plans of the
+    others have lost theirs.
+    """
+    if plan.out is not None or not spec.given.get("out"):
+        click.echo(str(plan))
+    return 0
 
 
 def take_over(plan: Plan) -> int | None:

@@ -68,6 +68,8 @@ def export(
             "(rlk run … --plugin evaluation). Drop --best to take the last model."
         )
     with load(path, env=env, plugins=plugins, **given(pairs, device="cpu")) as agent:
+        if agent.run.communicator.rank > 0:  # under a launcher rank 0 exports, as it trains
+            return
         click.echo(_told(path, export(agent, out)))
 
 

@@ -14,7 +14,7 @@ from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
 from rlk.registry.kernel import default_kernel
 from rlk_cli.options import SHARED, given
-from rlk_cli.train import take_over, train_to_the_end
+from rlk_cli.train import explain, take_over, train_to_the_end
 from rlk_model_files.locate import checkpoints
 from rlk_resume.schedules import end_schedules
 
@@ -72,8 +72,7 @@ def resume(
     # A fork of a run without a folder gets the plugins that are added to a run with a folder.
     plan = resolve(kernel, spec, autostart=out is not None)
     if explained:
-        click.echo(str(plan))
-        return 0
+        return explain(plan, spec)
     code = take_over(plan)
     if code is not None:
         return code

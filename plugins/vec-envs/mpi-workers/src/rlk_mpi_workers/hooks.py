@@ -35,13 +35,18 @@ class MpiWorkersHooks:
 
     @hookimpl(trylast=True)
     def rlk_settle_plan(self, plan: Plan) -> Plan:
-        """Adds a note on how the environments are distributed over ranks."""
+        """Adds a note on how the environments are distributed over ranks.
+
+        A rank that hosts them has no run folder, no loggers and prints nothing.
+        """
         of_process = LAUNCH.enter()
         if of_process is None:
             note = (
                 "mpi-workers: one rank, which steps the environments itself; for three that host "
                 "them: mpirun -n 4 rlk run … --vec-env mpi-workers"
             )
+        elif of_process.ranks.rank > 0:
+            return attrs.evolve(plan, out=None, verbose=0, loggers=())
         else:
             others = of_process.ranks.size - 1
             hosts = min(others, plan.n_envs)
