@@ -160,7 +160,7 @@ def test_in_a_box_it_is_a_density(agent_of):
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
-        ([0, 1], r"actions for 3 observations have the shape \[3\], got \[2\]"),
+        ([0, 1], r"actions for a batch of 3 have the shape \[3\], got \[2\]"),
         ([0, 1, 2], r"2 is not an action of Discrete\(2\)"),
         ([0, 1, 0.5], r"0.5 is not an action of Discrete\(2\)"),
     ],

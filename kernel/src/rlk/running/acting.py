@@ -95,7 +95,7 @@ class Acting:
             array = array[None]
         if array.shape != expected:
             raise ValueError(
-                f"actions for {size} observations have the shape {list(expected)}, got "
+                f"the actions for a batch of {size} have the shape {list(expected)}, got "
                 f"{list(array.shape)}"
             )
         if spaces.kind(space) == "Box":

@@ -126,7 +126,8 @@ def test_a_quiet_search_prints_nothing(rlk_typed: Terminal, typed: list[Any]) ->
 def test_without_a_name_the_folder_is_named_after_the_search(
     rlk_typed: Terminal, typed: list[Any]
 ) -> None:
-    assert rlk_typed(*typed, "--trials", 1).code == 0
+    ended = rlk_typed(*typed, "--trials", 1)
+    assert ended.code == 0 and ": 1 trial of " in ended.out
     (folder,) = Path("tunings").iterdir()
     assert folder.name.startswith("ppo2-DiscreteMatch-3-")
 

@@ -159,7 +159,7 @@ def test_a_vector_may_have_masks_of_its_own():
     [
         ([[1, 0, 1], [0, 0, 0]], "environment 1: .* allows no action"),
         ([[1, 0, 1], [0, 1]], "environment 1: .* returned 2 numbers"),
-        ([[1, 0, 1]], "Allowed returned 1 masks for 2 environments"),
+        ([[1, 0, 1]], "Allowed returned an array of length 1, and num_envs is 2"),
     ],
 )
 def test_a_wrong_mask_of_a_vector_names_the_environment(masks, message):

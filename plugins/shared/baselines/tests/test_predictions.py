@@ -24,7 +24,7 @@ def test_actions_whose_probability_is_asked_for_may_have_an_axis_of_one(logp: bo
     assert np.array_equal(
         found, swinging.action_probability(observations, actions=actions[:, None], logp=logp)
     )
-    with pytest.raises(ValueError, match="actions for 3 observations have the shape"):
+    with pytest.raises(ValueError, match="actions for a batch of 3 have the shape"):
         model.action_probability(np.zeros((3, 4)), actions=[0, 1])
 
 

@@ -217,7 +217,7 @@ def test_datasets_of_minari_are_found_by_their_ids(monkeypatch: pytest.MonkeyPat
         ({"obs": np.zeros(())}, r"its obs are float64 \(\)"),
         ({"actions": np.array(["a"] * 12)}, "its actions are <U1"),
         ({"actions": [[1], [1, 2]]}, "its actions are not an array"),
-        ({"episode_returns": np.zeros(3)}, "4 episodes and 3 returns"),
+        ({"episode_returns": np.zeros(3)}, "number of episodes is 4, and of returns 3"),
         ({"episode_starts": np.zeros(12, bool)}, "does not begin with"),
     ],
 )

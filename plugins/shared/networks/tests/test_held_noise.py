@@ -115,7 +115,7 @@ def test_the_other_actor_keeps_its_own_carry_extras_and_metrics():
 def test_a_state_of_others_is_refused():
     actor = held(2)
     _, carry = acted(actor, actor.start(N), 1)
-    with pytest.raises(ValueError, match="of 2 environments, but there are 3"):
+    with pytest.raises(ValueError, match="of n_envs=2, but here n_envs=3"):
         actor.act(np.zeros(3), carry, np.zeros(3, bool))
     for wrong in (np.zeros((N, 4)), {"noise": None}):
         with pytest.raises(ValueError, match="holds its noise needs the state"):

@@ -201,7 +201,7 @@ def test_parameters_are_bit_equal_after_every_update_and_rank_0_writes(two, algo
 
     assert (first["out"], second["out"]) == (True, False)
     assert first["loggers"] > 0 and second["loggers"] == 0 and second["verbose"] == 0
-    assert printed.count("done: 128 timesteps") == 1 and "2 ranks with 2 environments" in printed
+    assert printed.count("done: 128 timesteps") == 1 and "2 ranks with n_envs=2 each" in printed
     assert two.printed(algo, rank=1) == ""
     files = {path.name for path in (two.folder / algo).iterdir()}
     assert {"plan.json", "progress.csv", "monitor.csv", "model.zip", "checkpoints"} <= files

@@ -178,7 +178,9 @@ def checked(n_envs: int, buffer_size: int, **settings: Any) -> None:
 
 
 def test_a_memory_that_never_holds_a_batch_is_refused_while_planning() -> None:
-    with pytest.raises(PlanError, match=r"'mine'.*buffer_size=8, of 3.*batch_size=8.*to 9 or more"):
+    with pytest.raises(
+        PlanError, match=r"'mine'.*buffer_size=8 with n_envs=3.*batch_size=8.*to 9 or more"
+    ):
         checked(3, 8, batch_size=8)
     checked(4, 8, batch_size=8)
     checked(3, 9, batch_size=8)

@@ -144,7 +144,7 @@ def test_a_number_seeds_the_environments_one_after_the_other_and_a_list_each_by_
     vector.reset(options={"level": 2})
     assert [env.seeds for env in vector.envs] == [[7, 3, None], [8, None, None], [9, 1, None]]
     assert [env.options for env in vector.envs] == [[None, None, {"level": 2}]] * 3
-    with pytest.raises(ValueError, match="2 seeds for 3 environments"):
+    with pytest.raises(ValueError, match="a seed for each environment, 3 in all; got 2"):
         vector.reset(seed=[1, 2])
 
 
@@ -274,7 +274,7 @@ def test_methods_and_attributes_are_reached_through_the_wrappers(zoo):
     vector.set_attr("time", 7, indices=[0])
     assert vector.get_attr("time") == (7, 2, 3)
     assert [env.unwrapped.time for env in vector.envs] == [7, 2, 3]
-    with pytest.raises(ValueError, match="2 values were given for 3"):
+    with pytest.raises(ValueError, match="a value for each environment, 3 in all; got 2"):
         vector.set_attr("time", (1, 2))
     with pytest.raises(AttributeError, match="environment 0 has no attribute 'mass'"):
         vector.get_attr("mass")
@@ -348,7 +348,7 @@ def test_a_state_that_cannot_be_had_is_none_and_one_that_does_not_fit_is_refused
     assert [state is None for state in vector.get_state()] == [True, False]
     with pytest.raises(Unsupported):
         DummyVecEnv([cartpole]).set_state(DummyVecEnv([Counter]).get_state())
-    with pytest.raises(ValueError, match="2 values were given for 1"):
+    with pytest.raises(ValueError, match="a value for each environment, 1 in all; got 2"):
         DummyVecEnv([cartpole]).set_state(vector.get_state())
 
 

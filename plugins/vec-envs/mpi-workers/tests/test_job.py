@@ -11,6 +11,7 @@ def test_rank_0_alone_prints_the_plan(start):
     run = ("run", "--algo", "ppo2", "--vec-env", "mpi-workers", "--explain")
     code, printed = start(2, "-m", "rlk", *run).finish()
     assert code == 0 and printed.count("algorithm     ppo2") == 1, printed
+    assert "mpi-workers: rank 0 trains, the environments are on rank 1 (" in printed
 
 
 def test_rank_0_trains_evaluates_and_passes_its_tests_while_two_ranks_host_environments(
@@ -22,6 +23,6 @@ def test_rank_0_trains_evaluates_and_passes_its_tests_while_two_ranks_host_envir
     code, printed = start(3, "-m", "rlk", *run, *plugins, *size).finish()
     assert code == 0, printed
     assert printed.count("done: 256 timesteps") == 1, printed
-    assert "mpi-workers: rank 0 trains, 4 environments are on 2 other ranks" in printed
+    assert "mpi-workers: rank 0 trains, the environments are on ranks 1 to 2 (" in printed
     assert (tmp_path / "run" / "best_model.zip").exists()
     assert "the tests on rank 0 ended with 0" in printed and " passed" in printed, printed

@@ -161,7 +161,7 @@ def test_reset_takes_seeds_options_and_a_mask(zoo, make):
     assert vector.get_attr("seeds") == ([7, 3], [8, None, None], [9, 1])
     assert vector.get_attr("options")[0] == [None, {"level": 2}]
     assert (before == after).all(axis=1).tolist() == [True, False, True]
-    with pytest.raises(ValueError, match="2 seeds for 3 environments"):
+    with pytest.raises(ValueError, match="a seed for each environment, 3 in all; got 2"):
         vector.reset(seed=[1, 2])
 
 
@@ -244,7 +244,7 @@ def test_methods_and_attributes_are_reached_in_the_order_of_the_indices(zoo, mak
     assert vector.get_attr("time") == (1, 2, 7)
     assert vector.get_attr("time", indices=[2, 1]) == (7, 2)
     assert vector.call_at([], "time") == ()
-    with pytest.raises(ValueError, match="2 values were given for 3"):
+    with pytest.raises(ValueError, match="a value for each environment, 3 in all; got 2"):
         vector.set_attr("time", (1, 2))
     with pytest.raises(AttributeError, match="environment 0 has no attribute 'mass'"):
         vector.get_attr("mass")
@@ -298,5 +298,5 @@ def test_a_state_that_cannot_be_had_is_none_and_one_that_does_not_fit_is_refused
     assert [state is None for state in states] == [True, False]
     with pytest.raises(Unsupported, match="does not fit"):
         make([cartpole]).set_state(states[1:])
-    with pytest.raises(ValueError, match="1 values were given for 2"):
+    with pytest.raises(ValueError, match="a value for each environment, 2 in all; got 1"):
         vector.set_state(states[1:])

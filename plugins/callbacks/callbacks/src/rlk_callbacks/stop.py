@@ -125,7 +125,7 @@ class MaxEpisodes:
     def rlk_should_stop(self, run: Run) -> str | None:
         assert self._began is not None
         played, most = run.clock.episodes - self._began, self._config.max_episodes
-        return None if played < most else f"{played} episodes (max-episodes.max_episodes={most})"
+        return None if played < most else f"episode {played} (max-episodes.max_episodes={most})"
 
     @hookimpl
     def rlk_save(self) -> State:

@@ -56,7 +56,7 @@ def libraries() -> Iterator[Finding]:
             cause = f"{type(error).__name__}: {error}"
             yield Finding(name, cause, "broken", f"pip install --force-reinstall {name}")
             continue
-        threads = f", {module.get_num_threads()} threads" if name == "torch" else ""
+        threads = f", threads: {module.get_num_threads()}" if name == "torch" else ""
         yield Finding(name, f"{module.__version__}{threads}")
         if name == "torch":
             yield graphics(module)

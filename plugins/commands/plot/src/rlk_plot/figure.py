@@ -183,7 +183,7 @@ def _several(
                 at / scale,
                 means,
                 colour,
-                f"{label}evaluations, mean of {len(evaluated)} runs",
+                f"{label}evaluations, mean of {len(evaluated)} of {len(curves)} runs",
             )
 
 

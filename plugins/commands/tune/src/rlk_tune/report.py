@@ -24,8 +24,8 @@ SETTINGS_AT = 36
 
 def beginning(plan: Plan, search: Search, folder: Path) -> str:
     """The settings that all trials have in common."""
-    trials = f"{search.trials} trials of {search.timesteps:,} timesteps"
-    how = f"{search.evaluations} evaluations of {search.episodes} episodes"
+    trials = f"{_counted(search.trials, 'trial')} of {search.timesteps:,} timesteps"
+    how = f"{_counted(search.evaluations, 'evaluation')} of {_counted(search.episodes, 'episode')}"
     return "\n".join(
         [
             f"{plan.title}: {trials}, seed {search.seed}",
@@ -33,6 +33,10 @@ def beginning(plan: Plan, search: Search, folder: Path) -> str:
             f"  {how}, sampler {search.sampler}, pruner {search.pruner}, into {folder}/",
         ]
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def searched(search: Search, notes: Sequence[str]) -> str:

@@ -82,8 +82,9 @@ class VectorActionMasks(TransparentVector):
         masks = np.empty((self.num_envs, self._size), np.int8)
         if len(given) != self.num_envs:
             raise EnvironmentFailed(
-                f"action_masks() of {type(self.env.unwrapped).__name__} returned {len(given)} "
-                f"masks for {self.num_envs} environments. Return bool [N, M], a row for each."
+                f"action_masks() of {type(self.env.unwrapped).__name__} returned "
+                f"an array of length {len(given)}, and num_envs is {self.num_envs}. Return bool "
+                "[N, M], a row for each environment."
             )
         for index, mask in enumerate(given):
             try:

@@ -55,7 +55,7 @@ class DataLoader:
         self.n_minibatches = whole + (partial_minibatch and rest > 0)
         if self.n_minibatches == 0:
             raise PlanError(
-                f"there are {len(self.indices)} transitions, fewer than batch_size={batch_size}."
+                f"the number of transitions, {len(self.indices)}, is below batch_size={batch_size}."
             )
         self._given = 0  # batches returned in this pass
 

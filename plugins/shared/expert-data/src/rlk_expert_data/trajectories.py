@@ -74,7 +74,8 @@ class Trajectories:
             raise BadFile(f"{whose} is damaged: it does not begin with an episode's first step.")
         episodes, returns = int(starts.sum()), len(found["episode_returns"])
         if episodes != returns:
-            raise BadFile(f"{whose} is damaged: it has {episodes} episodes and {returns} returns.")
+            counts = f"the number of episodes is {episodes}, and of returns {returns}"
+            raise BadFile(f"{whose} is damaged: {counts}.")
         return cls(whose=whose, **{KEYS[key]: array for key, array in found.items()})
 
     def arrays(self) -> dict[str, Array]:

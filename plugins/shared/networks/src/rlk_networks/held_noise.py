@@ -125,7 +125,7 @@ def _checked(carry: Any, n_envs: int) -> tuple[Array | None, int]:
     noise = carry["noise"]
     if noise is not None and len(noise) != n_envs:
         raise ValueError(
-            f"the state is of {len(noise)} environments, but there are {n_envs}: pass what the "
-            "last call returned, or None at the start"
+            f"the state is of n_envs={len(noise)}, but here n_envs={n_envs}: pass what the last "
+            "call returned, or None at the start"
         )
     return noise, carry["steps"]

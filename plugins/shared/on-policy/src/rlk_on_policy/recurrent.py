@@ -109,7 +109,7 @@ def checked_state(policy: Policy, state: Any, n_envs: int) -> Array:
     expected = (n_envs, encoder_of(policy).state_size)
     if array.shape != expected:
         raise ValueError(
-            f"the state of {n_envs} environments is {list(expected)}, got {list(array.shape)}: "
+            f"with n_envs={n_envs} the state is {list(expected)}, got {list(array.shape)}: "
             "pass what the last call returned, or None at the start"
         )
     return array

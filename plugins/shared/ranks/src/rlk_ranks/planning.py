@@ -49,6 +49,6 @@ def ranks_note(ranks: World, n_envs: int, processes: list[tuple[int, str]]) -> s
         for rank, (process, host) in enumerate(processes)
     )
     return (
-        f"{ranks.name}: {ranks.size} ranks with {n_envs} environments each, timesteps count all of "
-        f"them ({ranks.library()}; rank: process {listed})"
+        f"{ranks.name}: {ranks.size} ranks with n_envs={n_envs} each, timesteps count the steps of "
+        f"all ({ranks.library()}; rank: process {listed})"
     )

@@ -21,7 +21,7 @@ def resolve_reset(
     else:
         seeds = [None if one is None else int(one) for one in seed]
     if len(seeds) != n:
-        raise ValueError(f"reset was given {len(seeds)} seeds for {n} environments.")
+        raise ValueError(f"reset takes a seed for each environment, {n} in all; got {len(seeds)}.")
     if options is None or "reset_mask" not in options:
         return seeds, list(range(n)), options
     chosen = np.asarray(options["reset_mask"])
@@ -56,5 +56,5 @@ def spread(values: Any, n: int) -> Sequence[Any]:
     if not isinstance(values, (list, tuple)):
         return [values] * n
     if len(values) != n:
-        raise ValueError(f"{len(values)} values were given for {n} environments.")
+        raise ValueError(f"expected a value for each environment, {n} in all; got {len(values)}.")
     return values

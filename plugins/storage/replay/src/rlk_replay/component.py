@@ -19,8 +19,8 @@ def check(config: ReplayConfig, plan: Any) -> None:
     capacity = max(1, config.buffer_size // plan.n_envs) * plan.n_envs
     if batch_size is not None and capacity < batch_size:
         raise PlanError(
-            f"{plan.algorithm.title} would never learn: buffer_size={config.buffer_size}, of "
-            f"{plan.n_envs} environments, holds fewer transitions than batch_size={batch_size}. "
+            f"{plan.algorithm.title} would never learn: buffer_size={config.buffer_size} with "
+            f"n_envs={plan.n_envs} holds fewer transitions than batch_size={batch_size}. "
             f"Set buffer_size to {-(-batch_size // plan.n_envs) * plan.n_envs} or more."
         )
 

@@ -50,10 +50,10 @@ class MpiWorkersHooks:
         else:
             others = of_process.ranks.size - 1
             hosts = min(others, plan.n_envs)
-            more = f", {others - hosts} ranks have none" if others > hosts else ""
+            more = f", none on {_ranks(hosts + 1, others)}" if others > hosts else ""
             note = (
-                f"mpi-workers: rank 0 trains, {plan.n_envs} environments are on {hosts} other ranks"
-                f"{more} ({of_process.ranks.library()})"
+                f"mpi-workers: rank 0 trains, the environments are on {_ranks(1, hosts)}{more} "
+                f"({of_process.ranks.library()})"
             )
         return attrs.evolve(plan, notes=(*plan.notes, note))
 
@@ -71,3 +71,7 @@ class MpiWorkersHooks:
         from rlk_mpi_workers.hosting import host
 
         return host()
+
+
+def _ranks(first: int, last: int) -> str:
+    return f"rank {first}" if first == last else f"ranks {first} to {last}"

@@ -57,9 +57,9 @@ def create(layout: Layout) -> int:
         return _anonymous_file(arena.size)
     except OSError as error:
         raise EnvironmentFailed(
-            f"the memory that {layout.n} environments share with this process, {arena.size:,} "
-            f"bytes, is not there: {error}. Use fewer environments, or --vec-env dummy, which "
-            "shares none."
+            f"the memory that workers share with this process, {arena.size:,} bytes for "
+            f"n_envs={layout.n}, cannot be allocated: {error}. Use fewer environments, or "
+            "--vec-env dummy, which shares none."
         ) from error
 
 

@@ -85,7 +85,7 @@ class MaskablePPO(PPO):
             given = np.asarray(action_masks, np.int8)
             if given.size != masks.size:
                 raise Refused(
-                    f"action_masks of {size} observations are {list(masks.shape)} here, got "
+                    f"action_masks must have the shape {list(masks.shape)} here, got "
                     f"{list(given.shape)}."
                 )
             masks = given.reshape(masks.shape)
