@@ -78,6 +78,20 @@ def test_a_component_refuses_a_plan_by_its_own_check_before_anything_is_built(
     assert plan("pairs", n_envs=4).n_envs == 4
 
 
+def test_a_refusal_tells_which_settings_a_preset_chose(planning_kernel, plan):
+    def check(config, plan):
+        raise PlanError(f"n_envs={plan.n_envs} does not go with depth=2.")
+
+    component = planning_kernel.registries.algorithms.get("algo").component()
+    planning_kernel.registries.algorithms.unregister("algo")
+    planning_kernel.registries.algorithms.register("algo", attrs.evolve(component, check=check))
+    with pytest.raises(PlanError) as of_preset:
+        plan(preset="tuned")
+    assert str(of_preset.value).endswith("The preset chose n_envs. --preset none turns it off.")
+    with pytest.raises(PlanError, match=r"n_envs=7 does not go with depth=2\.$"):
+        plan(preset="tuned", n_envs=7)
+
+
 def test_a_check_that_is_no_function_is_refused_where_it_is_written():
     with pytest.raises(ValueError, match=r"check must be a function or None, got 'module:f'"):
         Component(name="pairs", factory=Shakes, check="module:f")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -25,8 +26,8 @@ def conflicts(plan: Plan) -> Iterator[str]:
         conflict = _first_conflict(plan, slot, part)
         if conflict is not None:
             use = _instead(plan, slot, part)
-            lists = f"or one of: rlk plugins list {conflict.filter}{conflict.or_else}"
-            yield f"{conflict.reason}.\nUse {use}, {lists}"
+            lists = f"To list what fits: rlk plugins list {conflict.filter}{conflict.or_else}"
+            yield f"{conflict.reason}.\nUse {use}. {lists}"
     yield from _shared_stages(plan)
     yield from _several_policies(plan)
     yield from _own_checks(plan)
@@ -110,7 +111,8 @@ def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:
         return None
     if algorithm == "both" and slot not in ("storage", "decorator", "noise"):
         return None  # it learns in both ways, with the same storage and actor
-    serves, learns = [str(each).replace("both", "on- and off-policy") for each in (own, algorithm)]
+    serves = str(own).replace("both", "combined on- and off-policy")
+    learns = str(algorithm).replace("both", "on- and off-policy")
     return Conflict(
         f"{part.title} is for {serves} algorithms, but {plan.algorithm.title} is {learns}",
         f"--collects {algorithm}",
@@ -166,7 +168,17 @@ def _own_checks(plan: Plan) -> Iterator[str]:
             try:
                 part.component.check(part.config, plan)
             except PlanError as error:
-                yield str(error)
+                yield f"{error}{_tuned(plan, part, str(error))}"
+
+
+def _tuned(plan: Plan, part: Choice, message: str) -> str:
+    """A line on the settings in a message about a component that a preset chose, or nothing."""
+    sources = {**plan.sources, **plan.algorithm.sources, **part.sources}
+    tuned = [key for key, by in sources.items() if by.startswith("preset ")]
+    named = [key for key in tuned if re.search(rf"\b{re.escape(key)}=", message)]
+    if not named:
+        return ""
+    return f"\nThe preset chose {', '.join(named)}. --preset none turns it off."
 
 
 def _shared_stages(plan: Plan) -> Iterator[str]:

@@ -98,7 +98,9 @@ def test_every_epoch_is_a_pass_over_the_collection(rlk_make):
 
 
 def test_a_batch_that_a_collection_cannot_give_is_refused(rlk_make):
-    with pytest.raises(PlanError, match=r"'ppo'.*6 transitions.*--set batch_size=6 or less"):
+    with pytest.raises(
+        PlanError, match=r"'ppo'.*batch_size=7 .*= 6\. Use --set batch_size=6 or less"
+    ):
         rlk_make("ppo", env=MATCH, n_steps=3, n_envs=2, batch_size=7)
     rlk_make("ppo", env=MATCH, n_steps=3, n_envs=2, batch_size=6).learn(6)
 

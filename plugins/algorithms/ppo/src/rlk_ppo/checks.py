@@ -25,8 +25,8 @@ def check(config: PPOConfig, plan: Plan) -> None:
     transitions = config.n_steps * n_envs
     if config.batch_size > transitions:
         raise PlanError(
-            f"{title}: a collection with n_steps={config.n_steps} and n_envs={n_envs} has "
-            f"{transitions} transitions, and batch_size={config.batch_size} needs more. Use "
+            f"{title}: batch_size={config.batch_size} is more than the transitions of a "
+            f"collection, n_steps={config.n_steps} x n_envs={n_envs} = {transitions}. Use "
             f"--set batch_size={transitions} or less, or a larger n_steps."
         )
     if config.normalize_advantage:
