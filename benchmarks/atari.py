@@ -1,9 +1,9 @@
-"""What DeepMind's preprocessing of Atari games takes, of rlk and of Stable-Baselines3.
+"""Time DeepMind's preprocessing of Atari games in rlk and in Stable-Baselines3.
 
 `python benchmarks/atari.py [GAME …] [--repetitions 40]` plays the same games with both in turn, in
 one process, and prints processor time per step of four frames and the medians of the ratios of the
 turns: for one game, and for a vector of eight with stacks of four frames, as agents get them. Both
-emulate the same frames; the second ratio is that of what they do besides.
+emulate the same frames; the second ratio leaves out the time of the emulator.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def one(env: Any) -> Plays:
 
 
 def emulated(env: Any) -> Plays:
-    """The frames alone: nobody looks at the screen."""
+    """Emulate the frames alone, without reading the screen."""
     actions = np.random.default_rng(0)
     env.reset(seed=0)
     game = env.unwrapped
@@ -64,7 +64,7 @@ def several(env: Any, n_actions: int) -> Plays:
 
 
 def players(game: str) -> dict[str, tuple[Plays, Plays, int]]:
-    """What is measured -> rlk's, the peer's, and how many steps of a game are one of theirs."""
+    """Name -> rlk's player, the peer's, and how many steps of a game one of their steps makes."""
     from stable_baselines3.common.atari_wrappers import AtariWrapper
     from stable_baselines3.common.env_util import make_atari_env
     from stable_baselines3.common.monitor import Monitor

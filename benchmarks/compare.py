@@ -42,12 +42,12 @@ def measure(python: str, library: str, case: str, clock: str) -> Figures:
 
 
 def ours(library: str) -> bool:
-    """Whether it runs here: rlk, `rlk+compile`, another algorithm of rlk (`rlk-a2c`)."""
+    """Whether it is rlk, also `rlk+compile` or another algorithm of it (`rlk-a2c`)."""
     return library.startswith("rlk")
 
 
 def compared(library: str) -> bool:
-    """Whether it is what is compared with all others."""
+    """Whether the table has its ratios to all others."""
     return library.partition("+")[0] == "rlk"
 
 

@@ -224,7 +224,7 @@ def main() -> None:
             print(json.dumps({"steps_per_second": found}), flush=True)
         return
     if given.figure:
-        import matplotlib  # noqa: F401  it is better missed before minutes of measuring than after
+        import matplotlib  # noqa: F401  if it is missing, fail before measuring, not after
     cases: list[tuple[str, str, int]] = []
     if "workers" in given.what:
         at = given.counts or WORKERS

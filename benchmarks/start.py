@@ -1,4 +1,4 @@
-"""How long the command line takes to start with many distributions installed.
+"""Time the start of the command line with many distributions installed.
 
 `python benchmarks/start.py [--distributions 100] [--repetitions 20]` makes so many distributions in
 a temporary folder (metadata and a module that has a component and its factory; nothing is
@@ -52,7 +52,7 @@ component = Component(
 
 
 def make_distributions(folder: Path, count: int) -> None:
-    """So many distributions, each of which gives one callback."""
+    """Write so many distributions, each with one callback."""
     for number in range(count):
         name, dist, module = f"fake-{number}", f"rlk-fake-{number}", f"rlk_fake_{number}"
         (folder / f"{module}.py").write_text(MODULE.format(name=name, module=module))

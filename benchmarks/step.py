@@ -1,4 +1,4 @@
-"""What an update of ACKTR takes beside one of A2C, of the same collections.
+"""Compare the time of an update of ACKTR with that of A2C, on collections of the same size.
 
 `python benchmarks/step.py [--repetitions 5]` trains both in turn on 8 CartPoles, 20 steps a
 collection and 64x64 tanh, and prints processor time per update and the median of their ratios.

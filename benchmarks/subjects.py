@@ -1,7 +1,7 @@
 """One timed training by one library, in a process of its own.
 
-`python subjects.py LIBRARY CASE [cpu]` prints JSON; with `cpu` it is the process's time that
-counts and not the clock's, for a machine that others use.
+`python subjects.py LIBRARY CASE [cpu]` prints JSON; with `cpu` it measures processor time
+instead of wall-clock time, for a machine that others use.
 
 All libraries get the same hyperparameters, the same environment and one core, or as many as a case
 says (`CORES`). A first call of `learn` warms everything up, compiles what is to be compiled and
@@ -31,7 +31,7 @@ def case(name: str) -> ModuleType:
 
 
 def use_cores(count: int) -> None:
-    """Peers that ignore how many threads they are told stay on as many cores as the rest."""
+    """Limit the process to so many cores, because some peers ignore the number of threads."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-count:])
 
