@@ -192,7 +192,7 @@ def test_learning_again_counts_anew_unless_told(make):
 @pytest.mark.parametrize(
     "timesteps", [float("nan"), float("inf"), "100", -5, True, 8.5, [8], np.float64("nan")]
 )
-def test_timesteps_that_are_no_whole_number_are_refused_and_nothing_is_forgotten(make, timesteps):
+def test_fractional_timesteps_are_refused_and_nothing_is_forgotten(make, timesteps):
     agent = make()
     agent.learn(8)
     for learn in (agent.learn, agent.learn_until):
@@ -231,7 +231,7 @@ def test_a_new_seed_makes_what_follows_repeatable(make):
 
 
 @pytest.mark.parametrize("seed", ["7", -1, 1.5, True])
-def test_a_seed_that_is_no_seed_is_refused(make, seed):
+def test_an_invalid_seed_is_refused(make, seed):
     agent = make(seed=5)
     with pytest.raises(PlanError, match=r"^set_random_seed: '?seed'? must be"):
         agent.set_random_seed(seed)
@@ -248,7 +248,7 @@ def test_a_closed_agent_does_not_learn_and_says_why(make):
 # ---- the environment -----------------------------------------------------------------------------
 
 
-def test_training_goes_on_in_another_environment_with_the_same_spaces(make):
+def test_training_continues_in_another_environment_with_the_same_spaces(make):
     agent = make()
     agent.learn(20)
     old = agent.get_env()

@@ -83,7 +83,7 @@ def test_a_state_is_not_changed_by_what_the_run_does_next(make):
 # ---- coming back ---------------------------------------------------------------------------------
 
 
-def test_a_run_goes_on_bit_for_bit_in_the_middle_of_episodes(make):
+def test_a_run_continues_bit_for_bit_in_the_middle_of_episodes(make):
     agent, other = make(plugins=[Counts()]), make(plugins=[Counts()], seed=9)
     agent.learn(24)  # 12 steps of each environment: in the middle of the second episode
     state = copy.deepcopy(checkpoint.run_state(agent.run))

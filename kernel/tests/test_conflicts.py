@@ -33,7 +33,7 @@ def test_a_noise_on_the_policy_wants_one_action_for_an_observation(planning_kern
     assert plan(noise="shifts").noises[0].name == "shifts"
 
 
-def test_a_noise_for_algorithms_that_learn_otherwise_is_refused(planning_kernel, plan):
+def test_a_noise_for_another_kind_of_algorithm_is_refused(planning_kernel, plan):
     planning_kernel.registries.noises.register("hums", Shakes, collects="off-policy")
     with pytest.raises(PlanError, match=r"noise 'hums' .*off-policy.*'other' .* is on-policy"):
         plan("other", noise="hums", storage="stand-in-storage")
@@ -92,7 +92,7 @@ def test_a_refusal_tells_which_settings_a_preset_chose(planning_kernel, plan):
         plan(preset="tuned", n_envs=7)
 
 
-def test_a_check_that_is_no_function_is_refused_where_it_is_written():
+def test_a_check_that_is_not_a_function_is_refused_where_it_is_written():
     with pytest.raises(ValueError, match=r"check must be a function or None, got 'module:f'"):
         Component(name="pairs", factory=Shakes, check="module:f")
 

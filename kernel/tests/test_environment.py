@@ -75,7 +75,7 @@ def test_without_a_source_it_is_said_that_one_is_missing(rlk_empty_kernel):
         choose_environment("CartPole-v1", rlk_empty_kernel.registries, {})
 
 
-def test_something_that_is_no_environment_is_refused(choose):
+def test_anything_but_an_environment_is_refused(choose):
     with pytest.raises(PlanError, match="got int 3"):
         choose(3)
 

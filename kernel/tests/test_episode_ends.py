@@ -13,7 +13,7 @@ def test_every_end_counts_where_no_environment_says_otherwise():
     )
 
 
-def test_an_episode_whose_game_goes_on_does_not_count():
+def test_an_episode_whose_game_continues_does_not_count():
     goes_on = np.array([True, False, False])
     assert counted(ENDED, {"final_info": {"goes_on": goes_on}}).tolist() == [False, True, False]
     mixed = np.array([True, None, None], object)

@@ -72,7 +72,7 @@ def test_a_write_that_fails_in_a_step_is_raised(listeners, failed_writes):
     assert not failed_writes
 
 
-def test_a_reason_that_is_no_text_is_refused_with_whose_it_is(failed_writes):
+def test_a_reason_that_is_not_text_is_refused_with_its_plugin(failed_writes):
     class Stops:
         @hookimpl
         def rlk_should_stop(self):

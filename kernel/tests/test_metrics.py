@@ -131,7 +131,7 @@ def test_an_algorithm_may_average_over_another_number_of_episodes():
 
 
 @pytest.mark.parametrize("value", [0.5, None, "low", torch.ones(2), np.ones(2)])
-def test_a_metric_of_an_update_that_is_no_tensor_of_one_number_is_named(value):
+def test_a_metric_that_is_not_a_tensor_of_one_number_is_named(value):
     metrics = Metrics(Clock(100), "algorithm 'mine' (acme 1.0)")
     metrics._clock.updates = 1
     metrics.push({"loss": torch.tensor(1.0), "odd": value})

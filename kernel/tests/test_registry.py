@@ -137,7 +137,7 @@ def test_a_plugin_is_found_whatever_its_kind(rlk_empty_kernel):
         rlk_empty_kernel.registries.storages.get("mine")
 
 
-def test_two_packages_with_one_name_are_an_error_for_who_asks_for_it_alone():
+def test_two_packages_with_one_name_are_an_error_only_for_those_who_ask_for_it():
     registries = Registries()
     registries.storages.add(entry(dist="rlk-one"))
     registries.storages.add(entry(dist="rlk-two"))
@@ -259,7 +259,7 @@ def test_an_installed_package_is_found_and_not_imported(site):
         ),
     ],
 )
-def test_a_broken_package_is_in_the_way_of_nobody_who_does_not_ask_for_it(site, text, cause):
+def test_a_broken_package_affects_only_those_who_ask_for_it(site, text, cause):
     install(
         site,
         "rlk-broken-shelf",

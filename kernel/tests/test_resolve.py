@@ -90,7 +90,7 @@ def test_a_patch_may_put_in_a_plugin(plan):
     assert [(c.name, c.config.size) for c in found.callbacks] == [("watches", 4)]
 
 
-def test_an_answer_that_is_no_patch_is_the_plugins_fault(plan):
+def test_an_answer_that_is_not_a_patch_is_the_plugins_fault(plan):
     class Answers:
         @hookimpl
         def rlk_configure(self, spec):

@@ -53,7 +53,7 @@ def test_a_metric_that_is_not_finite_is_named(make):
 # ---- not a number ------------------------------------------------------------------------------
 
 
-def test_a_plugin_that_logs_what_is_no_number_is_named_before_a_logger_meets_it(make):
+def test_a_plugin_that_logs_anything_but_a_number_is_named(make):
     class Fine:
         @hookimpl
         def rlk_log(self, row):
@@ -89,7 +89,7 @@ def test_an_answer_to_rlk_log_that_nobody_reads_is_refused(make):
         make(Answers()).learn(8)
 
 
-def test_numbers_of_an_actor_that_are_none_are_named_with_whose_they_are(make):
+def test_non_finite_numbers_of_an_actor_are_named_with_their_owner(make):
     class Told:
         def metrics(self):
             return {"temperature": None}
@@ -114,7 +114,7 @@ def test_an_algorithm_without_batches_to_iterate_over_is_named(make):
 # ---- what it offers to plugins ------------------------------------------------------------------
 
 
-def test_a_scheduled_number_is_one_tensor_that_is_filled_anew(make):
+def test_a_scheduled_number_is_one_tensor_that_is_refilled(make):
     run = make().run
 
     value = run.schedule("clip_range", lambda remaining: remaining)

@@ -120,11 +120,11 @@ def test_changes_are_on_top_of_what_was_saved(kernel, saved):
     assert changed.algorithm.sources["gamma"] == "user"
 
 
-def test_it_is_said_that_settings_come_from_the_file(kernel, saved):
+def test_it_is_reported_that_settings_come_from_the_file(kernel, saved):
     assert again(kernel, saved(gamma=0.25)).algorithm.sources["gamma"] == "saved plan"
 
 
-def test_a_plan_knows_whether_it_goes_on_with_what_was_saved(kernel, saved):
+def test_a_plan_knows_whether_it_continues_a_saved_run(kernel, saved):
     assert not resolve(kernel, make_spec("stand-in", {})).restores_state
     changes = {"seed": 5, "total_timesteps": 9, "n_envs": 2}
     assert again(kernel, saved(), env=Walk, changes=changes).restores_state
@@ -217,7 +217,7 @@ def test_a_name_that_is_not_installed_any_more_is_refused(kernel, saved):
         again(kernel, plan)
 
 
-def test_a_callable_must_be_passed_again_to_go_on_training(kernel, saved):
+def test_a_callable_must_be_passed_again_to_continue_training(kernel, saved):
     plan = saved(learning_rate=lambda remaining: remaining)
     with pytest.raises(PlanError, match="learning_rate was the callable"):
         spec_of(plan, kernel, observers=True)

@@ -73,7 +73,7 @@ def test_torchs_global_generator_is_seeded_for_a_moment_only():
         assert not torch.equal(torch.randn(3), one)
 
 
-def test_a_state_goes_on_where_it_was():
+def test_a_state_continues_where_it_was():
     streams = Streams(7)
     drawn(streams, "actor"), torch.randn(3, generator=streams.torch("noise"))
     state = copy.deepcopy(streams.state_dict())
@@ -85,7 +85,7 @@ def test_a_state_goes_on_where_it_was():
     assert torch.equal(torch.randn(3, generator=twin.torch("noise")), expected[1])
 
 
-def test_torchs_global_generator_goes_on_where_the_stream_was():
+def test_torchs_global_generator_continues_where_the_stream_was():
     streams = Streams(7)
     with streams.globally("modules"):
         first = torch.randn(3)

@@ -76,7 +76,7 @@ def test_a_wrapper_of_the_collector_that_forgets_its_answer_is_an_error(make):
         (lambda loss: Loss(loss.value.item()), r"is float\. It must be .*do not call item"),
     ],
 )
-def test_a_loss_that_is_no_number_is_an_error(make, wrong, said):
+def test_a_non_finite_loss_is_an_error(make, wrong, said):
     class Wraps:
         @hookimpl
         def rlk_wrap_loss(self, run, group):
@@ -175,7 +175,7 @@ def test_schedules_are_filled_before_every_collection(make):
     assert seen == [0.4, 0.3, 0.2, 0.1]
 
 
-def test_a_second_training_begins_its_schedules_anew_or_goes_on(make):
+def test_a_second_training_begins_its_schedules_anew_or_continues(make):
     seen = []
 
     class Looks:

@@ -291,7 +291,7 @@ def test_a_plugin_from_a_file_is_in_the_spec_by_its_place(rlk, small):
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_saves_says_how_to_go_on_and_has_an_exit_code(
+def test_a_signal_saves_tells_how_to_resume_and_sets_the_exit_code(
     rlk_forks, tmp_path, small, number, code
 ):
     Path(tmp_path, "mine.py").write_text(

@@ -30,7 +30,7 @@ def example():
     return load
 
 
-def test_the_page_names_every_example_and_no_hook_that_is_none():
+def test_the_page_names_every_example_and_only_existing_hooks():
     named = set(re.findall(r"examples/own_plugins/(\w+)\.py", PAGE))
     assert named == {path.stem for path in EXAMPLES.glob("*.py")}
     assert set(re.findall(r"rlk_[a-z_]+", PAGE)) - {"rlk_wrappers"} <= set(HOOKS)

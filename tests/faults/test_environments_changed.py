@@ -130,7 +130,7 @@ def test_an_evaluation_in_the_environments_of_training_disturbs_nothing():
     watch.check()
 
 
-def test_reading_from_the_environments_lets_training_go_on():
+def test_reading_from_the_environments_lets_training_continue():
     watch = Steps()
     with trained("dqn", watch) as agent:
         assert agent.get_env() is agent.get_env()
@@ -169,7 +169,7 @@ def test_owners_may_step_what_they_passed(kind, manual):
     assert (resumed[1] > 0) == (manual == 0), "unless it was stepped, its episode goes on"
 
 
-def test_owners_may_step_what_they_passed_before_a_checkpoint_goes_on(tmp_path):
+def test_owners_may_step_what_they_passed_before_a_checkpoint_continues(tmp_path):
     settings = {"n_envs": None, "env": Tape()}
     with trained("dqn", Steps(), **settings) as agent:
         path = agent.save_checkpoint(tmp_path / "kept")

@@ -73,7 +73,7 @@ def rows(path):
     return list(csv.DictReader(lines))
 
 
-def test_training_goes_on_to_its_end_on_a_full_disk_and_keeps_what_was_written(run, tmp_path):
+def test_training_continues_to_its_end_on_a_full_disk_and_keeps_what_was_written(run, tmp_path):
     code, printed = run(80, 10**9)
     out = tmp_path / "there"
     assert code == 1

@@ -147,7 +147,7 @@ def test_a_file_does_not_choose_the_files_that_are_written_to(downloads: Path) -
 
 
 @pytest.mark.parametrize("timesteps", [{"$float": "nan"}, -1, "abc", None, 1.5])
-def test_timesteps_that_are_no_count_are_refused(
+def test_timesteps_that_are_not_a_count_are_refused(
     made: bytes, downloads: Path, timesteps: Any
 ) -> None:
     with pytest.raises(BadFile, match="timesteps"):

@@ -136,7 +136,7 @@ def test_the_spec_of_a_run_asks_for_what_was_asked_for(downloads: Path, command:
     assert names[0] == names[1] and "monitor" not in names[0]
 
 
-def test_a_name_that_is_too_long_for_a_folder_is_said(command: Run) -> None:
+def test_a_name_that_is_too_long_for_a_folder_is_reported(command: Run) -> None:
     code, printed = command("run", "--algo", "a2c", "--out", "a" * 300)
     assert code == 2 and "cannot be made: File name too long" in printed
     assert "fault of rlk" not in printed

@@ -86,7 +86,7 @@ def test_a_dead_process_owns_nothing_and_what_its_write_left_is_removed(waiting,
     assert left[1].exists(), "process 1 always runs"
 
 
-def test_a_folder_that_is_deleted_during_a_run_is_said_and_is_no_success(waiting, tmp_path):
+def test_a_folder_deleted_during_a_run_is_reported_and_the_run_fails(waiting, tmp_path):
     shutil.rmtree(tmp_path / "there")
     (tmp_path / "go").touch()
     assert waiting.wait(timeout=60) == 1

@@ -58,7 +58,7 @@ def test_training_again_starts_everything_that_is_scheduled_again(rlk_make, numb
     assert numbers.at == first
 
 
-def test_rates_and_clip_ranges_go_on_where_the_calls_together_are(rlk_make, numbers):
+def test_rates_and_clip_ranges_continue_where_the_calls_together_are(rlk_make, numbers):
     scheduled = {"learning_rate": "lin_0.1", "cliprange": "lin_0.4", "cliprange_vf": "lin_0.8"}
     settings = {"n_steps": 8, "nminibatches": 1, "noptepochs": 1, **SMALL, **scheduled}
     agent = rlk_make("ppo2", plugins=[numbers], **settings)
@@ -72,7 +72,7 @@ def test_rates_and_clip_ranges_go_on_where_the_calls_together_are(rlk_make, numb
     assert found[64] == pytest.approx([0.0125, 0.05, 0.1])
 
 
-def test_a_loaded_model_goes_on_as_the_agent_that_was_saved(rlk_make, numbers, tmp_path):
+def test_a_loaded_model_continues_like_the_saved_agent(rlk_make, numbers, tmp_path):
     agent = rlk_make("dqn", **DQN)
     agent.learn(100)
     with rlk.load(agent.save(tmp_path / "model"), plugins=(numbers,)) as loaded:

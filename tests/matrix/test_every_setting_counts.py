@@ -130,7 +130,7 @@ def test_every_setting_has_another_value_here(algorithm):
 
 
 @pytest.mark.parametrize(("algorithm", "name"), CASES)
-def test_another_value_of_a_setting_learns_otherwise(algorithm, name):
+def test_another_value_of_a_setting_learns_differently(algorithm, name):
     needed = ALGORITHMS[algorithm].activates.get(name)
     if needed is not None and not any(needed in registry for registry in REGISTRIES):
         pytest.skip(f"not installed: {needed}")

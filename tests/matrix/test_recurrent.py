@@ -164,7 +164,7 @@ def test_what_is_learnt_from_is_what_was_acted_with(rlk_make, policy, n_steps):
     assert starts > 0, "no episode started within a rollout"
 
 
-def test_what_acer_learns_from_is_what_was_acted_with_as_long_as_nothing_is_learnt(rlk_make):
+def test_acer_learns_from_the_policy_it_acted_with_before_the_first_update(rlk_make):
     """Unrolling from the stored state gives the parameters of acting, of replayed sequences too."""
     settings = {"n_envs": 3, "n_steps": 5, "replay_start": 0, "replay_ratio": 6.0, "seed": 0}
     agent = rlk_make("acer", env=MATCH, policy="lstm", lstm=SMALL, **settings)

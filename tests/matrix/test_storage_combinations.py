@@ -183,7 +183,7 @@ def stacked() -> gym.Env[Any, Any]:
 @pytest.mark.parametrize(
     ("algo", "plugins"), [one for one in TRIED if one[0] in ("dqn", "sac")], ids=named
 )
-def test_a_restored_run_goes_on_bit_for_bit(
+def test_a_restored_run_continues_bit_for_bit(
     algo: str, plugins: tuple[str, ...], tmp_path: Path
 ) -> None:
     with agent(algo, plugins, 2) as made:

@@ -22,7 +22,7 @@ BEGINS = {"Opaque": "./opaque.py:Opaque", "LunarLander": "LunarLander-v3"}
 
 
 @pytest.mark.parametrize("env", BEGINS)
-def test_it_is_said_and_everything_else_goes_on(env, tmp_path, rlk_forks):
+def test_it_is_reported_and_everything_else_continues(env, tmp_path, rlk_forks):
     if env == "LunarLander":
         pytest.importorskip("Box2D")
     (tmp_path / "opaque.py").write_text(OPAQUE)

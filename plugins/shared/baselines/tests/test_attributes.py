@@ -69,7 +69,7 @@ def test_a_learning_rate_that_is_set_counts_in_the_next_learn(kind, env, keyword
     assert has_moved(model)
 
 
-def test_a_model_goes_on_with_its_replay_its_count_and_other_settings() -> None:
+def test_a_model_continues_with_its_replay_its_count_and_other_settings() -> None:
     model = DQN("MlpPolicy", "CartPole-v1", seed=0, gamma=0.9, **OFF).learn(100)
     model.learning_starts = 10**9
     assert not has_moved(model)
@@ -211,7 +211,7 @@ def test_schedules_of_ppo2_that_a_callback_sets_are_as_if_they_had_been_given(
     assert any(not np.array_equal(one, as_set[name]) for name, one in trained(**given).items())
 
 
-def test_a_rate_that_is_set_in_the_middle_goes_on_as_a_schedule_does() -> None:
+def test_a_rate_that_is_set_in_the_middle_continues_as_a_schedule_does() -> None:
     class Midway(BaseCallback):
         def _on_step(self) -> bool:
             if self.num_timesteps == 40:
@@ -225,7 +225,7 @@ def test_a_rate_that_is_set_in_the_middle_goes_on_as_a_schedule_does() -> None:
     assert np.allclose(rates[39:64], 1 - 40 / 128) and np.allclose(rates[96:], 1 - 96 / 128)
 
 
-def test_what_cannot_change_while_learn_goes_on_is_refused() -> None:
+def test_what_cannot_change_during_learn_is_refused() -> None:
     model = SAC("MlpPolicy", "Pendulum-v1", **OFF)
     with pytest.raises(ValueError, match=r"SAC.train_freq cannot .* \(only learning_rate can be\)"):
         model.learn(20, callback=Setting(train_freq=3))
@@ -259,7 +259,7 @@ def test_a_loaded_model_takes_attributes_up(tmp_path) -> None:
     assert model.agent.plan.algorithm.config.target_network_update_freq == 50
 
 
-def test_a_model_that_learns_by_hindsight_goes_on() -> None:
+def test_a_model_that_learns_by_hindsight_continues() -> None:
     model = HER("MlpPolicy", BitFlippingEnv(3, max_steps=3), DQN, n_sampled_goal=2, **OFF)
     model.learn(30)
     model.gamma = 0.5

@@ -65,7 +65,7 @@ def test_a_robots_environment_is_a_row_and_seeds_the_program() -> None:
 
 
 @pytest.mark.parametrize(("rank", "expected"), [(None, 3), ("0", 3), ("2", 20003)])
-def test_every_rank_seeds_its_program_otherwise(
+def test_every_rank_seeds_its_program_differently(
     rank: str | None, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if rank is not None:

@@ -56,7 +56,7 @@ def test_an_environment_that_may_not_be_reset_early_is_checked(counting) -> None
     assert env.get_total_steps() == 11 and env.get_episode_lengths() == [3, 3, 3]
 
 
-def test_a_class_and_a_vector_are_no_environments(counting) -> None:
+def test_a_class_or_a_vector_is_not_an_environment(counting) -> None:
     with pytest.raises(AssertionError, match=r"got the class Counting: pass Counting\("):
         check_env(counting)
     with pytest.raises(AssertionError, match=r"got a vector: pass one of them"):

@@ -63,7 +63,7 @@ def test_an_attribute_that_was_set_counts_before_a_vector_of_another_number(coun
     assert model.learn(32).agent.plan.algorithm.config.gamma == 0.5
 
 
-def test_training_goes_on_where_an_episode_was(counting) -> None:
+def test_training_continues_where_an_episode_was(counting) -> None:
     env = DummyVecEnv([lambda: counting(40)])
     model = small_ppo(env).learn(16)
     model.learn(16, reset_num_timesteps=False)

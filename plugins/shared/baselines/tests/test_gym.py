@@ -81,7 +81,7 @@ def test_an_action_lasts_some_frames_of_which_the_brighter_of_two_is_shown() -> 
     assert env.step(3)[1:3] == (-3.0, True)  # the game ended with its first frame
 
 
-def test_an_episode_ends_with_a_life_and_the_game_goes_on() -> None:
+def test_an_episode_ends_with_a_life_and_the_game_continues() -> None:
     env = EpisodicLifeEnv(Game())
     env.reset()
     dones = [env.step(2)[2] for _ in range(5)]

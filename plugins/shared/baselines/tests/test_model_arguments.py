@@ -76,7 +76,7 @@ def test_an_unknown_argument_is_refused_with_the_one_that_was_meant() -> None:
         PPO2("MlpPolicy", "CartPole-v1", gama=0.9)
 
 
-def test_what_another_argument_leaves_out_is_warned_of_and_passed_over() -> None:
+def test_what_another_argument_leaves_out_is_skipped_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="prioritized_replay_alpha=0.5 has no effect without prio"):
         DQN("MlpPolicy", "CartPole-v1", prioritized_replay_alpha=0.5)
     with pytest.warns(UserWarning, match="delta=2.0 has no effect without trust_region=True"):
@@ -85,7 +85,7 @@ def test_what_another_argument_leaves_out_is_warned_of_and_passed_over() -> None
         SAC("MlpPolicy", "Pendulum-v1", ent_coef=0.2, target_entropy=-2.0)
 
 
-def test_what_a_noise_that_is_not_there_would_take_is_warned_of_and_passed_over() -> None:
+def test_settings_of_an_absent_noise_are_skipped_with_a_warning() -> None:
     text = "param_noise_adaption_interval=20 has no effect without param_noise"
     settings = {"param_noise_adaption_interval": 20, "nb_rollout_steps": 10}
     for noise in (None, NormalActionNoise(np.zeros(1), 0.1 * np.ones(1))):
@@ -98,7 +98,7 @@ def test_what_a_noise_that_is_not_there_would_take_is_warned_of_and_passed_over(
 
 
 @pytest.mark.parametrize("cls", [HER, BaseRLModel])
-def test_a_class_that_is_no_algorithm_has_the_signature_of_its_constructor(cls: Any) -> None:
+def test_a_class_that_is_not_an_algorithm_keeps_its_constructors_signature(cls: Any) -> None:
     assert cls.__name__ in pydoc.render_doc(cls)
     if cls is HER:
         own = "policy env model_class n_sampled_goal goal_selection_strategy args info_keys kwargs"

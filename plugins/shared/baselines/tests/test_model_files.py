@@ -99,7 +99,7 @@ def test_an_open_file_that_was_not_rewound_is_refused() -> None:
             use(buffer)
 
 
-def test_a_file_that_is_no_model_is_refused_by_what_a_model_is(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("learn more")
     with (
         pytest.raises(BadFile, match=r"notes\.txt is not a pickle.* in a zip, or in a pickle"),

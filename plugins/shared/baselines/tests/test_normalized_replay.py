@@ -65,7 +65,7 @@ def test_a_model_without_an_environment_keeps_originals_of_the_one_it_is_given(
 
 
 @pytest.mark.parametrize("n_envs", [1, 2])
-def test_what_wants_another_agent_is_not_set_while_learn_goes_on(counting, n_envs) -> None:
+def test_what_needs_another_agent_is_not_set_during_learn(counting, n_envs) -> None:
     class Sets(BaseCallback):
         def _on_step(self) -> bool:
             self.model.set_env(VecNormalize(vector(counting, n_envs, 5.0)))

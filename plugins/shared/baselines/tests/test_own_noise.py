@@ -59,7 +59,7 @@ def test_it_is_called_for_random_actions_too() -> None:
 
 
 @pytest.mark.parametrize("noise", [OwnNormal(0.0, 0.1), OwnProcess(0.0, 0.1)])
-def test_a_class_derived_from_one_of_rlk_does_what_it_does_itself(noise) -> None:
+def test_a_class_derived_from_one_of_rlk_behaves_like_it(noise) -> None:
     model = DDPG("MlpPolicy", "Pendulum-v1", action_noise=noise, nb_rollout_steps=20, seed=0)
     model.learn(20)
     _, actions, *_ = model.replay_buffer.sample(10)

@@ -88,7 +88,7 @@ def test_a_seed_gives_the_same_actions_and_training_draws_nothing_else() -> None
         np.testing.assert_array_equal(value, third.get_parameters()[name])
 
 
-def test_a_process_goes_on_from_call_to_call_until_it_is_reset() -> None:
+def test_a_process_continues_from_call_to_call_until_it_is_reset() -> None:
     noise = OrnsteinUhlenbeckActionNoise(np.array([1.0]), np.array([0.0]), theta=1.0, dt=0.5)
     model = made(DDPG, action_noise=noise)
     greedy = model.predict(PENDULUM)[0]

@@ -67,7 +67,7 @@ def test_layers_are_counted_as_there() -> None:
     assert {(3, 400), (400, 300), (4, 400)} <= shapes(TD3("MlpPolicy", "Pendulum-v1"))
 
 
-def test_a_model_learns_is_saved_and_goes_on(tmp_path: Path) -> None:
+def test_a_model_learns_is_saved_and_continues(tmp_path: Path) -> None:
     env = make_vec_env("CartPole-v1", n_envs=2, seed=0)
     model = ppo(env, tensorboard_log=str(tmp_path / "tb"))
     model.learn(64, progress_bar=True)

@@ -39,7 +39,7 @@ def test_every_model_with_a_replay_learns_by_hindsight(algorithm: Any) -> None:
     assert model.agent.run.clock.updates > 0
 
 
-def test_a_model_that_was_saved_goes_on_by_hindsight(tmp_path: Path) -> None:
+def test_a_saved_model_continues_with_hindsight(tmp_path: Path) -> None:
     env = BitFlippingEnv(n_bits=4)
     by_hindsight(DQN, env).learn(40).save(tmp_path / "model")
     loaded = DQN.load(tmp_path / "model", env=env)

@@ -238,7 +238,7 @@ def test_policies_without_a_value_of_their_own_act(cls: Any) -> None:
     assert not hasattr(model.policy, "evaluate_actions")
 
 
-def test_what_a_policy_cannot_evaluate_is_said() -> None:
+def test_what_a_policy_cannot_evaluate_is_reported() -> None:
     with pytest.raises(ValueError, match=r"a tensor \[B, 3\], got \[3\]"):
         made().policy.predict_values(torch.zeros(3))
     memory = A2C(

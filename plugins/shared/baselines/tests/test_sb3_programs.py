@@ -56,7 +56,7 @@ def sac_there(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_custom_objects_that_are_no_arguments_are_warned_of(tmp_path: Path, own: bool) -> None:
+def test_custom_objects_that_are_not_arguments_cause_a_warning(tmp_path: Path, own: bool) -> None:
     path = tmp_path / "own.zip" if own else ppo_there(tmp_path)
     if own:
         PPO("MlpPolicy", "CartPole-v1", **SMALL).save(path)
@@ -90,7 +90,7 @@ def test_a_model_is_loaded_to_act_with_a_replay_of_one(tmp_path: Path, own: bool
         assert SAC.load(path, buffer_size=5).buffer_size == 5
 
 
-def test_a_model_goes_on_counting_from_what_its_file_says(tmp_path: Path) -> None:
+def test_a_model_counts_on_from_the_timesteps_in_its_file(tmp_path: Path) -> None:
     path = ppo_there(tmp_path, num_timesteps=32)
     assert PPO.load(path).num_timesteps == 32
     model = PPO.load(path, env="CartPole-v1")

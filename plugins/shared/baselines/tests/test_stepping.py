@@ -64,7 +64,7 @@ def test_the_value_of_acer_is_the_mean_of_its_q_values() -> None:
     np.testing.assert_allclose(model.step_model.value(OBSERVATION), expected, rtol=1e-6)
 
 
-def test_a_recurrent_policy_goes_on_from_the_state_that_it_gave() -> None:
+def test_a_recurrent_policy_continues_from_the_state_that_it_gave() -> None:
     model = made(A2C, make_vec_env("CartPole-v1", n_envs=2), "MlpLstmPolicy")
     assert model.act_model.recurrent
     assert model.initial_state.shape == (2, 512)

@@ -110,7 +110,7 @@ def test_rows_count_from_where_learn_was_called(reset: bool, counting, tmp_path:
     assert callback.updates == [1] * 4 + [2] * 4
 
 
-def test_rows_of_sb3_go_on_where_those_of_stable_baselines3_do(counting) -> None:
+def test_rows_of_sb3_continue_where_those_of_stable_baselines3_do(counting) -> None:
     model = sb3.DQN("MlpPolicy", counting(), learning_starts=10, train_freq=1)
     seen: list[dict[str, float]] = []
 
@@ -132,7 +132,7 @@ def test_rows_of_sb3_go_on_where_those_of_stable_baselines3_do(counting) -> None
     assert seen[-1]["time/episodes"] == 10 and seen[-1]["train/n_updates"] > updates
 
 
-def test_a_folder_that_cannot_be_made_is_said_before_training(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported_before_training(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("a file")
     model = A2C("MlpPolicy", "CartPole-v1", tensorboard_log=str(tmp_path / "log"))
     with pytest.raises(NotADirectoryError, match="log"):

@@ -116,7 +116,7 @@ def test_a_key_that_is_not_there_or_no_box_is_refused(keys: Any, message: str) -
         parts(norm_obs_keys=keys)
 
 
-def test_keys_of_what_is_no_dict_are_refused(counting: Any) -> None:
+def test_keys_are_refused_for_anything_but_a_dict(counting: Any) -> None:
     with pytest.raises(PlanError, match=r"keys of a Dict.*Leave norm_obs_keys out"):
         VecNormalize(DummyVecEnv([counting]), norm_obs_keys=["place"])
 
@@ -181,7 +181,7 @@ def test_models_learn_from_whole_numbers_as_they_are_normalised(shape: Any) -> N
     assert only_rewards.observation_space.dtype == np.uint8
 
 
-def test_statistics_are_saved_copied_and_go_on(tmp_path: Path) -> None:
+def test_statistics_are_saved_copied_and_continue(tmp_path: Path) -> None:
     env = parts(norm_obs_keys=["place"])
     env.reset()
     env.step([0, 0])

@@ -85,7 +85,7 @@ def title(value: Any) -> str:
 
 
 @pytest.mark.parametrize(("kind", "name"), CASES, ids=title)
-def test_it_is_warned_of_and_passed_over_unless_what_it_needs_is_there(
+def test_it_is_skipped_with_a_warning_unless_what_it_needs_is_there(
     kind: Any, name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

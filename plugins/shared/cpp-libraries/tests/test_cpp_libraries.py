@@ -85,7 +85,7 @@ def test_what_the_compiler_says_is_told_and_nothing_is_left(
     assert [*(kept / "rlk_counting").iterdir()] == []
 
 
-def test_a_library_that_cannot_be_loaded_or_kept_is_told(
+def test_a_library_that_cannot_be_loaded_or_kept_is_reported(
     source: Path, tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls(monkeypatch, tmp_path, "for last; do :; done", 'echo nothing > "$last"')
@@ -96,9 +96,7 @@ def test_a_library_that_cannot_be_loaded_or_kept_is_told(
         built(source)
 
 
-def test_a_compiler_that_is_not_there_is_told(
-    source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_compiler_is_reported(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "nowhere++")
     assert compiler() is None
     with pytest.raises(Unbuilt, match="no C\\+\\+ compiler was found"):

@@ -92,7 +92,7 @@ def test_nothing_that_is_collected_is_in_the_mode_of_learning(moody, algo):
 
 
 @pytest.mark.parametrize("algo", ["ppo2", "dqn", "sac"])
-def test_a_run_that_was_interrupted_goes_on_bit_for_bit(moody, algo, tmp_path):
+def test_a_run_that_was_interrupted_continues_bit_for_bit(moody, algo, tmp_path):
     whole, half = moody(algo), moody(algo)
     whole.learn(64)
     path = half.learn(32).save_checkpoint(tmp_path / "half")

@@ -56,7 +56,7 @@ def test_a_selection_is_a_range_that_shares_memory(flat):
     assert bool((flat.module.pi.weight == 7).all()) and not bool((flat.module.vf.weight == 7).any())
 
 
-def test_a_selection_is_no_view_to_autograd_so_that_compiled_code_may_write_to_it(flat):
+def test_a_selection_is_not_a_view_to_autograd_so_compiled_code_may_write_to_it(flat):
     assert not flat.select(("pi",))[1]._is_view()
 
 
@@ -161,7 +161,7 @@ def test_memory_that_was_replaced_is_found(flat, breaks):
         flat.check()
 
 
-def test_a_deepcopy_of_the_module_is_no_view_of_this_tensor(flat):
+def test_a_deepcopy_of_the_module_is_not_a_view_of_this_tensor(flat):
     flat.module = copy.deepcopy(flat.module)
     with pytest.raises(RlkError, match="no longer part"):
         flat.check()

@@ -66,7 +66,7 @@ def test_a_collection_begins_with_new_noise(hold_steps, noise):
     assert acted(actor, actor.begin(carry), 3)[0] == noise
 
 
-def test_a_collection_that_goes_on_with_an_earlier_one_keeps_its_noise():
+def test_a_collection_that_continues_an_earlier_one_keeps_its_noise():
     begins = iter([False, True])
     actor = held(3, begins=lambda: next(begins))
     _, carry = acted(actor, actor.start(N), 2)

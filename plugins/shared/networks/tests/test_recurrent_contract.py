@@ -141,7 +141,7 @@ def test_a_policy_that_says_it_without_being_so_fails(rlk_fails):
     rlk_fails(PolicyContract, PLAIN, broken, check)
 
 
-def test_checks_of_sequences_do_not_apply_to_what_is_not_recurrent(rlk_verdict):
+def test_checks_of_sequences_do_not_apply_to_policies_that_are_not_recurrent(rlk_verdict):
     suite = type("Suite", (PolicyContract,), {"component": PLAIN})
     found = rlk_verdict(suite, "test_where_an_episode_starts_the_state_is_forgotten")
     assert found == "does not apply"

@@ -55,7 +55,7 @@ def test_a_deterministic_action_is_never_random():
     assert (act(exploring(1.0, lambda: True), deterministic=True).action == 5.0).all()
 
 
-def test_what_the_inner_actor_carries_goes_on_while_all_is_random():
+def test_what_the_inner_actor_carries_continues_while_all_is_random():
     assert act(exploring(0.0, lambda: True), carry=7).carry == 8
     assert act(exploring(0.0, lambda: True)).carry is None
 

@@ -71,7 +71,7 @@ def test_updates_are_foreseen_by_the_settings_unless_episodes_decide(settings, t
     assert made.updates_ahead(timesteps) == foreseen
 
 
-def test_of_a_run_that_goes_on_the_updates_that_are_left_are_foreseen():
+def test_of_a_run_that_continues_the_updates_that_are_left_are_foreseen():
     made, clock = schedule(n_envs=5, train_freq=2, learning_starts=40)
     clock.timesteps = 20
     assert made.updates_ahead(60) == (5, 1)  # after timesteps 40, 50, 60, 70 and 80

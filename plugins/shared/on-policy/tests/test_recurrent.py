@@ -266,7 +266,7 @@ def test_a_batch_is_whole_sequences(batch_size, length):
     ("batch_size", "told"),
     [(5, "=4 or 6"), (13, "=12 or 24"), (36, "=24 or 48"), (96, "=48"), (7, "=6 or 12")],
 )
-def test_a_batch_that_is_no_whole_sequences_is_refused_with_what_to_type(batch_size, told):
+def test_a_batch_of_incomplete_sequences_is_refused_with_what_to_type(batch_size, told):
     with pytest.raises(
         PlanError, match=rf"'x'.*n_steps=12 of n_envs=4.*{batch_size}.*size{told}\."
     ):

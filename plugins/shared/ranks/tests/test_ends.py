@@ -82,9 +82,7 @@ def test_sigkill_on_one_rank(ranks, programs):
     ("number", "code"),
     [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.launchers)],
 )
-def test_a_signal_to_the_launcher_ends_all_and_leaves_what_to_go_on_from(
-    ranks, programs, number, code
-):
+def test_a_signal_to_the_launcher_ends_all_and_leaves_a_checkpoint(ranks, programs, number, code):
     job = ranks.start("-m", "rlk", *trouble(ranks, programs, "", "--timesteps", 10_000_000))
     progress = ranks.folder / "run" / "progress.csv"
     job.wait_for(lambda: progress.exists() and progress.stat().st_size > 0)

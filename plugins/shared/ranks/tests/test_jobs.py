@@ -208,7 +208,7 @@ def test_parameters_are_bit_equal_after_every_update_and_rank_0_writes(two, algo
 
 
 @of_each("algo", RESUMED, some=["ppo2"])
-def test_resumed_ranks_go_on_bit_for_bit(two, algo):
+def test_resumed_ranks_continue_bit_for_bit(two, algo):
     printed = two.printed(f"{algo}-resumed")
     assert two.code(f"{algo}-resumed") == 0 and "no state" not in printed, printed
     whole = saved_files.read(two.folder / f"{algo}-kept.zip", KERNEL)
@@ -244,7 +244,7 @@ def test_two_ranks_with_half_the_environments_take_the_update_of_one_with_all(
 
 
 @of()
-def test_another_number_of_ranks_goes_on_and_what_is_lost_is_said(two, tmp_path, capfd):
+def test_another_number_of_ranks_continues_and_what_is_lost_is_reported(two, tmp_path, capfd):
     printed = two.printed("from-one-rank")
     assert two.code("from-one-rank") == 0, printed
     assert f"{two.plugin}: rank 1 has no state in the checkpoint" in printed, printed
@@ -281,7 +281,7 @@ def test_rank_0_alone_prints_the_plan(two, job):
 
 @pytest.mark.launchers
 @of()
-def test_three_ranks_exchange_values_and_go_on_with_what_two_have_left(two, three):
+def test_three_ranks_exchange_values_and_continue_with_what_two_have_left(two, three):
     assert all("all well" in three.printed("exchange", rank) for rank in range(3))
     printed = three.printed("from-two-ranks")
     assert three.code("from-two-ranks") == 0, printed
@@ -354,7 +354,7 @@ def test_a_signal_to_one_rank_ends_all_at_a_border(two, what, code):
 
 
 @of()
-def test_ranks_go_on_after_a_signal(two):
+def test_ranks_resume_after_a_signal(two):
     printed = two.printed("after-SIGTERM")
     assert two.code("after-SIGTERM") == 0 and "no state" not in printed, printed
     assert "continues from SIGTERM/checkpoints/96.zip" in printed, printed

@@ -61,7 +61,7 @@ def test_rows_that_are_not_finite_do_not_count() -> None:
     assert (mean.tolist(), var.tolist(), count) == ([2.0, 2.0], [1.0, 0.0], 2.0)
 
 
-def test_state_goes_on_bit_for_bit() -> None:
+def test_state_continues_bit_for_bit() -> None:
     rng = np.random.default_rng(1)
     one, two = Fresh(2), Fresh(2)
     one.add(rng.normal(size=(5, 2)))

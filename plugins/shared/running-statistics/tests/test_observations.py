@@ -68,7 +68,7 @@ def test_of_a_dict_all_boxes_but_images_are_normalised() -> None:
 @pytest.mark.parametrize(
     "space", [gym.spaces.Box(0, 255, (8, 8, 3), np.uint8), gym.spaces.Discrete(3), None]
 )
-def test_images_and_what_is_no_box_pass_as_they_are(space: Any) -> None:
+def test_images_and_spaces_other_than_box_pass_unchanged(space: Any) -> None:
     statistics, x = ObservationStatistics(space, 10.0, 1e-8), torch.ones(2, 3)
     assert statistics.size == 0
     assert statistics(x) is x

@@ -334,7 +334,7 @@ def test_a_shape_of_another_distribution_is_typed_and_saved_as_ours_are(cosine, 
         assert loaded.plan.algorithm.config.learning_rate == cosine(0.1, waves=3)
 
 
-def test_models_hold_schedules_and_learn_goes_on_with_them(tmp_path):
+def test_models_hold_schedules_and_learn_continues_with_them(tmp_path):
     rate = Piecewise([(0.0, 0.4), (0.5, 0.2), (1.0, 0.0)])
     settings = {"n_steps": 8, "nminibatches": 1, "policy.layers": [4], "seed": 0}
     settings |= {"cliprange": "middle_drop_0.2", "cliprange_vf": Linear(1.0, 0.5)}

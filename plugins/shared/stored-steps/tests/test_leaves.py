@@ -49,7 +49,7 @@ def test_an_observation_and_its_arrays_are_turned_into_each_other():
         (spaces.Dict(a=spaces.Text(4)), "cannot store key 'a' of the observation space: Text"),
     ],
 )
-def test_a_space_that_is_no_array_is_refused_in_the_name_of_the_storage(space, where):
+def test_a_space_that_is_not_an_array_is_refused_in_the_name_of_the_storage(space, where):
     with pytest.raises(RlkError, match=rf"storage 'mine' \(rlk-mine\) {where}"):
         observation_leaves(space, "mine")
 

@@ -64,7 +64,7 @@ class Settings:
 
 
 @pytest.mark.parametrize(("config", "left"), [(None, CONDITIONAL["Contract"]), (Settings, 0)])
-def test_what_does_not_apply_is_deselected_and_said_to_be(config, left):
+def test_what_does_not_apply_is_deselected_and_reported(config, left):
     component = Component(name="mine", factory=print, summary="mine", config=config)
     suite = type("TestMine", (Contract,), {"component": component, "kind": "callbacks"})
     every = [item(suite, name) for name in checks(suite)]

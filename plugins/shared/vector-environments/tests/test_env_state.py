@@ -60,7 +60,7 @@ def through_json(state):
 
 @pytest.mark.parametrize("name", CLASSIC)
 @pytest.mark.parametrize("checked", [True, False])
-def test_a_restored_environment_goes_on_bit_for_bit_for_300_steps_with_resets(name, checked):
+def test_a_restored_environment_continues_bit_for_bit_for_300_steps_with_resets(name, checked):
     original, copy = (gym.make(name, disable_env_checker=not checked) for _ in range(2))
     original.action_space.seed(3)
     before = [original.action_space.sample() for _ in range(17)]
@@ -93,7 +93,7 @@ def test_what_an_environment_was_in_the_middle_of_is_overwritten():
     assert same(play(busy, [0, 1] * 40), play(env, [0, 1] * 40))
 
 
-def test_the_time_limit_goes_on_from_where_it_was():
+def test_the_time_limit_continues_from_where_it_was():
     env, copy = gym.make("Pendulum-v1"), gym.make("Pendulum-v1")
     env.reset(seed=0)
     for _ in range(150):
@@ -139,7 +139,7 @@ def test_a_value_comes_back_with_its_type(name):
 
 
 @pytest.mark.parametrize("bits", ["PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"])
-def test_every_numpy_generator_goes_on_with_its_stream(bits):
+def test_every_numpy_generator_continues_with_its_stream(bits):
     env, other = Holding(np.random.Generator(getattr(np.random, bits)(7))), Holding()
     env.held.integers(10, size=3, dtype=np.int32)
     restore(other, through_json(capture(env)))
