@@ -97,6 +97,15 @@ def test_finders_are_asked_for_a_place_with_the_kind_that_is_wanted(registries):
     assert asked == [("./mine.py:Mine", "policies"), ("mine:Mine", None)]
 
 
+def test_finders_that_run_code_are_asked_after_all_others(registries):
+    def gives(name):
+        return lambda place, kind: Component(name=name, factory=Thing, kind="wrappers")
+
+    registries.finders.register("any-module", gives("imported"), runs_code=True)
+    registries.finders.register("shelf", gives("on-the-shelf"))
+    assert external_entry("shelf:mine", None, registries).name == "on-the-shelf"
+
+
 def test_a_place_that_nobody_looks_at_says_what_kind_of_plugin_is_missing(registries):
     message = r"unknown plugin './mine.py'\. Asked finders: none; a plugin of that kind is missing"
     with pytest.raises(PlanError, match=message):

@@ -3,7 +3,7 @@
 A place is a text such as `./file.py:Class` or `package.module:Class`. Components of the kind
 `finders` resolve places: each is a function of a place and of the wanted kind (None means any), and
 returns a Component, or None if it does not handle the place. A finder that runs code declares it
-with `runs_code`.
+with `runs_code`, and is asked after all others.
 """
 
 from __future__ import annotations

@@ -84,7 +84,8 @@ class Registry:
         """The first component that resolves a name, and its answer.
 
         This is for kinds whose components are functions of a name (`protocols.NameSource`), which
-        return None for names of others. Components that a program registered come first.
+        return None for names of others. Components that a program registered come first. Those
+        that run the code at a place come last, because they may take any `module:Object`.
 
         Args:
             what: the kind of thing that the name stands for, for the error (`environment`).
@@ -122,8 +123,10 @@ class Registry:
                 yield entry, answer
 
     def _sources(self) -> list[tuple[Entry, Any]]:
-        """Every component with its factory; those that a program registered come first."""
-        entries = sorted(self, key=lambda entry: entry.dist != BY_HAND)
+        """Every component with its factory, in the order in which they are asked."""
+        entries = sorted(
+            self, key=lambda entry: (entry.dist != BY_HAND, entry.component().runs_code)
+        )
         return [(entry, entry.component().load()) for entry in entries]
 
 

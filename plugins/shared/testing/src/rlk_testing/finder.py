@@ -45,6 +45,12 @@ class FinderContract(Contract):
             assert isinstance(found, Component), f"at {place!r} it finds {found!r}"
             assert found.kind in KINDS, f"what is at {place!r} is of the kind {found.kind!r}"
 
+    @applies(lambda suite: bool(suite.places))
+    def test_a_run_that_names_its_places_finds_them_by_it(self) -> None:
+        for place in self.places:
+            asked, _ = self.kernel().registries.finders.ask("plugin", place, None)
+            assert asked.name == self.entry().name, f"{place!r} is resolved by {asked.name!r}"
+
     @applies(is_installed)
     def test_it_is_there_without_torch(self) -> None:
         assert run_python(_ASK.format(name=self.entry().name)) == ""
