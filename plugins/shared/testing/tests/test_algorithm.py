@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 
 import attrs
 import numpy as np
@@ -85,6 +86,24 @@ class WritesToItsBatch(StandIn):
     def update(self, batch, optimise):
         batch.reward.mul_(0.5)
         return super().update(batch, optimise)
+
+
+class PairsEveryTwo(StandIn):
+    """Its values [B, 1] are compared with the rewards [B] of all transitions."""
+
+    def loss(self, batch):
+        (value,) = self.policy(batch.observation, "vf")
+        return dataclasses.replace(
+            super().loss(batch), value=(value - batch.reward).square().mean()
+        )
+
+
+class PairsInMse(StandIn):
+    def loss(self, batch):
+        (value,) = self.policy(batch.observation, "vf")
+        with warnings.catch_warnings(action="ignore"):
+            paired = torch.nn.functional.mse_loss(value, batch.reward)
+        return dataclasses.replace(super().loss(batch), value=paired)
 
 
 class ReplacesParameters(StandIn):
@@ -275,6 +294,8 @@ CASES = [
     (ReportsTheMean, "test_every_update_reports_what_the_component_declares"),
     (ReportsNothing, "test_every_update_reports_what_the_component_declares"),
     (WritesToItsBatch, "test_an_update_leaves_its_batch_as_it_was"),
+    (PairsEveryTwo, "test_no_update_pairs_every_transition_with_every_other"),
+    (PairsInMse, "test_no_update_pairs_every_transition_with_every_other"),
     (ReplacesParameters, "test_parameters_stay_views_of_one_flat_tensor"),
     (LearnsNothing, "test_it_trains_on_every_action_space_that_it_declares"),
     (LearnsNothing, "test_it_trains_on_several_environments_at_once"),

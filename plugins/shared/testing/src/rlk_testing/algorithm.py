@@ -64,7 +64,9 @@ class AlgorithmContract(AlgorithmStateChecks):
         env: the environment of most checks; "" is a small one with the first action space that
             the algorithm declares.
         envs: further environments that it must train on.
-        n_steps_trained: timesteps of one training, enough for several updates.
+        n_steps_trained: timesteps of one training, enough for several updates. The checkpoint that
+            is resumed is taken after them: choose them, or `settings`, such that what the algorithm
+            does only every few collections is not due then, so that its state is not empty.
         learns: keywords for a training that must come close to the best policy of `env`
             (`total_timesteps` and hyperparameters); empty if this is tested elsewhere.
         learns_to: the fraction of the best return that this training must reach.
@@ -266,6 +268,18 @@ class AlgorithmContract(AlgorithmStateChecks):
         assert not written, (
             f"an update wrote to {sorted(written)} of its batch, maybe the storage's own memory"
         )
+
+    def test_no_update_pairs_every_transition_with_every_other(self) -> None:
+        from rlk_testing.broadcasts import WatchBroadcasts
+
+        watch = WatchBroadcasts()
+        with self.agent(plugins=[watch]) as agent:
+            agent.learn(self.n_steps_trained)
+        for operation, n in watch.found.items():
+            raise AssertionError(
+                f"in an update, torch.{operation} makes [{n}, {n}] of a tensor [{n}, 1] and one "
+                f"of [{n}]: a head of one output gives [B, 1], so take value.squeeze(1)"
+            )
 
     def test_parameters_stay_views_of_one_flat_tensor(self) -> None:
         if (error := self.training().replaced) is not None:
