@@ -67,6 +67,20 @@ class IgnoresWeights(DQN):
         )
 
 
+class BootstrapsAfterTheEnd(DQN):
+    def update(self, batch, optimise):
+        gamma = torch.full_like(batch.discount, self.config.gamma)
+        return super().update(dataclasses.replace(batch, discount=gamma), optimise)
+
+
+class AsksNoTarget(DQN):
+    """It has a target, which it saves and moves, and takes next values from its policy."""
+
+    def __init__(self, config, run):
+        super().__init__(config, run)
+        self.target.module = run.policy
+
+
 class ReportsTheMean(DQN):
     def update(self, batch, optimise):
         found = super().update(batch, optimise)
@@ -102,6 +116,11 @@ CASES = [
     (SharesItsTarget, "test_the_target_moves_only_as_it_is_told"),
     (NeverMovesItsTarget, "test_the_target_moves_only_as_it_is_told"),
     (IgnoresWeights, "test_importance_weights_scale_the_loss_of_the_critic"),
+    (
+        BootstrapsAfterTheEnd,
+        "test_where_the_discount_is_zero_the_next_observation_counts_for_nothing",
+    ),
+    (AsksNoTarget, "test_the_next_value_is_that_of_the_target_network"),
     (ReportsTheMean, "test_priorities_are_the_errors_of_each_transition"),
     (NeverActs, "test_before_learning_starts_all_actions_are_random_if_it_says_so"),
 ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,6 +15,7 @@ from rlk.abilities import FollowsPolicy, offers
 from rlk.hookspecs import hookimpl
 from rlk.records import Act
 from rlk.running.named_parameters import named_parameters
+from rlk.spaces import map_observation
 from rlk_testing.algorithm import AlgorithmContract
 from rlk_testing.contract import same
 
@@ -193,17 +195,61 @@ class OffPolicyContract(AlgorithmContract):
             agent.run.algorithm.update(batch, agent.run.optimise)
             assert not before.equal(flat)
 
+    def td_error(
+        self, change: Callable[[Any], dict[str, Any]], target_moved_by: float | None = None
+    ) -> Any:
+        """The td_error of the first update, float [B].
+
+        Args:
+            change: from the batch to other values for some of its fields.
+            target_moved_by: added to every parameter of the target networks; None changes nothing.
+        """
+        with self.agent_and_batch() as (agent, batch):
+            algorithm = agent.run.algorithm
+            if target_moved_by is not None:
+                state = copy.deepcopy(dict(algorithm.state_dict()))
+                for value in named_parameters({}, {"target": state[self.target]}).values():
+                    value.add_(target_moved_by)
+                algorithm.load_state_dict(state)
+            other = dataclasses.replace(batch, **change(batch))
+            found = algorithm.update(other, agent.run.optimise).td_error
+            assert found is not None, "it reports no td_error"
+            return found
+
+    def test_where_the_discount_is_zero_the_next_observation_counts_for_nothing(self) -> None:
+        def reversed_batch(part: Any) -> Any:
+            return part.flip(0)
+
+        told = self.td_error(lambda batch: {"discount": batch.discount * 0.0})
+        found = self.td_error(
+            lambda batch: {
+                "discount": batch.discount * 0.0,
+                "next_observation": map_observation(reversed_batch, batch.next_observation),
+            }
+        )
+        assert found.allclose(told, atol=1e-5), (
+            "a terminated transition bootstraps: multiply the next value by batch.discount, which "
+            "is gamma, 0 where the episode terminated, or a power of gamma"
+        )
+
+    def test_the_next_value_is_that_of_the_target_network(self) -> None:
+        def lasting(batch: Any) -> dict[str, Any]:
+            return {"discount": batch.discount * 0.0 + 0.9}
+
+        assert not self.td_error(lasting).allclose(self.td_error(lasting, 1.0), atol=1e-3), (
+            f"td_error is the same whatever the target networks (state_dict()[{self.target!r}]) "
+            "are: take the next value from target.module, not from the policy"
+        )
+
     def test_priorities_are_the_errors_of_each_transition(self) -> None:
-        with self.agent_and_batch() as (agent, batch):
-            told = agent.run.algorithm.update(batch, agent.run.optimise).td_error
-        with self.agent_and_batch() as (agent, batch):
+        def raised(batch: Any) -> dict[str, Any]:
             reward = batch.reward.clone()
             reward[3] += 100.0
-            other = dataclasses.replace(batch, reward=reward)
-            found = agent.run.algorithm.update(other, agent.run.optimise).td_error
-        assert told is not None and found is not None, "it reports no td_error"
+            return {"reward": reward}
+
+        told, found = self.td_error(lambda batch: {}), self.td_error(raised)
         assert abs(abs(float(found[3])) - 100.0) < 10.0 + abs(float(told[3]))
-        rest = [row for row in range(len(reward)) if row != 3]
+        rest = [row for row in range(len(found)) if row != 3]
         assert found[rest].allclose(told[rest], atol=1e-5)
 
 
