@@ -3,8 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
 
+from rlk.errors import RlkError
 from rlk_on_policy.minibatches import epochs, flat, minibatches_ahead
 from rlk_rollout.rollout import Rollout
 
@@ -94,3 +96,11 @@ def test_observations_that_are_dicts_stay_dicts():
     for part in parts(1, 2, observation={"a": number[..., None], "b": number}):
         assert torch.equal(part.observation["a"][:, 0], part.action.float())
         assert torch.equal(part.observation["b"], part.action.float())
+
+
+@pytest.mark.parametrize("name", ["value", "log_prob"])
+def test_an_extra_that_the_algorithm_does_not_store_is_named_with_what_to_return(name):
+    without = rollout()
+    del without.extras[name]
+    with pytest.raises(RlkError, match=rf"does not hold '{name}'.*extras\(\) must return it"):
+        flat(without, advantage=np.zeros((T, N), np.float32))

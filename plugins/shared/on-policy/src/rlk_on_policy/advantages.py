@@ -9,6 +9,7 @@ from rlk_networks import Policy
 from rlk_on_policy.bootstrap import following_values
 from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.gae import gae, next_values
+from rlk_on_policy.stored import stored
 from rlk_rollout.rollout import Rollout
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def logged_advantages(run: Run, rollout: Rollout, gamma: float, lam: float) -> Array:
     """`advantages` by the run's policy; the next row of metrics has its explained variance."""
     advantage = advantages(rollout, run.policy, gamma, lam, run.device)
-    value = rollout.extras["value"]
+    value = stored(rollout, "value")
     run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
     return advantage
 
@@ -35,8 +36,11 @@ def advantages(
         rollout: with the extra `value`, and `state` and `episode_start` of a recurrent policy.
         policy: with a head `vf`.
         gamma, lam: 0 to 1.
+
+    Raises:
+        RlkError: if the algorithm does not store `value`.
     """
-    value = rollout.extras["value"]
+    value = stored(rollout, "value")
     last_value, final_value = following_values(policy, rollout, device)
     next_value = next_values(
         value,

@@ -17,6 +17,7 @@ from torch import Tensor
 from rlk import spaces
 from rlk.records import Array
 from rlk_networks import Policy, as_tensor
+from rlk_on_policy.stored import stored
 from rlk_rollout.rollout import Rollout
 
 
@@ -39,7 +40,7 @@ class Minibatch:
     key: str = ""
 
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
-        """The outputs of the named heads for these observations, each [B, ...]."""
+        """The outputs of the named heads for these observations, each [B, ...]; `vf` is [B, 1]."""
         given: tuple[Any, ...] = policy(self.observation, *names)
         return given
 
@@ -47,21 +48,25 @@ class Minibatch:
 def flat(rollout: Rollout, advantage: Array, device: Any = "cpu") -> Minibatch:
     """The whole rollout as one minibatch, time and environments flattened.
 
-    Returns are advantage + value.
+    Returns are advantage + value. Fields may be views of the storage's arrays, which the next
+    collection overwrites: clone what is kept for longer.
+
+    Raises:
+        RlkError: if the algorithm does not store `value` and `log_prob`.
     """
 
     def tensor(array: Array) -> Tensor:
         joined: Tensor = as_tensor(array.reshape(-1, *array.shape[2:]), device)
         return joined
 
-    value = rollout.extras["value"]
+    value = stored(rollout, "value")
     return Minibatch(
         spaces.map_observation(tensor, rollout.observation),
         tensor(rollout.action),
         tensor(advantage),
         tensor(advantage + value),
         tensor(value),
-        tensor(rollout.extras["log_prob"]),
+        tensor(stored(rollout, "log_prob")),
     )
 
 

@@ -1,0 +1,23 @@
+"""Reads the extras of a rollout that `make_actor` stores beside every step."""
+
+from __future__ import annotations
+
+from rlk.errors import RlkError
+from rlk.records import Array
+from rlk_rollout.rollout import Rollout
+
+
+def stored(rollout: Rollout, name: str) -> Array:
+    """The extra of that name, [T, N, ...].
+
+    Raises:
+        RlkError: if the algorithm does not store it.
+    """
+    found = rollout.extras.get(name)
+    if found is None:
+        has = ", ".join(sorted(rollout.extras)) or "none"
+        raise RlkError(
+            f"the rollout does not hold {name!r}; its extras: {has}. The algorithm's extras() must "
+            f"return it: {{'value': Field(()), 'log_prob': Field(())}}, from rlk.records."
+        )
+    return found
