@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn.utils import clip_grad_norm_
 
+from rlk.errors import PlanError
 from rlk_a2c import A2CConfig
 from rlk_on_policy.minibatches import Minibatch
 from rlk_testing import AlgorithmContract, mean_return
@@ -63,6 +64,14 @@ def test_what_is_out_of_range_is_refused(wrong):
 def test_its_optimiser_is_rmsprop_and_a_row_of_metrics_is_due_every_hundredth_update(rlk_make):
     plan = rlk_make("a2c", env=MATCH).plan
     assert plan.optimiser.component.name == "rmsprop" and plan.log_interval == 100
+
+
+@pytest.mark.parametrize(("name", "value"), [("alpha", 0.5), ("momentum", 0.9)])
+def test_a_setting_of_rmsprop_is_refused_where_another_optimiser_would_ignore_it(
+    rlk_make, name, value
+):
+    with pytest.raises(PlanError, match=rf"{name}={value} is for 'rmsprop'.* no effect"):
+        rlk_make("a2c", env=MATCH, optimiser="adam", **{name: value})
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,11 @@ def test_its_settings_are_those_of_its_storage_and_of_its_optimiser(rlk_make):
     assert (step.alpha, step.eps, group.max_grad_norm) == (0.5, 0.25, None)
 
 
+def test_the_decay_of_rmsprop_is_refused_where_another_optimiser_would_ignore_it(rlk_make):
+    with pytest.raises(PlanError, match=r"rprop_alpha=0.5 is for 'rmsprop'.* no effect"):
+        rlk_make("acer", env=MATCH, optimiser="adam", rprop_alpha=0.5)
+
+
 def test_an_optimiser_that_compares_losses_along_a_line_is_refused(rlk_make):
     with pytest.raises(PlanError, match=r"'acer'.*'natural-gradient'.*--optimiser adam"):
         rlk_make("acer", env=MATCH, optimiser="natural-gradient")

@@ -11,6 +11,8 @@ from rlk_rmsprop.config import RMSPropConfig
 from rlk_rmsprop.step import RMSProp
 from rlk_testing import OptimiserContract
 
+MATCH = "rlk_testing.environments:DiscreteMatch"
+
 
 class TestRMSProp(OptimiserContract):
     component = "rmsprop"
@@ -18,8 +20,10 @@ class TestRMSProp(OptimiserContract):
 
 class TestRMSPropWithMomentum(OptimiserContract):
     component = "rmsprop"
+    settings = {"momentum": 0.5, "alpha": 0.9}
+    variant = True
     learning_rate = 0.01
-    options = {"momentum": 0.5, "alpha": 0.9, "eps": 1e-3}
+    options = {"eps": 1e-3}
 
     def test_a_learning_rate_that_changes_is_used_at_once(self) -> None:
         """Of what is still to come: what the velocity holds already was scaled when it came."""
@@ -42,12 +46,12 @@ class Follows:
     """An RMSProp whose gradients are given one by one."""
 
     def __init__(
-        self, start, learning_rate=0.1, max_grad_norm=None, accept=None, config=None, **options
+        self, start, learning_rate=0.1, max_grad_norm=None, accept=None, eps=1e-5, **settings
     ):
         self.x = torch.nn.Parameter(torch.tensor(start))
         self.rate, self.accept = torch.tensor(learning_rate), accept
-        group = Group("x", [self.x], self.x.data, self.rate, max_grad_norm, options)
-        self.rmsprop = RMSProp(group, config)
+        group = Group("x", [self.x], self.x.data, self.rate, max_grad_norm, {"eps": eps})
+        self.rmsprop = RMSProp(group, RMSPropConfig(**settings))
 
     def step(self, *gradient):
         def loss():
@@ -93,9 +97,25 @@ def test_epsilon_is_inside_the_root(accept):
     assert follows.x.item() == pytest.approx(-0.1 * 2 / math.sqrt(4 + 5))
 
 
-def test_unless_told_it_has_the_options_of_stable_baselines():
-    rmsprop = Follows([0.0]).rmsprop
+def test_unless_told_it_has_the_numbers_of_stable_baselines():
+    x = torch.nn.Parameter(torch.zeros(1))
+    rmsprop = RMSProp(Group("x", [x], x.data, torch.tensor(0.1)))
     assert (rmsprop.alpha, rmsprop.momentum, rmsprop.eps) == (0.99, 0.0, 1e-5)
+
+
+def test_any_algorithm_may_be_given_its_decay_and_its_momentum(rlk_make):
+    settings = {"optimiser": "rmsprop", "rmsprop.alpha": 0.9}
+    agent = rlk_make("ppo2", env=MATCH, **settings)
+    (rmsprop,) = agent.run.optimise.steps.values()
+    assert (rmsprop.alpha, rmsprop.momentum, rmsprop.eps) == (0.9, 0.0, 1e-5)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"alpha": 1.1}, {"alpha": -0.1}, {"momentum": 1.0}, {"momentum": -0.1}], ids=str
+)
+def test_what_is_out_of_range_is_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        RMSPropConfig(**wrong)
 
 
 @WAYS
@@ -161,8 +181,8 @@ def test_both_ways_of_a_step_agree_with_the_formula_in_float64(max_grad_norm, mo
 
 @WAYS
 def test_a_step_of_the_other_variant_is_the_one_computed_by_hand(accept):
-    config = RMSPropConfig(variant="torch")
-    follows = Follows([1.0], accept=accept, config=config, alpha=0.9, eps=0.5, momentum=0.5)
+    settings = {"variant": "torch", "alpha": 0.9, "momentum": 0.5}
+    follows = Follows([1.0], accept=accept, eps=0.5, **settings)
     follows.step(2.0)
     # s = 0.9 * 0 + 0.1 * 4 = 0.4; v = 2 / (sqrt(0.4) + 0.5); 1 - 0.1 v
     velocity = 2.0 / (math.sqrt(0.4) + 0.5)
@@ -173,9 +193,8 @@ def test_a_step_of_the_other_variant_is_the_one_computed_by_hand(accept):
 @WAYS
 @pytest.mark.parametrize("momentum", [0.0, 0.9])
 def test_the_other_variant_is_the_one_of_torch(accept, momentum):
-    config = RMSPropConfig(variant="torch")
     options = {"alpha": 0.95, "eps": 1e-4, "momentum": momentum}
-    follows = Follows([0.5] * 6, 0.01, accept=accept, config=config, **options)
+    follows = Follows([0.5] * 6, 0.01, accept=accept, variant="torch", **options)
     theirs = torch.nn.Parameter(torch.full((6,), 0.5))
     peer = torch.optim.RMSprop([theirs], 0.01, **options)
     generator = torch.Generator().manual_seed(0)

@@ -35,8 +35,6 @@ class A2C:
             run,
             learning_rate=scaled(config.learning_rate, config.lr_schedule),
             max_grad_norm=config.max_grad_norm,
-            alpha=config.alpha,
-            momentum=config.momentum,
             eps=config.epsilon,
         )
 

@@ -14,6 +14,7 @@ component = Component(
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",
     recurrent=True,
+    forwards={"alpha": "rmsprop.alpha", "momentum": "rmsprop.momentum"},
     # One row of metrics for 100 collections, as in Stable Baselines: they are short.
     defaults={**ON_POLICY, "optimiser": "rmsprop", "log_interval": 100},
 )

@@ -12,7 +12,10 @@ from rlk_schedules import ScheduleLike
 
 @attrs.frozen(kw_only=True)
 class A2CConfig:
-    """Hyperparameters of A2C. `alpha`, `momentum` and `epsilon` go to the optimiser."""
+    """Hyperparameters of A2C.
+
+    `alpha` and `momentum` go to the optimiser `rmsprop`, `epsilon` to any optimiser.
+    """
 
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     n_steps: int = attrs.field(default=5, **settings.N_STEPS)

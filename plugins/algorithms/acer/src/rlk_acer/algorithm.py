@@ -38,7 +38,6 @@ class ACER:
             run,
             learning_rate=scaled(config.learning_rate, config.lr_schedule),
             max_grad_norm=config.max_grad_norm,
-            alpha=config.rprop_alpha,
             eps=config.rprop_epsilon,
         )
 

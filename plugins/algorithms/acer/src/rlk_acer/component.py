@@ -22,5 +22,8 @@ component = Component(
         "optimiser": "rmsprop",
         "log_interval": 100,
     },
-    forwards={"buffer_size": "trajectory-replay.buffer_size"},
+    forwards={
+        "buffer_size": "trajectory-replay.buffer_size",
+        "rprop_alpha": "rmsprop.alpha",
+    },
 )

@@ -12,7 +12,7 @@ Variant = Literal["tensorflow", "torch"]
 
 @attrs.frozen(kw_only=True)
 class RMSPropConfig:
-    """The variant of RMSProp."""
+    """The variant of RMSProp, and how long it remembers."""
 
     variant: Variant = attrs.field(
         default="tensorflow",
@@ -22,4 +22,14 @@ class RMSPropConfig:
             "learning rate in the velocity; torch: epsilon added to the root, a mean "
             "square that begins at 0, the learning rate outside of the velocity"
         },
+    )
+    alpha: float = attrs.field(
+        default=0.99,
+        validator=[v.ge(0.0), v.le(1.0)],
+        metadata={"help": "decay of the running mean square, 0 to 1"},
+    )
+    momentum: float = attrs.field(
+        default=0.0,
+        validator=[v.ge(0.0), v.lt(1.0)],
+        metadata={"help": "part of the velocity that is kept from step to step, 0 to below 1"},
     )

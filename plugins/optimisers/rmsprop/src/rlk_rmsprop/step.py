@@ -21,14 +21,13 @@ class RMSProp:
     """RMSProp on a flat group, with momentum and clipping of the gradient's norm.
 
     A non-finite gradient, or a loss whose `accept` is False, leaves everything as it was. The
-    group's `options` are `alpha` (0.99), `momentum` (0.0) and `eps` (1e-5).
+    group's only option is `eps` (1e-5).
     """
 
     def __init__(self, group: Group, config: RMSPropConfig | None = None) -> None:
         self.group, self.config = group, config or RMSPropConfig()
         self.is_torch = self.config.variant == "torch"
-        self.alpha = float(group.options.get("alpha", 0.99))
-        self.momentum = float(group.options.get("momentum", 0.0))
+        self.alpha, self.momentum = self.config.alpha, self.config.momentum
         self.eps = float(group.options.get("eps", 1e-5))
         self.square = torch.full_like(group.flat, 0.0 if self.is_torch else 1.0)
         self.velocity = torch.zeros_like(group.flat)
