@@ -1,0 +1,148 @@
+"""Every setting of an on-policy algorithm has an effect: another value changes the result."""
+
+from __future__ import annotations
+
+import functools
+
+import attrs
+import pytest
+from matrix.product import ALGORITHMS
+
+import rlk
+from rlk_testing.environments import BY_ACTION_SPACE
+
+STEPS = 32
+#: Several collections, each with several minibatches; steps that are long enough to be clipped.
+OFTEN = {
+    "n_steps": 8,
+    "batch_size": 4,
+    "timesteps_per_actorbatch": 8,
+    "optim_batchsize": 4,
+    "timesteps_per_batch": 8,
+    "replay_start": 8,
+    "buffer_size": 16,
+}
+#: For settings that several algorithms have, a value that differs from the default and `OFTEN`.
+SHARED = {
+    "gamma": 0.5,
+    "n_steps": 4,
+    "ent_coef": 0.5,
+    "entcoeff": 0.5,
+    "vf_coef": 2.0,
+    "lam": 0.1,
+    "gae_lambda": 0.1,
+    "learning_rate": 0.02,
+    "max_grad_norm": 0.01,
+}
+#: The same for settings of a single algorithm.
+OWN = {
+    "a2c": {"alpha": 0.5, "momentum": 0.5, "epsilon": 1.0, "lr_schedule": "linear"},
+    "acer": {
+        "q_coef": 2.0,
+        "lr_schedule": "constant",
+        "rprop_alpha": 0.5,
+        "rprop_epsilon": 1.0,
+        "buffer_size": 8,
+        "replay_ratio": 1.0,
+        "replay_start": 16,
+        "correction_term": 0.5,
+        "trust_region": False,
+        "alpha": 0.1,
+        "delta": 0.0,
+    },
+    "acktr": {
+        "vf_fisher_coef": 0.1,
+        "kfac_clip": 0.1,
+        "lr_schedule": "constant",
+        "async_eigen_decomp": True,
+        "kfac_update": 2,
+    },
+    "ppo": {
+        "batch_size": 8,
+        "n_epochs": 2,
+        "clip_range": 0.001,
+        "clip_range_vf": 0.001,
+        "normalize_advantage": False,
+        "use_sde": True,
+        "sde_sample_freq": 2,
+        "target_kl": 1e-6,
+    },
+    "ppo1": {
+        "timesteps_per_actorbatch": 16,
+        "clip_param": 0.001,
+        "optim_epochs": 2,
+        "optim_stepsize": 0.02,
+        "optim_batchsize": 8,
+        "adam_epsilon": 1.0,
+        "schedule": "constant",
+    },
+    "ppo2": {
+        "n_steps": 16,
+        "nminibatches": 2,
+        "noptepochs": 2,
+        "cliprange": 0.001,
+        "cliprange_vf": -1.0,
+    },
+    "trpo": {
+        "timesteps_per_batch": 16,
+        "max_kl": 0.001,
+        "cg_iters": 1,
+        "cg_damping": 1.0,
+        "vf_stepsize": 0.02,
+        "vf_iters": 1,
+    },
+}
+#: Settings that only show what is learnt and do not affect it.
+WATCHING = {"stats_window_size"}
+#: Further settings for the run of a setting and for the one that it is compared with.
+TOGETHER = {
+    ("acer", "trust_region"): {"learning_rate": 0.2},  # the policy leaves the trust region
+    ("acer", "alpha"): {"learning_rate": 0.2},
+    ("ppo", "use_sde"): {"env": BY_ACTION_SPACE["Box"]},
+    ("ppo", "sde_sample_freq"): {"env": BY_ACTION_SPACE["Box"], "use_sde": True},
+    ("ppo2", "cliprange_vf"): {"cliprange": 0.001},
+    # Natural gradient steps follow the first ten, which only gather the factors.
+    **{("acktr", name): {"n_steps": 2} for name in SHARED.keys() | OWN["acktr"].keys()},
+}
+
+
+def names(algorithm):
+    """The settings of an algorithm."""
+    return {field.name for field in attrs.fields(ALGORITHMS[algorithm].config)}
+
+
+def others(algorithm):
+    """Other values of its settings, by name."""
+    known = names(algorithm)
+    return {name: value for name, value in SHARED.items() if name in known} | OWN[algorithm]
+
+
+CASES = [(algorithm, name) for algorithm in OWN for name in others(algorithm)]
+
+
+def learnt(algorithm, **given):
+    """The parameters after a short training on a tiny environment, float [P]."""
+    return _learnt(algorithm, tuple(given.items()))
+
+
+@functools.cache
+def _learnt(algorithm, given):
+    known = names(algorithm)
+    often = {name: value for name, value in OFTEN.items() if name in known}
+    fixed = {"env": BY_ACTION_SPACE["Discrete"], "seed": 3, "n_threads": 1, **often}
+    with rlk.make(algorithm, total_timesteps=STEPS, **{**fixed, **dict(given)}) as agent:
+        agent.learn(STEPS)
+        return agent.run.parameters.flat.clone()
+
+
+@pytest.mark.parametrize("algorithm", OWN)
+def test_every_setting_has_another_value_here(algorithm):
+    assert others(algorithm).keys() == names(algorithm) - WATCHING
+
+
+@pytest.mark.parametrize(("algorithm", "name"), CASES)
+def test_another_value_of_a_setting_learns_otherwise(algorithm, name):
+    together = TOGETHER.get((algorithm, name), {})
+    usual = learnt(algorithm, **together)
+    other = learnt(algorithm, **{**together, name: others(algorithm)[name]})
+    assert len(usual) != len(other) or not usual.equal(other)
