@@ -91,6 +91,14 @@ def test_only_bounded_continuous_actions_are_served(rlk_make):
         rlk_make("td3", env=Endless)
 
 
+def test_a_bound_without_target_noise_is_refused(rlk_make):
+    with pytest.raises(PlanError, match=r"'td3'.*target_noise_clip=0.3.*target_policy_noise=0 "):
+        rlk_make("td3", env=BOX, target_policy_noise=0.0, target_noise_clip=0.3)
+    no_noise, no_bound = {"target_policy_noise": 0.0}, {"target_noise_clip": 0.0}
+    for settings in (no_noise, no_bound, {**no_noise, **no_bound}):
+        assert rlk_make("td3", env=BOX, **settings)
+
+
 # ---- acting --------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rlk.component import Component
 from rlk_off_policy.defaults import CONTINUOUS
+from rlk_td3.checks import check
 from rlk_td3.config import TD3Config
 
 component = Component(
@@ -18,4 +19,5 @@ component = Component(
     defaults=CONTINUOUS,
     forwards={"buffer_size": "replay.buffer_size"},
     selects={"action_noise": "noises"},
+    check=check,
 )
