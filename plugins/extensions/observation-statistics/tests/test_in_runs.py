@@ -91,3 +91,37 @@ def test_a_range_clips_every_box_but_images_and_the_same_in_numpy():
 def test_a_range_that_holds_nothing_is_refused(wrong):
     with pytest.raises(PlanError, match="range"):
         made(f"observation-range:range={wrong}")
+
+
+IMAGE = gym.spaces.Box(0, 255, (36, 36, 3), np.uint8)
+
+
+class Camera(gym.Env):
+    """An environment of images."""
+
+    observation_space = IMAGE
+    action_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+
+class PlacedCamera(Camera):
+    """It also tells where the camera is."""
+
+    observation_space = gym.spaces.Dict(
+        image=IMAGE, place=gym.spaces.Box(-9.0, 9.0, (2,), np.float32)
+    )
+
+
+@pytest.mark.parametrize(
+    "setting", [{"normalize_observations": True}, {"observation_range": (-0.5, 0.5)}]
+)
+def test_what_would_change_no_observation_is_refused(rlk_make, setting):
+    (name,) = setting
+    with pytest.raises(PlanError, match=f"would have no effect.*uint8.*leave out {name}"):
+        rlk_make("ddpg", env=Camera, **setting)
+    assert rlk_make("ddpg", env=PlacedCamera, policy="multi-input", **setting)
+    assert rlk_make("ddpg", env=Camera), "its default range is for any environment"
+
+
+def test_numbers_of_states_are_not_normalised(rlk_make):
+    with pytest.raises(PlanError, match=r"would have no effect.*Discrete\(16\)"):
+        rlk_make("dqn", env="FrozenLake-v1", plugins=["observation-statistics"])
