@@ -14,6 +14,7 @@ from rlk_baselines import DQN, HER, SAC
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.policies import register_policy
+from rlk_baselines.common.vec_env import DummyVecEnv, VecCheckNan, VecNormalize
 from rlk_baselines.deepq.policies import FeedForwardPolicy, LnMlpPolicy, MlpPolicy
 from rlk_baselines.her import HERGoalEnvWrapper
 from rlk_toy_environments.bit_flipping import BitFlippingEnv as GymnasiumsBits
@@ -173,3 +174,14 @@ def test_hindsight_with_goals_of_gyms_interface(tmp_path: Path) -> None:
         alone.learn(5)
     alone.set_env(env)
     assert alone.learn(5).num_timesteps == 5
+
+
+@pytest.mark.parametrize("wrapper", [VecCheckNan, lambda venv: VecNormalize(venv, norm_obs=False)])
+def test_a_wrapper_of_a_vector_is_refused_because_it_would_be_left_out(wrapper: Any) -> None:
+    wrapped = wrapper(DummyVecEnv([bits]))
+    says = f"{type(wrapped).__name__} around a vector of it would have no effect"
+    with pytest.raises(RlkError, match=says):
+        HER("MlpPolicy", wrapped, DQN, **OFF)
+    model = HER("MlpPolicy", DummyVecEnv([bits]), DQN, **OFF).learn(10)
+    with pytest.raises(RlkError, match=says):
+        model.set_env(wrapped)

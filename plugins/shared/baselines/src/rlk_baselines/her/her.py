@@ -244,6 +244,9 @@ def _goal_vector(env: Any) -> DummyVecEnv | None:
 
     The vector's attribute `one`, which `get_env` returns, is the environment that was passed, or
     the one in the vector.
+
+    Raises:
+        Refused: for a vector of several environments, or one with a wrapper around it.
     """
     given = _the_one(env) if isinstance(env, VecEnv) else env
     inner = given
@@ -261,7 +264,18 @@ def _goal_vector(env: Any) -> DummyVecEnv | None:
 
 
 def _the_one(venv: Any) -> Any:
+    """The environment of a vector of one.
+
+    Raises:
+        Refused: for several environments, and for a wrapper of the vector, which has no part in
+            what the environment inside does.
+    """
     envs: Any = getattr(venv.unwrapped, "envs", ())
+    if venv.unwrapped is not venv:
+        raise Refused(
+            f"HER learns from one environment, and {type(venv).__name__} around a vector of it "
+            "would have no effect: pass the environment without it."
+        )
     if len(envs) != 1:
         raise Refused("HER learns from one environment: pass it, instead of a vector.")
     return envs[0]
