@@ -20,7 +20,11 @@ Step = tuple[Any, Any, float, Any, bool, dict[str, Any]]
 
 
 class HindsightExperienceReplayWrapper:
-    """Stores an episode when it ends, and copies of its transitions with goals that it achieved.
+    """Stores an episode when it ends, and copies of its transitions with goals that were achieved.
+
+    As in Stable Baselines 2.10, a goal is what another transition started from (`obs_t`): of a
+    later one of its episode (future; the last one has none), of the last, of any, or of any in the
+    buffer (random). rlk's storage takes what a step led to instead.
 
     Args:
         replay_buffer: the buffer for the transitions.
@@ -40,7 +44,6 @@ class HindsightExperienceReplayWrapper:
         self.goal_selection_strategy = GoalSelectionStrategy(goal_selection_strategy)
         self.env, self.replay_buffer = wrapped_env, replay_buffer
         self.episode_transitions: list[Step] = []
-        self._earlier: list[Any] = []
 
     def add(
         self,
@@ -72,15 +75,15 @@ class HindsightExperienceReplayWrapper:
         """An achieved goal for transition t of the episode."""
         episode = self.episode_transitions
         strategy = self.goal_selection_strategy
+        chosen: Any
         if strategy == GoalSelectionStrategy.RANDOM:
-            reached = self._earlier + [one[3] for one in episode]
-            chosen = reached[np.random.randint(len(reached))]
+            chosen = self.replay_buffer.storage[np.random.randint(len(self.replay_buffer))]
         elif strategy == GoalSelectionStrategy.FINAL:
-            chosen = episode[-1][3]
+            chosen = episode[-1]
         else:
             first = t + 1 if strategy == GoalSelectionStrategy.FUTURE else 0
-            chosen = episode[np.random.randint(first, len(episode))][3]
-        return self.env.convert_obs_to_dict(chosen)["achieved_goal"]
+            chosen = episode[np.random.randint(first, len(episode))]
+        return self.env.convert_obs_to_dict(chosen[0])["achieved_goal"]
 
     def _store_episode(self) -> None:
         future = self.goal_selection_strategy == GoalSelectionStrategy.FUTURE
@@ -92,7 +95,6 @@ class HindsightExperienceReplayWrapper:
                 break  # no later transition whose goal it could take
             for _ in range(self.n_sampled_goal):
                 self._add_with_goal(step, self._goal(t))
-        self._earlier += [one[3] for one in self.episode_transitions]
 
     def _add_with_goal(self, step: Step, goal: Any) -> None:
         obs_t, action, _, obs_tp1, _, info = copy.deepcopy(step)
