@@ -116,7 +116,14 @@ def test_a_folder_that_cannot_be_made_is_refused(rlk, small):
     Path("file").touch()
     ended = rlk(*small, "--out", "file/below")
     assert ended.code == 2
-    assert "cannot be made" in ended.err
+    assert "--out file/below cannot be made" in ended.err
+
+
+def test_a_default_folder_that_cannot_be_made_is_refused_with_what_to_type(rlk, small):
+    Path("runs").touch()
+    ended = rlk(*small)
+    assert ended.code == 2 and ended.err.startswith("Error: the run's folder runs/"), ended.err
+    assert "(--out DIR names another) cannot be made" in ended.err
 
 
 BROKEN = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 import attrs
 import click
@@ -41,17 +42,25 @@ def registries():
 
 def test_show_tells_what_an_algorithm_declares_wants_and_takes():
     text = called(show, "dqn").output
-    lines = [line.strip() for line in text.splitlines()]
+    lines = [re.sub(r"(?<=\S)  +", "  ", line.strip()) for line in text.splitlines()]
     assert lines[0].startswith("dqn  algorithm of rlk-dqn 0.")
-    assert "collects                      off-policy" in lines
-    assert "action spaces                 Discrete" in lines
-    assert "default noise                 epsilon-greedy" in lines
+    assert "collects  off-policy" in lines
+    assert "action spaces  Discrete" in lines
+    assert "default noise  epsilon-greedy" in lines
     assert "settings (--set KEY=VALUE)" in lines
-    at = lines.index("buffer_size                 50000   int")
+    at = lines.index("buffer_size  50000  int")
     assert lines[at + 1 : at + 3] == [
         "transitions that the replay holds",
         "sets replay.buffer_size",
     ]
+
+
+def test_show_aligns_the_right_column_also_beside_long_labels():
+    lines = called(show, "dqn").output.splitlines()
+    values = [("default log_interval", "10"), ("default adaptive-parameter-noise.initial", "0.01")]
+    values += [("  gamma", "0.99"), ("  prioritized_replay_beta_iters", "none")]
+    at = [line.index(v) for label, v in values for line in lines if line.startswith(label)]
+    assert len(at) == 4 and at[0] == at[1] and at[2] == at[3], at
 
 
 def test_show_tells_which_plugin_a_setting_puts_in_and_of_which_kind_one_names():

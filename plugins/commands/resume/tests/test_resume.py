@@ -84,6 +84,17 @@ def test_a_run_that_is_done_says_how_to_go_further(
     assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60", "90"]
 
 
+def test_schedules_of_a_run_that_is_done_are_not_said_to_move(
+    trained: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    more = ["--set", "learning_rate=lin_0.01", "--plugin", "checkpoint:every=30"]
+    assert trained(*more, "--timesteps", 60, "--out", out) == 0
+    assert ended("resume", out / "checkpoints" / "30.zip", "--timesteps", 20) == 0
+    printed = capsys.readouterr().out
+    assert "the run ended at 30 timesteps" in printed and "schedules end" not in printed
+
+
 def test_schedules_that_move_because_of_another_end_are_named(
     trained: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

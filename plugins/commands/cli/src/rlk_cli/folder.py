@@ -45,7 +45,8 @@ def choose(wanted: str | None, plan: Plan, among: str = "runs") -> Path:
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
     names = chain([name], (f"{name}+{number}" for number in count(2)))
     path = Path(wanted) if wanted else next(p for n in names if not (p := Path(among, n)).exists())
-    return claim(path, f"--out {path}", f"rlk resume {path}")
+    what = f"--out {path}" if wanted else f"the run's folder {path} (--out DIR names another)"
+    return claim(path, what, f"rlk resume {path}")
 
 
 def write_plan(out: Path, plan: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -14,7 +14,7 @@ from rlk.registry.kinds import singular
 from rlk_cli.columns import columns, terminal_width
 from rlk_cli.fields import fields_of
 
-#: Where the right column begins.
+#: Where the right column begins at least.
 LABEL = 30
 DECLARED = (
     "collects",
@@ -42,18 +42,26 @@ def show(name: str) -> None:
     click.echo(f"  {singular(entry.kind)} of {entry.owner}")
     if component.summary:
         click.echo(columns("", 0, component.summary, width))
-    lines = [columns(label, LABEL, text, width) for label, text in declared(component)]
-    if lines:
-        click.echo("\n" + "\n".join(lines))
+    rows = list(declared(component))
+    at = _beside(label for label, _ in rows)
+    if rows:
+        click.echo("\n" + "\n".join(columns(label, at, text, width) for label, text in rows))
     if component.config is None:
         click.echo("\nno settings")
         return
     prefix = "" if entry.kind in ("algorithms", "recipes") else f"{component.name}."
     click.secho(f"\nsettings (--set {prefix}KEY=VALUE)", bold=True)
-    for field in fields_of(component.config, component.own):
-        click.echo(columns(f"  {field.name}", LABEL, f"{field.default}   {field.type}", width))
+    fields = list(fields_of(component.config, component.own))
+    at = _beside(f"  {field.name}" for field in fields)
+    for field in fields:
+        click.echo(columns(f"  {field.name}", at, f"{field.default}   {field.type}", width))
         for line in filter(None, (field.help, *elsewhere(component, field.name))):
-            click.echo(columns("", LABEL, line, width))
+            click.echo(columns("", at, line, width))
+
+
+def _beside(labels: Iterable[str]) -> int:
+    """Where the right column begins: at LABEL, or beside the longest label."""
+    return max([LABEL, *(len(label) + 2 for label in labels)])
 
 
 def declared(component: Component) -> Iterator[tuple[str, str]]:

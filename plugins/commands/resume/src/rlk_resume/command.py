@@ -188,6 +188,6 @@ def restored(agent: Agent, state: State, path: Path, before: Mapping[str, Any]) 
             click.echo(f"  from here on: {change}")
         for sentence in agent.differs:
             click.echo(f"  not as before: {sentence}")
-        if moved is not None:
+        if moved is not None and agent.num_timesteps < plan.total_timesteps:
             click.echo(f"  {moved}")
     return agent
