@@ -44,6 +44,11 @@ def test_json_has_what_programs_are_told_of_every_component(rlk):
     assert {row["active"] for row in rows} == {"never", "run", "verbose", "terminal", "always"}
 
 
+def test_a_summary_ends_without_a_full_stop_before_its_owner(rlk):
+    ended = rlk("plugins", "list", "--kind", "commands")
+    assert "  Train an agent (rlk-cli " in ended.out
+
+
 def test_an_alias_is_not_listed_beside_what_it_stands_for(rlk):
     found = names(rlk, "--kind", "policies")
     assert "mlp" in found and "MlpPolicy" not in found

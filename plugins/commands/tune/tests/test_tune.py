@@ -70,6 +70,7 @@ def test_a_search_ends_with_settings_that_run_takes(rlk_typed: Terminal) -> None
     lines = ended.out.splitlines()
     assert lines[0] == "ppo2 on CartPole-v1 x 8, policy mlp: 3 trials of 300 timesteps, seed 1"
     assert "  preset zoo: ppo2 on CartPole-v1 (--preset none turns it off)" in lines
+    assert "  into mine/" in lines and "  mine/trials.csv" in lines
     assert "  n_steps        16,32" in lines
     trials = [line for line in lines if line.startswith("trial ")]
     assert len(trials) == 3 and all("learning_rate=" in line for line in trials)

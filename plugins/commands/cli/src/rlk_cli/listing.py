@@ -69,7 +69,7 @@ def list_plugins(kind: str | None, as_json: bool, **wanted: Any) -> None:
         click.secho(heading.replace("_", "-"), bold=True)
         for row in members:
             problem, owner = row["problem"], f"{row['dist']} {row['version']}".strip()
-            text = f"broken: {problem}" if problem else row["summary"]
+            text = f"broken: {problem}" if problem else row["summary"].rstrip(".")
             line = columns(f"  {row['name']}", at, f"{text} ({owner})", width)
             click.secho(line, fg="red" if problem else None)
         click.echo()

@@ -30,7 +30,8 @@ def beginning(plan: Plan, search: Search, folder: Path) -> str:
         [
             f"{plan.title}: {trials}, seed {search.seed}",
             *(f"  {note}" for note in plan.notes),
-            f"  {how}, sampler {search.sampler}, pruner {search.pruner}, into {folder}/",
+            f"  {how}, sampler {search.sampler}, pruner {search.pruner}",
+            f"  into {folder}/",
         ]
     )
 
@@ -71,8 +72,9 @@ def ending(search: Search, study: optuna.Study, folder: Path) -> Iterator[str]:
     pruned, failed = states.count(TrialState.PRUNED), states.count(TrialState.FAIL)
     yield (
         f"{len(ended)} of {search.trials} trials: {len(best)} trained to the end, {pruned} pruned, "
-        f"{failed} failed ({folder / TRIALS})"
+        f"{failed} failed"
     )
+    yield f"  {folder / TRIALS}"
     if best:
         yield from ("", *best_trials(best[:SHOWN]), "")
     if len(ended) < search.trials:
