@@ -233,6 +233,24 @@ class ForgetsScores(Recent):
         pass
 
 
+class ForgetsTheNewest(Recent):
+    """What it saves is wrong until the next step is added."""
+
+    newest = 0
+
+    def added(self, slots):
+        super().added(slots)
+        self.newest = int(slots[-1])
+
+    def choose(self, n):
+        index, weight = super().choose(n)
+        index[0] = self.newest
+        return index, weight
+
+    def state_dict(self):
+        return {**super().state_dict(), "newest": 0}
+
+
 class HasAStageMore(Recent):
     def fold(self, window):
         return window
@@ -259,6 +277,7 @@ DECORATOR = Component(
         (TakesInNan, "test_feedback_that_is_not_finite_does_not_spoil_later_samples"),
         (DrawsForItself, "test_it_draws_from_the_storages_stream_alone"),
         (ForgetsScores, "test_its_state_is_plain_and_gives_the_same_samples"),
+        (ForgetsTheNewest, "test_its_state_is_plain_and_gives_the_same_samples"),
         (HasAStageMore, "test_it_has_a_method_for_every_stage_that_it_declares_and_for_no_other"),
         (GivesOutItsMemory, "test_batches_stay_as_they_are_while_more_is_added"),
     ],

@@ -78,7 +78,7 @@ class DecoratorContract(Contract):
         for name in ("reward", "discount", "weight"):
             value = getattr(batch, name)
             assert value.shape == (6,) and value.dtype == torch.float32, (
-                f"{name} is {value.dtype}{value.shape}"
+                f"{name} is {value.dtype} {list(value.shape)}, not torch.float32 [6]"
             )
         assert len(batch.action) == 6 and np.asarray(batch.index).shape == (6,)
         assert bool(((batch.discount >= 0) & (batch.discount <= 1)).all())
@@ -87,7 +87,9 @@ class DecoratorContract(Contract):
         base, _, _ = self.stack(self.capacity)
         for _ in range(5):
             batch = base.sample(16)
-            assert bool((batch.weight > 0).all()) and bool((batch.weight <= 1.0 + 1e-6).all())
+            assert bool(((batch.weight > 0) & (batch.weight <= 1.0 + 1e-6)).all()), (
+                f"weights must be above 0 and at most 1: {batch.weight.tolist()}"
+            )
             base.feedback(batch, update_for(batch))
 
     def test_observations_and_actions_are_of_transitions_that_are_stored(self) -> None:
@@ -170,8 +172,6 @@ class DecoratorContract(Contract):
         for storage in (base, twin):
             storage.schema.rng.bit_generator.state = np.random.PCG64(5).state
         for step in trajectory.steps(6):
-            base.add(step)
-            twin.add(step)
             one, two = base.sample(16), twin.sample(16)
             assert np.array_equal(one.index, two.index), (
                 "it samples differently after being restored"
@@ -179,6 +179,8 @@ class DecoratorContract(Contract):
             assert one.reward.equal(two.reward) and one.weight.equal(two.weight)
             base.feedback(one, update_for(one))
             twin.feedback(two, update_for(two))
+            base.add(step)
+            twin.add(step)
 
     def test_batches_stay_as_they_are_while_more_is_added(self) -> None:
         base, _, trajectory = self.stack(12)
