@@ -92,6 +92,7 @@ def test_a_folder_of_somebody_else_is_written_once_and_then_up_to_date(tmp_path,
     readme.write_text("# mine\n\n<!-- settings: n-step -->\n<!-- /settings -->\n\nThe end.\n")
     at = ["--root", str(tmp_path)]
     assert docs.main([*at, "--check"]) == 1
+    assert capsys.readouterr().out.endswith(f"run: python -m rlk_scaffold.docs --root {tmp_path}\n")
     assert docs.main(at) == 0
     assert "| `n_steps` | 3 | " in readme.read_text()
     assert readme.read_text().endswith("<!-- /settings -->\n\nThe end.\n")

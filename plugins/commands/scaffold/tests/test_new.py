@@ -60,6 +60,12 @@ def test_every_readme_says_how_to_see_it_work_and_what_it_is(kind, variant):
     assert "$" not in readme.replace("\n$ ", "\n")
 
 
+def test_a_readme_with_settings_says_how_their_table_is_written_anew():
+    renewed = "`python -m rlk_scaffold.docs --root .`"
+    assert renewed in render_package(names("mine"), example("callbacks", ""))["README.md"]
+    assert renewed not in render_package(names("mine"), example("loggers", ""))["README.md"]
+
+
 def test_it_prints_the_files_and_what_to_type_next(tmp_path):
     folder = tmp_path / "recent"
     result = run("recent", "--kind", "storage", "--decorating", "--out", str(folder))

@@ -81,7 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             path.write_text(text, encoding="utf-8")
         print(f"{'out of date:' if options.check else 'wrote'} {path.relative_to(root).as_posix()}")
     if options.check and differing:
-        print("run: python -m rlk_scaffold.docs")
+        print(
+            "run: python -m rlk_scaffold.docs" + (f" --root {options.root}" if options.root else "")
+        )
     return 1 if options.check and differing else 0
 
 

@@ -26,6 +26,11 @@ _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 #: The part of the README about the example, in its folder of templates.
 _ABOUT = "about.md"
+#: What the README says about its table of settings, if there is one.
+_RENEW = """
+
+When a setting changes, `python -m rlk_scaffold.docs --root .` writes their table above
+anew, from the help texts in `config.py`."""
 
 
 @attrs.frozen(kw_only=True)
@@ -118,6 +123,7 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
     """The files of a package: path -> text."""
     values = _values(made, example)
     values["about"] = templates.render(f"{example.folder}/{_ABOUT}", **values).strip()
+    values["renew"] = _RENEW if "<!-- settings: " in values["about"] else ""
     values["tried"] = Template(example.tried).substitute(values)
     values["try_it"] = "\n".join(f"$ {line}" for line in try_lines(made, example))
     point = {made.component: f"{made.module}.component:component"}
