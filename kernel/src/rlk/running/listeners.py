@@ -42,7 +42,10 @@ def _guarded(listen: Listener, hook: str, plugin: str, failed_writes: FailedWrit
             answer = listen(**arguments)
         except OSError as error:
             if hook == "rlk_training_start":  # nothing has been learnt yet
-                raise RlkError(f"{plugin} cannot begin: {error}") from error
+                raise RlkError(
+                    f"plugin {plugin!r} cannot begin: {error}. To train without it: --plugin "
+                    f"no:{plugin}"
+                ) from error
             failed_writes.note(plugin, error)
             return None
         if answer is not None:

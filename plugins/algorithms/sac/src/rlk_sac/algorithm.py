@@ -68,9 +68,10 @@ class SAC:
         distribution = run.distribution
         if not offers(distribution, Reparameterised):
             raise PlanError(
-                f"{run.plan.algorithm.title} needs a distribution with sample_with_log_prob, and "
-                f"{type(distribution).__name__} has none. Leave --set distribution=… out, for "
-                "squashed-gaussian, or say --set use_sde=true, for gsde."
+                f"{run.plan.algorithm.title} needs a distribution with sample_with_log_prob "
+                f"(rlk_networks.Reparameterised), and {type(distribution).__name__} has none. "
+                "Leave --set distribution=… out, for squashed-gaussian, or say --set use_sde=true, "
+                "for gsde."
             )
         action_size = math.prod(run.action_space.shape)
         return {
