@@ -10,6 +10,7 @@ import pytest
 
 from rlk_baselines import HER
 from rlk_baselines.sb3 import DDPG, DQN, SAC, TD3, HerReplayBuffer
+from rlk_baselines.sb3.common.buffers import DictReplayBuffer, ReplayBuffer
 from rlk_baselines.sb3.common.envs import BitFlippingEnv
 from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecMonitor
 from rlk_baselines.sb3.her import GoalSelectionStrategy
@@ -61,7 +62,7 @@ def test_what_hindsight_does_not_have_says_so() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             by_hindsight(DQN, env, replay_buffer_kwargs=keywords)
-    with pytest.raises(ValueError, match="HerReplayBuffer, which replay_buffer_kwargs are for"):
+    with pytest.raises(ValueError, match=r"is for replay_buffer_class=HerReplayBuffer"):
         DQN("MultiInputPolicy", env, replay_buffer_kwargs=GOALS)
     with pytest.raises(ValueError, match="pass replay_buffer_class=HerReplayBuffer"):
         HerReplayBuffer(10)
@@ -88,3 +89,14 @@ def test_a_vector_in_a_wrapper_is_asked_for_rewards() -> None:
     vector = VecMonitor(DummyVecEnv([lambda: gymnasium.make("CartPole-v1")]))
     with pytest.raises(ValueError, match="Dict"):
         by_hindsight(DQN, vector)
+
+
+def test_the_usual_replay_may_be_named() -> None:
+    env = BitFlippingEnv(n_bits=4)
+    kwargs: dict[str, Any] = {"handle_timeout_termination": True}
+    for kind in (None, ReplayBuffer, DictReplayBuffer):
+        keywords = {"replay_buffer_class": kind, "replay_buffer_kwargs": kwargs, **SMALL}
+        model = DQN("MultiInputPolicy", env, optimize_memory_usage=True, **keywords)
+        assert [one.name for one in model.agent.plan.storages] == ["replay"]
+    with pytest.raises(ValueError, match="An episode that was cut short"):
+        DQN("MultiInputPolicy", env, replay_buffer_kwargs={"handle_timeout_termination": False})

@@ -31,13 +31,13 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     acts_deterministically = False
     replayed = ModelsReplay
     only: ClassVar[Mapping[str, Any]] = {
-        "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
         "n_steps": (1, "rlk.make has returns of several steps: plugins=['n-step:n_steps=3']."),
     }
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As in `BaseAlgorithm`; the buffer's arguments become settings of rlk's storages."""
         settings.pop("replay_buffer_class", None)
+        settings.pop("optimize_memory_usage", None)  # a replay keeps each observation once anyway
         keywords = settings.pop("replay_buffer_kwargs", None)
         storage = hindsight(self._given["replay_buffer_class"], keywords)
         return {**super().translated(settings), **storage}

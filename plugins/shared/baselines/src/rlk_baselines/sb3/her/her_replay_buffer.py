@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.common.buffers import DictReplayBuffer, ReplayBuffer
 
 #: Keyword -> the only value that is supported, and what to use instead of others.
 _ONLY = {
@@ -33,17 +34,20 @@ def hindsight(chosen: Any, keywords: Mapping[str, Any] | None) -> dict[str, Any]
     Raises:
         Refused: for another class, an unknown keyword, or a value that is not supported.
     """
-    if chosen is None and not keywords:
-        return {}
-    if chosen is not HerReplayBuffer:
+    given, is_usual = dict(keywords or {}), chosen in (None, ReplayBuffer, DictReplayBuffer)
+    if not is_usual and chosen is not HerReplayBuffer:
         raise Refused(
-            f"replay_buffer_class is {chosen!r}; here it is None or HerReplayBuffer, which "
-            "replay_buffer_kwargs are for. rlk.make has other storages: plugins=[…]."
+            f"replay_buffer_class is {chosen!r}; here it is HerReplayBuffer or the usual one, "
+            "None. rlk.make has other storages: plugins=[…]."
         )
-    given = dict(keywords or {})
     for key, (value, instead) in _ONLY.items():
         if given.pop(key, value) != value:
-            raise Refused(f"HerReplayBuffer: {key} is {value!r} here. {instead}")
+            raise Refused(f"replay_buffer_kwargs: {key} is {value!r} here. {instead}")
+    if is_usual and given:
+        raise Refused(
+            f"replay_buffer_kwargs has {', '.join(given)}, which is for "
+            "replay_buffer_class=HerReplayBuffer."
+        )
     if unknown := sorted(given.keys() - set(_SETTINGS)):
         raise Refused(
             f"HerReplayBuffer has no {', '.join(unknown)}; replay_buffer_kwargs may hold "
