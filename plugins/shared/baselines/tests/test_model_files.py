@@ -14,6 +14,7 @@ from small_models import small_ppo
 from rlk.errors import BadFile
 from rlk_baselines import A2C, DQN, PPO2, gym
 from rlk_baselines.common.evaluation import evaluate_policy
+from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv
 
 
 @pytest.mark.parametrize("cls", [A2C, DQN])
@@ -55,6 +56,16 @@ def test_the_environment_of_a_registered_id_comes_back(tmp_path: Path) -> None:
     model = DQN.load(tmp_path / "model")
     mean, std = evaluate_policy(model, model.get_env(), n_eval_episodes=2)
     assert mean >= 8 and std >= 0
+
+
+@pytest.mark.parametrize("kind", [DummyVecEnv, SubprocVecEnv])
+def test_a_model_may_be_saved_after_its_environments_were_closed(kind: Any, tmp_path: Path) -> None:
+    env = kind([lambda: gym.make("CartPole-v1")] * 2)
+    model = A2C("MlpPolicy", env).learn(10)
+    env.close()
+    model.save(tmp_path / "model")
+    loaded = A2C.load(tmp_path / "model")
+    assert loaded.get_env().num_envs == 2 and loaded.learn(10).num_timesteps == 10
 
 
 def test_what_a_file_holds_is_replaced_by_what_load_is_given(tmp_path: Path) -> None:

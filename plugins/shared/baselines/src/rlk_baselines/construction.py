@@ -23,6 +23,7 @@ from rlk_baselines.common import own_noise
 from rlk_baselines.common.misc_util import set_global_seeds
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.as_vec_env import as_vec_env
+from rlk_baselines.environments.held import Held, held
 from rlk_baselines.environments.training_vector import training_vector
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Watcher
@@ -78,6 +79,7 @@ class Constructed(metaclass=Documented):
         self._is_learning = False
         self._before_change: dict[str, Any] = {}  # old values of changed attributes, until used
         self._given, self._env = given, env
+        self._held: Held | None = None
         self.policy = given["policy"]
         self.verbose: int = given["verbose"]
         self.policy_kwargs: dict[str, Any] = dict(given["policy_kwargs"] or {})
@@ -179,7 +181,7 @@ class Constructed(metaclass=Documented):
     def about(self) -> dict[str, Any]:
         """The data that a file holds in addition to rlk's checkpoint, as JSON values and arrays."""
         model: Any = self
-        found = model_files.about(model, self._env)
+        found = model_files.about(model, held(self._env, self._held))
         return {**found, _OWN_NOISE: True} if self._has_own_noise() else found
 
     @classmethod
@@ -250,6 +252,7 @@ class Constructed(metaclass=Documented):
     def _training_env(self) -> Any:
         """The vector environment that rlk steps."""
         assert self._env is not None
+        self._held = held(self._env, self._held)  # now, because programs close it before they save
         self._agent_env = training_vector(self._env, is_seeded=self.seed is not None)
         return self._agent_env
 

@@ -21,7 +21,7 @@ from rlk.running import checkpoint, saved_files
 from rlk.running.named_parameters import named_parameters
 from rlk_baselines.custom_objects import spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
-from rlk_baselines.environments.held import beyond_id_of_vector, env_id
+from rlk_baselines.environments.held import Held
 from rlk_baselines.environments.spaces import space_of, space_state
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.program_warnings import warn_program
@@ -75,11 +75,10 @@ def save(model: BaseRLModel, place: Place, *, as_pickle: bool) -> None:
         _write(place, path.read_bytes(), ".zip")
 
 
-def about(model: BaseRLModel, env: Any) -> State:
+def about(model: BaseRLModel, environments: Held) -> State:
     """The data of a model that a file holds beside rlk's checkpoint, as JSON values and arrays."""
     policy = model._given["policy"]
     name = getattr(policy, "__name__", type(policy).__name__)
-    beyond = beyond_id_of_vector(env)
     return {
         "class": type(model).__name__,
         "policy": policy if isinstance(policy, str) else name,
@@ -88,8 +87,8 @@ def about(model: BaseRLModel, env: Any) -> State:
         "arguments": {name: getattr(model, name) for name in _HELD if name in model._given},
         "observation_space": space_state(model.observation_space),
         "action_space": space_state(model.action_space),
-        "env_id": None if beyond else env_id(env),
-        "beyond_id": beyond,
+        "env_id": environments.env_id,
+        "beyond_id": list(environments.beyond_id),
     }
 
 

@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from rlk_baselines.common.vec_env.base_vec_env import VecEnvWrapper
 from rlk_baselines.common.vec_env.four_values import FourValues
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.beyond_id import only_watches
+
+
+@attrs.frozen
+class Held:
+    """What a file holds of a vector; the vector may be closed before the file is written."""
+
+    vector: Any
+    env_id: str | None  #: None if the id alone cannot make the environments again
+    beyond_id: tuple[str, ...]
+
+
+def held(env: Any, before: Held | None) -> Held:
+    """What a file holds of a vector: `before`, if that is of the same vector."""
+    if before is not None and before.vector is env:
+        return before
+    beyond = beyond_id_of_vector(env)
+    return Held(env, None if beyond else env_id(env), tuple(beyond))
 
 
 def env_id(env: Any) -> str | None:
