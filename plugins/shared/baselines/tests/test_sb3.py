@@ -156,6 +156,8 @@ def test_attributes_that_are_not_here_say_what_to_write() -> None:
     model = ppo()
     with pytest.raises(AttributeError, match=r"'optimizer': set model\.learning_rate"):
         _ = model.policy.optimizer
+    with pytest.raises(AttributeError, match=r"'save': write model\.save\(path\)"):
+        model.policy.save("policy")
     for owner in (model, model.policy):
         with pytest.raises(AttributeError, match=r"'actor': .* print\(model\.policy\) shows"):
             _ = owner.actor

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rlk_baselines.sb3 import A2C, DQN
+from rlk_baselines.sb3 import A2C, DQN, PPO
 from rlk_baselines.sb3.common.env_util import make_vec_env
 
 
@@ -53,3 +53,23 @@ def test_a2c_learns_by_adam(tmp_path: Path) -> None:
             change()
     with pytest.warns(UserWarning, match=r"rms_prop_eps=0.1 has no effect without use_rms_prop"):
         A2C("MlpPolicy", "CartPole-v1", use_rms_prop=False, rms_prop_eps=0.1)
+
+
+def test_a_minibatch_of_ppo_has_at_most_a_collection(tmp_path: Path) -> None:
+    def batch_size(model: Any) -> int:
+        return int(model.learn(16).agent.plan.algorithm.config.batch_size)
+
+    with pytest.warns(UserWarning, match=r"batch_size=64 is more than the 16 transitions"):
+        model = PPO("MlpPolicy", "CartPole-v1", n_steps=16)
+    assert batch_size(model) == 16
+    model = PPO("MlpPolicy", make_vec_env("CartPole-v1", 2), n_steps=64)
+    assert batch_size(model) == 64
+    model.save(tmp_path / "model")
+    with pytest.warns(UserWarning, match=r"32 transitions of a collection \(n_steps=16, 2 env"):
+        loaded = PPO.load(tmp_path / "model", env=make_vec_env("CartPole-v1", 2), n_steps=16)
+    assert batch_size(loaded) == 32
+    model.n_steps = 8
+    with pytest.warns(UserWarning, match="16 transitions"):
+        assert batch_size(model) == 16
+    model.n_steps = 64
+    assert batch_size(model) == 64

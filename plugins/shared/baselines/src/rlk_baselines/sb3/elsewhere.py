@@ -58,6 +58,7 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
 
 #: Attributes of models and their policies that are not here, and what to use instead.
 OF_MODELS: Mapping[str, str] = {
+    "save": "write model.save(path), or torch.save(model.policy.state_dict(), path)",
     "optimizer": "set model.learning_rate for another learning rate, also while learn is running",
     **dict.fromkeys(
         (

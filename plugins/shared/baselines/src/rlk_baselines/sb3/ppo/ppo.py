@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
+from rlk_baselines.program_warnings import warn_program
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.on_policy_algorithm import OnPolicyAlgorithm
 
@@ -43,6 +44,24 @@ class PPO(OnPolicyAlgorithm):
         "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
         "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
     }
+
+    def _with_effect(self) -> dict[str, Any]:
+        """As in `Constructed`; a minibatch has at most the transitions of a collection."""
+        found = super()._with_effect()
+        size = int(found["n_steps"]) * (self.n_envs or 1)
+        if self.n_envs and found["batch_size"] > size > 1:
+            warn_program(
+                f"batch_size={found['batch_size']} is more than the {size} transitions of a "
+                f"collection (n_steps={found['n_steps']}, {self.n_envs} environments), which are "
+                "one minibatch then."
+            )
+            found["batch_size"] = size
+        return found
+
+    def _changes(self, names: Iterable[str]) -> dict[str, Any]:
+        """As in `Constructed`; what `n_steps` leaves of `batch_size` changes with it."""
+        changed = {*names}
+        return super()._changes(changed | ({"batch_size"} if "n_steps" in changed else set()))
 
     def numbers_of_training(self) -> dict[str, float]:
         """As in `OnPolicyAlgorithm`, and `train/n_updates` in epochs, as in Stable-Baselines3.
