@@ -9,6 +9,7 @@ from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.deviation_keywords import deviation_settings
 from rlk_baselines.sb3.extractors import has_extractor, translate_extractor
+from rlk_baselines.sb3.own_policies import builds_itself, refuse_own_policy
 
 
 def settings_of(
@@ -37,8 +38,9 @@ def settings_of(
         action_space: of one environment.
 
     Raises:
-        Refused: for a keyword or value that is not supported.
+        Refused: for a keyword, value or class that is not supported.
     """
+    refuse_own_policy(policy)
     kwargs = dict(kwargs)
     _refuse_other_optimisers(kwargs, *optimizer)
     deviations = deviation_settings(
@@ -63,7 +65,7 @@ def settings_of(
     sizes = kwargs.pop("net_arch", None)
     is_behind_cnn = not is_own and ("Cnn" in name or had_class)
     usual = layers_of_images if is_behind_cnn else layers
-    if sizes is None and (usual or had_class):
+    if sizes is None and (usual or had_class) and not builds_itself(policy):
         sizes = list(usual)
     if isinstance(sizes, Mapping):
         kwargs["net_arch"] = [dict(sizes)]
