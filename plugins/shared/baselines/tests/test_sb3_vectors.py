@@ -13,7 +13,8 @@ from gymnasium import spaces
 
 from rlk.errors import PlanError, RlkError
 from rlk_baselines.sb3 import PPO
-from rlk_baselines.sb3.common.env_util import make_vec_env
+from rlk_baselines.sb3.common.atari_wrappers import AtariWrapper
+from rlk_baselines.sb3.common.env_util import is_wrapped, make_vec_env, unwrap_wrapper
 from rlk_baselines.sb3.common.monitor import Monitor, load_results
 from rlk_baselines.sb3.common.vec_env import (
     DummyVecEnv,
@@ -305,3 +306,12 @@ def test_a_vector_of_processes_is_monitored() -> None:
         length += 1
     env.close()
     assert (infos[0]["episode"]["r"], infos[0]["episode"]["l"]) == (length, length)
+
+
+def test_games_are_in_a_monitor_outside_their_preprocessing() -> None:
+    pytest.importorskip("ale_py", reason="ale-py is an extra")
+    env = make_vec_env("PongNoFrameskip-v4", 1, wrapper_class=AtariWrapper, monitor_kwargs={})
+    inner = env.envs[0]
+    assert is_wrapped(inner, AtariWrapper) and is_wrapped(inner, Monitor)
+    assert is_wrapped(unwrap_wrapper(inner, Monitor).env, AtariWrapper)
+    assert env.reset().shape == (1, 84, 84, 1)

@@ -37,7 +37,8 @@ def make_vec_env(
         seed: environment i is seeded by `seed + start_index + i`; None does not seed.
         start_index: the number of the first environment, for seeds and file names.
         monitor_dir: a folder for the monitors' files; None writes none.
-        wrapper_class: wraps each environment, outside its monitor.
+        wrapper_class: wraps each environment, outside its monitor; `AtariWrapper` inside, where the
+            monitor records whole games with unclipped rewards, too.
         env_kwargs, monitor_kwargs, wrapper_kwargs: keyword arguments of the environments, their
             monitors and their wrappers.
         vec_env_cls: the class of the vector; None means `DummyVecEnv`.
@@ -50,11 +51,17 @@ def make_vec_env(
     def maker(rank: int) -> Callable[[], Any]:
         def make() -> Any:
             made = make_by_id(env_id, **keywords) if isinstance(env_id, str) else env_id(**keywords)
-            path = None if monitor_dir is None else os.path.join(monitor_dir, str(rank))
-            env: Any = Monitor(made, path, **(monitor_kwargs or {}))
             if seed is not None:
-                env.action_space.seed(seed + rank)
-            return env if wrapper_class is None else wrapper_class(env, **(wrapper_kwargs or {}))
+                made.action_space.seed(seed + rank)
+            path = None if monitor_dir is None else os.path.join(monitor_dir, str(rank))
+            order: list[Any] = [(Monitor, {"filename": path, **(monitor_kwargs or {})})]
+            if wrapper_class is not None:
+                order.append((wrapper_class, dict(wrapper_kwargs or {})))
+            if _plays_games(wrapper_class):
+                order.reverse()
+            for wrap, its_own in order:
+                made = wrap(made, **its_own)
+            return made
 
         return make
 
@@ -63,6 +70,11 @@ def make_vec_env(
     if seed is not None:
         vector.seed(seed + start_index)
     return vector
+
+
+def _plays_games(wrapper_class: Any) -> bool:
+    """Whether a wrapper is DeepMind's preprocessing, which plays the game itself."""
+    return isinstance(wrapper_class, type) and issubclass(wrapper_class, AtariGame)
 
 
 def unwrap_wrapper(env: Any, wrapper_class: type) -> Any:
