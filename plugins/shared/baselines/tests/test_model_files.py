@@ -76,6 +76,12 @@ def test_what_a_file_holds_is_replaced_by_what_load_is_given(tmp_path: Path) -> 
     assert (config.learning_rate, config.cliprange, config.gamma) == (2e-3, 0.1, 0.5)
 
 
+def test_an_environment_with_other_actions_is_refused(tmp_path: Path) -> None:
+    small_ppo().save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"chooses actions of Discrete\(2\), and .* Box\(\(1,\)"):
+        PPO2.load(tmp_path / "model", env="Pendulum-v1")
+
+
 def test_what_does_not_fit_a_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model"
     small_ppo(policy_kwargs={"net_arch": [8]}).save(path)

@@ -192,6 +192,7 @@ class Constructed(metaclass=Documented):
     def go_on(self, saved: model_files.Saved, env: Any) -> None:
         """Fill an empty model from a saved one; `env` is its environment, or None."""
         vector = saved.awaited() if env is None else as_vec_env(env)
+        model_files.refuse_other_actions(type(self).__name__, saved, vector)
         self._begin(saved.given, vector)
         settings = {"n_envs": vector.num_envs, **self._changes(saved.changes)}
         self._take(self._loaded(saved, settings))

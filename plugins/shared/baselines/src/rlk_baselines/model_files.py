@@ -19,6 +19,7 @@ from rlk.planning.lost_settings import was_callable
 from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint, saved_files
 from rlk.running.named_parameters import named_parameters
+from rlk.spaces import describe
 from rlk_baselines.custom_objects import spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.held import Held
@@ -275,6 +276,23 @@ def _check(model: BaseRLModel, given: Mapping[str, Any], own: Mapping[str, Any])
         raise Refused(
             f"policy_kwargs={kwargs!r} are not those of the saved model, {saved!r}: its networks "
             "are others."
+        )
+
+
+def refuse_other_actions(model: str, saved: Saved, vector: Any) -> None:
+    """Raise Refused if the environments that `load` was given have actions of another kind.
+
+    Args:
+        model: the name of the model class.
+        saved: the saved model.
+        vector: the environments.
+    """
+    own, given = saved.awaited().action_space, vector.action_space
+    if type(own) is not type(given):
+        raise Refused(
+            f"{model}.load: the model in {saved.path} chooses actions of {describe(own)}, and the "
+            f"environment takes those of {describe(given)}. Pass an environment like that of its "
+            "training."
         )
 
 
