@@ -281,8 +281,9 @@ def test_hindsight_compares_goals_as_the_environment_gave_them() -> None:
         batch_size=8,
         seed=0,
     ).learn(60)
-    before, _, reward, *_ = model.replay_buffer.sample(200)
-    assert set(reward.tolist()) == {-1.0, 0.0}
+    batch = model.replay_buffer.sample(200)
+    before = batch.observations
+    assert set(batch.rewards[:, 0].tolist()) == {-1.0, 0.0}
     assert set(before["observation"][:, 0].tolist()) == {0.0, 10.0, 20.0}
     assert set(before["achieved_goal"][:, 0].tolist()) == {0.0, 1.0, 2.0}
     assert model.agent.run.clock.updates > 0

@@ -19,6 +19,7 @@ OTHER: dict[str, Any] = {
     "full_tensorboard_log": True,
     "sde_sample_freq": 4,
     "use_sde_at_warmup": True,
+    "rms_prop_eps": 0.1,
     "target_entropy": -2.0,
     "alpha": 0.5,
     "delta": 2.0,
@@ -39,6 +40,7 @@ OTHER: dict[str, Any] = {
 SWITCHES: dict[str, tuple[Any, Any]] = {
     "tensorboard_log": (None, "board"),
     "use_sde": (False, True),
+    "use_rms_prop": (False, True),
     "ent_coef": (0.2, "auto_0.1"),
     "trust_region": (False, True),
     "replay_ratio": (0, 2),
