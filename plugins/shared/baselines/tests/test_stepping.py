@@ -76,7 +76,7 @@ def test_a_recurrent_policy_continues_from_the_state_that_it_gave() -> None:
     _, carry = model.predict(OBSERVATION, state, [False, True], deterministic=True)
     np.testing.assert_array_equal(after, carry)
     np.testing.assert_array_equal(model.value(OBSERVATION, state, [False, True]), again)
-    with pytest.raises(ValueError, match=r"state of 2 environments is \[2, 512\], got \[3, 512\]"):
+    with pytest.raises(ValueError, match=r"with n_envs=2 the state is \[2, 512\], got \[3, 512\]"):
         model.step(OBSERVATION, np.zeros((3, 512)))
 
 

@@ -23,7 +23,7 @@ CONDITIONAL = {
     "DistributionContract": 6,
     "EnvironmentContract": 2,
     "ExtensionContract": 1,
-    "FinderContract": 2,
+    "FinderContract": 3,
     "NoiseContract": 5,
     "PolicyContract": 14,
     "PresetContract": 3,

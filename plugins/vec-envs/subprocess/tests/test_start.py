@@ -188,7 +188,7 @@ def test_environments_that_do_not_fit_are_refused_and_nothing_is_left(zoo):
 
 def test_memory_that_is_not_there_is_said_before_anything_is_written_to_it(zoo):
     before = set(zoo.descendants(os.getpid()))
-    with full_disk(), pytest.raises(EnvironmentFailed, match=r"2 environments share .* is not"):
+    with full_disk(), pytest.raises(EnvironmentFailed, match=r"n_envs=2, cannot be allocated"):
         SubprocVecEnv([Counter] * 2, n_workers=2, start_method="fork")
     assert zoo.gone(set(zoo.descendants(os.getpid())) - before)
 
