@@ -53,6 +53,15 @@ def test_a_file_is_loaded_once_and_not_before_an_environment_is_made(code):
     assert one is two
 
 
+def test_a_file_may_change_the_places_of_modules_itself(tmp_path, rlk_make, monkeypatch):
+    (tmp_path / "changes.py").write_text("import sys\nsys.path.pop(0)\n" + FILE)
+    monkeypatch.delitem(sys.modules, "rlk_file_changes", raising=False)
+    before = list(sys.path)
+    with rlk_make("ppo2", env=f"{tmp_path / 'changes.py'}:Mine"):
+        assert sys.path == before
+    monkeypatch.delitem(sys.modules, "rlk_file_changes")
+
+
 def test_a_file_may_import_the_modules_beside_it(tmp_path, rlk_make, monkeypatch):
     (tmp_path / "neighbour_of_mine.py").write_text(FILE)
     (tmp_path / "mine.py").write_text("from neighbour_of_mine import Mine\n")

@@ -104,7 +104,7 @@ def test_what_does_not_fit_a_file_is_refused(tmp_path: Path) -> None:
 def test_what_names_no_file_is_refused(place: Any) -> None:
     model = small_ppo()
     for use in (model.save, PPO2.load, model.load_parameters):
-        with pytest.raises(ValueError, match="a model is in a file"):
+        with pytest.raises(ValueError, match="a model is a file"):
             use(place)
 
 

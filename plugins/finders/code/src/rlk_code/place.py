@@ -85,5 +85,6 @@ def _from_file(place: str, what: str) -> ModuleType:
         del sys.modules[name]
         raise PlanError(f"{what} file {place!r} fails: {described(error)}.") from error
     finally:
-        sys.path.remove(folder)
+        if folder in sys.path:  # a file may change the list itself
+            sys.path.remove(folder)
     return module

@@ -97,11 +97,11 @@ def _refuse_no_place(place: Any, method: str) -> None:
     """Refuse what is neither a path with a name nor a file that was opened to `read` or `write`."""
     if isinstance(place, (str, os.PathLike)):
         if not Path(place).name:
-            raise Refused(f"a model is in a file, and the path {os.fspath(place)!r} names none.")
+            raise Refused(f"a model is a file, and {os.fspath(place)!r} is a folder: name a file.")
     elif not hasattr(place, method):
         raise Refused(
-            "a model is in a file, which a path names, or which is open in binary mode; got "
-            f"{type(place).__name__}."
+            f"a model is a file: pass its path, or a file that is open to {method} in binary mode; "
+            f"got {type(place).__name__}."
         )
 
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-
-import attrs
 import pytest
 from matrix.product import ALGORITHMS, REGISTRIES
+from matrix.setting_effects import learnt, names, others
 
-import rlk
-from rlk_testing.environments import BY_ACTION_SPACE
-
-STEPS = 32
 #: Updates after every timestep from the eighth on, whatever an algorithm calls these settings.
 OFTEN = {
     "learning_starts": 8,
@@ -94,39 +88,12 @@ TOGETHER = {
     "double_q": {"learning_rate": 0.05},
 }
 
-
-def names(algorithm):
-    """The settings of an algorithm."""
-    return {field.name: None for field in attrs.fields(ALGORITHMS[algorithm].config)}
-
-
-def others(algorithm):
-    """Other values of its settings, by name."""
-    known = names(algorithm)
-    return {name: value for name, value in SHARED.items() if name in known} | OWN[algorithm]
-
-
-CASES = [(algorithm, name) for algorithm in OWN for name in others(algorithm)]
-
-
-def learnt(algorithm, **given):
-    """The parameters after a short training on a tiny environment, float [P]."""
-    return _learnt(algorithm, tuple(given.items()))
-
-
-@functools.cache
-def _learnt(algorithm, given):
-    env, known = BY_ACTION_SPACE[ALGORITHMS[algorithm].action_spaces[0]], names(algorithm)
-    often = {name: value for name, value in OFTEN.items() if name in known}
-    fixed = {"env": env, "seed": 3, "n_threads": 1, "policy": {"layers": [6]}, **often}
-    with rlk.make(algorithm, total_timesteps=STEPS, **{**fixed, **dict(given)}) as agent:
-        agent.learn(STEPS)
-        return agent.run.parameters.flat.clone()
+CASES = [(algorithm, name) for algorithm in OWN for name in others(algorithm, SHARED, OWN)]
 
 
 @pytest.mark.parametrize("algorithm", OWN)
 def test_every_setting_has_another_value_here(algorithm):
-    assert others(algorithm).keys() == names(algorithm).keys() - WATCHING
+    assert others(algorithm, SHARED, OWN).keys() == names(algorithm) - WATCHING
 
 
 @pytest.mark.parametrize(("algorithm", "name"), CASES)
@@ -135,6 +102,6 @@ def test_another_value_of_a_setting_learns_differently(algorithm, name):
     if needed is not None and not any(needed in registry for registry in REGISTRIES):
         pytest.skip(f"not installed: {needed}")
     together = next((more for start, more in TOGETHER.items() if name.startswith(start)), {})
-    usual = learnt(algorithm, **together)
-    other = learnt(algorithm, **{**together, name: others(algorithm)[name]})
+    usual = learnt(algorithm, OFTEN, **together)
+    other = learnt(algorithm, OFTEN, **{**together, name: others(algorithm, SHARED, OWN)[name]})
     assert len(usual) != len(other) or not usual.equal(other)
