@@ -154,6 +154,38 @@ def test_advantages_are_of_n_steps_unless_a_lambda_is_given(rlk_make, gae_lambda
         assert np.allclose(batch.return_.view(6, 2)[0], returned, atol=1e-5)
 
 
+def batch_with(rlk_make, monkeypatch, advantage, **settings):
+    """The batch of a collection of three steps with these advantages, float [3, 1]."""
+    agent = rlk_make("acktr", **{**SHORT, "n_steps": 3, "n_envs": 1, **settings})
+    given = np.float32(advantage)
+    monkeypatch.setattr("rlk_acktr.algorithm.logged_advantages", lambda *_: given)
+    agent.run.collect()
+    (batch,) = agent.run.algorithm.batches(agent.run.storage)
+    return batch
+
+
+def test_advantages_of_continuous_actions_are_normalised(rlk_make, monkeypatch):
+    batch = batch_with(rlk_make, monkeypatch, [[1.0], [2.0], [6.0]], env=BOX)
+    # Their mean is 3, their variance (4 + 1 + 9) / 3.
+    deviation = (14.0 / 3.0) ** 0.5
+    assert batch.advantage.tolist() == pytest.approx(
+        [-2 / deviation, -1 / deviation, 3 / deviation]
+    )
+    assert (batch.return_ - batch.value).tolist() == pytest.approx([1.0, 2.0, 6.0], abs=1e-5)
+
+
+def test_advantages_of_other_actions_are_used_as_they_are(rlk_make, monkeypatch):
+    batch = batch_with(rlk_make, monkeypatch, [[1.0], [2.0], [6.0]], env=MATCH)
+    assert batch.advantage.tolist() == [1.0, 2.0, 6.0]
+
+
+def test_a_single_continuous_action_is_refused_because_its_advantage_would_be_zero(rlk_make):
+    with pytest.raises(PlanError, match=r"single transition.*--set n_steps=2 or more"):
+        rlk_make("acktr", env=BOX, n_steps=1, n_envs=1)
+    rlk_make("acktr", env=BOX, n_steps=1, n_envs=2)
+    rlk_make("acktr", env=MATCH, n_steps=1, n_envs=1)
+
+
 def test_a_row_of_metrics_has_the_parts_of_the_loss_and_the_step(rlk_make):
     agent = rlk_make("acktr", **SHORT)
     agent.run.collect()

@@ -6,9 +6,11 @@ An advantage actor-critic; its optimiser, `kfac`, makes it ACKTR.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from gymnasium import spaces
 
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
@@ -18,6 +20,7 @@ from rlk_on_policy.advantage_loss import advantage_loss
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, minibatches_ahead
+from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import make_actor, state_fields
 from rlk_on_policy.sequences import whole
@@ -60,11 +63,17 @@ class ACKTR:
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
-        """The whole collection; with lambda 1, advantages come from n-step returns."""
+        """The whole collection; with lambda 1, advantages come from n-step returns.
+
+        Those of Box actions are normalised, as in Stable Baselines 2.10.
+        """
         config, run, rollout = self.config, self.run, storage.latest()
         lam = 1.0 if config.gae_lambda is None else config.gae_lambda
         advantage = logged_advantages(run, rollout, config.gamma, lam)
-        yield whole(rollout, advantage, self.policy, run.device)
+        batch = whole(rollout, advantage, self.policy, run.device)
+        if isinstance(run.action_space, spaces.Box):
+            batch = replace(batch, advantage=normalised(batch.advantage, run.communicator.mean))
+        yield batch
 
     def update(self, batch: Minibatch, optimise: Optimise) -> Update:
         return Update(optimise("policy", self.loss, batch).metrics)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
+from rlk_acktr.checks import check
 from rlk_acktr.config import ACKTRConfig
 from rlk_on_policy.defaults import ON_POLICY
 
@@ -11,6 +12,7 @@ component = Component(
     factory="rlk_acktr.algorithm:ACKTR",
     summary="advantage actor-critic with natural gradients (K-FAC) within a trust region",
     config=ACKTRConfig,
+    check=check,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",
     recurrent=True,

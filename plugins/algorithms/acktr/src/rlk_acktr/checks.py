@@ -1,0 +1,22 @@
+"""What ACKTR refuses while a run is planned. Imports no torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlk_acktr.config import ACKTRConfig
+from rlk_on_policy.minibatch_sizes import two_in_each
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+
+
+def check(config: ACKTRConfig, plan: Plan) -> None:
+    """Refuse collections of a single Box action, whose advantage cannot be normalised.
+
+    Raises:
+        PlanError: for such a collection.
+    """
+    if type(plan.action_space).__name__ == "Box":
+        told = "Use --set n_steps=2 or more."
+        two_in_each(config.n_steps * plan.n_envs, 1, plan.algorithm.title, told)
