@@ -212,8 +212,7 @@ def as_on_a_terminal() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(("name", "jobs"), [("SIGINT", 1), ("SIGTERM", 2)])
 def test_a_signal_ends_a_search_that_goes_on_later(
     tmp_path: Path, typed: list[Any], name: str, jobs: int
 ) -> None:
