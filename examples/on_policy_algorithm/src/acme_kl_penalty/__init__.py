@@ -1,0 +1,1 @@
+"""PPO with a penalty on the divergence, as a package outside of rlk writes it."""

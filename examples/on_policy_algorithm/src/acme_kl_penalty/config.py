@@ -1,0 +1,34 @@
+"""Settings of the algorithm. It imports no torch."""
+
+from __future__ import annotations
+
+import attrs
+from attrs.validators import ge, gt
+
+from rlk_on_policy import settings
+from rlk_on_policy.settings import described
+from rlk_schedules import ScheduleLike
+
+
+@attrs.frozen(kw_only=True)
+class KLPenaltyPPOConfig:
+    """Hyperparameters."""
+
+    gamma: float = attrs.field(default=0.99, **settings.GAMMA)
+    lam: float = attrs.field(default=0.95, **settings.LAM)
+    n_steps: int = attrs.field(
+        default=128, **described("steps of each environment in one collection", ge(2))
+    )
+    n_epochs: int = attrs.field(default=4, **described("passes over each collection", ge(1)))
+    n_minibatches: int = attrs.field(default=4, **described("minibatches of each pass", ge(1)))
+    learning_rate: ScheduleLike = attrs.field(default=0.003, **settings.LEARNING_RATE)
+    kl_coef: float = attrs.field(
+        default=1.0, **described("weight of the penalty at the start, above 0", gt(0.0))
+    )
+    target_kl: float = attrs.field(
+        default=0.01,
+        **described("divergence of two policies in a row that the weight aims at, in nats", gt(0)),
+    )
+    ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
+    vf_coef: float = attrs.field(default=0.5, **settings.VF_COEF)
+    max_grad_norm: float | None = attrs.field(default=0.5, **settings.MAX_GRAD_NORM)

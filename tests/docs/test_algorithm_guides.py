@@ -1,0 +1,82 @@
+"""The examples of docs/writing-an-…-algorithm.md are sound, and are what the pages show."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+OFF_POLICY = ROOT / "examples" / "off_policy_algorithm"
+ON_POLICY = ROOT / "examples" / "on_policy_algorithm"
+#: The page -> the example that it explains.
+GUIDES = {
+    ROOT / "docs" / "writing-an-off-policy-algorithm.md": OFF_POLICY,
+    ROOT / "docs" / "writing-an-on-policy-algorithm.md": ON_POLICY,
+}
+SOURCES = [str(example / "src") for example in GUIDES.values()]
+sys.path[:0] = SOURCES
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    """Make the examples importable, also in processes that a check starts."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(SOURCES), prepend=os.pathsep)
+
+
+def module_of(path: Path):
+    name = f"{path.parents[1].name}_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class TestEnsembleDDPG(module_of(OFF_POLICY / "tests" / "test_contract.py").TestEnsembleDDPG):
+    from acme_ensemble.component import component
+
+
+class TestKLPenaltyPPO(module_of(ON_POLICY / "tests" / "test_contract.py").TestKLPenaltyPPO):
+    from acme_kl_penalty.component import component
+
+
+def by_hand(example: Path):
+    """The tests of an example's formulas, by name."""
+    found = vars(module_of(example / "tests" / "test_loss.py"))
+    return {name: test for name, test in found.items() if name.startswith("test_")}
+
+
+for path in GUIDES.values():
+    globals().update(by_hand(path))  # they run as tests of this file
+
+
+def shown(page: Path) -> list[tuple[str, str]]:
+    """(file, code) of every block of a page that begins with the name of a file."""
+    blocks = re.findall(r"```python\n# (\S+\.py)\n(.*?)```", page.read_text(), re.DOTALL)
+    return [(name, code.strip("\n")) for name, code in blocks]
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda path: path.stem)
+def test_a_guide_shows_code_of_every_file(page):
+    assert {Path(name).name for name, _ in shown(page)} == {
+        "component.py",
+        "config.py",
+        "loss.py",
+        "algorithm.py",
+        "test_contract.py",
+    }
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "code"),
+    [(page, *block) for page in GUIDES for block in shown(page)],
+    ids=lambda value: value.stem if isinstance(value, Path) else value.splitlines()[0],
+)
+def test_what_a_guide_shows_stands_in_its_example(page, name, code):
+    text = (GUIDES[page] / name).read_text()
+    assert code in text or textwrap.indent(code, "    ") in text
