@@ -15,7 +15,7 @@ from matplotlib import pyplot
 from PIL import Image
 
 from rlk.errors import BadFile, PlanError
-from rlk_expert_data import ExpertDataset, Trajectories, generate_expert_traj, read
+from rlk_expert_data import DataLoader, ExpertDataset, Trajectories, generate_expert_traj, read
 from rlk_expert_data.fitting import actions_in, observations_in
 from rlk_expert_data.source import of_episodes
 
@@ -93,7 +93,17 @@ def test_a_pass_has_every_transition_once(data: Any) -> None:
         parts[split] = set(observations[:, 0].tolist())
     assert parts["train"] | parts["val"] == set(np.arange(0.0, 24.0, 2.0).tolist())
     dataset.init_dataloader(5)
-    assert [len(dataset.get_next_batch()[0]) for _ in range(4)] == [5, 5, 5, 5]
+    assert [len(dataset.get_next_batch()[0]) for _ in range(4)] == [5, 5, 2, 5]
+    dataset.init_dataloader(1024)
+    assert [len(dataset.get_next_batch()[0]) for _ in range(2)] == [12, 12]
+
+
+def test_a_loader_may_leave_out_the_remainder_and_end() -> None:
+    rows = np.arange(5)
+    loader = DataLoader(rows, rows, rows, 2, infinite_loop=False, partial_minibatch=False)
+    assert [observation.tolist() for observation, _ in loader] == [[0, 1], [2, 3]]
+    with pytest.raises(PlanError, match="the number of transitions, 5, is below batch_size=6"):
+        DataLoader(rows, rows, rows, 6, partial_minibatch=False)
 
 
 def test_images_are_kept_in_files_that_move_with_the_expert(tmp_path: Path) -> None:

@@ -76,21 +76,28 @@ class ExpertDataset:
         if verbose >= 1:
             self.log_info()
 
-    def _loader(self, indices: Array, batch_size: int, partial: bool = True) -> DataLoader:
+    def _loader(self, indices: Array, batch_size: int) -> DataLoader:
         return DataLoader(
             indices,
             self.observations,
             self.actions,
             batch_size,
             shuffle=self.randomize,
-            partial_minibatch=partial,
             rng=self._rng,
         )
 
     def init_dataloader(self, batch_size: int) -> None:
-        """Let `get_next_batch()` return batches of this size, from all transitions."""
-        every = np.arange(self.num_transition)
-        self.dataloader = self._loader(every, batch_size, partial=False)
+        """Let `get_next_batch()` return batches of all transitions, as GAIL takes them.
+
+        The last batch of a pass may be smaller.
+
+        Args:
+            batch_size: transitions in a batch, at least 1.
+
+        Raises:
+            PlanError: if it is below 1.
+        """
+        self.dataloader = self._loader(np.arange(self.num_transition), batch_size)
 
     def prepare_pickling(self) -> None:
         """Drop what need not be pickled."""
