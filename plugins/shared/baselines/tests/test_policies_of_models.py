@@ -12,7 +12,14 @@ from gymnasium import spaces
 from small_models import small_ppo
 
 from rlk_baselines import DQN, PPO2, gym
-from rlk_baselines.common.policies import FeedForwardPolicy, LstmPolicy, MlpPolicy, register_policy
+from rlk_baselines.common.policies import (
+    ActorCriticPolicy,
+    FeedForwardPolicy,
+    LstmPolicy,
+    MlpPolicy,
+    get_policy_from_name,
+    register_policy,
+)
 
 
 class Small(FeedForwardPolicy):
@@ -20,6 +27,12 @@ class Small(FeedForwardPolicy):
         super().__init__(
             *args, **kwargs, net_arch=[{"pi": [4], "vf": [5]}], feature_extraction="mlp"
         )
+
+
+def test_a_policy_is_found_by_its_name() -> None:
+    assert get_policy_from_name(ActorCriticPolicy, "MlpPolicy") is MlpPolicy
+    with pytest.raises(ValueError, match="no policy 'Mlp'; there are CnnLnLstmPolicy, CnnLstmPol"):
+        get_policy_from_name(ActorCriticPolicy, "Mlp")
 
 
 def test_policies_are_classes_names_and_registered_names(tmp_path: Path) -> None:

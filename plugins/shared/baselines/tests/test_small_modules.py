@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlk_baselines import gail, logger
+from rlk_baselines import common, gail, logger
 from rlk_baselines.common.cg import conjugate_gradient
 from rlk_baselines.common.console_util import colorize, fmt_item, fmt_row
 from rlk_baselines.common.dataset import Dataset, iterbatches
@@ -26,6 +26,15 @@ def rows() -> dict[str, Any]:
     return {"a": np.arange(5), "b": 10 * np.arange(5)}
 
 
+def test_common_has_the_names_that_it_has_in_stable_baselines() -> None:
+    names = "Dataset discount discount_with_boundaries explained_variance explained_variance_2d"
+    names += " flatten_arrays unflatten_vector zipsame set_global_seeds boolean_flag fmt_row"
+    names += " fmt_item colorize BaseRLModel ActorCriticRLModel OffPolicyRLModel make_vec_env"
+    assert set(common.__all__) == set(names.split())
+    assert common.Dataset is Dataset and common.fmt_row is fmt_row
+    assert all(getattr(common, name).__name__ == name for name in common.__all__)
+
+
 def test_a_dataset_gives_batches_of_rows_that_belong_together() -> None:
     np.random.seed(0)
     data = Dataset(rows())
@@ -40,11 +49,15 @@ def test_a_dataset_gives_batches_of_rows_that_belong_together() -> None:
 
 
 def test_a_dataset_may_keep_its_order() -> None:
-    for data in (Dataset(rows(), deterministic=True), Dataset(rows(), shuffle=False)):
-        assert [batch["a"].tolist() for batch in data.iterate_once(2)] == [[0, 1], [2, 3]]
-        assert data.next_batch(9)["a"].tolist() == [0, 1, 2, 3, 4]
-        assert data.next_batch(1)["a"].tolist() == [0]
-    assert Dataset(rows(), shuffle=False).subset(2).data_map["b"].tolist() == [0, 10]
+    data = Dataset(rows(), False)
+    assert [batch["a"].tolist() for batch in data.iterate_once(2)] == [[0, 1], [2, 3]]
+    assert data.next_batch(9)["a"].tolist() == [0, 1, 2, 3, 4]
+    assert data.next_batch(1)["a"].tolist() == [0]
+    assert data.subset(2, shuffle=False).data_map["b"].tolist() == [0, 10]
+    assert (data.shuffle, data.subset(2).shuffle) == (False, True)
+    np.random.seed(0)
+    data.shuffle_dataset()
+    assert data.data_map["a"].tolist() == np.random.RandomState(0).permutation(5).tolist()
 
 
 def test_batches_are_by_number_or_by_size() -> None:

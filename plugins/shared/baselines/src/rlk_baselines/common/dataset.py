@@ -15,53 +15,51 @@ class Dataset:
     """Named arrays [B, …], row i of which belong to the same sample.
 
     Args:
-        data_map: the arrays by name.
-        deterministic: whether rows always keep their order.
-        shuffle: whether rows are shuffled at the start of every pass, unless `deterministic`.
+        data_map: the arrays by name; they are not changed.
+        shuffle: whether rows are shuffled at the start of every pass.
 
     Attributes:
         data_map: the arrays in their current order.
         n_samples: B.
+        shuffle: as given.
     """
 
-    def __init__(
-        self, data_map: Mapping[str, Array], deterministic: bool = False, shuffle: bool = True
-    ) -> None:
+    def __init__(self, data_map: Mapping[str, Array], shuffle: bool = True) -> None:
         self.data_map = {key: np.asarray(one) for key, one in data_map.items()}
-        self.deterministic, self.enable_shuffle = deterministic, shuffle
+        self.shuffle = shuffle
         self.n_samples = len(next(iter(self.data_map.values())))
-        self._next_id = 0
-        self.shuffle()
+        self._start()
 
-    def shuffle(self) -> None:
-        """Shuffle the rows with numpy's global generator, and start with the first again."""
+    def _start(self) -> None:
+        """Begin a pass."""
         self._next_id = 0
-        if self.deterministic or not self.enable_shuffle:
-            return
+        if self.shuffle:
+            self.shuffle_dataset()
+
+    def shuffle_dataset(self) -> None:
+        """Shuffle the rows with numpy's global generator."""
         order = np.random.permutation(self.n_samples)
         self.data_map = {key: one[order] for key, one in self.data_map.items()}
 
     def next_batch(self, batch_size: int) -> Batch:
         """The next `batch_size` rows, or fewer at the end; the next call starts a new pass."""
         if self._next_id >= self.n_samples:
-            self.shuffle()
+            self._start()
         start = self._next_id
         self._next_id = min(start + batch_size, self.n_samples)
         return {key: one[start : self._next_id] for key, one in self.data_map.items()}
 
     def iterate_once(self, batch_size: int) -> Iterator[Batch]:
         """All full batches of one pass; remaining rows are left out."""
-        if self.enable_shuffle:
-            self.shuffle()
-        self._next_id = 0
+        self._start()
         while self._next_id <= self.n_samples - batch_size:
             yield self.next_batch(batch_size)
         self._next_id = 0
 
-    def subset(self, num_elements: int, deterministic: bool = True) -> Dataset:
+    def subset(self, num_elements: int, shuffle: bool = True) -> Dataset:
         """A dataset of the first `num_elements` rows."""
         first = {key: one[:num_elements] for key, one in self.data_map.items()}
-        return Dataset(first, deterministic)
+        return Dataset(first, shuffle)
 
 
 def iterbatches(

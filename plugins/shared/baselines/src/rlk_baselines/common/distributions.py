@@ -220,7 +220,7 @@ class ProbabilityDistributionType:
         Args:
             pi_latent_vector: the policy's last hidden layer, float [B, F].
             vf_latent_vector: the value function's last hidden layer, float [B, G].
-            init_scale: the gain of the orthogonal initial weights of the policy's linear layer.
+            init_scale: the gain of the orthogonal initial weights of both linear layers.
             init_bias: the initial bias of both linear layers.
 
         Returns:

@@ -16,8 +16,7 @@ class LatentHeads(nn.Module):
         pi_features: F.
         vf_features: G.
         size: K.
-        scale: the gain of the policy's initial weights; that of the Q values is 1.
-        bias: the initial bias of both layers.
+        scale: the gain of the initial weights of both layers. bias: their initial bias.
         has_log_std: whether the policy's layer outputs a mean. There is then a log standard
             deviation, too: a parameter that does not depend on the observation, initially 0.
     """
@@ -34,7 +33,7 @@ class LatentHeads(nn.Module):
         super().__init__()
         self.pi, self.q = nn.Linear(pi_features, size), nn.Linear(vf_features, size)
         nn.init.orthogonal_(self.pi.weight, gain=scale)
-        nn.init.orthogonal_(self.q.weight)
+        nn.init.orthogonal_(self.q.weight, gain=scale)
         nn.init.constant_(self.pi.bias, bias)
         nn.init.constant_(self.q.bias, bias)
         self.log_std = nn.Parameter(torch.zeros(size)) if has_log_std else None

@@ -39,8 +39,8 @@ def __getattr__(name: str) -> Any:
 
 
 def is_image(tensor: Any) -> bool:
-    """Whether an array is a batch of images [B, height, width, channels], 1, 3 or 4 channels."""
-    return len(tensor.shape) == 4 and tensor.shape[-1] in (1, 3, 4)
+    """Whether an array or a space is one image [height, width, channels], 1, 3 or 4 channels."""
+    return len(tensor.shape) == 3 and tensor.shape[-1] in (1, 3, 4)
 
 
 def var_shape(tensor: Tensor) -> list[int]:
@@ -153,9 +153,9 @@ def gradient_add(
     Args:
         grad_1, grad_2: the gradients, or None.
         param: the parameter that they belong to; it is only printed.
-        verbose: above 0, all three are printed.
+        verbose: above 1, all three are printed.
     """
-    if verbose > 0:
+    if verbose > 1:
         print(grad_1, grad_2, param)
     if grad_1 is None or grad_2 is None:
         return grad_2 if grad_1 is None else grad_1

@@ -38,12 +38,12 @@ def get_policy_from_name(base_policy_type: Any, name: str) -> Any:
         name: the name of a registered policy or of a documented one.
 
     Raises:
-        KeyError: if there is no such policy.
+        ValueError: if there is no such policy.
     """
     from rlk_baselines.policies import by_name
 
     found = registered(name) or getattr(by_name, name, None)
     if found is None:
         known = sorted({*_registered, *(one for one in vars(by_name) if one.endswith("Policy"))})
-        raise KeyError(f"no policy {name!r}; there are {known}")
+        raise ValueError(f"there is no policy {name!r}; there are {', '.join(known)}")
     return found
