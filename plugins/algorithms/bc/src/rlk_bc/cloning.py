@@ -40,8 +40,9 @@ def pretrain(
 ) -> Agent:
     """Learn to act as an expert did, by supervised learning, and return the agent.
 
-    Only the policy is trained: values, targets and the clock do not change. With several ranks,
-    each has its own clone, and training begins with rank 0's.
+    Only the policy is trained, with the layers that it shares: the value's own layers, targets and
+    the clock do not change. With several ranks, each has its own clone, and training begins with
+    rank 0's.
 
     Args:
         agent: of any algorithm; one that acts by Q values is trained by their softmax.
