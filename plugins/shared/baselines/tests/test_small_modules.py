@@ -111,6 +111,9 @@ def test_the_explained_variance_of_columns() -> None:
     true = np.array([[1.0, 5.0], [3.0, 5.0]])
     found = explained_variance_2d(np.array([[1.0, 0.0], [2.0, 9.0]]), true)
     assert found == pytest.approx([0.75, 0.0])
+    # A column of variance 2.5e-9, of which a constant explains nothing.
+    small = np.array([[0.0], [1e-4]])
+    assert explained_variance_2d(np.zeros((2, 1)), small) == pytest.approx([0.0])
 
 
 def test_a_logger_may_be_another_for_a_while(tmp_path: Path) -> None:

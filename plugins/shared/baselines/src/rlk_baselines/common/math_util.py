@@ -25,9 +25,9 @@ def explained_variance(y_pred: Array, y_true: Array) -> float:
 def explained_variance_2d(y_pred: Array, y_true: Array) -> Array:
     """The explained variance of every column of [B, D], float [D]; 0 where y_true is constant."""
     variance = np.var(y_true, axis=0)
-    found: Array = 1 - np.var(y_true - y_pred, axis=0) / (variance + 1e-8)
-    found[variance < 1e-10] = 0
-    return found
+    is_constant = variance < 1e-10
+    left: Array = np.var(y_true - y_pred, axis=0) / np.where(is_constant, 1.0, variance)
+    return np.where(is_constant, 0.0, 1.0 - left)
 
 
 def flatten_arrays(arrs: Iterable[Array]) -> Array:
