@@ -50,3 +50,7 @@ def test_a_program_adds_steps_as_a_vector_returns_them() -> None:
     batch = model.replay_buffer.sample(200)
     assert (batch.actions == 0).all() and (batch.rewards == 1).all()
     assert 0 < batch.dones.sum() < 200  # the pole fell once
+    model.replay_buffer.extend(
+        [obs] * 2, [obs] * 2, [action] * 2, [reward] * 2, [done] * 2, [infos] * 2
+    )
+    assert model.replay_buffer.size() == 14

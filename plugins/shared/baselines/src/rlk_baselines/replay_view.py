@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 
-from rlk.records import Array
+from rlk.records import Array, Batch
 from rlk.spaces import map_observation
+from rlk_baselines.common.buffers import Transition
 from rlk_baselines.normalized_replay import KeepsOriginals
 
 if TYPE_CHECKING:
@@ -48,9 +50,31 @@ class ReplayView:
         n_envs = self._model.agent.run.n_envs  # the environments share the size equally
         return len(self) >= max(1, self.buffer_size // n_envs) * n_envs
 
+    @property
+    def storage(self) -> list[Transition]:
+        """A copy of all transitions, each as `sample` returns it, with its own goal in HER."""
+        storage, n = self._storage, len(self)
+        if not n:
+            return []
+        batch = storage.fold(storage.window(np.arange(n), 1))
+        columns = [_each(part, n) for part in self._arrays(batch)]
+        return list(zip(*columns, strict=True))
+
     def add(self, obs_t: Any, action: Any, reward: float, obs_tp1: Any, done: bool) -> None:
         """As `OffPolicyRLModel.replay_buffer_add`."""
         self._model.replay_buffer_add(obs_t, action, reward, obs_tp1, done, {})
+
+    def extend(
+        self,
+        obs_t: Iterable[Any],
+        action: Iterable[Any],
+        reward: Iterable[float],
+        obs_tp1: Iterable[Any],
+        done: Iterable[bool],
+    ) -> None:
+        """Add several transitions, each as `add` does; all arguments have the same length."""
+        for data in zip(obs_t, action, reward, obs_tp1, done, strict=True):
+            self.add(*data)
 
     def sample(self, batch_size: int, env: Any = None) -> tuple[Any, ...]:
         """Sample transitions in the same way as for training, as arrays.
@@ -63,20 +87,31 @@ class ReplayView:
             Observations [B, …], actions [B, …] (those of a Box from -1 to 1), rewards [B], next
             observations, and dones [B], 0 or 1.
         """
-        batch = self._storage.sample(batch_size)
-        obs_t, obs_tp1 = (
-            map_observation(_array, part) for part in (batch.observation, batch.next_observation)
-        )
-        reward, done = _array(batch.reward), (_array(batch.discount) == 0).astype(np.float64)
+        obs_t, action, reward, obs_tp1, done = self._arrays(self._storage.sample(batch_size))
         if env is not None:
             obs_t, obs_tp1 = env.normalize_obs(obs_t), env.normalize_obs(obs_tp1)
             reward = env.normalize_reward(reward)
+        return obs_t, action, reward, obs_tp1, done
+
+    def _arrays(self, batch: Batch) -> tuple[Any, ...]:
+        """A batch as arrays, in the order of `sample`."""
+        obs_t, obs_tp1 = (
+            map_observation(_array, part) for part in (batch.observation, batch.next_observation)
+        )
         action, space = _array(batch.action), self._model.action_space
         if isinstance(space, spaces.Discrete):
             action = action + int(space.start)
-        return obs_t, action, reward, obs_tp1, done
+        done = (_array(batch.discount) == 0).astype(np.float64)
+        return obs_t, action, _array(batch.reward), obs_tp1, done
 
 
 def _array(values: Any) -> Array:
     found: Array = values.cpu().numpy()
     return found
+
+
+def _each(values: Any, n: int) -> Sequence[Any]:
+    """The n rows of arrays; for a dict of arrays, n dicts."""
+    if not isinstance(values, dict):
+        return list(values)
+    return [{key: part[i] for key, part in values.items()} for i in range(n)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from rlk.records import Array
 
-Transition = tuple[Any, Any, float, Any, float]
+Transition = tuple[Any, Any, float, Any, bool]
 Sampled = tuple[Array, Array, Array, Array, Array]
 
 
@@ -48,7 +48,7 @@ class ReplayBuffer:
 
     def add(self, obs_t: Any, action: Any, reward: float, obs_tp1: Any, done: bool) -> None:
         """Add one transition."""
-        data = (obs_t, action, reward, obs_tp1, float(done))
+        data = (obs_t, action, reward, obs_tp1, done)
         if self._next_idx >= len(self._storage):
             self._storage.append(data)
         else:
@@ -75,7 +75,8 @@ class ReplayBuffer:
             env: a `VecNormalize` that normalises observations and rewards, or None.
 
         Returns:
-            observations [B, …], actions, rewards [B], next observations, and dones [B], 0 or 1.
+            observations [B, …], actions, rewards [B], next observations, and dones [B], as they
+            were added.
         """
         drawn = np.random.randint(0, len(self._storage), size=batch_size)
         return self._encode_sample(drawn.tolist(), env=env)
@@ -146,7 +147,9 @@ class PrioritizedReplayBuffer(ReplayBuffer):
 
     def update_priorities(self, idxes: Sequence[int], priorities: Sequence[float]) -> None:
         """Set new priorities, above 0, of the transitions at these indices."""
-        given = np.asarray(priorities, np.float64)
+        given, places = np.asarray(priorities, np.float64), np.asarray(idxes)
+        assert len(given) == len(places), f"{len(given)} priorities for {len(places)} indices"
         assert np.min(given) > 0, "priorities are above 0"
-        self._priorities[np.asarray(idxes)] = given**self._alpha
+        assert 0 <= np.min(places) <= np.max(places) < len(self), "no transition at an index"
+        self._priorities[places] = given**self._alpha
         self._max_priority = max(self._max_priority, float(given.max()))

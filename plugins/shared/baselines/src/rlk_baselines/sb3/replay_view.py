@@ -50,6 +50,11 @@ class ModelsReplay(ReplayView):
         before, after = (map_observation(lambda part: part[0], one) for one in (obs, next_obs))
         self._model.replay_buffer_add(before, action[0], reward[0], after, done[0], infos[0])
 
+    def extend(self, *args: Any) -> None:
+        """Add several steps, each as `add` does; all arguments have the same length."""
+        for data in zip(*args, strict=True):
+            self.add(*data)
+
     def sample(self, batch_size: int, env: Any = None) -> Any:
         """As in `ReplayView`, as tensors: rewards and dones [B, 1], actions [B, D].
 
