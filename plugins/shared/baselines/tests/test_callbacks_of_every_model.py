@@ -179,7 +179,8 @@ def test_rows_come_at_the_interval(
 ) -> None:
     capsys.readouterr()
     made(name, verbose=1).learn(32, log_interval=3)
-    printed = re.findall(r"total_timesteps *\| (\d+)", capsys.readouterr().out)
+    names = r"total_timesteps|total timesteps|total/steps|steps"
+    printed = re.findall(rf"\| (?:{names}) *\| (\d+)", capsys.readouterr().out)
     rows, steps, by = [int(found) for found in printed], *MODELS[name][1:]
     assert rows[-1] == 32
     if by == "every":

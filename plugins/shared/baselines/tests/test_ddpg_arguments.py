@@ -95,7 +95,9 @@ def test_rows_have_the_returns_of_evaluations(tmp_path: Any) -> None:
     finally:
         logger.reset()
     row = logger.read_csv(tmp_path / "progress.csv").iloc[-1]
-    assert (row["return"], row["return_history"], row["episodes"]) == (14.0, 14.0, 5)
+    # The last ten of 40 steps, in which the fifth episode of seven steps ends.
+    assert (row["eval/return"], row["eval/return_history"], row["eval/episodes"]) == (14.0, 14.0, 1)
+    assert row["total/episodes"] == 1, "that of training, after 200 steps"
     assert evaluated.shown == evaluated.steps == 40
 
 

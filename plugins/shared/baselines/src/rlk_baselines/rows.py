@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlk_baselines import logger
 from rlk_baselines.log_formats import valid_float_value
+from rlk_baselines.row_names import named
 from rlk_baselines.tensorboard import ScalarWriter
 
 if TYPE_CHECKING:
@@ -16,14 +17,6 @@ if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
     from rlk_baselines.learning import Call
 
-#: Tags of rlk's metrics -> their names in Stable Baselines, where these differ.
-_NAMES = {
-    "rollout/ep_rew_mean": "ep_reward_mean",
-    "rollout/ep_len_mean": "ep_len_mean",
-    "rollout/success_rate": "success rate",
-    "train/n_updates": "n_updates",
-    "train/entropy": "policy_entropy",
-}
 #: Steps of each environment between two points of a loss curve. Writing a point takes as long as an
 #: update of A2C.
 _BETWEEN_POINTS = 100
@@ -60,11 +53,10 @@ class Rows:
     ) -> None:
         """Write a row by the names of Stable Baselines, with the values that callbacks logged."""
         row = row if call is None else self.of_the_call(row)
-        named = {_NAMES.get(tag, tag.rpartition("/")[2]): value for tag, value in row.items()}
         own = dict(logger.getkvs())
         prints = model.verbose > 0 and run.communicator.rank == 0
         if prints or own or logger.is_configured():
-            for key, value in named.items():
+            for key, value in named(row, run.plan.algorithm.name).items():
                 logger.logkv(key, value)
             logger.dumpkvs(to_stdout=prints)
         if call is None or call.writer is None:

@@ -22,8 +22,8 @@ class Evaluations:
     """Plays steps without noise in a separate environment.
 
     Episodes continue from one evaluation to the next. The logged metrics are, under `eval/`:
-    `return`, the mean return of the episodes that ended in the latest evaluation in which any did;
-    `return_history`, that of the latest 100 episodes; and `episodes`, the number of all episodes.
+    `return` and `episodes`, the mean return and the number of the episodes that ended in the latest
+    evaluation in which any did; `return_history`, the mean return of the latest 100 episodes.
     Only rank 0 evaluates.
 
     Args:
@@ -39,7 +39,6 @@ class Evaluations:
         self._observation: Any = None
         self._running = np.zeros(self._env.num_envs)
         self._returns: deque[float] = deque(maxlen=_WINDOW)
-        self._episodes = 0
 
     @hookimpl
     def rlk_update_end(self, run: Run) -> None:
@@ -48,11 +47,10 @@ class Evaluations:
         returns = self._play()
         if not returns:
             return
-        self._episodes += len(returns)
         self._returns.extend(returns)
         run.metrics.set("eval/return", float(np.mean(returns)))
         run.metrics.set("eval/return_history", float(np.mean(self._returns)))
-        run.metrics.set("eval/episodes", self._episodes)
+        run.metrics.set("eval/episodes", len(returns))
 
     def _play(self) -> list[float]:
         """Run one evaluation; returns the returns of the episodes that ended in it."""
