@@ -101,6 +101,12 @@ def test_rows_have_the_returns_of_evaluations(tmp_path: Any) -> None:
     assert evaluated.shown == evaluated.steps == 40
 
 
+def test_the_agent_of_a_model_keeps_the_interval_of_its_rows() -> None:
+    model = made()
+    model.learn(50, log_interval=7)
+    assert model.agent.run.plan.log_interval == 7
+
+
 def test_what_belongs_to_evaluations_has_no_effect_without_them() -> None:
     with pytest.warns(UserWarning, match=r"nb_eval_steps=7 has no effect without eval_env=…"):
         made(nb_eval_steps=7)

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from rlk_baselines.common.callbacks import BaseCallback
 
 
+#: An interval that is longer than any run.
+_NEVER = 2**31
+
+
 @attrs.define
 class Call:
     """The arguments of one call of `learn`, and what writes TensorBoard events during it."""
@@ -83,9 +87,7 @@ class Watcher:
     def learn(self, model: BaseRLModel, call: Call) -> None:
         """Train a model with the arguments of a call."""
         agent, run = model.agent, model.agent.run
-        # In Stable Baselines 0 and None mean never, so the interval is longer than any run.
-        interval = int(model.rows_every or call.log_interval or 2**31)
-        run.plan = attrs.evolve(run.plan, log_interval=interval)
+        self._set_interval(run, model.rows_every or call.log_interval)
         if call.reset_num_timesteps:
             run.clock.timesteps = 0
         if model.tensorboard_log is not None and run.communicator.rank == 0:
@@ -111,6 +113,17 @@ class Watcher:
         finally:
             self.call = None
             self.watch(run, steps=False)
+            if run.plan.log_interval == _NEVER:  # `model.agent.learn` uses it
+                run.plan = attrs.evolve(run.plan, log_interval=self._collections)
+
+    def _set_interval(self, run: Run, interval: int | None) -> None:
+        """Set how often rows come: in collections for DDPG, otherwise as rlk counts."""
+        # In Stable Baselines 0 and None mean never, so the interval is longer than any run.
+        every = int(interval or _NEVER)
+        counts_collections = run.plan.algorithm.name == "ddpg"  # rlk counts episodes
+        self._collections = every if counts_collections else _NEVER
+        self._logged = run.clock.iterations
+        run.plan = attrs.evolve(run.plan, log_interval=_NEVER if counts_collections else every)
 
     def watch(self, run: Run, *, steps: bool) -> None:
         """Listen to single steps, or stop doing so, so that they cost the run nothing."""
@@ -176,6 +189,9 @@ class Watcher:
         if self.call.callback is not None:
             for kept in self._kept:
                 self._variables.update(kept.rest(run, self._latest))
+        if run.clock.iterations - self._logged >= self._collections:
+            self._logged = run.clock.iterations
+            run.log()
 
     @hookimpl
     def rlk_training_end(self, run: Run) -> None:
