@@ -112,6 +112,11 @@ def test_the_spread_is_held_between_two_bounds(two, given, taken):
         assert torch.equal(one, other)
 
 
+def test_the_gaussian_before_squashing_has_the_spread_that_is_taken(two):
+    parameters = torch.tensor([[0.5, -7.0, 3.0, -1.0]])
+    assert two.gaussian(parameters).tolist() == [[0.5, -7.0, 2.0, -1.0]]
+
+
 def test_the_mode_is_the_tanh_of_the_mean(two):
     found = two.mode(parameters([1.0, -1.0], [2.0, 0.5]))
     assert found.tolist() == [[pytest.approx(math.tanh(1.0)), pytest.approx(-math.tanh(1.0))]]

@@ -106,11 +106,13 @@ def test_continuous_steps_are_scaled(kind: Any) -> None:
     assert model.policy_tf.step(PENDULUM[0]).shape == (1, 1), "one is a batch of one"
 
 
-def test_sac_tells_mean_and_deviation_where_td3_gives_its_action() -> None:
+def test_sac_gives_its_gaussian_before_the_tanh_and_td3_its_action() -> None:
     sac, td3 = made(SAC, "Pendulum-v1").policy_tf, made(TD3, "Pendulum-v1").policy_tf
     mean, deviation = sac.proba_step(PENDULUM)
-    assert mean.shape == deviation.shape == (3, 1)
-    assert (deviation > 0).all()
+    np.testing.assert_allclose(np.tanh(mean), sac.step(PENDULUM, deterministic=True), atol=1e-6)
+    with torch.no_grad():
+        (parameters,) = sac._model.agent.run.policy(torch.from_numpy(PENDULUM), "pi")
+    np.testing.assert_allclose(deviation, parameters[:, 1:].exp().numpy(), rtol=1e-6)
     np.testing.assert_array_equal(td3.proba_step(PENDULUM), td3.step(PENDULUM))
 
 

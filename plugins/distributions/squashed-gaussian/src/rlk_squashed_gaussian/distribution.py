@@ -78,6 +78,10 @@ class SquashedGaussian(Distribution):
         """KL(parameters || other), float [...]: that of the Gaussians, which squashing keeps."""
         return formulas.divergence(self._split(parameters), self._split(other))
 
+    def gaussian(self, parameters: Tensor) -> Tensor:
+        """[mean, log_std] of the actions before squashing, log_std within bounds, [..., 2D]."""
+        return torch.cat(self._split(parameters), -1)
+
     def env_action(self, action: Array) -> Array:
         """Scaled to the bounds of the space, [N, *shape]."""
         return self._squashed.env_action(action)

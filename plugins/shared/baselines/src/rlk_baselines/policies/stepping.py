@@ -238,6 +238,14 @@ class ContinuousStep(SteppedPolicy):
         actions, _ = self._model.agent.predict(batch, state, mask, deterministic)
         return scale_action(self.ac_space, actions)
 
+    @torch.inference_mode()
+    def proba_step(self, obs: Any, state: Any = None, mask: Any = None) -> Any:
+        """Mean and standard deviation of the Gaussian before its tanh, each float [B, D]."""
+        features, _ = self._encoded(obs, state, mask)
+        parameters = self._run.distribution.gaussian(self._head("pi", features))
+        mean, log_std = parameters.chunk(2, -1)
+        return mean.cpu().numpy(), log_std.exp().cpu().numpy()
+
     def sample(self, batch: Any) -> Array:
         """Actions of the environment for observations [B, ...], sampled from the policy."""
         found: Array = self._model.agent.predict(batch, deterministic=False)[0]
