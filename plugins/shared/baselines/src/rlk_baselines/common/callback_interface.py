@@ -37,7 +37,7 @@ class BaseCallback:
         parent: the callback that calls this one, or None.
     """
 
-    model: BaseRLModel
+    model: BaseRLModel = None  # type: ignore[assignment]  # until init_callback
 
     def __init__(self, verbose: int = 0) -> None:
         self.training_env: Any = None
@@ -85,8 +85,8 @@ class BaseCallback:
         """Called before every collection; to be overridden."""
 
     def _on_step(self) -> bool:
-        """Called after every step of the environments; False stops the training."""
-        raise NotImplementedError(f"{type(self).__name__} has no _on_step(self) -> bool")
+        """Called after every step of the environments; to be overridden. False stops training."""
+        return True
 
     def on_step(self) -> bool:
         """Called after every step of the environments, or by a parent when its event happens."""

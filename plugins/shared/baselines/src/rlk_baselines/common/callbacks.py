@@ -114,16 +114,16 @@ class ConvertCallback(BaseCallback):
     """Calls a function with local and global variables; it stops the training by returning False.
 
     Args:
-        callback: the function.
+        callback: the function; None does nothing.
         verbose: unused.
     """
 
-    def __init__(self, callback: Callable[[Any, Any], Any], verbose: int = 0) -> None:
+    def __init__(self, callback: Callable[[Any, Any], Any] | None, verbose: int = 0) -> None:
         super().__init__(verbose)
         self.callback = callback
 
     def _on_step(self) -> bool:
-        return not stops(self.callback(self.locals, self.globals))
+        return self.callback is None or not stops(self.callback(self.locals, self.globals))
 
 
 class EvalCallback(EventCallback):
@@ -244,14 +244,15 @@ class EvalCallback(EventCallback):
 class StopTrainingOnRewardThreshold(BaseCallback):
     """Stops the training when the best mean return of an `EvalCallback` reaches a threshold.
 
-    Pass it as the `callback_on_new_best` of the `EvalCallback`.
+    Pass it as the `callback_on_new_best` of the `EvalCallback`, or to an `EventCallback` of your
+    own that has the attribute `best_mean_reward`.
 
     Args:
         reward_threshold: the mean return.
         verbose: 0 prints nothing.
 
     Raises:
-        PlanError: when it is called by anything else.
+        PlanError: when it is called without such a parent.
     """
 
     def __init__(self, reward_threshold: float, verbose: int = 0) -> None:
@@ -259,15 +260,16 @@ class StopTrainingOnRewardThreshold(BaseCallback):
         self.reward_threshold = reward_threshold
 
     def _on_step(self) -> bool:
-        if not isinstance(self.parent, EvalCallback):
+        best = getattr(self.parent, "best_mean_reward", None)
+        if best is None:
             raise PlanError(
                 "StopTrainingOnRewardThreshold is called by an EvalCallback: pass it as "
                 "EvalCallback(env, callback_on_new_best=…)."
             )
-        goes_on = bool(self.parent.best_mean_reward < self.reward_threshold)
+        goes_on = bool(best < self.reward_threshold)
         if self.verbose > 0 and not goes_on:
             print(
-                f"Stopping training because the mean reward {self.parent.best_mean_reward:.2f} "
+                f"Stopping training because the mean reward {best:.2f} "
                 f"is above the threshold {self.reward_threshold}"
             )
         return goes_on

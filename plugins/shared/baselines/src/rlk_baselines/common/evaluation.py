@@ -50,8 +50,8 @@ def evaluate_policy(
     reset, step = _moves(env)
     episode_rewards: list[float] = []
     episode_lengths: list[int] = []
-    for episode in range(n_eval_episodes):
-        if episode == 0 or not isinstance(env, VecEnv):  # vectors reset themselves
+    for i in range(n_eval_episodes):
+        if i == 0 or not isinstance(env, VecEnv):  # vectors reset themselves
             obs = reset()
         done, state = False, None
         episode_reward, episode_length = 0.0, 0
@@ -59,9 +59,9 @@ def evaluate_policy(
             action, state = model.predict(obs, state=state, deterministic=deterministic)
             obs, reward, done, _info = step(action)
             episode_reward += float(np.asarray(reward).reshape(-1)[0])
-            episode_length += 1
             if callback is not None:
                 callback(locals(), globals())
+            episode_length += 1
             if render:
                 env.render()
         episode_rewards.append(episode_reward)

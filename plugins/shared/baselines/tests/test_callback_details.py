@@ -1,0 +1,78 @@
+"""Details of callbacks that programs for Stable Baselines 2.10 rely on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rlk.errors import PlanError
+from rlk_baselines import A2C
+from rlk_baselines.common.callbacks import (
+    BaseCallback,
+    ConvertCallback,
+    EventCallback,
+    StopTrainingOnRewardThreshold,
+)
+from rlk_baselines.common.evaluation import evaluate_policy
+
+
+class Collections(BaseCallback):
+    """Overrides one method, and not `_on_step`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends = 0
+
+    def _on_rollout_end(self) -> None:
+        self.ends += 1
+
+
+class Best(EventCallback):
+    """An event of a program's own, at every step."""
+
+    best_mean_reward = 0.0
+
+    def _on_step(self) -> bool:
+        self.best_mean_reward += 1.0
+        return self._on_event()
+
+
+def test_a_callback_need_not_look_at_single_steps(counting) -> None:
+    callback = Collections()
+    assert callback.model is None
+    model = A2C("MlpPolicy", counting(), n_steps=5).learn(20, callback=callback)
+    assert callback.ends == 4 and callback.n_calls == 20 and callback.model is model
+
+
+def test_no_function_stops_no_training(counting) -> None:
+    model = A2C("MlpPolicy", counting(), n_steps=5)
+    assert model.learn(10, callback=ConvertCallback(None)).num_timesteps == 10
+
+
+def test_a_threshold_may_belong_to_an_event_of_the_programs_own(counting) -> None:
+    model = A2C("MlpPolicy", counting(), n_steps=5)
+    model.learn(50, callback=Best(StopTrainingOnRewardThreshold(7.0)))
+    assert model.num_timesteps == 7
+    with pytest.raises(PlanError, match="callback_on_new_best"):
+        model.learn(50, callback=EveryStep(StopTrainingOnRewardThreshold(7.0)))
+
+
+class EveryStep(EventCallback):
+    """An event without a best return."""
+
+    def _on_step(self) -> bool:
+        return self._on_event()
+
+
+def test_the_callback_of_an_evaluation_sees_the_steps_before_its_own(counting) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def callback(local: dict[str, Any], _: Any) -> None:
+        seen.append((local["i"], local["episode_length"]))
+
+    model = A2C("MlpPolicy", counting())
+    _, lengths = evaluate_policy(
+        model, counting(), n_eval_episodes=2, callback=callback, return_episode_rewards=True
+    )
+    assert seen == [(i, step) for i in range(2) for step in range(lengths[i])]
