@@ -50,6 +50,33 @@ def test_the_reward_of_a_step_is_that_of_its_goals() -> None:
             check_env(env)
 
 
+class Position(gym.Env):
+    """Observes a Dict, without goals."""
+
+    observation_space = gym.spaces.Dict({"position": gym.spaces.Box(0, 1, (2,), np.float32)})
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self):
+        return self.observation_space.sample()
+
+    def step(self, action):
+        return self.observation_space.sample(), 0.0, False, {}
+
+
+class AddsReward(gym.Wrapper):
+    """Computes the rewards of goals that its observations do not have."""
+
+    def compute_reward(self, achieved_goal, desired_goal, info):
+        return 0.0
+
+
+def test_a_dict_without_goals_may_be_observed_in_a_wrapper() -> None:
+    check_env(Position())
+    check_env(Monitor(Position(), None))
+    with pytest.raises(AssertionError, match="a goal environment shows observation, achieved"):
+        check_env(Monitor(AddsReward(Position()), None))
+
+
 def test_an_environment_that_may_not_be_reset_early_is_checked(counting) -> None:
     env = Monitor(counting(), None, allow_early_resets=False)
     check_env(env)

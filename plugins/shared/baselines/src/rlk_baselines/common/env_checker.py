@@ -17,6 +17,9 @@ from rlk_old_gym.spaces import as_gymnasium_space
 _FLAGS = (bool, np.bool_)
 #: The number of random steps after the first one.
 STEPS = 10
+#: The modules whose classes pass `compute_reward` on to the environment inside, if it has one. None
+#: stands for an attribute that is looked up there.
+_FORWARDING = ("rlk_baselines.gym.core", "rlk_baselines.gym.making", "gym.core", None)
 #: The action spaces that models support.
 _ACTIONS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
@@ -132,16 +135,23 @@ def _check_returned_values(env: Any, observation_space: Any, action_space: Any) 
 
 def _reward_of_goals(env: Any, observation_space: Any) -> Callable[..., Any] | None:
     """The `compute_reward` of a goal environment, or None for any other environment."""
-    found = (getattr(layer, "compute_reward", None) for layer in layers(env))
-    compute_reward: Callable[..., Any] | None = next(filter(None, found), None)
-    if compute_reward is None or not isinstance(observation_space, spaces.Dict):
+    found = [layer for layer in layers(env) if hasattr(layer, "compute_reward")]
+    computes = any(map(_computes_reward, found))
+    if not computes or not isinstance(observation_space, spaces.Dict):
         return None
     keys = ("observation", "achieved_goal", "desired_goal")
     missing = [key for key in keys if key not in observation_space.spaces]
     assert not missing, (
         f"a goal environment shows {', '.join(keys)}; here there is no {' and no '.join(missing)}"
     )
+    compute_reward: Callable[..., Any] = found[0].compute_reward
     return compute_reward
+
+
+def _computes_reward(layer: Any) -> bool:
+    """Whether a layer has a `compute_reward` that does more than call that of the next layer."""
+    method = getattr(type(layer), "compute_reward", None)
+    return "compute_reward" in vars(layer) or getattr(method, "__module__", None) not in _FORWARDING
 
 
 def _check_numbers(steps: Iterable[Any], compute_reward: Callable[..., Any] | None) -> None:
