@@ -134,3 +134,12 @@ def test_parameters_are_given_out_and_taken_back() -> None:
     assert np.allclose(model.get_parameters()[names[0]], values[names[0]] + 1)
     with pytest.raises(RuntimeError, match="missing"):
         model.load_parameters({names[0]: values[names[0]]})
+
+
+def test_parameters_may_be_a_list_in_order() -> None:
+    model = small_ppo()
+    values = [-np.ones(variable.shape) for variable in model.get_parameter_list()]
+    model.load_parameters(values)
+    assert all((value == -1).all() for value in model.get_parameters().values())
+    with pytest.raises(RuntimeError, match=r"a list of 1, .* in the order of get_parameter_list"):
+        model.load_parameters(values[:1])

@@ -6,9 +6,9 @@ import contextlib
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import attrs
 
@@ -26,7 +26,7 @@ from rlk_baselines.environments.held import Held
 from rlk_baselines.environments.spaces import space_of, space_state
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.program_warnings import warn_program
-from rlk_baselines.refusals import Refused
+from rlk_baselines.refusals import ParametersDoNotFit, Refused
 from rlk_baselines.sb3.saved import files as sb3_files
 from rlk_baselines.sb3.saved import loading as sb3_loading
 from rlk_baselines.tensorflow import files as tensorflow_files
@@ -196,9 +196,26 @@ def read(path: Path, *, runs_code: bool = False) -> State:
     return serializer.read(path)
 
 
-def parameters_in(place: Place, model: BaseRLModel) -> Mapping[str, Any]:
-    """The parameters in the file of a saved model, by the names that they have in `model`."""
-    with file_at(place) as path:
+def parameters_in(place: Place | Sequence[Any], model: BaseRLModel) -> Mapping[str, Any]:
+    """The parameters in the file of a saved model, by the names that they have in `model`.
+
+    Args:
+        place: the file, or the values of all parameters in the order of `get_parameter_list`.
+        model: the model.
+
+    Raises:
+        ParametersDoNotFit: if there are more or fewer values than parameters.
+    """
+    if isinstance(place, (list, tuple)):
+        names = list(model.get_parameters())
+        if len(place) != len(names):
+            raise ParametersDoNotFit(
+                f"load_parameters was given a list of {len(place)}, and the model has "
+                f"{len(names)} parameters. Pass one value for each, in the order of "
+                "get_parameter_list(), or a dict of values by name."
+            )
+        return dict(zip(names, place, strict=True))
+    with file_at(cast(Place, place)) as path:
         if tensorflow_files.is_from_there(path):
             return tensorflow_loading.parameters(model, tensorflow_files.read(path))
         if sb3_files.is_from_there(path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -268,12 +268,15 @@ class BaseRLModel(Constructed):
         return {}
 
     def load_parameters(
-        self, load_path_or_dict: Mapping[str, Any] | str | IO[bytes], exact_match: bool = True
+        self,
+        load_path_or_dict: Mapping[str, Any] | Sequence[Any] | str | IO[bytes],
+        exact_match: bool = True,
     ) -> None:
         """Set parameters; the optimisers' states do not change.
 
         Args:
-            load_path_or_dict: the result of `get_parameters`, or the path or file of a saved model.
+            load_path_or_dict: the result of `get_parameters`, values in the order of
+                `get_parameter_list`, or the path or file of a saved model.
             exact_match: whether to refuse values that lack a parameter.
 
         Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -118,7 +118,9 @@ class GAIL(ActorCriticRLModel):
         return found
 
     def load_parameters(
-        self, load_path_or_dict: Mapping[str, Any] | str | IO[bytes], exact_match: bool = True
+        self,
+        load_path_or_dict: Mapping[str, Any] | Sequence[Any] | str | IO[bytes],
+        exact_match: bool = True,
     ) -> None:
         """As in `BaseRLModel`, with the discriminator's parameters."""
         values = load_path_or_dict
