@@ -17,14 +17,14 @@ def fmt_row(width: int, row: Iterable[Any], header: bool = False) -> str:
     return f"{found}\n{'-' * len(found)}" if header else found
 
 
-def fmt_item(item: Any, width: int) -> str:
+def fmt_item(item: Any, min_width: int) -> str:
     """An item, right-justified; a float has five decimals, or two and an exponent."""
     value: Any = item[()] if isinstance(item, np.ndarray) else item
     if not isinstance(value, (float, np.floating)):
-        return str(value).rjust(width)
+        return str(value).rjust(min_width)
     number = float(value)
     is_usual = number == 0 or 1e-4 <= abs(number) <= 1e4
-    return (f"{number:7.5f}" if is_usual else f"{number:7.2e}").rjust(width)
+    return (f"{number:7.5f}" if is_usual else f"{number:7.2e}").rjust(min_width)
 
 
 def colorize(string: str, color: str, bold: bool = False, highlight: bool = False) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rlk_baselines.policies.by_name import (
     CnnLnLstmPolicy,
     CnnLstmPolicy,
@@ -19,6 +21,7 @@ from rlk_baselines.policies.classes import (
 )
 from rlk_baselines.policies.extractors import nature_cnn
 from rlk_baselines.policies.registered import get_policy_from_name, register_policy
+from rlk_baselines.refusals import belongs_to_tensorflow
 
 __all__ = [
     "ActorCriticPolicy",
@@ -36,3 +39,8 @@ __all__ = [
     "nature_cnn",
     "register_policy",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    instead = "net_arch=[…] of a FeedForwardPolicy, or torch.nn.Sequential of torch.nn.Linear"
+    raise belongs_to_tensorflow(__name__, name, {"mlp_extractor": instead})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,7 @@ __all__ = [
     "ConstantSchedule",
     "LinearSchedule",
     "PiecewiseSchedule",
+    "Schedule",
     "Scheduler",
     "constant",
     "constfn",
@@ -43,6 +45,19 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
     "middle_drop": middle_drop,
     "double_middle_drop": double_middle_drop,
 }
+
+
+class Schedule(ABC):
+    """The interface of schedules; the classes of this module count as its subclasses."""
+
+    @abstractmethod
+    def value(self, step: float) -> float:
+        """The value at a timestep."""
+
+
+Schedule.register(ConstantSchedule)
+Schedule.register(LinearSchedule)
+Schedule.register(PiecewiseSchedule)
 
 
 def constfn(val: float) -> Callable[[Any], float]:
