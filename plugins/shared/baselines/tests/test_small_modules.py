@@ -13,6 +13,7 @@ from rlk_baselines.common.cg import conjugate_gradient
 from rlk_baselines.common.console_util import colorize, fmt_item, fmt_row
 from rlk_baselines.common.dataset import Dataset, iterbatches
 from rlk_baselines.common.math_util import (
+    discount_with_boundaries,
     explained_variance_2d,
     flatten_arrays,
     unflatten_vector,
@@ -114,6 +115,18 @@ def test_the_explained_variance_of_columns() -> None:
     # A column of variance 2.5e-9, of which a constant explains nothing.
     small = np.array([[0.0], [1e-4]])
     assert explained_variance_2d(np.zeros((2, 1)), small) == pytest.approx([0.0])
+
+
+def test_discounted_sums_end_with_episodes() -> None:
+    rewards = np.array([1, 2, 3, 4])
+    one = discount_with_boundaries(rewards, [1, 0, 0, 1], 0.9)
+    assert one == pytest.approx([1 + 0.9 * 2 + 0.81 * 3, 2 + 0.9 * 3, 3, 4])
+    other = discount_with_boundaries(rewards, [False] * 4, 0.5)
+    assert other == pytest.approx([1 + 1 + 0.75 + 0.5, 2 + 1.5 + 1, 5, 4])
+    starts = np.array([[1, 0, 0, 1], [0, 0, 0, 0]]).T
+    found = discount_with_boundaries(np.stack([rewards, rewards], 1), starts, 0.5)
+    assert found[:, 1] == pytest.approx(other) and found[:, 0] == pytest.approx([2.75, 3.5, 3, 4])
+    assert rewards.tolist() == [1, 2, 3, 4]
 
 
 def test_a_logger_may_be_another_for_a_while(tmp_path: Path) -> None:

@@ -111,9 +111,10 @@ class Monitor(Wrapper):
 
     def _finish(self, info: dict[str, Any]) -> dict[str, Any]:
         inner = info.get("episode", {"r": sum(self.rewards), "l": len(self.rewards)})
-        return_, length = round(float(inner["r"]), DIGITS), int(inner["l"])
+        exact, length = float(inner["r"]), int(inner["l"])
+        return_ = round(exact, DIGITS)
         seconds = round(time.time() - self.t_start, DIGITS)
-        self.episode_rewards.append(return_)
+        self.episode_rewards.append(exact)
         self.episode_lengths.append(length)
         self.episode_times.append(seconds)
         missing = [key for key in self.info_keywords if key not in info]

@@ -23,7 +23,10 @@ def explained_variance(y_pred: Array, y_true: Array) -> float:
 
 
 def explained_variance_2d(y_pred: Array, y_true: Array) -> Array:
-    """The explained variance of every column of [B, D], float [D]; 0 where y_true is constant."""
+    """The explained variance of every column of [B, D], float [D]; 0 where y_true is constant.
+
+    Deviation: Stable Baselines 2.10 takes the variance of the errors over all columns together.
+    """
     variance = np.var(y_true, axis=0)
     is_constant = variance < 1e-10
     left: Array = np.var(y_true - y_pred, axis=0) / np.where(is_constant, 1.0, variance)
@@ -52,21 +55,18 @@ def discount(vector: Array, gamma: float) -> Array:
     return found
 
 
-def discount_with_boundaries(rewards: Array, episode_starts: Array, gamma: float) -> Array:
-    """Discounted sums [T] as by `discount`, without what follows the end of an episode.
+def discount_with_boundaries(rewards: Any, episode_starts: Any, gamma: float) -> Array:
+    """Discounted sums as by `discount`, without what follows the end of an episode.
 
     Args:
-        rewards: float [T].
-        episode_starts: bool [T], whether step t is the first of an episode.
+        rewards: float [T], or [T, N] for N environments.
+        episode_starts: bool, of the same shape, whether a step is the first of an episode.
         gamma: the discount factor.
     """
-    found = np.zeros(len(rewards))
-    following = 0.0
-    for t in reversed(range(len(found))):
-        following = rewards[t] + gamma * following
-        found[t] = following
-        if episode_starts[t]:
-            following = 0.0
+    found = np.array(rewards, np.float64)
+    continues = 1.0 - np.asarray(episode_starts, np.float64)
+    for t in reversed(range(len(found) - 1)):
+        found[t] += gamma * continues[t + 1] * found[t + 1]
     return found
 
 

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import VectorEnv
+from gymnasium.vector.utils import concatenate, create_empty_array
 
 from rlk.records import Array
 from rlk_baselines.common.vec_env.base_vec_env import (
@@ -64,7 +66,7 @@ class FourValues(VecEnv):
     def step_async(self, actions: Any) -> None:
         if self._is_stepping:
             raise AlreadySteppingError
-        self.vector.step_async(np.asarray(actions))
+        self.vector.step_async(action_rows(self.action_space, self.num_envs, actions))
         self._is_stepping = True
 
     def step_wait(self) -> Stepped:
@@ -107,6 +109,25 @@ class FourValues(VecEnv):
     ) -> list[Any]:
         chosen = self._get_indices(indices)
         return list(self.vector.call_at(chosen, method_name, *method_args, **method_kwargs))
+
+
+def action_rows(space: Any, n: int, actions: Any) -> Any:
+    """Actions for a vector of N environments: an array [N, …], or a dict or tuple of such arrays.
+
+    Args:
+        space: the action space of one environment.
+        n: N.
+        actions: an action for each environment.
+
+    Raises:
+        ValueError: if the number of actions of a Dict or Tuple is not N.
+    """
+    if not isinstance(space, (spaces.Dict, spaces.Tuple)):
+        return np.asarray(actions)
+    if len(actions) != n:
+        raise ValueError(f"got {len(actions)} actions, not {n}: one for each environment")
+    rows: Any = create_empty_array(space, n)
+    return concatenate(space, actions, rows)
 
 
 def four_values(n: int, result: tuple[Any, Any, Any, Any, Mapping[str, Any]]) -> Stepped:

@@ -160,7 +160,7 @@ class VecNormalize(VecEnvWrapper):
         """Normalise rewards, without updating the statistics."""
         if not self.norm_reward:
             return reward
-        scaled = reward / np.sqrt(self.ret_rms.var + self.epsilon)
+        scaled = reward / float(np.sqrt(self.ret_rms.var + self.epsilon))  # keeps float32
         clipped: Array = np.clip(scaled, -self.clip_reward, self.clip_reward)
         return clipped
 

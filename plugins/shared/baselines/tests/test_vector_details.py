@@ -1,0 +1,70 @@
+"""Details of vectors that programs for Stable Baselines 2.10 rely on."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from rlk_baselines import gym
+from rlk_baselines.bench import Monitor
+from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
+
+PARTS = [spaces.Discrete(3), spaces.Box(-1, 1, (2,), np.float32)]
+
+
+class Structured(gym.Env):
+    """Observes zeros, and returns the action in the info."""
+
+    observation_space = spaces.Box(-1, 1, (1,), np.float32)
+
+    def __init__(self, action_space: Any) -> None:
+        self.action_space = action_space
+
+    def reset(self) -> Any:
+        return np.zeros(1, np.float32)
+
+    def step(self, action: Any) -> Any:
+        assert self.action_space.contains(action)
+        parts = action.values() if isinstance(action, dict) else action
+        return np.zeros(1, np.float32), float(sum(np.sum(part) for part in parts)), False, {}
+
+
+@pytest.mark.parametrize(
+    "space", [spaces.Tuple(PARTS), spaces.Dict({"a": PARTS[0], "b": PARTS[1]})]
+)
+@pytest.mark.parametrize("kind", [DummyVecEnv, partial(SubprocVecEnv, start_method="fork")])
+def test_actions_may_have_parts(kind: Any, space: Any) -> None:
+    env = kind([lambda: Structured(space), lambda: Structured(space)])
+    env.reset()
+    samples = [env.action_space.sample() for _ in range(2)]
+    parts = [one.values() if isinstance(one, dict) else one for one in samples]
+    _, rewards, _, _ = env.step(samples)
+    assert rewards == pytest.approx([sum(map(np.sum, one)) for one in parts], abs=1e-6)
+    with pytest.raises(ValueError, match="got 1 actions, not 2: one for each environment"):
+        env.step(samples[:1])
+    env.close()
+
+
+def test_an_unknown_way_to_start_workers_is_refused(counting) -> None:
+    with pytest.raises(ValueError, match=r"start_method is 'forkserver'.*, got 'illegal_method'"):
+        SubprocVecEnv([counting], start_method="illegal_method")
+
+
+def test_normalised_rewards_keep_their_type(counting) -> None:
+    env = VecNormalize(DummyVecEnv([counting]))
+    env.reset()
+    _, rewards, _, _ = env.step([0])
+    assert rewards.dtype == env.get_original_reward().dtype == np.float32
+    assert env.normalize_reward(np.array([1, 1])) == pytest.approx(np.repeat(rewards, 2))
+
+
+def test_a_monitor_rounds_returns_only_in_its_rows(counting) -> None:
+    env = Monitor(counting(3, reward=0.1 + 1e-8), None)
+    env.reset()
+    info = [env.step(0) for _ in range(3)][-1][3]
+    assert info["episode"]["r"] == 0.3
+    assert env.get_episode_rewards() == [3 * (0.1 + 1e-8)]
