@@ -6,13 +6,16 @@ Models write their rows of metrics here. Until `configure` is called, rows are o
 from __future__ import annotations
 
 import datetime
+import functools
 import os
 import sys
 import tempfile
+import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from rlk_baselines.common.misc_util import mpi_rank_or_zero
 from rlk_baselines.log_formats import (
     CSVOutputFormat,
     HumanOutputFormat,
@@ -23,6 +26,7 @@ from rlk_baselines.log_formats import (
     make_output_format,
     read_csv,
     read_json,
+    read_tb,
     valid_float_value,
 )
 
@@ -32,6 +36,7 @@ __all__ = [
     "JSONOutputFormat",
     "KVWriter",
     "Logger",
+    "ProfileKV",
     "ScopedConfigure",
     "SeqWriter",
     "TensorBoardOutputFormat",
@@ -51,8 +56,10 @@ __all__ = [
     "logkv_mean",
     "logkvs",
     "make_output_format",
+    "profile",
     "read_csv",
     "read_json",
+    "read_tb",
     "record",
     "record_mean",
     "record_tabular",
@@ -138,11 +145,14 @@ Logger.DEFAULT = Logger.CURRENT = Logger(None, [HumanOutputFormat(sys.stdout)])
 def configure(folder: str | None = None, format_strs: Sequence[str] | None = None) -> None:
     """Write rows to files from now on.
 
+    Under mpirun, the names of the files of rank R end in `-rank00R`, except for those of rank 0.
+
     Args:
         folder: the folder of the files. None means the environment variable OPENAI_LOGDIR, or else
             a new temporary folder.
         format_strs: some of `stdout`, `log`, `json`, `csv` and `tensorboard`. None means the
-            environment variable OPENAI_LOG_FORMAT (comma-separated), or else `stdout,log,csv`.
+            environment variable OPENAI_LOG_FORMAT (comma-separated), or else `stdout,log,csv`; for
+            other ranks than 0, OPENAI_LOG_FORMAT_MPI, or else `log`.
 
     Raises:
         ValueError: for an unknown format.
@@ -153,9 +163,14 @@ def configure(folder: str | None = None, format_strs: Sequence[str] | None = Non
         now = datetime.datetime.now().strftime("openai-%Y-%m-%d-%H-%M-%S-%f")
         folder = os.path.join(tempfile.gettempdir(), now)
     os.makedirs(folder, exist_ok=True)
+    rank = mpi_rank_or_zero()
     if format_strs is None:
-        format_strs = os.getenv("OPENAI_LOG_FORMAT", "stdout,log,csv").split(",")
-    formats = [make_output_format(one, folder) for one in filter(None, format_strs)]
+        usual = (
+            ("OPENAI_LOG_FORMAT_MPI", "log") if rank else ("OPENAI_LOG_FORMAT", "stdout,log,csv")
+        )
+        format_strs = os.getenv(*usual).split(",")
+    suffix = f"-rank{rank:03}" if rank else ""
+    formats = [make_output_format(one, folder, suffix) for one in filter(None, format_strs)]
     reset()
     Logger.CURRENT = Logger(folder, formats)
     log(f"Logging to {folder}")
@@ -261,6 +276,37 @@ def get_dir() -> str | None:
 
 record_tabular = logkv
 dump_tabular = dumpkvs
+
+
+class ProfileKV:
+    """A context manager that adds the seconds it takes to the value `wait_NAME` of the next row.
+
+    Args:
+        name: NAME.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = f"wait_{name}"
+
+    def __enter__(self) -> None:
+        self.start_time = time.perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        getkvs()[self.name] += time.perf_counter() - self.start_time
+
+
+def profile(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that counts the seconds of all calls of a function: see `ProfileKV`."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            with ProfileKV(name):
+                return function(*args, **kwargs)
+
+        return timed
+
+    return decorate
 
 
 def record(key: str, value: Any, exclude: Any = None) -> None:

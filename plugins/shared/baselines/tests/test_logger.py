@@ -1,0 +1,70 @@
+"""The logger by itself: files of several ranks, profiles, and what its files are read as."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rlk_baselines import logger
+
+
+@pytest.fixture(autouse=True)
+def _reset(monkeypatch):
+    for name in ("OPENAI_LOG_FORMAT", "OPENAI_LOG_FORMAT_MPI", "OMPI_COMM_WORLD_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    yield
+    logger.reset()
+
+
+def test_every_rank_writes_files_of_its_own(monkeypatch, tmp_path: Path) -> None:
+    logger.configure(str(tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["log.txt", "progress.csv"]
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "2")
+    logger.configure(str(tmp_path / "other"))
+    assert [path.name for path in (tmp_path / "other").iterdir()] == ["log-rank002.txt"]
+    monkeypatch.setenv("OPENAI_LOG_FORMAT_MPI", "json")
+    for formats in (None, ["json"]):
+        logger.configure(str(tmp_path / "json"), formats)
+        assert [path.name for path in (tmp_path / "json").iterdir()] == ["progress-rank002.json"]
+
+
+def test_the_time_of_a_function_is_a_value_of_the_row() -> None:
+    @logger.profile("play")
+    def play(seconds: float) -> float:
+        time.sleep(seconds)
+        return seconds
+
+    assert play(0.01) == 0.01 and play.__name__ == "play"
+    with pytest.raises(ZeroDivisionError), logger.ProfileKV("play"):
+        time.sleep(0.01)
+        1 / 0  # noqa: B018
+    assert 0.02 <= logger.getkvs().pop("wait_play") < 1
+
+
+def test_an_array_of_one_number_is_a_number_in_json(tmp_path: Path) -> None:
+    logger.configure(str(tmp_path), ["json"])
+    row = {"a": np.array(1), "b": np.array([[2.5]]), "c": np.array([1, 2]), "d": [1], "e": "x"}
+    logger.logkvs(row)
+    logger.dumpkvs()
+    found = json.loads((tmp_path / "progress.json").read_text())
+    assert found == {"a": 1, "b": 2.5, "c": [1, 2], "d": [1], "e": "x"}
+
+
+def test_events_are_read_as_rows_by_step(tmp_path: Path) -> None:
+    logger.configure(str(tmp_path), ["tensorboard"])
+    for i in range(3):
+        logger.logkv("b", i)
+        if i == 1:
+            logger.logkvs({"a": 0.5, "text": "left out"})
+        logger.dumpkvs()
+    logger.reset()
+    files = list((tmp_path / "tb").iterdir())
+    for place in (tmp_path / "tb", *files):
+        found = logger.read_tb(str(place))
+        assert list(found) == ["a", "b"] and found["b"].tolist() == [0, 1, 2]
+        assert found["a"][1] == 0.5 and np.isnan(found["a"][[0, 2]]).all()
+    assert logger.read_tb(str(tmp_path)).empty
