@@ -64,6 +64,14 @@ def data() -> dict[str, Any]:
     return generate_expert_traj(expert, env=Counting(), n_episodes=4)
 
 
+@pytest.mark.parametrize("folder", [".", "", Path()])
+def test_a_folder_is_refused_before_anything_is_recorded(folder: object) -> None:
+    env = Counting()
+    env.step = None
+    with pytest.raises(PlanError, match="is a folder: name a file in it"):
+        generate_expert_traj(expert, folder, env, n_episodes=1)
+
+
 def test_episodes_are_whole_and_each_environment_plays_its_share(tmp_path: Path) -> None:
     mode = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
     env = gym.vector.SyncVectorEnv([lambda: Counting(1), lambda: Counting(3)], **mode)

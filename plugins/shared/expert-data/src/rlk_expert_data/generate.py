@@ -71,14 +71,12 @@ def record_into(
     """Record episodes and write them, with images in a folder; arguments as above.
 
     Raises:
-        PlanError: as `record` does.
+        PlanError: as `record` does, and if `save_path` is a folder.
     """
+    path = None if save_path is None else _file_at(save_path)
     found = record(player, act, n_episodes)
-    if save_path is None:
+    if path is None:
         return found
-    path = Path(save_path).expanduser()
-    if path.suffix != ".npz":
-        path = path.with_name(f"{path.name}.npz")
     path.parent.mkdir(parents=True, exist_ok=True)
     written = found
     if can_be_written(player.observation_space):
@@ -88,6 +86,14 @@ def record_into(
     with replacing(path) as file:
         np.savez(file, **written)  # type: ignore[arg-type]
     return found
+
+
+def _file_at(save_path: str | os.PathLike[str]) -> Path:
+    """The file to write, with `.npz`."""
+    path = Path(save_path).expanduser()
+    if not path.name:
+        raise PlanError(f"save_path={os.fspath(save_path)!r} is a folder: name a file in it.")
+    return path if path.suffix == ".npz" else path.with_name(f"{path.name}.npz")
 
 
 def act_of(model: Any, **keywords: Any) -> Act:
