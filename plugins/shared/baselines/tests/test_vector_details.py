@@ -11,7 +11,13 @@ from gymnasium import spaces
 
 from rlk_baselines import gym
 from rlk_baselines.bench import Monitor
-from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
+from rlk_baselines.common.vec_env import (
+    DummyVecEnv,
+    SubprocVecEnv,
+    VecEnv,
+    VecEnvWrapper,
+    VecNormalize,
+)
 
 PARTS = [spaces.Discrete(3), spaces.Box(-1, 1, (2,), np.float32)]
 
@@ -60,6 +66,26 @@ def test_normalised_rewards_keep_their_type(counting) -> None:
     _, rewards, _, _ = env.step([0])
     assert rewards.dtype == env.get_original_reward().dtype == np.float32
     assert env.normalize_reward(np.array([1, 1])) == pytest.approx(np.repeat(rewards, 2))
+
+
+class Blind(VecEnvWrapper):
+    """A vector without images."""
+
+    def reset(self) -> Any:
+        return self.venv.reset()
+
+    def step_wait(self) -> Any:
+        return self.venv.step_wait()
+
+    get_images = VecEnv.get_images
+
+    def render(self, mode: str = "human") -> Any:
+        return VecEnv.render(self, mode)
+
+
+def test_a_vector_without_images_is_not_rendered(counting) -> None:
+    with pytest.warns(UserWarning, match="nothing is rendered: Blind gives no images"):
+        assert Blind(DummyVecEnv([counting])).render() is None
 
 
 def test_a_monitor_rounds_returns_only_in_its_rows(counting) -> None:

@@ -17,6 +17,7 @@ import cloudpickle
 from rlk.errors import PlanError, RlkError
 from rlk.records import Array
 from rlk_baselines.environments.window import show
+from rlk_baselines.program_warnings import warn_program
 from rlk_films import tiled
 
 Indices = int | Iterable[int] | None
@@ -111,10 +112,17 @@ class VecEnv(ABC):
     def render(self, mode: str = "human") -> Any:
         """Show the frames of all environments in one image, or return it for `rgb_array`.
 
+        A vector that gives no images causes a warning, and the result is None.
+
         Raises:
             NotImplementedError: if `mode` is neither `human` nor `rgb_array`.
         """
-        image = tiled(self.get_images())
+        try:
+            images = self.get_images()
+        except NotImplementedError as error:
+            warn_program(f"nothing is rendered: {error}")
+            return None
+        image = tiled(images)
         if mode == "rgb_array":
             return image
         if mode == "human":
