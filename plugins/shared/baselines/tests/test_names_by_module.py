@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from rlk_baselines.common import schedules
+from rlk_baselines.common import policies, schedules
 from rlk_baselines.common.vec_env.util import copy_obs_dict, dict_to_obs, obs_space_info
 
 NAMES = {
@@ -20,6 +20,13 @@ NAMES = {
         *("set_global_seeds", "unflatten_vector", "zipsame"),
     ],
     "deepq": ["DQN", "PrioritizedReplayBuffer", "ReplayBuffer", "wrap_atari_dqn"],
+    "gym.spaces.box": ["Box"],
+    "gym.spaces.dict": ["Dict"],
+    "gym.spaces.discrete": ["Discrete"],
+    "gym.spaces.multi_binary": ["MultiBinary"],
+    "gym.spaces.multi_discrete": ["MultiDiscrete"],
+    "gym.spaces.space": ["Space"],
+    "gym.spaces.tuple": ["Tuple"],
     "her.replay_buffer": [
         *("KEY_TO_GOAL_STRATEGY", "GoalSelectionStrategy", "HindsightExperienceReplayWrapper"),
     ],
@@ -66,3 +73,9 @@ def test_a_schedule_of_a_programs_own_is_one_of_the_schedules() -> None:
     for schedule in (Doubling(), schedules.LinearSchedule(10, 0.1), schedules.ConstantSchedule(1)):
         assert isinstance(schedule, schedules.Schedule)
     assert Doubling().value(3) == 8.0
+
+
+def test_a_policy_is_found_by_its_name() -> None:
+    assert policies.get_policy_from_name(None, "MlpPolicy") is policies.MlpPolicy
+    with pytest.raises(ValueError, match=r"no policy 'MlpPolice'; there are \['CnnLnLstmPolicy'"):
+        policies.get_policy_from_name(None, "MlpPolice")

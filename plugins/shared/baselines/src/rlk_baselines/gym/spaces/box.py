@@ -1,0 +1,5 @@
+"""`Box`, by its module in gym."""
+
+from gymnasium.spaces import Box
+
+__all__ = ["Box"]
