@@ -1,8 +1,8 @@
-"""Which ends of episodes are counted."""
+"""Which ends of episodes are counted, and what monitors report of them."""
 
 import numpy as np
 
-from rlk.episode_ends import counted
+from rlk.episode_ends import counted, reported
 
 ENDED = np.array([True, True, False])
 
@@ -18,3 +18,12 @@ def test_an_episode_whose_game_continues_does_not_count():
     assert counted(ENDED, {"final_info": {"goes_on": goes_on}}).tolist() == [False, True, False]
     mixed = np.array([True, None, None], object)
     assert counted(ENDED, {"final_info": {"goes_on": mixed}}).tolist() == [False, True, False]
+
+
+def test_what_a_monitor_reports_is_told_from_an_environments_own_value():
+    told = {"episode": {"r": np.array([1.5, 0.0]), "l": np.array([3, 0])}}
+    assert reported(told, 0) == (1.5, 3) and reported(told, 1) == (0.0, 0)
+    assert reported({**told, "_episode": np.array([True, False])}, 1) is None
+    for own in (np.array([5, 6]), {"id": np.array([1, 2])}, np.array([None, "x"], object)):
+        assert reported({"episode": own, "_episode": np.array([True, True])}, 0) is None
+    assert reported({}, 0) is None

@@ -22,3 +22,20 @@ def counted(ended: Array, infos: Mapping[str, Any]) -> Array:
     """
     goes_on = infos.get("final_info", {}).get("goes_on")
     return ended if goes_on is None else ended & ~goes_on.astype(bool)
+
+
+def reported(infos: Mapping[str, Any], env: int) -> tuple[float, int] | None:
+    """The return and length that a monitor inside reports of an episode, or None.
+
+    An environment's own value under the key `episode`, such as a counter, is no report.
+
+    Args:
+        infos: the last infos of episodes, in the format of Gymnasium's vector environments.
+        env: the index of the environment whose episode ended.
+    """
+    found, mask = infos.get("episode"), infos.get("_episode")
+    if not isinstance(found, Mapping) or not {"r", "l"} <= found.keys():
+        return None
+    if mask is not None and not mask[env]:
+        return None
+    return float(found["r"][env]), int(found["l"][env])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from rlk_baselines import gym
+from rlk_baselines import A2C, TRPO, gym
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common.vec_env import (
     DummyVecEnv,
@@ -18,6 +18,7 @@ from rlk_baselines.common.vec_env import (
     VecEnvWrapper,
     VecNormalize,
 )
+from rlk_baselines.sb3.common.evaluation import evaluate_policy as evaluate_policy3
 
 PARTS = [spaces.Discrete(3), spaces.Box(-1, 1, (2,), np.float32)]
 
@@ -86,6 +87,21 @@ class Blind(VecEnvWrapper):
 def test_a_vector_without_images_is_not_rendered(counting) -> None:
     with pytest.warns(UserWarning, match="nothing is rendered: Blind gives no images"):
         assert Blind(DummyVecEnv([counting])).render() is None
+
+
+@pytest.mark.parametrize("own", [5, None, "x", {"id": 3}])
+@pytest.mark.parametrize("monitored", [False, True])
+def test_an_environments_own_key_episode_does_not_count(counting, own, monitored) -> None:
+    class Own(counting):
+        def step(self, action):
+            *result, info = super().step(action)
+            return (*result, {**info, "episode": own})
+
+    env = Monitor(Own(), None) if monitored else Own()
+    for kind in (A2C, TRPO):
+        model = kind("MlpPolicy", env).learn(6, callback=lambda *_: True)
+        assert model.ep_info_buf[0] == {"r": 3.0, "l": 3}
+    assert evaluate_policy3(model, env, n_eval_episodes=2) == (3.0, 0.0)
 
 
 def test_a_monitor_rounds_returns_only_in_its_rows(counting) -> None:

@@ -262,12 +262,11 @@ class Segment:
         self._arrays["rewards"][self._i] = self._arrays["true_rewards"][self._i] = reward
         self._arrays["dones"][self._i] = self._is_start = done
         self._return += reward
-        self._step += 1
-        self._length += 1
-        self._i += 1
+        self._step, self._length, self._i = self._step + 1, self._length + 1, self._i + 1
         if done:
-            told = infos[0].get("episode")  # as a monitor counted it
-            self._returns.append(self._return if told is None else float(told["r"]))
+            told: Any = infos[0].get("episode")  # as a monitor counted it
+            is_told = isinstance(told, Mapping) and "r" in told
+            self._returns.append(float(told["r"]) if is_told else self._return)
             self._lengths.append(self._length)
             self._return, self._length = 0.0, 0
 

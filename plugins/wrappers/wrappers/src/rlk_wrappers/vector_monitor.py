@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
-from rlk.episode_ends import counted
+from rlk.episode_ends import counted, reported
 from rlk.errors import RlkError
 from rlk.records import Array
 from rlk.registry.hooks import Hooks
@@ -64,7 +64,6 @@ class VectorMonitor(VectorLayer):
         self._steps = 0
         #: The step after which each episode began; its length at the end is `_steps - _begun_at`.
         self._begun_at = np.zeros(env.num_envs, np.int64)
-        self._nowhere = np.zeros(env.num_envs, np.bool_)
         self._reset_values: list[Any] = []
         self._may_reset = config.allow_early_resets or not training
         self._started = time.monotonic()
@@ -130,12 +129,11 @@ class VectorMonitor(VectorLayer):
         indices = np.flatnonzero(ended).tolist()
         if not indices:
             return
-        inner, n = final.get("episode", {}), self.num_envs
-        by_inner = final.get("_episode", ended) if inner else self._nowhere
+        n = self.num_envs
         found = {"r": np.zeros(n), "l": np.zeros(n, np.int64), "t": np.zeros(n)}
         for i in indices:
             own = self._returns[i], self._steps - self._begun_at[i]
-            return_, length = (inner["r"][i], inner["l"][i]) if by_inner[i] else own
+            return_, length = reported(final, i) or own
             return_, length = round(float(return_), DIGITS), int(length)
             found["r"][i], found["l"][i], found["t"][i] = return_, length, seconds
             self._returns[i], self._begun_at[i] = 0.0, self._steps

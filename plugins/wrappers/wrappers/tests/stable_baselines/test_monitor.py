@@ -116,6 +116,24 @@ def test_a_life_of_a_game_is_no_episode() -> None:
     assert (play(env)["episode"]["r"], env.get_episode_rewards()) == (9.0, [9.0])
 
 
+class Counter(Rewards):
+    """Has a value of its own under the key `episode`."""
+
+    own: Any = 5
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        *result, info = super().step(action)
+        return (*result, {**info, "episode": self.own})
+
+
+@pytest.mark.parametrize("own", [5, None, "x", {"id": 3}, {"r": 99.0, "l": 99, "t": 0.0}])
+def test_an_environments_own_key_episode_does_not_count(own: Any) -> None:
+    env = Counter()
+    env.own = own
+    figures, expected = play(Monitor(env))["episode"], play(Monitor(Rewards()))["episode"]
+    assert (figures["r"], figures["l"]) == (expected["r"], expected["l"])
+
+
 def test_an_early_reset_can_be_forbidden() -> None:
     env = Monitor(Rewards(), allow_early_resets=False)
     env.reset()

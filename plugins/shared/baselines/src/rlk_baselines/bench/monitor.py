@@ -12,7 +12,7 @@ from rlk_baselines.gym.core import Wrapper
 from rlk_old_gym.interface import takes_seed
 from rlk_wrappers import LoadMonitorResultsError, get_monitor_files
 from rlk_wrappers import load_results as _load_results
-from rlk_wrappers.columns import missing_info_message, plain
+from rlk_wrappers.columns import figures_of, missing_info_message, plain
 from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path
 
 __all__ = ["LoadMonitorResultsError", "Monitor", "get_monitor_files", "load_results"]
@@ -91,8 +91,8 @@ class Monitor(Wrapper):
     def step(self, action: Any) -> Any:
         """Make one step; the last info of an episode has `episode`.
 
-        If the environment has already put its return and length there, these are used: those of an
-        Atari game whose rewards are clipped.
+        An Atari game whose rewards are clipped puts its own return and length there, and these are
+        used.
 
         Raises:
             RuntimeError: if the episode is over.
@@ -110,8 +110,7 @@ class Monitor(Wrapper):
         return observation, reward, done, info
 
     def _finish(self, info: dict[str, Any]) -> dict[str, Any]:
-        inner = info.get("episode", {"r": sum(self.rewards), "l": len(self.rewards)})
-        exact, length = float(inner["r"]), int(inner["l"])
+        exact, length = figures_of(info, self.rewards)
         return_ = round(exact, DIGITS)
         seconds = round(time.time() - self.t_start, DIGITS)
         self.episode_rewards.append(exact)

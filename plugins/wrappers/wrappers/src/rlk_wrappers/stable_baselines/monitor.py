@@ -17,6 +17,7 @@ from rlk.errors import RlkError
 from rlk_wrappers.columns import (
     early_reset_message,
     env_id,
+    figures_of,
     missing_info_message,
     options_named,
     plain,
@@ -108,10 +109,9 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         return observation, reward, terminated, truncated, info
 
     def _finish(self, info: dict[str, Any]) -> dict[str, Any]:
-        figures = (
-            *_counted(info.get("episode"), self._rewards),
-            round(time.monotonic() - self._started, DIGITS),
-        )
+        return_, length = figures_of(info, self._rewards)
+        seconds = time.monotonic() - self._started
+        figures = (round(return_, DIGITS), length, round(seconds, DIGITS))
         self._episodes.append(figures)
         missing = [key for key in self._config.info_keywords if key not in info]
         if missing:
@@ -158,17 +158,3 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         self._rewards, self._reset_values = list(state["rewards"]), list(state["reset_values"])
         self._needs_reset, self._total_steps = bool(state["needs_reset"]), int(state["total_steps"])
         self._episodes = [(float(r), int(length), float(t)) for r, length, t in state["episodes"]]
-
-
-def _counted(own: Any, rewards: list[float]) -> tuple[float, int]:
-    """The return and the length of an episode.
-
-    Args:
-        own: what the environment reports of the episode. It is used only if it has no time `t`:
-            then it is a game with clipped rewards (`rlk_atari`). Other environments that report
-            episodes do so inside of wrappers that change rewards.
-        rewards: of all steps of the episode.
-    """
-    if isinstance(own, dict) and "t" not in own:
-        return round(float(own["r"]), DIGITS), int(own["l"])
-    return round(sum(rewards), DIGITS), len(rewards)

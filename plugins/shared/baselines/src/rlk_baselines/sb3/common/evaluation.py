@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,8 @@ def evaluate_policy(
                 callback(locals(), globals())
             # The loss of a life in an Atari game ends no episode, although `done` is true.
             if done and not info.get("goes_on"):
-                monitored = info.get("episode", {})
+                told = info.get("episode")
+                monitored = told if isinstance(told, Mapping) else {}
                 episode_rewards.append(float(monitored.get("r", current_rewards[i])))
                 episode_lengths.append(int(monitored.get("l", current_lengths[i])))
                 current_rewards[i], current_lengths[i] = 0.0, 0
