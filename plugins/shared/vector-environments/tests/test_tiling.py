@@ -31,6 +31,11 @@ def test_grey_images_are_tiled_too():
     assert tile([np.ones((2, 2)), np.zeros((2, 2))]).tolist() == [[1, 1], [1, 1], [0, 0], [0, 0]]
 
 
+def test_images_may_be_one_array():
+    images = np.arange(3 * 2 * 2 * 1).reshape(3, 2, 2, 1)
+    assert np.array_equal(tile(images), tile(list(images)))
+
+
 def test_what_cannot_be_tiled_is_refused():
     for images in ([], [None, None]):
         with pytest.raises(ValueError, match="render_mode=rgb_array"):

@@ -21,12 +21,12 @@ def tile(images: Sequence[Array]) -> Array:
     are black.
 
     Args:
-        images: N arrays [H, W, C], or [H, W], all of one shape and dtype.
+        images: N arrays [H, W, C], or [H, W], all of one shape and dtype; a list or an array.
 
     Raises:
         ValueError: if there are no images, or their shapes differ.
     """
-    if not images or images[0] is None:
+    if len(images) == 0 or images[0] is None:
         raise ValueError("there is no image to tile. Make environments with render_mode=rgb_array.")
     shapes = {np.shape(image) for image in images}
     if len(shapes) > 1:
