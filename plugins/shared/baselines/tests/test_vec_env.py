@@ -171,7 +171,7 @@ def test_statistics_are_saved_and_copied(counting, tmp_path: Path) -> None:
     env = VecNormalize(DummyVecEnv([counting]), clip_obs=5.0)
     env.reset()
     env.step([0])
-    env.save(tmp_path / "stats.pkl")
+    env.save(save_path=tmp_path / "stats.pkl")
     loaded = VecNormalize.load(tmp_path / "stats.pkl", DummyVecEnv([counting]))
     assert loaded.clip_obs == 5.0 and loaded.obs_rms.mean.tolist() == env.obs_rms.mean.tolist()
     other = VecNormalize(DummyVecEnv([counting]))

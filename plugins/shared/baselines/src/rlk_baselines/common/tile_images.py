@@ -8,6 +8,6 @@ from rlk.records import Array
 from rlk_films import tiled
 
 
-def tile_images(images: Sequence[Array]) -> Array:
+def tile_images(img_nhwc: Sequence[Array]) -> Array:
     """Arrange images [H, W, C] in a grid, as one image; empty cells are black."""
-    return tiled(images)
+    return tiled(img_nhwc)

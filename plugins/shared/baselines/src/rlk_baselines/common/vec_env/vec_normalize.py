@@ -234,9 +234,9 @@ class VecNormalize(VecEnvWrapper):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
 
-    def save(self, path: Path) -> None:
+    def save(self, save_path: Path) -> None:
         """Write the statistics and settings to a file, as a pickle."""
-        with open(path, "wb") as file:
+        with open(save_path, "wb") as file:
             pickle.dump(self, file)
 
     @staticmethod
