@@ -12,6 +12,7 @@ from rlk_baselines.common.callbacks import (
     BaseCallback,
     ConvertCallback,
     EventCallback,
+    EveryNTimesteps,
     StopTrainingOnRewardThreshold,
 )
 from rlk_baselines.common.evaluation import evaluate_policy
@@ -63,6 +64,17 @@ class EveryStep(EventCallback):
 
     def _on_step(self) -> bool:
         return self._on_event()
+
+
+def test_a_callback_every_n_timesteps_counts_anew_with_the_timesteps(counting) -> None:
+    inner = Collections()
+    callback = EveryNTimesteps(10, inner)
+    model = A2C("MlpPolicy", counting(), n_steps=5).learn(35, callback=callback)
+    assert inner.n_calls == 3
+    model.learn(25, callback=callback)
+    assert inner.n_calls == 5
+    model.learn(15, callback=callback, reset_num_timesteps=False)
+    assert inner.n_calls == 7  # at 30 and 40 of 25 + 15
 
 
 def test_the_callback_of_an_evaluation_sees_the_steps_before_its_own(counting) -> None:

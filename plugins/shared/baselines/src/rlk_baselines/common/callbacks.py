@@ -278,6 +278,9 @@ class StopTrainingOnRewardThreshold(BaseCallback):
 class EveryNTimesteps(EventCallback):
     """Calls another callback every `n_steps` timesteps.
 
+    Deviation: if a later call of `learn` counts timesteps from 0 again, so does this callback; in
+    Stable Baselines 2.10 it then waits until they exceed the earlier ones.
+
     Args:
         n_steps: the least number of timesteps between two calls.
         callback: the callback to call.
@@ -290,6 +293,8 @@ class EveryNTimesteps(EventCallback):
         self.last_time_trigger = 0
 
     def _on_step(self) -> bool:
+        if self.num_timesteps < self.last_time_trigger:
+            self.last_time_trigger = 0
         if self.num_timesteps - self.last_time_trigger >= self.n_steps:
             self.last_time_trigger = self.num_timesteps
             return self._on_event()
