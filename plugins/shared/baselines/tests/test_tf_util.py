@@ -73,6 +73,8 @@ def test_gradients_in_one_row(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_belongs_to_the_graph_says_what_to_write() -> None:
     with pytest.raises(ImportError, match=r"Write model\.get_parameters\(\)\."):
         from rlk_baselines.common.tf_util import get_trainable_vars  # noqa: F401
+    with pytest.raises(ImportError, match=r"Write torch\.nn\.utils\.parameters_to_vector"):
+        from rlk_baselines.common.tf_util import GetFlat  # noqa: F401
     with pytest.raises(ImportError, match="n_cpu_tf_sess"):
         tf_util.make_session()
     assert not hasattr(tf_util, "nothing_of_theirs")
