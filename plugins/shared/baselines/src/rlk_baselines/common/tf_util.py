@@ -20,7 +20,7 @@ from rlk_baselines.refusals import belongs_to_tensorflow
 #: The functions that are refused, and what to use instead.
 _INSTEAD = {
     "GetFlat": "torch.nn.utils.parameters_to_vector(model.agent.run.policy.parameters())",
-    "SetFromFlat": "torch.nn.utils.vector_to_parameters, or model.load_parameters",
+    "SetFromFlat": "model.load_parameters, with arrays by name or in a list",
     "function": "a function of Python: torch computes at once",
     "get_globals_vars": "model.get_parameters()",
     "get_trainable_vars": "model.get_parameters()",
