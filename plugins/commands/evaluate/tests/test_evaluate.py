@@ -85,6 +85,17 @@ def test_a_monitors_figures_win_over_rewards_that_were_changed_on_the_way() -> N
     assert sorted(zip(result.returns, result.lengths, strict=True)) == [(1.0, 2), (77.0, 9)]
 
 
+@pytest.mark.parametrize("own", [5, "x", {"id": 3}])
+def test_an_environments_own_key_episode_is_not_a_monitors(own: Any) -> None:
+    class Counter(Fixed):
+        def step(self, action: Any) -> Any:
+            *rest, info = super().step(action)
+            return *rest, {**info, "episode": own}
+
+    result = evaluate(still, vector(Counter(2, 0.5)), 2)
+    assert (result.returns, result.lengths) == ([1.0, 1.0], [2, 2])
+
+
 def test_seeds_are_for_the_first_reset_of_each() -> None:
     envs = Fixed(100, 1.0), Fixed(100, 1.0)
     seen = []

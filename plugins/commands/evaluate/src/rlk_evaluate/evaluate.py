@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from rlk.episode_ends import counted
+from rlk.episode_ends import counted, reported
 from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.records import Array
 from rlk.running.actors import check_act
@@ -137,21 +137,12 @@ def _count(
     result: Evaluation, index: int, final: dict[str, Any], returns: Array, lengths: Array
 ) -> None:
     """One finished episode; Gymnasium keeps a mask `_key` for each `key` of a vector's infos."""
-    figures = _of(final, "episode", index)
-    result.returns.append(float(returns[index] if figures is None else figures["r"][index]))
-    result.lengths.append(int(lengths[index] if figures is None else figures["l"][index]))
-    success = _of(final, "is_success", index)
-    if success is not None:
+    return_, length = reported(final, index) or (float(returns[index]), int(lengths[index]))
+    result.returns.append(return_)
+    result.lengths.append(length)
+    success, mask = final.get("is_success"), final.get("_is_success")
+    if success is not None and (mask is None or mask[index]):
         result.successes.append(bool(success[index]))
-
-
-def _of(infos: dict[str, Any], key: str, index: int) -> Any:
-    """The value under `key`, if this environment reported it."""
-    return (
-        infos[key]
-        if key in infos and infos.get(f"_{key}", ~np.zeros(index + 1, dtype=bool))[index]
-        else None
-    )
 
 
 def _check_finite(returns: Array) -> None:
