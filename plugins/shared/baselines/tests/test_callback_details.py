@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rlk.errors import PlanError
-from rlk_baselines import A2C
+from rlk_baselines import A2C, logger
 from rlk_baselines.common.callbacks import (
     BaseCallback,
     ConvertCallback,
@@ -44,6 +44,20 @@ def test_a_callback_need_not_look_at_single_steps(counting) -> None:
     assert callback.model is None
     model = A2C("MlpPolicy", counting(), n_steps=5).learn(20, callback=callback)
     assert callback.ends == 4 and callback.n_calls == 20 and callback.model is model
+
+
+def test_a_callback_reaches_the_attributes_of_the_current_logger(counting, tmp_path) -> None:
+    callback = Collections()
+    A2C("MlpPolicy", counting(), n_steps=5).learn(5, callback=callback)
+    callback.logger.logkv_mean("mine", 2.0)
+    assert callback.logger.name2val == {"mine": 2.0} and callback.logger.name2cnt == {"mine": 1}
+    callback.logger.name2val.clear()
+    callback.logger.name2cnt.clear()
+    assert callback.logger.dir is None and callback.logger.level == logger.INFO
+    with logger.ScopedConfigure(str(tmp_path), ["csv"]):
+        assert callback.logger.dir == str(tmp_path)
+        assert [type(one) for one in callback.logger.output_formats] == [logger.CSVOutputFormat]
+    assert not hasattr(callback.logger, "nothing")
 
 
 def test_no_function_stops_no_training(counting) -> None:

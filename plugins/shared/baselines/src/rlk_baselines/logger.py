@@ -274,6 +274,13 @@ def get_dir() -> str | None:
     return Logger.CURRENT.get_dir()
 
 
+def __getattr__(name: str) -> Any:
+    """The attributes of the current `Logger`, which is what callbacks have in Stable Baselines."""
+    if name in ("dir", "level", "name2cnt", "name2val", "output_formats"):
+        return getattr(Logger.CURRENT, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 record_tabular = logkv
 dump_tabular = dumpkvs
 
