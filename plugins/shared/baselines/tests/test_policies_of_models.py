@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from rlk_baselines.common.policies import (
     get_policy_from_name,
     register_policy,
 )
+from rlk_baselines.deepq import MlpPolicy as DQNPolicy
 
 
 class Small(FeedForwardPolicy):
@@ -46,6 +48,19 @@ def test_policies_are_classes_names_and_registered_names(tmp_path: Path) -> None
     model.save(tmp_path / "model")
     assert PPO2.load(tmp_path / "model").predict(np.zeros(4))[0] in (0, 1)
     assert small_ppo(policy=MlpPolicy).agent.plan.policy.name == "mlp"
+
+
+def test_a_policy_may_be_a_partial_of_its_class(tmp_path: Path) -> None:
+    policy = partial(DQNPolicy, layers=[4], dueling=True)
+    model = DQN(policy, "CartPole-v1", policy_kwargs={"dueling": False})
+    shapes = [variable.shape for variable in model.get_parameter_list()]
+    assert shapes[:4] == [(4, 4), (4,), (4, 2), (2,)] and model.policy is DQNPolicy
+    model.save(tmp_path / "model")
+    loaded = DQN.load(tmp_path / "model")
+    assert loaded.policy_kwargs == {"layers": [4], "dueling": False}
+    assert loaded.predict(np.ones(4))[0] == model.predict(np.ones(4))[0]
+    again = DQN.load(tmp_path / "model", policy=partial(DQNPolicy, layers=[4], dueling=False))
+    assert again.get_parameters().keys() == model.get_parameters().keys()
 
 
 def test_a_recurrent_policy_with_the_documented_signature_remembers() -> None:
