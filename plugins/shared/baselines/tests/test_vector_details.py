@@ -69,6 +69,43 @@ def test_normalised_rewards_keep_their_type(counting) -> None:
     assert env.normalize_reward(np.array([1, 1])) == pytest.approx(np.repeat(rewards, 2))
 
 
+class Stop(Exception):
+    """An exception of a program's own."""
+
+
+@pytest.mark.parametrize("kind", [A2C, TRPO])
+def test_an_environments_exception_arrives_as_it_is(counting, kind) -> None:
+    class Stopping(counting):
+        def step(self, action):
+            if self.steps == 2:
+                raise Stop("enough")
+            return super().step(action)
+
+        def double(self, number):
+            raise Stop(f"not {number}")
+
+    for env in (Stopping(), VecNormalize(DummyVecEnv([counting, Stopping]))):
+        with pytest.raises(Stop, match="enough") as caught:
+            kind("MlpPolicy", env).learn(20)
+        assert "failed in step: Stop: enough" in caught.value.__notes__[0]
+    vector = DummyVecEnv([counting, Stopping])
+    vector.reset()
+    with pytest.raises(Stop, match="enough"):
+        for _ in range(3):
+            vector.step([0, 0])
+    with pytest.raises(Stop, match="not 3") as caught:
+        vector.env_method("double", 3)
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__
+
+
+def test_a_function_that_makes_no_environment_raises_its_own_exception() -> None:
+    def fails() -> Any:
+        raise Stop("nothing")
+
+    with pytest.raises(Stop, match="nothing"):
+        DummyVecEnv([fails])
+
+
 class Blind(VecEnvWrapper):
     """A vector without images."""
 

@@ -18,6 +18,7 @@ from rlk_baselines.common.callbacks import BaseCallback, as_callback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, unwrap_vec_normalize
 from rlk_baselines.construction import Constructed
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv, as_vec_env
+from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.imitation import pretrain
@@ -92,7 +93,7 @@ class BaseRLModel(Constructed):
             tb_log_name,
             reset_num_timesteps,
         )
-        with self._learning():
+        with self._learning(), own_exceptions():
             self._watcher.learn(self, call)
         return self
 

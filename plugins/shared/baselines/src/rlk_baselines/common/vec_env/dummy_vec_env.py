@@ -7,6 +7,7 @@ from typing import Any
 
 from rlk_baselines.common.vec_env.four_values import FourValues
 from rlk_baselines.common.vec_env.making import makers
+from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_dummy import DummyVecEnv as Backend
 
 
@@ -24,7 +25,9 @@ class DummyVecEnv(FourValues):
     one: Any = None
 
     def __init__(self, env_fns: Sequence[Callable[[], Any]]) -> None:
-        super().__init__(Backend(makers(env_fns), info_keys=None))
+        with own_exceptions():
+            backend = Backend(makers(env_fns), info_keys=None)
+        super().__init__(backend)
 
     @property
     def envs(self) -> list[Any]:

@@ -23,6 +23,7 @@ from rlk_baselines.common.vec_env.base_vec_env import (
     VecEnv,
 )
 from rlk_baselines.environments.five_values import TRUNCATED
+from rlk_baselines.environments.own_exceptions import own_exceptions
 
 
 class FourValues(VecEnv):
@@ -54,7 +55,8 @@ class FourValues(VecEnv):
     def reset(self) -> Any:
         if self._is_stepping:
             self.step_wait()
-        observation, gathered = self.vector.reset(seed=self.take_seeds())
+        with own_exceptions():
+            observation, gathered = self.vector.reset(seed=self.take_seeds())
         self.reset_infos = one_by_one(self.num_envs, gathered)
         return copied(observation)
 
@@ -73,7 +75,9 @@ class FourValues(VecEnv):
         if not self._is_stepping:
             raise NotSteppingError
         self._is_stepping = False
-        return four_values(self.num_envs, self.vector.step_wait())
+        with own_exceptions():
+            result = self.vector.step_wait()
+        return four_values(self.num_envs, result)
 
     def seed(self, seed: int | None = None) -> list[int | None]:
         """Seed environment i by `seed + i` at the next reset; returns these seeds.
@@ -89,7 +93,8 @@ class FourValues(VecEnv):
         self.vector.close()
 
     def get_images(self) -> Sequence[Array]:
-        return list(self.vector.render())
+        with own_exceptions():
+            return list(self.vector.render())
 
     def render(self, mode: str = "human") -> Any:
         """As in `VecEnv`; a single environment renders itself, in any mode that it supports."""
@@ -108,7 +113,8 @@ class FourValues(VecEnv):
         self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
     ) -> list[Any]:
         chosen = self._get_indices(indices)
-        return list(self.vector.call_at(chosen, method_name, *method_args, **method_kwargs))
+        with own_exceptions():
+            return list(self.vector.call_at(chosen, method_name, *method_args, **method_kwargs))
 
 
 def action_rows(space: Any, n: int, actions: Any) -> Any:
