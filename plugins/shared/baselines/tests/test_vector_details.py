@@ -69,6 +69,26 @@ def test_normalised_rewards_keep_their_type(counting) -> None:
     assert env.normalize_reward(np.array([1, 1])) == pytest.approx(np.repeat(rewards, 2))
 
 
+def test_infos_do_not_change_when_others_follow(counting) -> None:
+    class Telling(counting):
+        path: list[int] = []
+        sizes = [np.zeros(2), np.zeros(3)]
+
+        def step(self, action):
+            *result, info = super().step(action)
+            self.path.append(self.steps)
+            self.sizes[self.steps % 2] += 1
+            told = {"path": self.path, "size": self.sizes[self.steps % 2], "set": set(self.path)}
+            return (*result, {**info, **told})
+
+    env = DummyVecEnv([Telling, counting])
+    env.reset()
+    seen = [env.step([0, 0])[3][0] for _ in range(3)]
+    assert [one["path"] for one in seen] == [[1], [1, 2], [1, 2, 3]]
+    assert [one["set"] for one in seen] == [{1}, {1, 2}, {1, 2, 3}]
+    assert [one["size"].tolist() for one in seen] == [[1, 1, 1], [1, 1], [2, 2, 2]]
+
+
 class Stop(Exception):
     """An exception of a program's own."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -159,9 +160,15 @@ def one_by_one(n: int, gathered: Mapping[str, Any]) -> list[dict[str, Any]]:
             continue
         values = one_by_one(n, column) if isinstance(column, Mapping) else column
         for i in np.flatnonzero(mask).tolist():
-            value = values[i]
-            infos[i][key] = value.item() if isinstance(value, np.generic) else value
+            infos[i][key] = _kept(values[i])
     return infos
+
+
+def _kept(value: Any) -> Any:
+    """A value of an info that later steps of the environment do not change."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return deepcopy(value) if isinstance(value, (list, dict, set, np.ndarray)) else value
 
 
 def copied(observation: Any) -> Any:
