@@ -31,7 +31,8 @@ def last_row(model: Any, folder: Path, timesteps: int) -> Any:
 
 
 def test_rows_of_dqn_have_its_names(tmp_path: Path) -> None:
-    model = DQN("MlpPolicy", "CartPole-v1", exploration_fraction=1.0, exploration_final_eps=0.3)
+    explores = {"exploration_fraction": 1.0, "exploration_final_eps": 0.3}
+    model = DQN("MlpPolicy", "CartPole-v1", seed=0, **explores)
     row = last_row(model, tmp_path, 40)
     assert row["steps"] == 40 and row["% time spent exploring"] == 30
     assert {"episodes", "mean 100 episode reward"} <= set(row.index)
