@@ -30,6 +30,7 @@ class UnknownName(PlanError):
         known: the names that exist; similar ones are suggested.
         hint: a sentence to add, which says where the others are listed.
         meant: what the name is known to stand for, suggested instead of similar names.
+        where: in what it was looked for, if not among the installed components (a file).
     """
 
     def __init__(
@@ -39,16 +40,18 @@ class UnknownName(PlanError):
         known: Iterable[str],
         hint: str = "",
         meant: Sequence[str] = (),
+        where: str = "",
     ) -> None:
+        inside = f" in {where}" if where else ""
         names = sorted(set(known))
         near = meant or nearest(name, names)
-        parts = [f"unknown {what} {name!r}."]
+        parts = [f"unknown {what} {name!r}{inside}."]
         if near:
             parts.append(f"Did you mean {either(near)}?")
         elif 0 < len(names) <= SHOWN:
             parts.append(f"Known: {', '.join(names)}.")
         elif not names:
-            parts.append(f"There is no {what}.")
+            parts.append(f"There is no {what}{inside}.")
         super().__init__(" ".join(filter(None, [*parts, hint])))
 
 

@@ -98,7 +98,12 @@ def test_a_file_without_a_class_is_refused_with_its_environments_and_loaded_only
     ("asked", "error", "message"),
     [
         ("nobody:Class", PlanError, "cannot import environment module 'nobody'"),
-        ("rlk_testing.environments:Math", UnknownName, "Did you mean 'Match'"),
+        (
+            "rlk_testing.environments:Math",
+            UnknownName,
+            "'Math' in rlk_testing.environments. Did you mean 'Match'",
+        ),
+        ("json:lods", UnknownName, "'lods' in json. Did you mean"),
         ("./no_such_file.py:Mine", PlanError, "does not exist"),
     ],
 )

@@ -41,9 +41,16 @@ def object_at(place: str, what: str) -> Any:
     module = found
     for part in filter(None, path.split(".")):
         if not hasattr(found, part):
-            raise UnknownName(f"object in {where}", path, classes_of(module))
+            raise UnknownName("class or function", path, own_names(module), where=where)
         found = getattr(found, part)
     return found
+
+
+def own_names(module: ModuleType) -> list[str]:
+    """The names of the classes and functions that a module defines itself."""
+    functions = (value for value in vars(module).values() if inspect.isfunction(value))
+    own = [one.__name__ for one in functions if one.__module__ == module.__name__]
+    return [*classes_of(module), *own]
 
 
 def classes_of(module: ModuleType) -> list[str]:
