@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import copy
+from collections import OrderedDict
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -8,6 +11,35 @@ from gymnasium import spaces as s
 from rlk import spaces
 
 IMAGE = s.Box(0, 255, (4, 5, 3), np.uint8)
+PLAIN = [
+    s.Box(np.float32([-1, 0]), np.float32([1, 5])),
+    s.Box(0, 255, (4, 5, 3), np.uint8),
+    s.Discrete(3, start=-2),
+    s.MultiDiscrete([[2, 3], [4, 5]], start=[[1, 0], [0, 7]]),
+    s.MultiBinary((2, 3)),
+    s.Tuple([s.Discrete(2), IMAGE]),
+    s.Dict(OrderedDict(b=s.Discrete(2), a=s.Dict(c=IMAGE))),
+    s.Text(5),
+]
+
+
+@pytest.mark.parametrize("space", PLAIN, ids=str)
+def test_a_space_of_a_derived_class_becomes_an_equal_one_of_gymnasiums(space):
+    derived = copy.deepcopy(space)
+    derived.__class__ = type("Own", (type(space),), {})
+    found = spaces.plain_space(derived)
+    assert found == space and found.dtype == space.dtype
+    if not isinstance(space, s.Text):
+        assert type(found) is type(space)
+    outer = spaces.plain_space(s.Dict(OrderedDict(z=derived, y=space)))
+    assert type(outer["z"]) is type(found) and [*outer.keys()] == ["z", "y"]
+    (part,) = spaces.plain_space(s.Tuple([derived]))
+    assert type(part) is type(found)
+
+
+@pytest.mark.parametrize("space", PLAIN, ids=str)
+def test_a_plain_space_stays_as_it_is(space):
+    assert spaces.plain_space(space) is space
 
 
 @pytest.mark.parametrize(

@@ -227,6 +227,35 @@ def test_runs_train_on_choices_that_are_counted_from_elsewhere(policy, acting):
         check_predicts(agent)
 
 
+# ---- spaces of derived classes -------------------------------------------------------------------
+
+
+class Tray(spaces.Box):
+    """A space of a program's own class."""
+
+
+class Lever(spaces.Discrete):
+    """Another one."""
+
+
+class Desk(spaces.Dict):
+    """One that holds others."""
+
+
+def test_spaces_of_derived_classes_are_known_by_their_base():
+    tray, lever = Tray(-1.0, 1.0, (2,), np.float32), Lever(3, start=1)
+    for algo in ("ppo2", "dqn"):
+        agent, _ = trained(algo, lever, tray)
+        with agent:
+            assert agent.run.clock.updates > 0
+            check_predicts(agent)
+    desk = Desk({"tray": tray, "left": spaces.Dict({"lever": lever})})
+    agent, _ = trained("ppo2", lever, desk, policy="multi-input")
+    with agent:
+        assert agent.run.clock.updates > 0
+        check_predicts(agent)
+
+
 # ---- spaces that nothing can be made for ---------------------------------------------------------
 
 BOX0 = spaces.Box(-1.0, 1.0, (0,), np.float32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,6 +13,41 @@ from gymnasium import spaces
 from rlk.records import Array
 
 Space = spaces.Space[Any]
+
+
+def plain_space(space: Space) -> Space:
+    """An equal space of Gymnasium's own class, if the space is of a class derived from that.
+
+    Components know spaces by the names of their classes. The parts of a Dict or Tuple become plain
+    as well; any other space is returned as it is.
+    """
+    if _is_plain(space):
+        return space
+    return next(equal(space) for base, equal in _EQUAL.items() if isinstance(space, base))
+
+
+#: Gymnasium's class -> a function that makes an equal space of it, with plain parts.
+_EQUAL: Mapping[type[Space], Callable[[Any], Space]] = {
+    spaces.Box: lambda one: spaces.Box(one.low, one.high, dtype=one.dtype.type),
+    spaces.Discrete: lambda one: spaces.Discrete(int(one.n), start=int(one.start)),
+    spaces.MultiDiscrete: lambda one: spaces.MultiDiscrete(
+        one.nvec, dtype=one.dtype.type, start=one.start
+    ),
+    spaces.MultiBinary: lambda one: spaces.MultiBinary(one.shape),
+    spaces.Tuple: lambda one: spaces.Tuple([plain_space(part) for part in one.spaces]),
+    spaces.Dict: lambda one: spaces.Dict(
+        OrderedDict((key, plain_space(part)) for key, part in one.spaces.items())  # in this order
+    ),
+}
+
+
+def _is_plain(space: Space) -> bool:
+    """Whether neither the space nor a part of it is of a derived class."""
+    parts: Iterable[Space] = ()
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        parts = space.values() if isinstance(space, spaces.Dict) else space.spaces
+    is_derived = isinstance(space, tuple(_EQUAL)) and type(space) not in _EQUAL
+    return not is_derived and all(map(_is_plain, parts))
 
 
 def is_image(space: Space) -> bool:

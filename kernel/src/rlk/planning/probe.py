@@ -26,18 +26,19 @@ def probe(
 
     The environment is made for this and closed again, unless it was passed. If the backend makes
     environments only together, a vector of one is made. A nested observation space is returned
-    flat, as in a run.
+    flat, as in a run, and spaces of derived classes as those of Gymnasium's.
 
     Raises:
         PlanError: if it cannot be made, or its spaces are not Gymnasium's or not supported.
     """
     from rlk.planning.usable_spaces import check_usable
-    from rlk.spaces import flat_space
+    from rlk.spaces import flat_space, plain_space
 
     wrappers = tuple(wrappers)
     observation_space, action_space = _spaces_of(env, wrappers, backend, registries)
+    action_space = plain_space(action_space)
     try:
-        observation_space = flat_space(observation_space)
+        observation_space = flat_space(plain_space(observation_space))
     except ValueError as error:
         raise PlanError(f"environment {env.name!r}: {error}. Rename one of them.") from None
     observation_space, action_space = _changed((observation_space, action_space), wrappers)
