@@ -66,6 +66,17 @@ def test_it_is_played_as_one_of_gymnasiums() -> None:
     assert env.step(0)[2:4] == (True, False)
 
 
+def test_its_reset_may_take_a_seed_but_no_options() -> None:
+    class Seeded(Old):
+        def reset(self, seed: int | None = None) -> Any:
+            return np.full(2, seed, np.float32), {}
+
+    env = FiveValues(Seeded())
+    assert env.reset(seed=7)[0].tolist() == [7, 7]
+    with pytest.raises(TypeError, match="options"):
+        env.reset(options={"level": 2})
+
+
 def test_spaces_of_the_package_gym_become_gymnasiums() -> None:
     env = FiveValues(Foreign())
     assert env.observation_space == env.action_space == spaces.Discrete(3)

@@ -70,7 +70,8 @@ class FiveValues(gymnasium.Env[Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         self._length = 0
         if self._takes_seed:
-            result = self.env.reset(seed=seed, options=options)
+            given = {} if options is None else {"options": options}  # some resets take no options
+            result = self.env.reset(seed=seed, **given)
         else:
             if seed is not None and hasattr(self.env, "seed"):
                 self.env.seed(seed)

@@ -87,6 +87,8 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
             raise RuntimeError(early_reset_message("this environment"))
         self._reset_values = options_named(self._config.reset_keywords, options)
         self._rewards, self._needs_reset = [], False
+        if options is None:  # the environment's `reset` may not take any
+            return self.env.reset(seed=seed)
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: ActType) -> tuple[ObsType, Any, bool, bool, dict[str, Any]]:
