@@ -140,7 +140,7 @@ def test_callbacks_record_stop_and_save(counting, tmp_path: Path) -> None:
     saving = CheckpointCallback(4, str(tmp_path / "kept"), "a", True, True)
     dqn.learn(4, callback=saving)
     names = sorted(path.name for path in (tmp_path / "kept").iterdir())
-    assert names == ["a_4_steps.zip", "a_replay_buffer_4_steps.zip", "a_vecnormalize_4_steps.pkl"]
+    assert names == ["a_4_steps.zip", "a_replay_buffer_4_steps.pkl", "a_vecnormalize_4_steps.pkl"]
 
 
 def test_what_is_written_otherwise_here_says_how() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from rlk.errors import PlanError
 from rlk_baselines import logger
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 def stops(result: Any) -> bool:
     """Whether a callback's result stops the training: False does, None does not.
 
-    numpy's False does, too: comparisons of numpy numbers return it.
+    The False of numpy and of torch does, too: comparisons of their numbers return it.
     """
+    if isinstance(result, torch.Tensor) and result.dtype == torch.bool and result.numel() == 1:
+        return not result.item()
     return isinstance(result, (bool, np.bool_)) and not result
 
 
@@ -72,6 +75,7 @@ class BaseCallback:
     def on_training_start(self, locals_: dict[str, Any], globals_: dict[str, Any]) -> None:
         """Called before the first collection."""
         self.locals, self.globals = locals_, globals_
+        self.num_timesteps = self.model.num_timesteps
         self._on_training_start()
 
     def _on_training_start(self) -> None:

@@ -53,6 +53,8 @@ class CallbackList(BaseCallback):
 
     def _init_callback(self) -> None:
         for callback in self.callbacks:
+            if self.parent is not None:  # the list stands for its callbacks
+                callback.parent = self.parent
             callback.init_callback(self.model)
 
     def _on_training_start(self) -> None:
@@ -238,6 +240,10 @@ class EvalCallback(EventCallback):
         if self.best_model_save_path is not None:
             self.model.save(os.path.join(self.best_model_save_path, "best_model"))
         self.best_mean_reward = self.last_mean_reward
+        return self._on_new_best()
+
+    def _on_new_best(self) -> bool:
+        """Call `callback_on_new_best`; to be overridden."""
         return self._on_event()
 
 

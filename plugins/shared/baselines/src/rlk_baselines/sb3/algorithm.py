@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import IO, Any, ClassVar, TypeVar
+from typing import IO, Any, ClassVar, Literal, TypeVar
 
 import attrs
 import numpy as np
@@ -50,7 +50,11 @@ _NEVER_CALLED = ("train", "collect_rollouts", "dump_logs", "_setup_model", "_sto
 
 def _refuse_own_algorithm(kind: type[BaseAlgorithm]) -> None:
     """Raise Refused for a class that overrides the algorithm's methods."""
-    own = [name for name in _NEVER_CALLED if hasattr(kind, name)]
+    own = [
+        name
+        for name in _NEVER_CALLED
+        if getattr(kind, name, None) is not getattr(BaseAlgorithm, name, None)
+    ]
     if own:
         raise Refused(
             f"{kind.__name__} has {' and '.join(own)}, which nothing would call: rlk trains by its "
@@ -248,7 +252,7 @@ class BaseAlgorithm(BaseRLModel):
         self: Model,
         total_timesteps: int,
         callback: Callback = None,
-        log_interval: int | None = None,
+        log_interval: int | Literal["auto"] | None = "auto",
         tb_log_name: str | None = None,
         reset_num_timesteps: bool = True,
         progress_bar: bool = False,
@@ -256,14 +260,19 @@ class BaseAlgorithm(BaseRLModel):
         """As `BaseRLModel.learn`, with a progress line on standard error for `progress_bar`.
 
         The default of `log_interval` is 1 collection for PPO, 100 for A2C, and 4 episodes for the
-        others; that of `tb_log_name` is the name of the class.
+        others, and None means one row at the end; that of `tb_log_name` is the name of the class.
         """
         if progress_bar:
             callback = [ProgressBarCallback(), as_callback(callback)]
-        rows, name = log_interval or self.rows, tb_log_name or type(self).__name__
+        rows = self.rows if log_interval == "auto" else log_interval
+        name = tb_log_name or type(self).__name__
         before = 0 if reset_num_timesteps else self.num_timesteps
         self._total_timesteps, self.start_time = before + int(total_timesteps), time.time_ns()
         return super().learn(total_timesteps, callback, rows, name, reset_num_timesteps)
+
+    def dump_logs(self) -> None:
+        """Write a row of the log now."""
+        self.agent.run.log()
 
     def predict(
         self,

@@ -17,7 +17,6 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
     "common.buffers": dict.fromkeys(
         ("BaseBuffer", "DictRolloutBuffer", "NStepReplayBuffer", "RolloutBuffer"), _STORAGES
     ),
-    "common.callbacks": {"LogEveryNTimesteps": "log_interval=… of learn"},
     "common.distributions": dict.fromkeys(
         (
             *("BernoulliDistribution", "CategoricalDistribution", "DiagGaussianDistribution"),

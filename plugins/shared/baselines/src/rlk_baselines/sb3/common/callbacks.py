@@ -32,6 +32,7 @@ __all__ = [
     "EvalCallback",
     "EventCallback",
     "EveryNTimesteps",
+    "LogEveryNTimesteps",
     "ProgressBarCallback",
     "StopTrainingOnMaxEpisodes",
     "StopTrainingOnNoModelImprovement",
@@ -50,7 +51,7 @@ class CheckpointCallback(_CheckpointCallback):
         save_freq: calls between two files.
         save_path: the folder, which is made if it does not exist.
         name_prefix: PREFIX. The model of timestep N is `PREFIX_N_steps.zip`.
-        save_replay_buffer: whether to save the replay, as `PREFIX_replay_buffer_N_steps.zip`.
+        save_replay_buffer: whether to save the replay, as `PREFIX_replay_buffer_N_steps.pkl`.
         save_vecnormalize: whether to save the statistics of a `VecNormalize`, as
             `PREFIX_vecnormalize_N_steps.pkl`.
         verbose: 2 prints the path of every model.
@@ -72,7 +73,7 @@ class CheckpointCallback(_CheckpointCallback):
         if self.n_calls % self.save_freq == 0:
             model: Any = self.model
             if self.save_replay_buffer and hasattr(model, "save_replay_buffer"):
-                model.save_replay_buffer(self._path("replay_buffer_"))
+                model.save_replay_buffer(self._path("replay_buffer_") + ".pkl")
             normalize = model.get_vec_normalize_env()
             if self.save_vecnormalize and normalize is not None:
                 normalize.save(self._path("vecnormalize_") + ".pkl")
@@ -93,7 +94,8 @@ class EvalCallback(_EvalCallback):
     Args:
         eval_env: an environment, or a vector.
         callback_on_new_best: called when there is a new best model.
-        callback_after_eval: called after every evaluation.
+        callback_after_eval: called after every evaluation, unless `callback_on_new_best` has
+            stopped the training.
         n_eval_episodes, eval_freq, log_path, best_model_save_path, deterministic, render, verbose:
             as in Stable Baselines 2.10.
         warn: ignored.
@@ -126,7 +128,7 @@ class EvalCallback(_EvalCallback):
             render,
             verbose,
         )
-        self.callback_after_eval = callback_after_eval
+        self.callback_on_new_best, self.callback = self.callback, callback_after_eval
         if callback_after_eval is not None:
             refuse_other(callback_after_eval, "EvalCallback")
             callback_after_eval.parent = self
@@ -135,20 +137,26 @@ class EvalCallback(_EvalCallback):
 
     def init_callback(self, model: Any) -> None:
         super().init_callback(model)
-        if self.callback_after_eval is not None:
-            self.callback_after_eval.init_callback(model)
+        if self.callback_on_new_best is not None:
+            self.callback_on_new_best.init_callback(model)
+
+    def _on_training_start(self) -> None:
+        super()._on_training_start()
+        if self.callback_on_new_best is not None:
+            self.callback_on_new_best.on_training_start(self.locals, self.globals)
 
     def _on_step(self) -> bool:
         goes_on = super()._on_step()
         is_due = self.eval_freq > 0 and self.n_calls % self.eval_freq == 0
-        if is_due and self.callback_after_eval is not None:
-            return not stops(self.callback_after_eval.on_step()) and goes_on
-        return goes_on
+        return goes_on if stops(goes_on) or not is_due else self._on_event()
+
+    def _on_new_best(self) -> bool:
+        return self.callback_on_new_best is None or self.callback_on_new_best.on_step()
 
     def update_child_locals(self, locals_: dict[str, Any]) -> None:
         super().update_child_locals(locals_)
-        if self.callback_after_eval is not None:
-            self.callback_after_eval.update_locals(locals_)
+        if self.callback_on_new_best is not None:
+            self.callback_on_new_best.update_locals(locals_)
 
     def _evaluated(self) -> Any:
         self._is_success_buffer = []
@@ -188,6 +196,22 @@ class EvalCallback(_EvalCallback):
             self.logger.record("eval/success_rate", rate)
         self.logger.record("time/total_timesteps", self.num_timesteps, exclude="tensorboard")
         self.logger.dump(self.num_timesteps)
+
+
+class LogEveryNTimesteps(EveryNTimesteps):
+    """Writes a row of the log every `n_steps` timesteps, in addition to those of `log_interval`.
+
+    Args:
+        n_steps: the least number of timesteps between two rows.
+    """
+
+    def __init__(self, n_steps: int) -> None:
+        super().__init__(n_steps, ConvertCallback(self._log_data))
+
+    def _log_data(self, _: Any, __: Any) -> bool:
+        model: Any = self.model
+        model.dump_logs()
+        return True
 
 
 class StopTrainingOnMaxEpisodes(BaseCallback):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class MaskablePPO(PPO):
         self: Model,
         total_timesteps: int,
         callback: Callback = None,
-        log_interval: int | None = None,
+        log_interval: int | Literal["auto"] | None = "auto",
         tb_log_name: str | None = None,
         reset_num_timesteps: bool = True,
         use_masking: bool = True,

@@ -1,0 +1,122 @@
+"""Callbacks of Stable-Baselines3: which is called when, by whom, and what it finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from rlk_baselines.sb3 import DQN, PPO
+from rlk_baselines.sb3.common.callbacks import (
+    BaseCallback,
+    CallbackList,
+    CheckpointCallback,
+    EvalCallback,
+    LogEveryNTimesteps,
+    StopTrainingOnNoModelImprovement,
+    StopTrainingOnRewardThreshold,
+)
+from rlk_baselines.sb3.common.logger import KVWriter, Logger
+
+
+class Seen(BaseCallback):
+    """Notes when it is called, with what parent."""
+
+    def __init__(self, result: Any = True) -> None:
+        super().__init__()
+        self.result, self.calls = result, []  # type: ignore[var-annotated]
+
+    def _on_training_start(self) -> None:
+        self.calls.append(("start", self.num_timesteps))
+
+    def _on_step(self) -> Any:
+        self.calls.append(("step", self.num_timesteps))
+        return self.result
+
+
+class Rows(KVWriter):
+    """Keeps the timesteps of rows."""
+
+    def __init__(self) -> None:
+        self.steps: list[int] = []
+
+    def write(self, key_values: dict[str, Any], key_excluded: Any, step: int = 0) -> None:
+        self.steps.append(step)
+
+
+def small(counting: Any, **settings: Any) -> PPO:
+    settings = {"n_steps": 8, "batch_size": 8, "n_epochs": 1, **settings}
+    return PPO("MlpPolicy", counting(), policy_kwargs={"net_arch": [4]}, **settings)
+
+
+def evaluation(counting: Any, **keywords: Any) -> EvalCallback:
+    return EvalCallback(counting(), n_eval_episodes=1, eval_freq=4, verbose=0, **keywords)
+
+
+def test_callbacks_in_a_list_have_the_lists_parent(counting: Any) -> None:
+    best, after = Seen(), Seen()
+    tell = evaluation(
+        counting,
+        callback_on_new_best=CallbackList([best, StopTrainingOnRewardThreshold(1e9)]),
+        callback_after_eval=CallbackList([after, StopTrainingOnNoModelImprovement(0)]),
+    )
+    assert small(counting).learn(64, callback=tell).num_timesteps == 8
+    assert best.parent is tell and after.parent is tell
+
+
+def test_both_callbacks_of_an_evaluation_see_the_start_of_the_training(counting: Any) -> None:
+    best, after = Seen(), Seen()
+    tell = evaluation(counting, callback_on_new_best=best, callback_after_eval=after)
+    model = small(counting).learn(8, callback=tell)
+    assert best.calls == [("start", 0), ("step", 4)]
+    assert after.calls == [("start", 0), ("step", 4), ("step", 8)]
+    assert tell.callback is after and tell.callback_on_new_best is best
+    model.learn(8, callback=tell, reset_num_timesteps=False)
+    assert after.calls[3:] == [("start", 8), ("step", 12), ("step", 16)]
+
+
+def test_a_new_best_that_stops_the_training_is_the_last_call(counting: Any) -> None:
+    after = Seen()
+    tell = evaluation(counting, callback_on_new_best=Seen(False), callback_after_eval=after)
+    assert small(counting).learn(64, callback=tell).num_timesteps == 4
+    assert after.calls == [("start", 0)]
+
+
+def test_torchs_false_stops_the_training(counting: Any) -> None:
+    stop = Seen(torch.tensor(2.0) < 1)
+    assert small(counting).learn(64, callback=stop).num_timesteps == 1
+    assert small(counting).learn(16, callback=Seen(torch.tensor(True))).num_timesteps == 16
+
+
+def test_checkpoints_of_replays_are_loaded_by_the_names_of_stable_baselines3(
+    counting: Any, tmp_path: Path
+) -> None:
+    model = DQN("MlpPolicy", counting(), buffer_size=50, policy_kwargs={"net_arch": [4]})
+    model.learn(12, callback=CheckpointCallback(6, str(tmp_path), "a", save_replay_buffer=True))
+    path = tmp_path / "a_replay_buffer_12_steps.pkl"
+    assert path.is_file()
+    other: Any = DQN("MlpPolicy", counting(), buffer_size=50, policy_kwargs={"net_arch": [4]})
+    other.load_replay_buffer(path)
+    assert other.replay_buffer.size() == 12
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"),
+    [({}, [8, 16]), ({"log_interval": 2}, [16]), ({"log_interval": None}, [16])],
+)
+def test_rows_come_at_the_log_interval(counting: Any, interval: Any, expected: Any) -> None:
+    rows, model = Rows(), small(counting)
+    model.set_logger(Logger(None, [rows]))
+    model.learn(16, **interval)
+    assert rows.steps == expected
+
+
+def test_rows_every_n_timesteps(counting: Any) -> None:
+    rows, model = Rows(), small(counting)
+    model.set_logger(Logger(None, [rows]))
+    model.learn(16, callback=LogEveryNTimesteps(5), log_interval=None)
+    assert rows.steps == [5, 10, 15, 16]
+    model.dump_logs()
+    assert rows.steps == [5, 10, 15, 16, 16]
