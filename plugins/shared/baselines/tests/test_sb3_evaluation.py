@@ -21,6 +21,7 @@ from rlk_baselines.sb3.common.callbacks import (
 )
 from rlk_baselines.sb3.common.env_util import make_vec_env
 from rlk_baselines.sb3.common.evaluation import evaluate_policy
+from rlk_baselines.sb3.common.monitor import Monitor
 from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecNormalize
 
 SMALL: dict[str, Any] = {"n_steps": 8, "batch_size": 8, "n_epochs": 1}
@@ -103,6 +104,44 @@ def test_the_callback_of_an_evaluation_sees_one_environment_after_the_other() ->
     evaluate_policy(model, vector, n_eval_episodes=2, callback=see)
     expected = [(0, 10, False), (1, 10, False), (0, 10, True), (1, 10, False), (1, 10, True)]
     assert seen == expected
+
+
+def test_the_callback_of_an_evaluation_sees_what_led_to_the_action() -> None:
+    seen: list[list[float]] = []
+
+    class Counting:
+        """Acts by the observation; takes its arguments by the names of Stable-Baselines3."""
+
+        def predict(self, observation: Any, **keywords: Any) -> Any:
+            assert {*keywords} == {"state", "episode_start", "deterministic"}
+            return observation[:, 0].astype(int) % 2, None
+
+    def see(variables: dict[str, Any], _: Any) -> None:
+        names = ("observations", "actions", "new_observations", "episode_counts")
+        seen.append([float(np.ravel(variables[name])[0]) for name in names])
+
+    evaluate_policy(Counting(), Tens(2), n_eval_episodes=2, callback=see)
+    assert seen == [[0, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 0, 1]]
+
+
+def test_an_evaluation_counts_the_episodes_of_the_monitor() -> None:
+    class Halves(gymnasium.Wrapper[Any, Any, Any, Any]):
+        """Ends an episode after two steps, and continues that of the environment inside."""
+
+        is_over = True
+
+        def reset(self, **keywords: Any) -> Any:
+            self.steps = 0
+            return self.env.reset(**keywords) if self.is_over else (np.zeros(1, np.float32), {})
+
+        def step(self, action: Any) -> Any:
+            observation, reward, self.is_over, _, info = self.env.step(action)
+            self.steps += 1
+            return observation, reward, self.is_over or self.steps == 2, False, info
+
+    model = PPO("MlpPolicy", Tens(), **SMALL)
+    assert evaluate_policy(model, Halves(Monitor(Tens(4))), n_eval_episodes=2) == (40.0, 0.0)
+    assert evaluate_policy(model, Halves(Tens(4)), n_eval_episodes=2) == (20.0, 0.0)
 
 
 def test_what_is_called_after_an_evaluation_sees_the_variables_of_training() -> None:

@@ -9,6 +9,9 @@ import numpy as np
 
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.refusals import refuse_below_one
+from rlk_baselines.sb3.common.vec_env import VecMonitor, is_vecenv_wrapped
+from rlk_baselines.sb3.common.vec_env.vec_monitor import has_monitors
+from rlk_old_gym.interface import takes
 
 
 def evaluate_policy(
@@ -29,12 +32,14 @@ def evaluate_policy(
 
     Args:
         model: an object with `predict`.
-        env: an environment, or a vector. If it is in a `Monitor`, the monitor's returns are used.
+        env: an environment, or a vector. If it is in a `Monitor`, the monitor's returns are used,
+            and the episodes are those that the monitor records.
         n_eval_episodes: the number of episodes.
         deterministic: whether the model takes the mode of its policy.
         render: whether to render every step.
         callback: called after every step with the local and global variables, once for each
-            environment `i` with episodes left; the locals have its `reward`, `done` and `info`.
+            environment `i` with episodes left; the locals have its `reward`, `done` and `info`, and
+            of all environments `observations`, `actions`, `new_observations` and `episode_counts`.
         reward_threshold: a mean return that must be exceeded.
         return_episode_rewards: whether to return two lists instead: the returns and the lengths, in
             steps, of all episodes.
@@ -46,34 +51,46 @@ def evaluate_policy(
     """
     refuse_below_one(n_eval_episodes, "evaluate_policy: n_eval_episodes")
     vector = as_vec_env(env)
+    is_monitored = is_vecenv_wrapped(vector, VecMonitor) or has_monitors(vector)
     n_envs = vector.num_envs
-    left = np.array([(n_eval_episodes + i) // n_envs for i in range(n_envs)])
+    episode_counts = np.zeros(n_envs, int)
+    episode_count_targets = np.array([(n_eval_episodes + i) // n_envs for i in range(n_envs)])
     episode_rewards: list[float] = []
     episode_lengths: list[int] = []
     current_rewards, current_lengths = np.zeros(n_envs), np.zeros(n_envs, int)
     observations, states = vector.reset(), None
-    starts = np.ones(n_envs, bool)
-    while left.any():
-        actions, states = model.predict(observations, states, starts, deterministic)
-        observations, rewards, dones, infos = vector.step(actions)
+    episode_starts = np.ones(n_envs, bool)
+    while (left := episode_counts < episode_count_targets).any():
+        actions, states = _predicted(model, observations, states, episode_starts, deterministic)
+        new_observations, rewards, dones, infos = vector.step(actions)
         current_rewards += rewards
         current_lengths += 1
-        starts = dones
+        episode_starts = dones
         for i in np.flatnonzero(left).tolist():
             reward, done, info = rewards[i], dones[i], infos[i]
             if callback is not None:
                 callback(locals(), globals())
             # The loss of a life in an Atari game ends no episode, although `done` is true.
-            if done and not info.get("goes_on"):
+            is_whole = "episode" in info if is_monitored else not info.get("goes_on")
+            if done and is_whole:
                 told = info.get("episode")
                 monitored = told if isinstance(told, Mapping) else {}
                 episode_rewards.append(float(monitored.get("r", current_rewards[i])))
                 episode_lengths.append(int(monitored.get("l", current_lengths[i])))
                 current_rewards[i], current_lengths[i] = 0.0, 0
-                left[i] -= 1
+                episode_counts[i] += 1
+        observations = new_observations
         if render:
             vector.render()
     mean, std = float(np.mean(episode_rewards)), float(np.std(episode_rewards))
     if reward_threshold is not None:
         assert mean > reward_threshold, f"Mean reward below threshold: {mean:.2f}"
     return (episode_rewards, episode_lengths) if return_episode_rewards else (mean, std)
+
+
+def _predicted(model: Any, observations: Any, states: Any, starts: Any, deterministic: bool) -> Any:
+    """Call `predict` by the keywords of Stable-Baselines3; one of Stable Baselines by position."""
+    if not takes(model.predict, "episode_start"):
+        return model.predict(observations, states, starts, deterministic)
+    keywords = {"state": states, "episode_start": starts, "deterministic": deterministic}
+    return model.predict(observations, **keywords)

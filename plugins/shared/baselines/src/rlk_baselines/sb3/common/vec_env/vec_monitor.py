@@ -48,7 +48,7 @@ class VecMonitor(VecEnvWrapper):
         info_keywords: tuple[str, ...] = (),
     ) -> None:
         super().__init__(venv)
-        if _has_monitors(venv):
+        if has_monitors(venv):
             warnings.warn(_TWICE, UserWarning, stacklevel=2)
         self.info_keywords = tuple(info_keywords)
         self.episode_count, self.t_start = 0, time.time()
@@ -110,7 +110,7 @@ class VecMonitor(VecEnvWrapper):
         return {"r": return_, "l": length, "t": seconds, **extras}
 
 
-def _has_monitors(venv: VecEnv) -> bool:
+def has_monitors(venv: VecEnv) -> bool:
     """Whether each environment is in a monitor; False if the vector cannot tell."""
     try:
         return venv.env_is_wrapped((Monitor, OldMonitor), indices=0)[0]
