@@ -34,7 +34,7 @@ def test_an_episode_begins_anew_and_its_last_observation_is_in_the_info(counting
     assert rewards.tolist() == [1.0, 1.0] and dones.tolist() == [True, False]
     assert infos[0].pop("terminal_observation").tolist() == [2, 7]
     assert infos == [
-        {"steps": 2, "nested": {"action": 0}},
+        {"steps": 2, "nested": {"action": 0}, "TimeLimit.truncated": False},
         {"steps": 2, "nested": {"action": 1}},
     ]
 
@@ -58,7 +58,7 @@ def test_a_truncated_episode_is_marked_and_one_that_ended_by_itself_is_not(count
     env = DummyVecEnv([lambda: counting(1, truncated=True), lambda: counting(1)])
     env.reset()
     *_, infos = env.step([0, 0])
-    assert infos[0]["TimeLimit.truncated"] and "TimeLimit.truncated" not in infos[1]
+    assert [info["TimeLimit.truncated"] for info in infos] == [True, False]
 
 
 def test_environments_of_gymnasium_give_four_values_too() -> None:

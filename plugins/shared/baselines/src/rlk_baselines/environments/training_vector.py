@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 from rlk.errors import EnvironmentFailed
 from rlk.vector_wrapper import TransparentVector
 from rlk_baselines.common.vec_env.base_vec_env import VecEnv
-from rlk_baselines.common.vec_env.four_values import FourValues, one_by_one
+from rlk_baselines.common.vec_env.four_values import FourValues, infos_of
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.five_values import TRUNCATED
 from rlk_old_gym.spaces import as_gymnasium_space
@@ -55,7 +55,7 @@ class BareVector(TransparentVector):
         super().__init__(venv.vector)
         self.__name__ = _name_in_errors(venv)
         self.venv, self.is_seeded = venv, is_seeded
-        self._infos: Mapping[str, Any] = {}
+        self._result: Result | None = None
 
     @property
     def spec(self) -> Any:  # type: ignore[override]
@@ -67,17 +67,14 @@ class BareVector(TransparentVector):
         return self.env.reset(seed=seed if self.is_seeded else own, options=options)
 
     def step(self, actions: Any) -> Result:
-        result = self.env.step(actions)
-        self._infos = result[4]
-        return result
+        self._result = self.env.step(actions)
+        return self._result
 
     def infos(self) -> list[dict[str, Any]]:
-        """The infos of the latest step, one for each environment."""
-        found = one_by_one(self.num_envs, self._infos)
-        last = one_by_one(self.num_envs, self._infos.get("final_info", {}))
-        for i in np.flatnonzero(self._infos.get("_final_info", ())).tolist():
-            found[i] = last[i]
-        return found
+        """The infos of the latest step, one for each environment, as `venv.step` returns them."""
+        if self._result is None:
+            return [{} for _ in range(self.num_envs)]
+        return infos_of(self.num_envs, self._result)
 
     def close(self, **kwargs: Any) -> None:
         """Do nothing: the program closes its vector."""

@@ -139,16 +139,27 @@ def action_rows(space: Any, n: int, actions: Any) -> Any:
 
 def four_values(n: int, result: tuple[Any, Any, Any, Any, Mapping[str, Any]]) -> Stepped:
     """Convert the result of Gymnasium's `step` to that of Stable Baselines' `step`, as copies."""
-    observation, reward, terminated, truncated, gathered = result
+    observation, reward, terminated, truncated, _ = result
     dones: Array = np.logical_or(terminated, truncated)
+    return copied(observation), np.array(reward), dones, infos_of(n, result)
+
+
+def infos_of(n: int, result: tuple[Any, Any, Any, Any, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The infos of Stable Baselines, N of them, in the result of Gymnasium's `step`.
+
+    Where an episode ends, the info has `terminal_observation` and `TimeLimit.truncated`.
+    """
+    *_, terminated, truncated, gathered = result
     infos = one_by_one(n, gathered) if gathered else [{} for _ in range(n)]
-    if dones.any():
-        final = one_by_one(n, gathered.get("final_info", {}))
-        for i in np.flatnonzero(dones).tolist():
-            infos[i] = {**final[i], "terminal_observation": gathered["final_obs"][i]}
-            if truncated[i] and not terminated[i]:
-                infos[i][TRUNCATED] = True
-    return copied(observation), np.array(reward), dones, infos
+    ends = np.flatnonzero(np.logical_or(terminated, truncated)).tolist()
+    final = one_by_one(n, gathered.get("final_info", {})) if ends else []
+    for i in ends:
+        infos[i] = {
+            **final[i],
+            "terminal_observation": gathered["final_obs"][i],
+            TRUNCATED: bool(truncated[i] and not terminated[i]),
+        }
+    return infos
 
 
 def one_by_one(n: int, gathered: Mapping[str, Any]) -> list[dict[str, Any]]:
