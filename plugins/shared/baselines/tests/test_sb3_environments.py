@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import gymnasium
@@ -9,10 +10,12 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from rlk_baselines import gym
 from rlk_baselines.sb3 import PPO
 from rlk_baselines.sb3.common.env_util import make_vec_env
 from rlk_baselines.sb3.common.evaluation import evaluate_policy
-from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecMonitor
+from rlk_baselines.sb3.common.monitor import Monitor
+from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecEnv, VecMonitor, VecNormalize
 
 SMALL: dict[str, Any] = {"n_steps": 16, "batch_size": 16, "n_epochs": 1}
 
@@ -59,3 +62,82 @@ def test_callbacks_see_how_an_episode_ended(wrap: Any) -> None:
     vector = wrap([Six, lambda: Six(limit=4)])
     PPO("MlpPolicy", vector, n_steps=6, batch_size=12).learn(12, callback=see)
     assert seen == [(True, [4, 4]), (False, [6, 6])]
+
+
+class Custom(VecEnv):
+    """Two environments, stepped by this class itself; an episode has three steps."""
+
+    def __init__(self) -> None:
+        super().__init__(2, spaces.Box(0, 9, (2,)), spaces.Discrete(2))
+        self.resets: list[Any] = []
+
+    def reset(self) -> Any:
+        self.t = 0
+        self.resets.append(self._seeds)
+        return np.zeros((2, 2), np.float32)
+
+    def step_async(self, actions: Any) -> None:
+        self.t += 1
+
+    def step_wait(self) -> Any:
+        dones, seen = np.full(2, self.t % 3 == 0), np.full((2, 2), self.t % 3, np.float32)
+        infos = [{"terminal_observation": np.full(2, 3, np.float32)}] * 2 if dones[0] else []
+        return seen, np.ones(2, np.float32), dones, infos
+
+    def close(self) -> None: ...
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        return [getattr(self, attr_name) for _ in indices or range(2)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        raise NotImplementedError
+
+    def env_method(self, *arguments: Any, **keywords: Any) -> list[Any]:
+        raise NotImplementedError
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        return [False for _ in indices or range(2)]
+
+
+def test_a_vector_of_the_programs_own_needs_no_seed_and_says_itself_what_it_is_in() -> None:
+    vector = Custom()
+    assert vector.seed(3) == [3, 4]
+    wrapped = VecNormalize(VecMonitor(vector), norm_reward=False)
+    assert wrapped.env_is_wrapped(Monitor) == [False, False]
+    assert wrapped.has_attr("resets") and not wrapped.has_attr("others")
+    model = PPO("MlpPolicy", wrapped, seed=5, **SMALL).learn(32)
+    ((first, second),) = vector.resets
+    assert second == first + 1
+    assert [one["l"] for one in model.ep_info_buffer] == [3] * 10
+
+
+@pytest.mark.parametrize("n_envs", [1, 2])
+def test_render_without_a_mode_returns_the_frame_of_gymnasiums_environments(n_envs: int) -> None:
+    vector = DummyVecEnv([lambda: gymnasium.make("CartPole-v1", render_mode="rgb_array")] * n_envs)
+    vector.reset()
+    frame = vector.render()
+    assert frame.shape == (400 * n_envs, 600, 3) and frame.dtype == np.uint8
+    np.testing.assert_array_equal(VecNormalize(vector).render(), vector.render(mode="rgb_array"))
+    assert vector.render_mode == VecNormalize(vector).render_mode == "rgb_array"
+
+
+def test_environments_that_show_themselves_are_asked_to() -> None:
+    class Shown(Six):
+        metadata = {"render_modes": ["human"]}
+        render_mode, frames = "human", 0
+
+        def render(self) -> None:
+            self.frames += 1
+
+    vector = DummyVecEnv([Shown, Shown])
+    vector.reset()
+    assert vector.render() is None and vector.render("human") is None
+    assert vector.get_attr("frames") == [2, 2]
+
+
+def test_environments_with_gyms_interface_are_shown_by_render_without_a_mode() -> None:
+    vector = DummyVecEnv([lambda: gym.make("CartPole-v1")])
+    vector.reset()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there may be no display
+        assert vector.render() is None

@@ -15,7 +15,7 @@ from rlk_old_gym.interface import layers, takes
 __all__ = ["TRUNCATED", "FiveValues"]
 
 #: Methods of this wrapper that vectors call.
-_OWN = ("render_as", "beyond_id", "is_wrapped")
+_OWN = ("render_as", "usual_mode", "beyond_id", "is_wrapped")
 
 
 class FiveValues(five_values.FiveValues):
@@ -34,6 +34,11 @@ class FiveValues(five_values.FiveValues):
         if mode == "human" and isinstance(frame, np.ndarray):
             return show(frame)
         return frame
+
+    def usual_mode(self) -> str:
+        """The mode of a vector's `render()`: see `VecEnv.render`."""
+        is_old = takes(self.env.render, "mode")
+        return "rgb_array" if self.render_mode == "rgb_array" and not is_old else "human"
 
     def beyond_id(self) -> list[str]:
         """What the environment has beyond its id: see `beyond_id.beyond_id`."""

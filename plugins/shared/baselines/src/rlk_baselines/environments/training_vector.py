@@ -108,7 +108,7 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
     def spec(self) -> Any:  # type: ignore[override]
         """The registration of its environments, or None."""
         try:
-            return next(iter(self.venv.get_attr("spec", 0)), None)
+            return next(iter(self.venv.get_attr("spec", [0])), None)
         except (AttributeError, NotImplementedError):
             return None
 
@@ -119,7 +119,7 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
 
     def step(self, actions: Any) -> Result:
         observation, rewards, dones, infos = self.venv.step(actions)
-        self._infos = list(infos)
+        self._infos = infos = list(infos) or [{} for _ in range(self.num_envs)]
         ended = np.asarray(dones, bool)
         cut = [bool(info.get(TRUNCATED)) for info in infos]
         truncated = ended & np.asarray(cut)

@@ -8,6 +8,7 @@ ended episode is `infos[i]["terminal_observation"]`. Shapes: N environments.
 from __future__ import annotations
 
 import inspect
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -48,6 +49,7 @@ class VecEnv(ABC):
     """
 
     metadata: Mapping[str, Any] = {"render.modes": ["human", "rgb_array"]}
+    _seeds: list[int] | None = None  #: for the next reset: see `seed`
 
     def __init__(self, num_envs: int, observation_space: Any, action_space: Any) -> None:
         self.num_envs = num_envs
@@ -84,9 +86,17 @@ class VecEnv(ABC):
     ) -> list[Any]:
         """Call the method of every environment, or of those with these indices; the results."""
 
-    @abstractmethod
     def seed(self, seed: int | None = None) -> list[Any]:
-        """Seed environment i by `seed + i`, and return the N seeds; None draws a seed."""
+        """Seed environment i by `seed + i` at the next reset; returns the N seeds.
+
+        This method only notes them as `_seeds`, for `reset` of a class that does not override it.
+
+        Args:
+            seed: of the first environment; None draws one from the operating system.
+        """
+        first = secrets.randbits(31) if seed is None else seed
+        self._seeds = [first + i for i in range(self.num_envs)]
+        return list(self._seeds)
 
     def has_attr(self, attr_name: str) -> bool:
         """Whether every environment has the attribute."""
@@ -109,14 +119,19 @@ class VecEnv(ABC):
         """A frame of every environment, uint8 [H, W, 3]."""
         raise NotImplementedError(f"{type(self).__name__} gives no images: define get_images().")
 
-    def render(self, mode: str = "human") -> Any:
+    def render(self, mode: str | None = None) -> Any:
         """Show the frames of all environments in one image, or return it for `rgb_array`.
 
         A vector that gives no images causes a warning, and the result is None.
 
+        Args:
+            mode: `human` or `rgb_array`. None means `human`, or `rgb_array` if the environments
+                have Gymnasium's interface and were made with `render_mode="rgb_array"`.
+
         Raises:
-            NotImplementedError: if `mode` is neither `human` nor `rgb_array`.
+            NotImplementedError: if `mode` is another one.
         """
+        mode = mode or self._usual_mode()
         try:
             images = self.get_images()
         except NotImplementedError as error:
@@ -128,6 +143,10 @@ class VecEnv(ABC):
         if mode == "human":
             return show(image)
         raise NotImplementedError(f"render has the modes 'human' and 'rgb_array', got {mode!r}")
+
+    def _usual_mode(self) -> str:
+        """The mode that `render` uses if it is given none."""
+        return "human"
 
     @property
     def unwrapped(self) -> VecEnv:
@@ -184,14 +203,20 @@ class VecEnvWrapper(VecEnv):
     def close(self) -> None:
         self.venv.close()
 
-    def render(self, mode: str = "human") -> Any:
-        return self.venv.render(mode=mode)
+    def render(self, mode: str | None = None) -> Any:
+        return self.venv.render() if mode is None else self.venv.render(mode=mode)
 
     def get_images(self) -> Sequence[Array]:
         return self.venv.get_images()
 
     def seed(self, seed: int | None = None) -> list[Any]:
         return self.venv.seed(seed)
+
+    def has_attr(self, attr_name: str) -> bool:
+        return self.venv.has_attr(attr_name)
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Indices = None) -> list[bool]:
+        return self.venv.env_is_wrapped(wrapper_class, indices=indices)
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         return self.venv.get_attr(attr_name, indices)

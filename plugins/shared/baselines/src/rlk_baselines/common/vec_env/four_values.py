@@ -5,7 +5,6 @@ Shapes: N environments.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
@@ -45,13 +44,17 @@ class FourValues(VecEnv):
         self.metadata = vector.metadata
         self.has_our_envs = type(self) is not FourValues  # the environments are `FiveValues`
         self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        self._seeds: list[int] | None = None
         self._is_stepping = False
 
     @property
     def spec(self) -> Any:
         """The registration (`spec`) of the first environment, or None."""
         return next(iter(self.vector.get_attr("spec", indices=[0])), None)
+
+    @property
+    def render_mode(self) -> str | None:
+        """The mode that the first environment was made to render in, or None."""
+        return self.get_attr("render_mode", 0)[0] if self.has_our_envs else None
 
     def reset(self) -> Any:
         if self._is_stepping:
@@ -80,16 +83,6 @@ class FourValues(VecEnv):
             result = self.vector.step_wait()
         return four_values(self.num_envs, result)
 
-    def seed(self, seed: int | None = None) -> list[int | None]:
-        """Seed environment i by `seed + i` at the next reset; returns these seeds.
-
-        Args:
-            seed: of the first environment; None draws one from the operating system.
-        """
-        first = secrets.randbits(31) if seed is None else seed
-        self._seeds = [first + i for i in range(self.num_envs)]
-        return list(self._seeds)
-
     def close(self) -> None:
         self.vector.close()
 
@@ -97,11 +90,17 @@ class FourValues(VecEnv):
         with own_exceptions():
             return list(self.vector.render())
 
-    def render(self, mode: str = "human") -> Any:
+    def render(self, mode: str | None = None) -> Any:
         """As in `VecEnv`; a single environment renders itself, in any mode that it supports."""
         if self.num_envs == 1 and self.has_our_envs:
-            return self.env_method("render_as", mode)[0]
+            return self.env_method("render_as", mode or self._usual_mode())[0]
+        if mode in (None, "human") and self.render_mode == "human":
+            self.get_images()  # every environment shows itself
+            return None
         return super().render(mode)
+
+    def _usual_mode(self) -> str:
+        return str(self.env_method("usual_mode", indices=0)[0]) if self.has_our_envs else "human"
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         return list(self.vector.get_attr(attr_name, indices=self._get_indices(indices)))

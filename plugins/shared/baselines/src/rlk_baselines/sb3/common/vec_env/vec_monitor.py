@@ -113,6 +113,6 @@ class VecMonitor(VecEnvWrapper):
 def has_monitors(venv: VecEnv) -> bool:
     """Whether each environment is in a monitor; False if the vector cannot tell."""
     try:
-        return venv.env_is_wrapped((Monitor, OldMonitor), indices=0)[0]
+        return venv.env_is_wrapped((Monitor, OldMonitor))[0]
     except AttributeError:
         return False
