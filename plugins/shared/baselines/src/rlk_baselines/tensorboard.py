@@ -30,6 +30,12 @@ class ScalarWriter:
         """Write several numbers, by tag."""
         self.add_summary(_scalars(values), step)
 
+    def add_text(self, tag: str, text_string: str, global_step: int = 0) -> None:
+        """Write a text, which may have markdown."""
+        from tensorboard.plugins.text.summary_v2 import text_pb
+
+        self.add_summary(text_pb(tag, text_string), global_step)
+
     def add_histogram(self, tag: str, values: Array, step: int) -> None:
         """Write a histogram of numbers."""
         from tensorboard.plugins.histogram.summary_v2 import histogram_pb

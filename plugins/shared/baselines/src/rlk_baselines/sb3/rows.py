@@ -63,6 +63,8 @@ class OwnRows(Rows):
         for tag, value in row.items():
             self.logger.record(tag, value)
         self.logger.dump(run.timesteps)
+        # As in Stable-Baselines3, callbacks find the latest update's numbers at any time.
+        self.logger.keep({tag: row[tag] for tag in row if tag.startswith("train/")})
 
     def losses(self, writer: ScalarWriter, means: Means) -> LossCurves | None:
         """None: losses are only in rows."""

@@ -20,8 +20,6 @@ from rlk_baselines.tensorboard import ScalarWriter
 
 #: Key -> the formats that leave it out.
 Excluded = Mapping[str, tuple[str, ...]]
-#: The largest number of characters of a value in a table of text.
-_WIDTH = 36
 
 
 class KVWriter:
@@ -48,10 +46,12 @@ class HumanOutputFormat(KVWriter, SeqWriter):
 
     Args:
         filename_or_file: a path, or an open file, which `close` does not close.
+        max_length: the largest number of characters of a key or a value; longer ones are cut off.
     """
 
-    def __init__(self, filename_or_file: str | IO[str]) -> None:
+    def __init__(self, filename_or_file: str | IO[str], max_length: int = 36) -> None:
         self._words = log_formats.HumanOutputFormat(filename_or_file)
+        self.max_length = max_length
 
     def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
         rows: list[tuple[str, str]] = []
@@ -62,12 +62,17 @@ class HumanOutputFormat(KVWriter, SeqWriter):
                 group = before
                 rows.append((f"{group}/", ""))
             text = f"{value:<8.3g}" if isinstance(value, (float, np.floating)) else str(value)
-            rows.append((f"   {name}" if slash else key, text.strip()[:_WIDTH]))
+            shown = f"   {name}" if slash else key
+            rows.append((self._cut(shown), self._cut(text.strip())))
         if rows:
             widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
             line = "-" * (sum(widths) + 7)
             table = [f"| {key:<{widths[0]}} | {text:<{widths[1]}} |" for key, text in rows]
             self._words.writeseq(["\n".join([line, *table, line])])
+
+    def _cut(self, text: str) -> str:
+        n = self.max_length
+        return text if len(text) <= n else f"{text[: n - 3]}..."
 
     def write_sequence(self, sequence: Sequence[str]) -> None:
         self._words.writeseq(sequence)
@@ -111,14 +116,14 @@ class CSVOutputFormat(KVWriter):
 
 
 class TensorBoardOutputFormat(KVWriter):
-    """Writes TensorBoard events by timestep; arrays become histograms.
+    """Writes TensorBoard events by timestep; arrays become histograms, and strings text.
 
     Args:
         folder: the folder for the events, or their writer.
     """
 
-    def __init__(self, folder: str | ScalarWriter) -> None:
-        self.writer = ScalarWriter(Path(folder)) if isinstance(folder, str) else folder
+    def __init__(self, folder: str | os.PathLike[str] | ScalarWriter) -> None:
+        self.writer = folder if isinstance(folder, ScalarWriter) else ScalarWriter(Path(folder))
 
     def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
         for key, value in sorted(_kept(key_values, key_excluded, "tensorboard").items()):
@@ -127,6 +132,8 @@ class TensorBoardOutputFormat(KVWriter):
                     self.writer.add_summary(one, step)
             elif isinstance(value, (np.ndarray, torch.Tensor)) and np.size(value) != 1:
                 self.writer.add_histogram(key, np.asarray(value), step)
+            elif isinstance(value, str):
+                self.writer.add_text(key, value, step)
             elif log_formats.valid_float_value(value):
                 self.writer.add_scalar(key, float(value), step)
         self.writer.flush()

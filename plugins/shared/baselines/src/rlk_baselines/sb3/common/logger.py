@@ -6,7 +6,7 @@ import datetime
 import os
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlk_baselines.logger import DEBUG, DISABLED, ERROR, INFO, WARN, read_csv, read_json
@@ -61,7 +61,7 @@ class Logger:
         output_formats: the formats, each with its file.
 
     Attributes:
-        name_to_value: the values of the next row so far.
+        name_to_value: the values of the next row so far, and the latest of `keep`.
         name_to_count: the number of values in each mean.
         name_to_excluded: the formats that leave a key out.
     """
@@ -70,6 +70,7 @@ class Logger:
         self.name_to_value: dict[str, Any] = defaultdict(float)
         self.name_to_count: dict[str, int] = defaultdict(int)
         self.name_to_excluded: dict[str, tuple[str, ...]] = {}
+        self._kept: set[str] = set()  # keys whose value is shown, but was written already
         self.level = INFO
         self.dir = folder
         self.output_formats = list(output_formats)
@@ -78,6 +79,15 @@ class Logger:
         """Set a value of the next row; `exclude` names formats that leave it out."""
         self.name_to_value[key] = value
         self.name_to_excluded[key] = _names(exclude)
+        self._kept.discard(key)
+
+    def keep(self, values: Mapping[str, Any]) -> None:
+        """Show values that were written in `name_to_value`, where callbacks may look for them.
+
+        They are not written again.
+        """
+        self.name_to_value.update(values)
+        self._kept.update(values)
 
     def record_mean(self, key: str, value: float | None, exclude: Exclude = None) -> None:
         """Add a value to a mean in the next row; None is ignored."""
@@ -87,15 +97,18 @@ class Logger:
         self.name_to_value[key] = before * count / (count + 1) + value / (count + 1)
         self.name_to_count[key] = count + 1
         self.name_to_excluded[key] = _names(exclude)
+        self._kept.discard(key)
 
     def dump(self, step: int = 0) -> None:
         """Write the row, at timestep `step`, and start a new one."""
         if self.level == DISABLED:
             return
+        row = {key: self.name_to_value[key] for key in self.name_to_value.keys() - self._kept}
         for writer in self.output_formats:
             if isinstance(writer, KVWriter):
-                writer.write(dict(self.name_to_value), dict(self.name_to_excluded), step)
-        self.name_to_value.clear()
+                writer.write(dict(row), dict(self.name_to_excluded), step)
+        for key in row:
+            del self.name_to_value[key]
         self.name_to_count.clear()
         self.name_to_excluded.clear()
 

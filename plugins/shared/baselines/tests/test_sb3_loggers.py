@@ -1,0 +1,100 @@
+"""Loggers of Stable-Baselines3: what callbacks find in them, and their output formats."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from rlk_baselines.sb3 import PPO
+from rlk_baselines.sb3.common.callbacks import BaseCallback
+from rlk_baselines.sb3.common.logger import (
+    HumanOutputFormat,
+    KVWriter,
+    Logger,
+    TensorBoardOutputFormat,
+)
+
+
+class Rows(KVWriter):
+    """Keeps rows."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+
+    def write(self, key_values: dict[str, Any], key_excluded: Any, step: int = 0) -> None:
+        self.rows.append({**key_values, "step": step})
+
+
+def small(counting: Any, **settings: Any) -> PPO:
+    settings = {"n_steps": 8, "batch_size": 8, "n_epochs": 1, **settings}
+    return PPO("MlpPolicy", counting(), policy_kwargs={"net_arch": [4]}, **settings)
+
+
+def test_callbacks_find_the_numbers_of_the_latest_update(counting: Any) -> None:
+    class Seeing(BaseCallback):
+        def __init__(self) -> None:
+            super().__init__()
+            self.seen: list[Any] = []
+
+        def _on_step(self) -> bool:
+            return True
+
+        def _on_rollout_end(self) -> None:
+            self.seen.append(self.logger.name_to_value.get("train/loss"))
+
+    model, seeing, kept = small(counting), Seeing(), Rows()
+    model.set_logger(Logger(None, [kept]))
+    model.learn(24, callback=seeing)
+    losses = [row["train/loss"] for row in kept.rows]
+    assert seeing.seen == [None, *losses[:2]]
+    assert model.logger.name_to_value["train/loss"] == losses[2]
+
+
+def test_numbers_that_were_written_are_not_written_again(counting: Any) -> None:
+    class Writing(BaseCallback):
+        def _on_step(self) -> bool:
+            if self.num_timesteps == 12:
+                self.logger.record("mine", 1.0)
+                self.logger.dump(self.num_timesteps)
+            return True
+
+    model, kept = small(counting), Rows()
+    model.set_logger(Logger(None, [kept]))
+    model.learn(16, callback=Writing())
+    assert [row["step"] for row in kept.rows] == [8, 12, 16]
+    assert kept.rows[1] == {"mine": 1.0, "step": 12}
+    logger = Logger(None, [kept])
+    logger.keep({"a": 5.0})
+    logger.record_mean("a", 1.0)
+    logger.dump(3)
+    assert kept.rows[-1] == {"a": 1.0, "step": 3}
+
+
+def test_text_goes_to_tensorboard(tmp_path: Path) -> None:
+    logger = Logger(None, [TensorBoardOutputFormat(tmp_path)])
+    logger.record("recorded", "a text")
+    logger.dump(1)
+    logger.output_formats[0].writer.add_text("direct", "another", 2)
+    logger.output_formats[0].writer.flush()
+    events = EventAccumulator(str(tmp_path))
+    events.Reload()
+    found = {tag: events.Tensors(tag)[0] for tag in events.Tags()["tensors"]}
+    assert {tag: (one.step, one.tensor_proto.string_val[0]) for tag, one in found.items()} == {
+        "recorded": (1, b"a text"),
+        "direct": (2, b"another"),
+    }
+
+
+def test_long_keys_and_values_of_tables_are_cut_off() -> None:
+    text = io.StringIO()
+    HumanOutputFormat(text, max_length=8).write({"abcdefghi": "123456789", "short": "12345678"}, {})
+    assert text.getvalue().splitlines()[1:3] == [
+        "| abcde... | 12345... |",
+        "| short    | 12345678 |",
+    ]
+    text = io.StringIO()
+    HumanOutputFormat(text).write({"a" * 40: 1}, {})
+    assert f"| {'a' * 33}... | 1 |" in text.getvalue()
