@@ -11,7 +11,7 @@ import pytest
 from gymnasium import spaces
 
 from rlk_baselines import gym
-from rlk_baselines.sb3 import PPO
+from rlk_baselines.sb3 import PPO, SAC
 from rlk_baselines.sb3.common.env_util import make_vec_env
 from rlk_baselines.sb3.common.evaluation import evaluate_policy
 from rlk_baselines.sb3.common.monitor import Monitor
@@ -141,3 +141,15 @@ def test_environments_with_gyms_interface_are_shown_by_render_without_a_mode() -
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # there may be no display
         assert vector.render() is None
+
+
+def test_spaces_may_be_of_derived_classes() -> None:
+    class Own(spaces.Box): ...
+
+    class Walls(Six):
+        observation_space, action_space = Own(0, 6, (2,)), Own(-1, 1, (1,))
+
+    for kind, keywords in ((PPO, SMALL), (SAC, {"buffer_size": 300})):
+        model = kind("MlpPolicy", Walls(), **keywords).learn(16)
+        action, _ = model.predict(np.zeros(2, np.float32))
+        assert action.shape == (1,) and type(model.action_space) is spaces.Box

@@ -84,6 +84,30 @@ def test_spaces_of_the_package_gym_become_gymnasiums() -> None:
     assert env.step(0)[2:4] == (False, True)
 
 
+def test_spaces_of_derived_classes_become_those_of_their_base() -> None:
+    class Own(spaces.Box):
+        def sample(self, *arguments: Any) -> Any:
+            return np.zeros(2, np.float32)
+
+    class Few(spaces.Discrete):
+        pass
+
+    class Derived(Old):
+        def __init__(self) -> None:
+            super().__init__()
+            self.observation_space = spaces.Dict({"a": Own(-1, 1, (2,)), "b": spaces.Discrete(2)})
+            self.action_space = Few(3, start=1)
+
+    env = FiveValues(Derived())
+    assert env.action_space == spaces.Discrete(3, start=1)
+    assert env.observation_space == spaces.Dict(
+        {"a": spaces.Box(-1, 1, (2,)), "b": spaces.Discrete(2)}
+    )
+    assert type(env.action_space) is spaces.Discrete
+    assert type(env.observation_space["a"]) is spaces.Box
+    assert type(env.env.action_space) is Few
+
+
 @pytest.mark.parametrize("env", [Old, Foreign])
 def test_a_run_without_it_is_refused_and_told_what_to_say(env: Any) -> None:
     with pytest.raises(PlanError, match=r"'old-gym'.*rlk_baselines.*plugins=\['old-gym'\]"):
