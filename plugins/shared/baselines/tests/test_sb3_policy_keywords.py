@@ -9,7 +9,7 @@ import torch
 from torch import optim
 
 from rlk_baselines.refusals import Refused
-from rlk_baselines.sb3 import A2C, DQN, PPO, SAC
+from rlk_baselines.sb3 import A2C, DQN, PPO, SAC, TD3
 
 SDE = {"use_sde": True, "n_steps": 64}
 
@@ -95,3 +95,10 @@ def test_networks_that_share_their_extractor_may_say_so() -> None:
     assert SAC("MlpPolicy", "Pendulum-v1", buffer_size=256, policy_kwargs=kwargs)
     with pytest.raises(Refused, match="DQN gives actions by"):
         DQN("MlpPolicy", "CartPole-v1", buffer_size=64).policy(torch.zeros(1, 4), True)
+
+
+def test_two_critics_are_those_that_there_are() -> None:
+    for kind in (SAC, TD3):
+        kind("MlpPolicy", "Pendulum-v1", buffer_size=300, policy_kwargs={"n_critics": 2})
+        with pytest.raises(Refused, match="n_critics, but DDPG, SAC and TD3 have 2 critics here"):
+            kind("MlpPolicy", "Pendulum-v1", buffer_size=300, policy_kwargs={"n_critics": 1})

@@ -55,6 +55,10 @@ def settings_of(
             "environment show floats (MlpPolicy), for a CNN between 0 and 1."
         )
     _refuse_apart(policy, kwargs, is_off_policy)
+    if is_off_policy and kwargs.pop("n_critics", 2) != 2:
+        raise Refused(
+            "policy_kwargs has n_critics, but DDPG, SAC and TD3 have 2 critics here. Leave it out."
+        )
     if "activation_fn" in kwargs:
         kwargs["act_fun"] = kwargs.pop("activation_fn")
     had_class = has_extractor(kwargs)
