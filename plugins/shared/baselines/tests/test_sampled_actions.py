@@ -53,6 +53,10 @@ def test_dqn_of_sb3_takes_random_actions_with_its_exploration_rate() -> None:
     kinds = {len(set(model.predict(many)[0].tolist())) > 1 for _ in range(20)}
     assert kinds == {False, True}, "one draw decides for a whole batch"
     assert {int(model.policy.predict(seen)[0]) for _ in range(20)} == {int(greedy)}
+    model.exploration_rate = 0.0
+    assert model.exploration_rate == 0.0
+    assert {int(model.predict(seen)[0]) for _ in range(20)} == {int(greedy)}
+    assert model.learn(16).exploration_rate == 0.5
 
 
 @pytest.mark.parametrize("kind", [DDPG, TD3])

@@ -48,12 +48,24 @@ class DQN(OffPolicyAlgorithm):
         "tau": (1.0, "The target network is copied as a whole."),
     }
 
+    _rate_set: tuple[float, int] | None = None  #: a rate that was set, after which collection
+
     @property
     def exploration_rate(self) -> float:
-        """The current probability of a random action; 0 before the first timestep."""
+        """The current probability of a random action; 0 before the first timestep.
+
+        It may be set for `predict`; `learn` continues with that of its schedule.
+        """
+        rate, iteration = self._rate_set or (0.0, None)
+        if iteration == self.agent.run.clock.iterations:
+            return rate
         if self.num_timesteps == 0:
             return 0.0
         return float(self.agent.run.actor.metrics()["rollout/exploration_rate"])
+
+    @exploration_rate.setter
+    def exploration_rate(self, value: float) -> None:
+        self._rate_set = float(value), self.agent.run.clock.iterations
 
     def _act(self, observation: Any, state: Any, mask: Any, deterministic: bool) -> tuple[Any, Any]:
         """As in Stable-Baselines3, one draw decides whether all actions of a batch are random."""
