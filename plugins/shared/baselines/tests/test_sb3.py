@@ -85,6 +85,8 @@ def test_a_model_learns_is_saved_and_continues(tmp_path: Path) -> None:
     )
     with pytest.raises(RuntimeError, match="missing"):
         loaded.set_parameters({"policy": dict(list(parameters["policy"].items())[:1])})
+    with pytest.raises(ValueError, match=r"of 'policy', got \['critic'\]"):
+        loaded.set_parameters({**parameters, "policy.optimizer": {}, "critic": {}})
 
 
 @pytest.mark.parametrize("cls", [SAC, TD3, DDPG])

@@ -309,9 +309,13 @@ class BaseAlgorithm(BaseRLModel):
 
         Raises:
             RuntimeError: if names or shapes do not fit.
+            Refused: if a dict with `policy` has other keys than that and optimisers' states.
         """
         values: Any = load_path_or_dict
         if isinstance(values, Mapping):
+            others = [key for key in values if key != "policy" and "optimizer" not in key]
+            if "policy" in values and others:
+                raise Refused(f"set_parameters takes the parameters of 'policy', got {others}.")
             values = {k: torch.as_tensor(v).cpu() for k, v in values.get("policy", values).items()}
         self.load_parameters(values, exact_match)
 
