@@ -89,6 +89,12 @@ def test_a_model_learns_is_saved_and_continues(tmp_path: Path) -> None:
         loaded.set_parameters({**parameters, "policy.optimizer": {}, "critic": {}})
 
 
+def test_a_model_is_loaded_for_this_machine_unless_told_otherwise(tmp_path: Path) -> None:
+    ppo(device="cpu").save(tmp_path / "model")
+    assert PPO.load(tmp_path / "model").agent.plan.device == "auto"
+    assert PPO.load(tmp_path / "model", device=None).agent.plan.device == "cpu"
+
+
 @pytest.mark.parametrize("cls", [SAC, TD3, DDPG])
 def test_a_replay_is_saved_and_taken_up(cls: Any, tmp_path: Path) -> None:
     keywords: dict[str, Any] = {"learning_starts": 5, "batch_size": 8, "buffer_size": 100}

@@ -333,7 +333,7 @@ class BaseAlgorithm(BaseRLModel):
         cls: type[Model],
         path: str | os.PathLike[str] | IO[bytes],
         env: Any = None,
-        device: Any = None,
+        device: Any = "auto",
         custom_objects: Mapping[str, Any] | None = None,
         print_system_info: bool = False,
         force_reset: bool = True,
@@ -344,7 +344,8 @@ class BaseAlgorithm(BaseRLModel):
         Args:
             path: a path, with or without `.zip`, or an open binary file.
             env: the environment to learn in; a model that only acts needs none.
-            device: the device to use from now on; None keeps the saved one.
+            device: the device to use from now on, whichever the model was trained on; None keeps
+                the saved one.
             custom_objects, kwargs: as in `BaseRLModel.load`.
             print_system_info: whether to print the version of PyTorch.
             force_reset: ignored: new episodes always start.
