@@ -14,7 +14,12 @@ from gymnasium import spaces
 from rlk.errors import PlanError, RlkError
 from rlk_baselines.sb3 import PPO
 from rlk_baselines.sb3.common.atari_wrappers import AtariWrapper
-from rlk_baselines.sb3.common.env_util import is_wrapped, make_vec_env, unwrap_wrapper
+from rlk_baselines.sb3.common.env_util import (
+    is_wrapped,
+    make_atari_env,
+    make_vec_env,
+    unwrap_wrapper,
+)
 from rlk_baselines.sb3.common.monitor import Monitor, load_results
 from rlk_baselines.sb3.common.vec_env import (
     DummyVecEnv,
@@ -315,3 +320,17 @@ def test_games_are_in_a_monitor_outside_their_preprocessing() -> None:
     assert is_wrapped(inner, AtariWrapper) and is_wrapped(inner, Monitor)
     assert is_wrapped(unwrap_wrapper(inner, Monitor).env, AtariWrapper)
     assert env.reset().shape == (1, 84, 84, 1)
+
+
+def test_an_atari_game_repeats_actions_by_itself() -> None:
+    pytest.importorskip("ale_py")
+    with pytest.raises(ValueError, match=r"env_kwargs=dict\(repeat_action_probability=0\.25\)"):
+        make_atari_env("PongNoFrameskip-v4", 1, wrapper_kwargs={"action_repeat_probability": 0.25})
+    env = make_atari_env(
+        "PongNoFrameskip-v4",
+        1,
+        wrapper_kwargs={"action_repeat_probability": 0.0},
+        env_kwargs={"repeat_action_probability": 0.25},
+    )
+    (inner,) = env.get_attr("unwrapped")
+    assert inner.ale.getFloat("repeat_action_probability") == 0.25

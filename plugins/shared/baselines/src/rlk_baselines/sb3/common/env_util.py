@@ -10,6 +10,7 @@ from rlk_atari.config import AtariConfig
 from rlk_atari.deepmind import AtariGame
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.refusals import Refused
 from rlk_old_gym.interface import layers
 from rlk_wrappers.stable_baselines import Monitor
 
@@ -127,6 +128,10 @@ class AtariWrapper(AtariGame):
         screen_size: the height and width of images, in pixels.
         terminal_on_life_loss: whether the loss of a life ends an episode.
         clip_reward: whether rewards are replaced by their signs, -1, 0 or 1.
+        action_repeat_probability: 0; the emulator itself repeats actions: see the error.
+
+    Raises:
+        Refused: for another `action_repeat_probability`.
     """
 
     def __init__(
@@ -137,7 +142,14 @@ class AtariWrapper(AtariGame):
         screen_size: int = 84,
         terminal_on_life_loss: bool = True,
         clip_reward: bool = True,
+        action_repeat_probability: float = 0.0,
     ) -> None:
+        if action_repeat_probability != 0.0:
+            raise Refused(
+                f"action_repeat_probability is {action_repeat_probability}, but here the emulator "
+                "itself repeats actions. Make the game with repeat_action_probability: "
+                f"env_kwargs=dict(repeat_action_probability={action_repeat_probability})."
+            )
         config = AtariConfig(
             noop_max=noop_max,
             skip=frame_skip,
