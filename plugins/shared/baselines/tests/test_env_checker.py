@@ -88,3 +88,13 @@ def test_a_class_or_a_vector_is_not_an_environment(counting) -> None:
         check_env(counting)
     with pytest.raises(AssertionError, match=r"got a vector: pass one of them"):
         check_env(make_vec_env("CartPole-v1"))
+
+
+def test_keys_that_the_space_has_not_are_a_violation() -> None:
+    class More(Position):
+        def step(self, action):
+            seen, *rest = super().step(action)
+            return {**seen, "speed": 1.0}, *rest
+
+    with pytest.raises(AssertionError, match=r"step has keys that its space has not: \['speed'\]"):
+        check_env(More())

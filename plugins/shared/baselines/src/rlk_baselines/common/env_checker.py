@@ -200,6 +200,8 @@ def _check_observation(observation: Any, space: Any, method: str) -> None:
         for key, part in space.spaces.items():
             assert key in observation, f"{whose} has no {key!r}"
             _check_observation(observation[key], part, method)
+        others = [key for key in observation if key not in space.spaces]
+        assert not others, f"{whose} has keys that its space has not: {others}"
         return
     if not isinstance(space, spaces.Tuple):
         assert not isinstance(observation, tuple), (
