@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from rlk_baselines.sb3.common.callbacks import (
 from rlk_baselines.sb3.common.env_util import make_vec_env
 from rlk_baselines.sb3.common.evaluation import evaluate_policy
 from rlk_baselines.sb3.common.monitor import Monitor
-from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecNormalize
+from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 
 SMALL: dict[str, Any] = {"n_steps": 8, "batch_size": 8, "n_epochs": 1}
 
@@ -122,6 +123,21 @@ def test_the_callback_of_an_evaluation_sees_what_led_to_the_action() -> None:
 
     evaluate_policy(Counting(), Tens(2), n_eval_episodes=2, callback=see)
     assert seen == [[0, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 0, 1]]
+
+
+def test_an_evaluation_without_a_monitor_causes_a_warning() -> None:
+    model = PPO("MlpPolicy", Tens(), **SMALL)
+    with pytest.warns(UserWarning, match=r"not in a Monitor.*Write Monitor\(env\)"):
+        evaluate_policy(model, Tens(), n_eval_episodes=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate_policy(model, Tens(), n_eval_episodes=1, warn=False)
+        evaluate_policy(model, Monitor(Tens()), n_eval_episodes=1)
+        evaluate_policy(model, VecMonitor(DummyVecEnv([Tens])), n_eval_episodes=1)
+        evaluate_policy(model, make_vec_env(Tens, 2), n_eval_episodes=1)
+    evaluation = EvalCallback(DummyVecEnv([Tens]), eval_freq=4, verbose=0)
+    with pytest.warns(UserWarning, match="not in a Monitor"):
+        PPO("MlpPolicy", Tens(), **SMALL).learn(4, callback=evaluation)
 
 
 def test_an_evaluation_counts_the_episodes_of_the_monitor() -> None:

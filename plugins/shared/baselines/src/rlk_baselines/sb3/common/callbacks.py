@@ -98,7 +98,7 @@ class EvalCallback(_EvalCallback):
             stopped the training.
         n_eval_episodes, eval_freq, log_path, best_model_save_path, deterministic, render, verbose:
             as in Stable Baselines 2.10.
-        warn: ignored.
+        warn: whether to warn if `eval_env` is in no `Monitor`.
     """
 
     takes_vectors = True
@@ -132,6 +132,7 @@ class EvalCallback(_EvalCallback):
         if callback_after_eval is not None:
             refuse_other(callback_after_eval, "EvalCallback")
             callback_after_eval.parent = self
+        self.warn = warn
         self._is_success_buffer: list[bool] = []
         self.evaluations_successes: list[list[bool]] = []
 
@@ -168,6 +169,7 @@ class EvalCallback(_EvalCallback):
             deterministic=self.deterministic,
             return_episode_rewards=True,
             callback=self._log_success_callback,
+            warn=self.warn,
         )
 
     def _evaluate(self, model: Any, env: Any, **keywords: Any) -> Any:

@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 
 from rlk_baselines.environments.as_vec_env import as_vec_env
+from rlk_baselines.program_warnings import warn_program
 from rlk_baselines.refusals import refuse_below_one
 from rlk_baselines.sb3.common.vec_env import VecMonitor, is_vecenv_wrapped
 from rlk_baselines.sb3.common.vec_env.vec_monitor import has_monitors
 from rlk_old_gym.interface import takes
+
+_UNMONITORED = (
+    "the evaluation's environment is not in a Monitor: if wrappers change rewards or the ends of "
+    "episodes, these are counted. Write Monitor(env) around the environment itself."
+)
 
 
 def evaluate_policy(
@@ -43,7 +49,7 @@ def evaluate_policy(
         reward_threshold: a mean return that must be exceeded.
         return_episode_rewards: whether to return two lists instead: the returns and the lengths, in
             steps, of all episodes.
-        warn: ignored.
+        warn: whether to warn if there is no monitor: wrappers may change rewards and lengths.
 
     Raises:
         Refused: if `n_eval_episodes` is less than 1.
@@ -52,6 +58,8 @@ def evaluate_policy(
     refuse_below_one(n_eval_episodes, "evaluate_policy: n_eval_episodes")
     vector = as_vec_env(env)
     is_monitored = is_vecenv_wrapped(vector, VecMonitor) or has_monitors(vector)
+    if warn and not is_monitored:
+        warn_program(_UNMONITORED)
     n_envs = vector.num_envs
     episode_counts = np.zeros(n_envs, int)
     episode_count_targets = np.array([(n_eval_episodes + i) // n_envs for i in range(n_envs)])
