@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from rlk_baselines.sb3 import DQN, PPO
+from rlk_baselines.sb3 import DQN, PPO, SAC
 from rlk_baselines.sb3.common.callbacks import (
     BaseCallback,
     CallbackList,
@@ -19,6 +20,7 @@ from rlk_baselines.sb3.common.callbacks import (
     StopTrainingOnRewardThreshold,
 )
 from rlk_baselines.sb3.common.logger import KVWriter, Logger
+from rlk_baselines.sb3.common.vec_env import DummyVecEnv
 
 
 class Seen(BaseCallback):
@@ -120,3 +122,35 @@ def test_rows_every_n_timesteps(counting: Any) -> None:
     assert rows.steps == [5, 10, 15, 16]
     model.dump_logs()
     assert rows.steps == [5, 10, 15, 16, 16]
+
+
+def seen_by(model: Any, steps: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    model.learn(steps, callback=lambda variables, _: found.append(dict(variables)))
+    return found
+
+
+def test_callbacks_find_the_variables_of_on_policy_loops(counting: Any) -> None:
+    vector = DummyVecEnv([counting, counting])
+    model = PPO("MlpPolicy", vector, n_steps=2, batch_size=4, n_epochs=1, seed=0)
+    first, second, third, _ = seen_by(model, 8)
+    assert first["env"] is vector
+    assert [one["n_steps"] for one in (first, second, third)] == [0, 1, 0]
+    assert [one["iteration"] for one in (first, second, third)] == [0, 0, 1]
+    assert first["n_rollout_steps"] == 2
+    assert first["obs_tensor"].tolist() == [[0, 7], [0, 7]]
+    assert second["obs_tensor"].tolist() == first["new_obs"].tolist() == [[1, 7], [1, 7]]
+    assert first["values"].shape == (2, 1) and first["log_probs"].shape == (2,)
+    torch.testing.assert_close(first["log_probs"], -torch.as_tensor(first["neglogpacs"]))
+
+
+def test_callbacks_find_the_variables_of_off_policy_loops() -> None:
+    model: Any = SAC("MlpPolicy", "Pendulum-v1", buffer_size=300, train_freq=2, learning_starts=9)
+    found = seen_by(model, 4)
+    for one in found:  # Pendulum's actions go to 2
+        np.testing.assert_allclose(one["actions"], 2.0 * one["buffer_actions"], rtol=1e-6)
+        np.testing.assert_array_equal(one["actions"], one["clipped_actions"])
+    assert [one["num_collected_steps"] for one in found] == [1, 2, 1, 2]
+    assert found[0]["learning_starts"] == 9 and found[3]["replay_buffer"].size() == 4
+    stored = {round(float(one), 5) for one in model.replay_buffer.sample(300).actions}
+    assert stored == {round(float(one["buffer_actions"][0, 0]), 5) for one in found}

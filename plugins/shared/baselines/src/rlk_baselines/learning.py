@@ -140,7 +140,7 @@ class Watcher:
             assert self.model is not None
             self._variables = self.call.variables(self.model)
             self._before = dataclasses.replace(run.clock)
-            self._kept = kept_for(self.model, self._before)
+            self._kept = kept_for(self.model, self._before) + self.model.own_variables()
             with _raising():
                 self.call.callback.on_training_start(self._variables, globals_of(self.model))
 

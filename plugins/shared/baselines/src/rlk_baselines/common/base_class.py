@@ -14,6 +14,7 @@ from rlk.errors import RlkError
 from rlk.planning.run_settings import checked_seed, checked_timesteps
 from rlk.records import Array
 from rlk_baselines import model_files
+from rlk_baselines.callback_variables import Kept
 from rlk_baselines.common.callbacks import BaseCallback, as_callback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, unwrap_vec_normalize
 from rlk_baselines.construction import Constructed
@@ -96,6 +97,10 @@ class BaseRLModel(Constructed):
         with self._learning(), own_exceptions():
             self._watcher.learn(self, call)
         return self
+
+    def own_variables(self) -> list[Kept]:
+        """What adds variables for callbacks that only models of this class have."""
+        return []
 
     def predict(
         self,

@@ -14,12 +14,14 @@ import torch
 from rlk.agent import Agent
 from rlk_baselines import model_files
 from rlk_baselines.arguments import bound
+from rlk_baselines.callback_variables import Kept
 from rlk_baselines.common.base_class import BaseRLModel, Callback
 from rlk_baselines.common.callbacks import as_callback
 from rlk_baselines.common.schedules import get_schedule_fn
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.registered import get_policy_from_name
 from rlk_baselines.refusals import Refused, refused
+from rlk_baselines.sb3.callback_variables import LoopVariables
 from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
 from rlk_baselines.sb3.common.logger import Logger
 from rlk_baselines.sb3.common.utils import is_seeded
@@ -269,6 +271,10 @@ class BaseAlgorithm(BaseRLModel):
         before = 0 if reset_num_timesteps else self.num_timesteps
         self._total_timesteps, self.start_time = before + int(total_timesteps), time.time_ns()
         return super().learn(total_timesteps, callback, rows, name, reset_num_timesteps)
+
+    def own_variables(self) -> list[Kept]:
+        """As in `BaseRLModel`."""
+        return [LoopVariables(self, is_off_policy=isinstance(self, OffPolicyRLModel))]
 
     def dump_logs(self) -> None:
         """Write a row of the log now."""

@@ -1,0 +1,66 @@
+"""The variables that only callbacks of Stable-Baselines3 find in `locals`.
+
+Shapes: N environments.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from rlk.records import Step
+from rlk.spaces import map_observation
+from rlk_baselines.callback_variables import Infos, Variables
+
+if TYPE_CHECKING:
+    from rlk.running.metrics import Means
+    from rlk.running.run import Run
+
+
+class LoopVariables:
+    """The variables of Stable-Baselines3's loops, added to those of Stable Baselines 2.10.
+
+    On-policy: `obs_tensor`, `values` [N, 1] and `log_probs` [N] as tensors, `iteration` and
+    `n_steps`, which both count from 0, and `n_rollout_steps`. Off-policy: `actions` as the
+    environments get them, `buffer_actions` as the replay does, `replay_buffer`, `learning_starts`,
+    and `num_collected_steps`, which counts from 1.
+
+    Args:
+        model: the model that learns.
+        is_off_policy: whether it learns from a replay.
+    """
+
+    def __init__(self, model: Any, *, is_off_policy: bool) -> None:
+        self._model, self._is_off_policy = model, is_off_policy
+        self._env = model.get_env()
+        self._steps = 0
+
+    def begin(self, run: Run) -> None:
+        self._steps = 0
+
+    def see(self, run: Run, step: Step, infos: Infos, found: Variables) -> None:
+        found["env"] = self._env
+        if self._is_off_policy:
+            model = self._model
+            found |= {"buffer_actions": found["actions"], "actions": found["clipped_actions"]}
+            found |= {"replay_buffer": model.replay_buffer, "num_collected_steps": self._steps + 1}
+            found["learning_starts"] = model.learning_starts
+            return
+
+        def tensors(values: Any) -> Any:
+            return torch.tensor(np.asarray(values), device=run.device)
+
+        found["obs_tensor"] = map_observation(tensors, step.observation)
+        found["values"] = tensors(step.extras["value"]).reshape(-1, 1)
+        found["log_probs"] = tensors(step.extras["log_prob"])
+        found |= {"iteration": found["update"] - 1, "n_steps": self._steps}
+        found["n_rollout_steps"] = run.algorithm.steps_per_collect()
+
+    def go_on(self, step: Step, infos: Infos) -> None:
+        self._steps += 1
+
+    def rest(self, run: Run, losses: Means) -> Variables:
+        """None."""
+        return {}
