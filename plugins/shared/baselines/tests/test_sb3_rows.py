@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from rlk_baselines import logger as logger_of_210
-from rlk_baselines.sb3 import A2C, DQN, PPO
+from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3
 from rlk_baselines.sb3.common.callbacks import BaseCallback, EvalCallback
 from rlk_baselines.sb3.common.logger import HumanOutputFormat, KVWriter, Logger, configure
 
@@ -217,3 +217,13 @@ def test_what_is_no_logger_is_refused(wrong: Any) -> None:
     model = A2C("MlpPolicy", "CartPole-v1")
     with pytest.raises(ValueError, match=r"set_logger takes a Logger, as .*configure\(folder"):
         model.set_logger(wrong)
+
+
+@pytest.mark.parametrize("kind", [DDPG, SAC, TD3])
+def test_rows_of_off_policy_models_have_their_learning_rate(kind: Any, tmp_path: Path) -> None:
+    small: dict[str, Any] = {"batch_size": 4, "buffer_size": 50, "learning_starts": 4}
+    model = kind("MlpPolicy", "Pendulum-v1", learning_rate=lambda left: 1e-3 * left, **small)
+    model.set_logger(configure(str(tmp_path), ["json"]))
+    model.learn(20)
+    (row,) = map(json.loads, (tmp_path / "progress.json").read_text().splitlines())
+    assert row["train/learning_rate"] == row["train/learning_rate_actor"] < 1e-3

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _UPDATES = "train/n_updates"
+_RATE_OF_ACTOR = "train/learning_rate_actor"
 
 
 class OwnRows(Rows):
@@ -60,6 +61,8 @@ class OwnRows(Rows):
         row = row if call is None else self.of_the_call(row)
         if _UPDATES in row:
             row = {**row, **model.numbers_of_training()}
+        if _RATE_OF_ACTOR in row:  # there, all optimisers have one learning rate
+            row = {"train/learning_rate": row[_RATE_OF_ACTOR], **row}
         for tag, value in row.items():
             self.logger.record(tag, value)
         self.logger.dump(run.timesteps)
