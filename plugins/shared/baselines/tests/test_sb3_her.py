@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import numpy as np
 import pytest
 
+from rlk.errors import RlkError
 from rlk_baselines import HER
 from rlk_baselines.sb3 import DDPG, DQN, SAC, TD3, HerReplayBuffer
 from rlk_baselines.sb3.common.buffers import DictReplayBuffer, ReplayBuffer
@@ -53,11 +55,36 @@ def test_a_saved_model_continues_with_hindsight(tmp_path: Path) -> None:
         DQN.load(tmp_path / "model")
 
 
+class Priced(BitFlippingEnv):
+    """Its reward depends on a number that the info of every step has."""
+
+    def step(self, action: Any) -> Any:
+        observation, reward, terminated, truncated, info = super().step(action)
+        return observation, reward - 0.5, terminated, truncated, {**info, "price": 0.5}
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        found = super().compute_reward(achieved_goal, desired_goal, info)
+        if isinstance(info, dict):
+            return found - info["price"]
+        return found - np.array([one["price"] for one in info])
+
+
+def test_rewards_may_depend_on_the_infos_of_the_transitions(tmp_path: Path) -> None:
+    env = Priced(n_bits=4)
+    model = by_hindsight(DQN, env, replay_buffer_kwargs={"copy_info_dict": True}).learn(40)
+    assert settings(model).info_keys == ["price"]
+    assert set(model.replay_buffer.sample(64).rewards.ravel().tolist()) == {-0.5, -1.5}
+    model.save(tmp_path / "model")
+    loaded = DQN.load(tmp_path / "model", env=env).learn(20)
+    assert settings(loaded).info_keys == ["price"]
+    with pytest.raises(RlkError, match=r"compute_reward fails .* 'price'"):
+        by_hindsight(DQN, env, replay_buffer_kwargs={"copy_info_dict": False}).learn(40)
+
+
 def test_what_hindsight_does_not_have_says_so() -> None:
     env = BitFlippingEnv(n_bits=4)
     for keywords, message in (
         ({"n_goals": 1}, "no n_goals; replay_buffer_kwargs may hold n_sampled_goal"),
-        ({"copy_info_dict": True}, "copy_info_dict is False here.*info_keys"),
         ({"handle_timeout_termination": False}, "handle_timeout_termination is True here"),
     ):
         with pytest.raises(ValueError, match=message):

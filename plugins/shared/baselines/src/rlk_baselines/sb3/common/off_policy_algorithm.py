@@ -14,6 +14,7 @@ from rlk.running import checkpoint, saved_files
 from rlk.running.manifest import check_manifest
 from rlk_baselines import model_files
 from rlk_baselines.environments.as_vec_env import as_vec_env
+from rlk_baselines.her.infos import keys_asked
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.algorithm import BaseAlgorithm
@@ -39,7 +40,8 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
         settings.pop("replay_buffer_class", None)
         settings.pop("optimize_memory_usage", None)  # a replay keeps each observation once anyway
         keywords = settings.pop("replay_buffer_kwargs", None)
-        storage = hindsight(self._given["replay_buffer_class"], keywords)
+        chosen = self._given["replay_buffer_class"]
+        storage = hindsight(chosen, keywords, lambda: keys_asked(self._env, self.observation_space))
         return {**super().translated(settings), **storage}
 
     def _plugins(self) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rlk_baselines.refusals import Refused
@@ -10,10 +10,11 @@ from rlk_baselines.sb3.common.buffers import DictReplayBuffer, ReplayBuffer
 
 #: Keyword -> the only value that is supported, and what to use instead of others.
 _ONLY = {
-    "copy_info_dict": (False, "rlk.make has hindsight-replay.info_keys."),
     "handle_timeout_termination": (True, "An episode that was cut short is never taken as ended."),
 }
 _SETTINGS = ("n_sampled_goal", "goal_selection_strategy")
+#: The keyword by which `compute_reward` gets the infos of the transitions, instead of empty ones.
+_INFOS = "copy_info_dict"
 
 
 class HerReplayBuffer:
@@ -28,8 +29,15 @@ class HerReplayBuffer:
         raise Refused("HerReplayBuffer is not called: pass replay_buffer_class=HerReplayBuffer.")
 
 
-def hindsight(chosen: Any, keywords: Mapping[str, Any] | None) -> dict[str, Any]:
+def hindsight(
+    chosen: Any, keywords: Mapping[str, Any] | None, asked: Callable[[], list[str]]
+) -> dict[str, Any]:
     """Convert `replay_buffer_class` and `replay_buffer_kwargs` to settings of rlk.
+
+    Args:
+        chosen: `replay_buffer_class`.
+        keywords: `replay_buffer_kwargs`.
+        asked: finds the keys of infos that the environment's `compute_reward` reads.
 
     Raises:
         Refused: for another class, an unknown keyword, or a value that is not supported.
@@ -48,11 +56,14 @@ def hindsight(chosen: Any, keywords: Mapping[str, Any] | None) -> dict[str, Any]
             f"replay_buffer_kwargs has {', '.join(given)}, which is for "
             "replay_buffer_class=HerReplayBuffer."
         )
+    keeps_infos = bool(given.pop(_INFOS, False))
     if unknown := sorted(given.keys() - set(_SETTINGS)):
         raise Refused(
             f"HerReplayBuffer has no {', '.join(unknown)}; replay_buffer_kwargs may hold "
-            f"{', '.join((*_SETTINGS, *_ONLY))}."
+            f"{', '.join((*_SETTINGS, _INFOS, *_ONLY))}."
         )
+    if keeps_infos:
+        given["info_keys"] = asked()
     if "goal_selection_strategy" in given:
         given["goal_selection_strategy"] = str(given["goal_selection_strategy"])
     return {f"hindsight-replay.{key}": value for key, value in given.items()}
