@@ -54,3 +54,11 @@ def test_a_program_adds_steps_as_a_vector_returns_them() -> None:
         [obs] * 2, [obs] * 2, [action] * 2, [reward] * 2, [done] * 2, [infos] * 2
     )
     assert model.replay_buffer.size() == 14
+
+
+def test_arrays_that_it_has_not_say_what_has_the_transitions() -> None:
+    replay: Any = DQN("MlpPolicy", "CartPole-v1", **SMALL).replay_buffer
+    with pytest.raises(AttributeError, match=r"'rewards': storage is a list.*sample\(n\)"):
+        _ = replay.rewards
+    with pytest.raises(AttributeError, match=r"'nonsense'$"):
+        _ = replay.nonsense

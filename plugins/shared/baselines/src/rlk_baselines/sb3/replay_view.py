@@ -12,9 +12,21 @@ from rlk.spaces import map_observation
 from rlk_baselines.replay_view import ReplayView
 from rlk_baselines.sb3.common.type_aliases import DictReplayBufferSamples, ReplayBufferSamples
 
+#: Arrays of Stable-Baselines3's `ReplayBuffer`, which a storage of rlk does not have.
+_ARRAYS = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts", "pos")
+
 
 class ModelsReplay(ReplayView):
     """The replay of a model: `len` counts transitions, `size` steps of all N environments."""
+
+    def __getattr__(self, name: str) -> Any:
+        instead = ""
+        if name in _ARRAYS:
+            instead = (
+                ": storage is a list of (observation, action, reward, next observation, done), "
+                "and sample(n) draws from it"
+            )
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{instead}")
 
     @property
     def n_envs(self) -> int:
