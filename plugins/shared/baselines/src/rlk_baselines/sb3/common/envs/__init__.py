@@ -9,6 +9,7 @@ from rlk_baselines.sb3.common.envs.identity_env import (
     IdentityEnvMultiBinary,
     IdentityEnvMultiDiscrete,
 )
+from rlk_baselines.sb3.common.envs.multi_input_envs import SimpleMultiObsEnv
 from rlk_baselines.sb3.elsewhere import not_here
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "IdentityEnvBox",
     "IdentityEnvMultiBinary",
     "IdentityEnvMultiDiscrete",
+    "SimpleMultiObsEnv",
 ]
 
 
