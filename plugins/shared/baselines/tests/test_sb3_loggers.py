@@ -6,15 +6,22 @@ import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import PIL.Image
+import pytest
+import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from rlk.errors import PlanError
 from rlk_baselines.sb3 import PPO
 from rlk_baselines.sb3.common.callbacks import BaseCallback
 from rlk_baselines.sb3.common.logger import (
+    FormatUnsupportedError,
     HumanOutputFormat,
     KVWriter,
     Logger,
     TensorBoardOutputFormat,
+    Video,
 )
 
 
@@ -98,3 +105,27 @@ def test_long_keys_and_values_of_tables_are_cut_off() -> None:
     text = io.StringIO()
     HumanOutputFormat(text).write({"a" * 40: 1}, {})
     assert f"| {'a' * 33}... | 1 |" in text.getvalue()
+
+
+def test_a_video_goes_to_tensorboard(tmp_path: Path) -> None:
+    logger = Logger(None, [TensorBoardOutputFormat(tmp_path)])
+    frames = torch.zeros(2, 3, 1, 4, 6, dtype=torch.uint8)  # two videos of three frames
+    frames[0, 1], frames[1, 2] = 200, 100
+    logger.record("whole", Video(frames, fps=20))
+    logger.record("parts", Video(torch.rand(1, 2, 3, 4, 6), fps=20))
+    logger.dump(1)
+    events = EventAccumulator(str(tmp_path))
+    events.Reload()
+    (found,), (coloured,) = events.Images("whole"), events.Images("parts")
+    assert (found.height, found.width, found.step, coloured.width) == (4, 12, 1, 6)
+    film = PIL.Image.open(io.BytesIO(found.encoded_image_string))
+    seen = []
+    for index in range(3):
+        film.seek(index)
+        pixels = np.asarray(film.convert("L"))
+        seen.append((int(pixels[0, 0]), int(pixels[0, 6])))
+    assert seen == [(0, 0), (200, 0), (0, 100)] and film.info["duration"] == 50
+    with pytest.raises(PlanError, match=r"\[N, T, C, H, W\].*got \(3, 1, 4, 6\)"):
+        TensorBoardOutputFormat(tmp_path).write({"a": Video(frames[0], 20)}, {})
+    with pytest.raises(FormatUnsupportedError, match="Video, which only tensorboard shows"):
+        HumanOutputFormat(io.StringIO()).write({"a": Video(frames, 20)}, {})

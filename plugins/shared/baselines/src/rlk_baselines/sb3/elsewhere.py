@@ -29,7 +29,6 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
     "common.envs": {
         "FakeImageEnv": "an environment of your own (class MyEnv(gymnasium.Env))",
     },
-    "common.logger": {"Video": "VecVideoRecorder of common.vec_env, which writes files"},
     "common.monitor": {"ResultsWriter": "Monitor(env, filename), which writes the file"},
     "common.noise": {
         "VectorizedActionNoise": "its base_noise alone: every environment draws independently"

@@ -1,4 +1,4 @@
-"""Values of a row for TensorBoard that are not numbers: figures, images and hyperparameters."""
+"""Values of a row that only TensorBoard shows: figures, images, videos and hyperparameters."""
 
 from __future__ import annotations
 
@@ -78,6 +78,32 @@ class Image:
 
 
 @attrs.frozen
+class Video:
+    """A video.
+
+    Args:
+        frames: a tensor [N, T, C, H, W]: floats from 0 to 1, or integers from 0 to 255. Several
+            videos are shown side by side.
+        fps: frames per second.
+    """
+
+    frames: Tensor
+    fps: float
+
+    def summaries(self, tag: str) -> list[Any]:
+        """Convert it to TensorBoard summaries; PlanError if the tensor has other axes."""
+        values = np.asarray(self.frames.cpu())
+        if values.ndim != 5 or values.shape[2] not in (1, 3):
+            raise PlanError(
+                "a Video has frames of the shape [N, T, C, H, W], with 1 or 3 channels C, got "
+                f"{values.shape}."
+            )
+        side_by_side = np.concatenate(list(values.transpose(0, 1, 3, 4, 2)), axis=2)
+        is_whole = np.issubdtype(values.dtype, np.integer)
+        return [_film(tag, side_by_side if is_whole else side_by_side * 255.0, self.fps)]
+
+
+@attrs.frozen
 class HParam:
     """The hyperparameters of a run, and the metrics by which runs are compared.
 
@@ -110,12 +136,30 @@ class HParam:
 
 def _image(tag: str, pixels: Array) -> Any:
     """A TensorBoard summary of an image with values from 0 to 255, [H, W] or [H, W, C]."""
+    written = io.BytesIO()
+    _picture(pixels).save(written, "PNG")
+    return _summary(tag, pixels, written)
+
+
+def _film(tag: str, pixels: Array, fps: float) -> Any:
+    """A TensorBoard summary of frames with values from 0 to 255, [T, H, W, C]: an animated GIF."""
+    first, *rest = map(_picture, pixels)
+    written, each = io.BytesIO(), round(1000 / fps)  # milliseconds
+    first.save(written, "GIF", save_all=True, append_images=rest, duration=each, loop=0)
+    return _summary(tag, pixels[0], written)
+
+
+def _picture(pixels: Array) -> Any:
     import PIL.Image
-    from tensorboard.compat.proto.summary_pb2 import Summary
 
     squeezed = pixels[:, :, 0] if pixels.shape[2:] == (1,) else pixels
-    written = io.BytesIO()
-    PIL.Image.fromarray(np.clip(squeezed, 0, 255).astype(np.uint8)).save(written, "PNG")
+    return PIL.Image.fromarray(np.clip(squeezed, 0, 255).astype(np.uint8))
+
+
+def _summary(tag: str, pixels: Array, written: io.BytesIO) -> Any:
+    """A TensorBoard summary of an image file of this size, [H, W] or [H, W, C]."""
+    from tensorboard.compat.proto.summary_pb2 import Summary
+
     height, width, *channels = pixels.shape
     found = Summary.Image(
         height=height,
@@ -126,4 +170,4 @@ def _image(tag: str, pixels: Array) -> Any:
     return Summary(value=[Summary.Value(tag=tag, image=found)])
 
 
-OBJECTS = (Figure, HParam, Image)
+OBJECTS = (Figure, HParam, Image, Video)

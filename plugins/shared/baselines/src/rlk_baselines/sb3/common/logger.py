@@ -19,7 +19,13 @@ from rlk_baselines.sb3.common.log_formats import (
     TensorBoardOutputFormat,
     make_output_format,
 )
-from rlk_baselines.sb3.common.log_objects import Figure, FormatUnsupportedError, HParam, Image
+from rlk_baselines.sb3.common.log_objects import (
+    Figure,
+    FormatUnsupportedError,
+    HParam,
+    Image,
+    Video,
+)
 from rlk_baselines.sb3.elsewhere import not_here
 
 __all__ = [
@@ -39,6 +45,7 @@ __all__ = [
     "Logger",
     "SeqWriter",
     "TensorBoardOutputFormat",
+    "Video",
     "configure",
     "make_output_format",
     "read_csv",
