@@ -37,7 +37,7 @@ class Call:
 
     total_timesteps: int
     callback: BaseCallback | None
-    log_interval: int | None
+    log_interval: int
     tb_log_name: str
     reset_num_timesteps: bool
     writer: ScalarWriter | None = None

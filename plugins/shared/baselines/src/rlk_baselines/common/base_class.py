@@ -64,7 +64,7 @@ class BaseRLModel(Constructed):
         self: Model,
         total_timesteps: int,
         callback: Callback = None,
-        log_interval: int | None = 100,
+        log_interval: int = 100,
         tb_log_name: str = "run",
         reset_num_timesteps: bool = True,
     ) -> Model:
@@ -76,7 +76,7 @@ class BaseRLModel(Constructed):
             callback: a callback, a list of them, or a function of local and global variables. It
                 stops the training by returning False.
             log_interval: collections (on-policy, DDPG) or episodes (off-policy) between two rows of
-                the log, which also ends with one; None means only that.
+                the log, which also ends with one; 0 means only that.
             tb_log_name: the prefix of the folder for TensorBoard's events.
             reset_num_timesteps: whether to count timesteps from 0 again.
         """

@@ -266,7 +266,7 @@ class BaseAlgorithm(BaseRLModel):
         """
         if progress_bar:
             callback = [ProgressBarCallback(), as_callback(callback)]
-        rows = self.rows if log_interval == "auto" else log_interval
+        rows = self.rows if log_interval == "auto" else log_interval or 0
         name = tb_log_name or type(self).__name__
         before = 0 if reset_num_timesteps else self.num_timesteps
         self._total_timesteps, self.start_time = before + int(total_timesteps), time.time_ns()
