@@ -129,3 +129,14 @@ def test_a_video_goes_to_tensorboard(tmp_path: Path) -> None:
         TensorBoardOutputFormat(tmp_path).write({"a": Video(frames[0], 20)}, {})
     with pytest.raises(FormatUnsupportedError, match="Video, which only tensorboard shows"):
         HumanOutputFormat(io.StringIO()).write({"a": Video(frames, 20)}, {})
+
+
+def test_means_over_episodes_start_anew_with_timesteps(counting: Any) -> None:
+    model, kept = small(counting), Rows()  # its episodes have three steps
+    model.set_logger(Logger(None, [kept]))
+    model.learn(8)
+    assert len(model.ep_info_buffer) == 2
+    model.learn(8)  # continues the episode
+    assert len(model.ep_info_buffer) == 3
+    model.learn(8, reset_num_timesteps=False)
+    assert len(model.ep_info_buffer) == 6

@@ -263,11 +263,15 @@ class BaseAlgorithm(BaseRLModel):
 
         The default of `log_interval` is 1 collection for PPO, 100 for A2C, and 4 episodes for the
         others, and None means one row at the end; that of `tb_log_name` is the name of the class.
+        With `reset_num_timesteps`, `ep_info_buffer` starts empty.
         """
         if progress_bar:
             callback = [ProgressBarCallback(), as_callback(callback)]
         rows = self.rows if log_interval == "auto" else log_interval or 0
         name = tb_log_name or type(self).__name__
+        if reset_num_timesteps:  # rows then average over new episodes only
+            self.agent.run.metrics.recent_episodes.clear()
+            self.agent.run.metrics.recent_successes.clear()
         before = 0 if reset_num_timesteps else self.num_timesteps
         self._total_timesteps, self.start_time = before + int(total_timesteps), time.time_ns()
         return super().learn(total_timesteps, callback, rows, name, reset_num_timesteps)
