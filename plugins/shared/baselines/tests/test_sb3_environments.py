@@ -11,6 +11,8 @@ import pytest
 from gymnasium import spaces
 
 from rlk_baselines import gym
+from rlk_baselines.common.evaluation import evaluate_policy as evaluate_policy_of_210
+from rlk_baselines.environments import five_values
 from rlk_baselines.sb3 import PPO, SAC
 from rlk_baselines.sb3.common.env_util import make_vec_env
 from rlk_baselines.sb3.common.evaluation import evaluate_policy
@@ -153,3 +155,15 @@ def test_spaces_may_be_of_derived_classes() -> None:
         model = kind("MlpPolicy", Walls(), **keywords).learn(16)
         action, _ = model.predict(np.zeros(2, np.float32))
         assert action.shape == (1,) and type(model.action_space) is spaces.Box
+
+
+@pytest.mark.parametrize("evaluate", [evaluate_policy, evaluate_policy_of_210])
+def test_evaluations_show_frames_if_they_are_asked_to(
+    evaluate: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(five_values, "show", lambda frame: shown.append(frame.shape))
+    env = DummyVecEnv([lambda: gymnasium.make("CartPole-v1", render_mode="rgb_array")])
+    model = PPO("MlpPolicy", env, **SMALL)
+    steps = evaluate(model, env, n_eval_episodes=1, render=True, return_episode_rewards=True)[1]
+    assert shown == [(400, 600, 3)] * steps[0]

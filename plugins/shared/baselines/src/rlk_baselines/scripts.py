@@ -131,7 +131,7 @@ def play(model: Any) -> NoReturn:
     while True:
         action, _ = model.predict(observation)
         observation, *_ = env.step(action)  # the vector resets itself
-        env.render()
+        env.render("human")
 
 
 def monitor_file() -> str | None:

@@ -62,7 +62,9 @@ def evaluate_policy(
             if callback is not None:
                 callback(locals(), globals())
             episode_length += 1
-            if render:
+            if render and isinstance(env, VecEnv):
+                env.render("human")
+            elif render:
                 env.render()
         episode_rewards.append(episode_reward)
         episode_lengths.append(episode_length)

@@ -61,7 +61,7 @@ class Evaluations:
             action, _ = self._model.predict(self._observation)
             self._observation, rewards, dones, _ = self._env.step(action)
             if self._render:
-                self._env.render()
+                self._env.render("human")
             self._running += rewards
             found += self._running[dones].tolist()
             self._running[dones] = 0.0

@@ -89,7 +89,7 @@ def evaluate_policy(
                 episode_counts[i] += 1
         observations = new_observations
         if render:
-            vector.render()
+            vector.render("human")
     mean, std = float(np.mean(episode_rewards)), float(np.std(episode_rewards))
     if reward_threshold is not None:
         assert mean > reward_threshold, f"Mean reward below threshold: {mean:.2f}"
