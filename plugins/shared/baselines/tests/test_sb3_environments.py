@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -121,6 +122,13 @@ def test_render_without_a_mode_returns_the_frame_of_gymnasiums_environments(n_en
     assert frame.shape == (400 * n_envs, 600, 3) and frame.dtype == np.uint8
     np.testing.assert_array_equal(VecNormalize(vector).render(), vector.render(mode="rgb_array"))
     assert vector.render_mode == VecNormalize(vector).render_mode == "rgb_array"
+
+
+def test_the_environments_of_a_loaded_model_return_their_frames_too(tmp_path: Path) -> None:
+    PPO("MlpPolicy", "CartPole-v1", **SMALL).save(tmp_path / "model")
+    vector: Any = PPO.load(tmp_path / "model").get_env()
+    vector.reset()
+    assert vector.render().shape == (400, 600, 3)
 
 
 def test_environments_that_show_themselves_are_asked_to() -> None:

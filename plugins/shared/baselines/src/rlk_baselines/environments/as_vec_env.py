@@ -146,3 +146,6 @@ class AwaitedVecEnv(VecEnv):
 
     def get_images(self) -> Any:
         return self.venv.get_images()
+
+    def render(self, mode: str | None = None) -> Any:
+        return self.venv.render(mode)
