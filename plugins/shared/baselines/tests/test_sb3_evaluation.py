@@ -136,8 +136,9 @@ def test_an_evaluation_without_a_monitor_causes_a_warning() -> None:
         evaluate_policy(model, VecMonitor(DummyVecEnv([Tens])), n_eval_episodes=1)
         evaluate_policy(model, make_vec_env(Tens, 2), n_eval_episodes=1)
     evaluation = EvalCallback(DummyVecEnv([Tens]), eval_freq=4, verbose=0)
-    with pytest.warns(UserWarning, match="not in a Monitor"):
+    with pytest.warns(UserWarning, match="not in a Monitor") as found:
         PPO("MlpPolicy", Tens(), **SMALL).learn(4, callback=evaluation)
+    assert {one.filename for one in found} == {__file__}
 
 
 def test_an_evaluation_counts_the_episodes_of_the_monitor() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import warnings
 
-#: The packages whose code is not the program's; contextlib's enters and leaves `with`.
-_OWN = ("rlk", "rlk_baselines", "contextlib")
+#: The packages whose code is not the program's, in addition to rlk's plugins: contextlib enters and
+#: leaves `with`, and a decorator of numpy is around the training loop.
+_OWN = ("rlk", "contextlib", "numpy")
 
 
 def warn_program(message: str | Warning, category: type[Warning] = UserWarning) -> None:
@@ -23,4 +24,5 @@ def warn_program(message: str | Warning, category: type[Warning] = UserWarning) 
 
 
 def _is_own(module: str) -> bool:
-    return module.partition(".")[0] in _OWN
+    package = module.partition(".")[0]
+    return package in _OWN or package.startswith("rlk_")
