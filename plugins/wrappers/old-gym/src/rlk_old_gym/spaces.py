@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from rlk.errors import PlanError
+from rlk.spaces import plain_space
 
 Space = spaces.Space[Any]
 
@@ -17,8 +17,7 @@ Space = spaces.Space[Any]
 def as_gymnasium_space(space: Any, whose: str = "the environment's space") -> Space:
     """A space of Gymnasium: the given one, or one that is equal to a space of the package gym.
 
-    A space of a class that is derived from one of Gymnasium's becomes a space of that class, by
-    which rlk's components know it.
+    A space of a class that is derived from one of Gymnasium's becomes plain (`plain_space`).
 
     Args:
         space: of either package.
@@ -28,7 +27,7 @@ def as_gymnasium_space(space: Any, whose: str = "the environment's space") -> Sp
         PlanError: for anything that is not a space.
     """
     if isinstance(space, spaces.Space):
-        return _plain(space)
+        return plain_space(space)
     make = _LIKE.get(type(space).__name__)
     if make is None:
         raise PlanError(
@@ -36,20 +35,6 @@ def as_gymnasium_space(space: Any, whose: str = "the environment's space") -> Sp
             "Box, Discrete, MultiDiscrete, MultiBinary, Dict, Tuple."
         )
     return make(space)
-
-
-def _plain(space: Space) -> Space:
-    """The space itself, or one of Gymnasium's class if its own class is derived from that."""
-    if isinstance(space, spaces.Dict):
-        parts = {key: _plain(part) for key, part in space.spaces.items()}
-        is_new = any(parts[key] is not part for key, part in space.spaces.items())
-        return spaces.Dict(parts) if is_new else space
-    for base in (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary):
-        if isinstance(space, base) and type(space) is not base:
-            plain = copy.copy(space)
-            plain.__class__ = base
-            return plain
-    return space
 
 
 #: Class name -> a function that makes Gymnasium's space from one of gym's.
