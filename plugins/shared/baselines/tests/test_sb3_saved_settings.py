@@ -41,7 +41,8 @@ def test_a_schedule_that_is_a_number_is_read(tmp_path: Path) -> None:
     with pytest.warns(LeftOut, match="learning_rate are functions or objects") as said:
         model = PPO.load(saved(tmp_path, policy, own, n, **CART, **SIZES))
     assert model.clip_range == 0.13
-    assert said[0].message.names == ("learning_rate",)  # type: ignore[union-attr]
+    (left_out,) = [one.message for one in said if isinstance(one.message, LeftOut)]
+    assert left_out.names == ("learning_rate",)
 
 
 def test_a_replay_of_hindsight_is_passed_again(tmp_path: Path) -> None:
@@ -65,7 +66,7 @@ def test_returns_of_several_steps_are_not_left_out_without_a_word(tmp_path: Path
     path = saved(tmp_path, "dqn.policies.DQNPolicy", OF_DQN | {"n_steps": 3}, n, **own)
     with pytest.warns(UserWarning, match="n_steps is 3 in the file, and 1 in the loaded") as said:
         assert DQN.load(path).n_steps == 1
-    assert "load(…" not in str(said[0].message), "load refuses n_steps=3"
+    assert not any("load(…" in str(one.message) for one in said), "load refuses n_steps=3"
     with pytest.raises(ValueError, match=r"n_steps is 1 here. .* plugins=\['n-step:n_steps=3'\]"):
         DQN("MlpPolicy", "CartPole-v1", n_steps=3)
 

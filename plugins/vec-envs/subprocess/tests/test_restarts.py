@@ -109,7 +109,8 @@ def test_what_is_lost_later_is_named_with_the_seed_of_its_new_episodes(make):
     for _ in range(3):
         with pytest.warns(RuntimeWarning, match="lost") as warned:
             vector.step(steps(Fate.KILL, at=0, n=1))
-        seeds += re.findall(r"Seeds of the latest reset: (\d+)", str(warned[0].message))
+        told = "".join(str(one.message) for one in warned)
+        seeds += re.findall(r"Seeds of the latest reset: (\d+)", told)
         vector.step(steps(Fate.GO, n=1, at=0))
     assert seeds[0] == "7" and len(set(seeds)) == 3
 
