@@ -67,13 +67,24 @@ def _in_processes(folder: Path, jobs: int, left: int, *, quiet: bool) -> None:
         with _ignored(signal.SIGINT):  # in those processes, too: this one tells them to end
             for process in processes:
                 process.start()
-        while running := [process for process in processes if process.exitcode is None]:
-            wait([process.sentinel for process in running])
-            for code in (process.exitcode for process in running):
-                if code:
-                    raise _failure(failures, code)
+        _await(processes, failures)
     finally:
         _end(processes)
+
+
+def _await(processes: list[Any], failures: Any) -> None:
+    """Wait until all processes have ended, or raise the error of the first that fails.
+
+    A sentinel may be ready a moment before the exit code is known, so each code is read once: one
+    that came between two readings would be missed.
+    """
+    running = processes
+    while running:
+        wait([process.sentinel for process in running])
+        codes = [process.exitcode for process in running]
+        for code in filter(None, codes):
+            raise _failure(failures, code)
+        running = [one for one, code in zip(running, codes, strict=True) if code is None]
 
 
 def _job(folder: Path, job: int, tickets: Any, failures: Any, quiet: bool) -> None:
