@@ -52,7 +52,9 @@ def by_hand(example: Path):
 
 
 for path in GUIDES.values():
-    globals().update(by_hand(path))  # they run as tests of this file
+    tests = by_hand(path)
+    assert not tests.keys() & globals().keys(), "two examples have a test of the same name"
+    globals().update(tests)  # they run as tests of this file
 
 
 def shown(page: Path) -> list[tuple[str, str]]:
