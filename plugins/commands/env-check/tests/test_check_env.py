@@ -136,6 +136,16 @@ def test_what_is_wrong_is_said_once(env: Any, level: str, message: str) -> None:
         ([0.0, 0.0], "warning", "is a list, not a numpy array"),
         (np.zeros(2), "warning", "is float64, but its space is float32"),
         (
+            np.array([np.nextafter(np.float32(-1), np.float32(-2)), 0.5], np.float32),
+            "warning",
+            r"-1.00000011.* at \[0\], outside of its bounds \[-1, 1\] by a rounding error",
+        ),
+        (
+            np.array([-1.0000001, 2.0], np.float32),
+            "error",
+            r"2.0 at \[1\], outside of its bounds \[-1, 1\]. Correct",
+        ),
+        (
             np.array([0.0, 2.0], np.float32),
             "error",
             r"2.0 at \[1\], outside of its bounds \[-1, 1\]",

@@ -48,13 +48,21 @@ def _of_box(space: spaces.Box, found: Any, where: str) -> Iterator[Finding]:
             "the environment (--plugin check-nan says which action led there)."
         )
     outside = (array < space.low) | (array > space.high)
+    far = outside & ~_differs_by_rounding(array, np.clip(array, space.low, space.high))
     if outside.any():
-        index = tuple(int(i) for i in np.argwhere(outside)[0])
+        first = far if far.any() else outside
+        index = tuple(int(i) for i in np.argwhere(first)[0])
         bounds = f"[{space.low[index]:g}, {space.high[index]:g}]"
-        yield error(
-            f"{where} has {_first(array, outside)}, outside of its bounds {bounds}. Correct the "
-            "bounds, or clip observations."
-        )
+        found_there = f"{where} has {_first(array, first)}, outside of its bounds {bounds}"
+        if far.any():
+            yield error(f"{found_there}. Correct the bounds, or clip observations.")
+        else:
+            yield warning(f"{found_there} by a rounding error. Clip observations.")
+
+
+def _differs_by_rounding(array: Any, bound: Any) -> Any:
+    """Whether each number is its bound up to the rounding of floats, bool [...]."""
+    return np.isclose(array, bound) & (array.dtype.kind == "f")
 
 
 def _first(array: Any, wrong: Any) -> str:
