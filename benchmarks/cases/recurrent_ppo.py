@@ -5,6 +5,8 @@ with one for both, as rlk has it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from cases import recurrent_ppo2 as same
 from cases.training import Trained, agent_of, is_rlk
 
@@ -14,16 +16,22 @@ WARM_UP, TIMED = same.WARM_UP, same.TIMED
 
 def subject(library: str) -> Trained:
     if is_rlk(library):
-        return agent_of(
-            library,
-            "ppo",
-            env=same.ENV,
-            n_envs=same.N_ENVS,
-            n_steps=same.N_STEPS,
-            n_epochs=same.EPOCHS,
-            batch_size=same.MINIBATCH,
-            learning_rate=same.RATE,
-            policy="lstm",
-            lstm={"n_lstm": same.UNITS, "net_arch": ["lstm", {"pi": [64, 64], "vf": [64, 64]}]},
-        )
+        return agent(library)
     return same.recurrent_peer(library)
+
+
+def agent(library: str, **lstm: Any) -> Trained:
+    """PPO with these settings of the LSTM besides."""
+    heads = {"pi": [64, 64], "vf": [64, 64]}
+    return agent_of(
+        library,
+        "ppo",
+        env=same.ENV,
+        n_envs=same.N_ENVS,
+        n_steps=same.N_STEPS,
+        n_epochs=same.EPOCHS,
+        batch_size=same.MINIBATCH,
+        learning_rate=same.RATE,
+        policy="lstm",
+        lstm={"n_lstm": same.UNITS, "net_arch": ["lstm", heads], **lstm},
+    )

@@ -20,9 +20,10 @@ class Recurrent(AlgorithmContract):
     variant = True
     settings = {"nminibatches": 1, "noptepochs": 2}
     policy = ""
+    policy_settings = SMALL
 
     def run_settings(self):
-        return {**super().run_settings(), "policy": self.policy, self.policy: SMALL}
+        return {**super().run_settings(), "policy": self.policy, self.policy: self.policy_settings}
 
 
 class TestPPO2WithLstm(Recurrent):
@@ -31,6 +32,18 @@ class TestPPO2WithLstm(Recurrent):
 
 class TestPPO2WithLnLstm(Recurrent):
     policy = "ln-lstm"
+
+
+class TestPPO2WithTwoLstmsAndTwoForTheValue(Recurrent):
+    policy = "lstm"
+    policy_settings = {**SMALL, "n_lstm_layers": 2, "value_lstm": "own"}
+
+
+class TestA2CWithAValueWithoutMemory(Recurrent):
+    component = "a2c"
+    settings = {}
+    policy = "lstm"
+    policy_settings = {**SMALL, "value_lstm": "none"}
 
 
 class TestA2CWithLstm(Recurrent):

@@ -182,6 +182,15 @@ def test_every_policy_and_distribution_act_the_same_or_stay_in_torch(name, formu
             assert type(equal_in_both(make, space)) is kind_of_actor
 
 
+@pytest.mark.parametrize("value_lstm", ["own", "none"])
+def test_heads_that_see_a_part_of_the_features_act_the_same(value_lstm):
+    space, chosen = OBSERVATION_SPACES["Box"], distribution("categorical")
+    made = architecture("lstm", value_lstm=value_lstm, n_lstm_layers=2)[0]
+    policy = actor_critic(made, space, chosen)
+    actor = equal_in_both(lambda rng: RecurrentActor(policy, chosen, rng), space)
+    assert type(actor) is NumpyRecurrentActor
+
+
 @pytest.mark.parametrize("formulas", ["categorical", "multi-categorical", "bernoulli"])
 @pytest.mark.parametrize("name", ["mlp", "multi-input", "lstm"])
 def test_masked_policies_act_the_same(name, formulas):

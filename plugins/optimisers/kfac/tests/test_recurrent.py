@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import attrs
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -34,29 +35,34 @@ POLICIES = {
     "cnn-lstm": cnn_lstm,
     "cnn-ln-lstm": cnn_ln_lstm,
     "multi-input-lstm": multi_input_lstm,
+    "ln-lstms-apart": attrs.evolve(
+        ln_lstm, own={"layer_norm": True, "n_lstm_layers": 2, "value_lstm": "own"}
+    ),
+    "lstm-of-the-policy-alone": attrs.evolve(lstm, own={"value_lstm": "none"}),
 }
 
 
 def policy_of(component):
     torch.manual_seed(0)
-    heads = {"pi": [3], "vf": [2]}
-    config = LstmConfig(**component.own, net_arch=[4, "lstm", 5, heads], n_lstm=6)
+    after = [] if "value_lstm" in component.own else [5]
+    net_arch = [4, "lstm", *after, {"pi": [3], "vf": [2]}]
+    config = LstmConfig(**component.own, net_arch=net_arch, n_lstm=6)
     space = SPACES[config.feature_extraction]
     return Lstm(config).build(
         space, actor_critic(Categorical(gym.spaces.Discrete(2)))
     ).double(), space
 
 
-def collected(space):
+def collected(space, state_size):
     """Observations [CASES, ...], the states before them, and what the likelihood aims at."""
     rng = np.random.default_rng(0)
     if isinstance(space, gym.spaces.Dict):
-        found = {key: collected(part)[0] for key, part in space.spaces.items()}
+        found = {key: collected(part, 0)[0] for key, part in space.spaces.items()}
     elif space.dtype == np.uint8:  # as a policy hands them to its encoder
         found = torch.from_numpy(rng.random((CASES, *space.shape)))
     else:
         found = torch.from_numpy(rng.normal(size=(CASES, *space.shape)))
-    state = torch.from_numpy(rng.normal(size=(ENVS, 12)))
+    state = torch.from_numpy(rng.normal(size=(ENVS, state_size)))
     return found, state, torch.from_numpy(rng.normal(size=(CASES, 3)))
 
 
@@ -110,7 +116,7 @@ def by_brute_force(products, likelihood):
 @pytest.mark.parametrize("name", POLICIES)
 def test_factors_are_those_of_the_steps_that_were_collected(name, where):
     policy, space = policy_of(POLICIES[name])
-    observation, state, target = collected(space)
+    observation, state, target = collected(space, policy.shared.state_size)
     parameters, episode_start = list(policy.parameters()), starts(where)
     with Products(parameters) as seen:
         features = policy.shared(observation, state, episode_start)
@@ -136,7 +142,7 @@ def test_factors_are_those_of_the_steps_that_were_collected(name, where):
 @pytest.mark.parametrize("name", ["lstm", "ln-lstm"])
 def test_which_weights_of_an_lstm_are_layers(name):
     policy, space = policy_of(POLICIES[name])
-    observation, state, _ = collected(space)
+    observation, state, _ = collected(space, policy.shared.state_size)
     with Products(policy.parameters()) as seen:
         policy.shared(observation, state, starts("many"))
     names = [one for one, _ in policy.named_parameters()]

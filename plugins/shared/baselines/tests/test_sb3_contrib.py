@@ -138,16 +138,28 @@ def test_a_recurrent_model_learns_acts_and_is_loaded(tmp_path: Any, policy: Any)
     np.testing.assert_array_equal(found[0][1], found[1][1])
 
 
-def test_a_recurrent_model_shares_one_lstm() -> None:
-    model = RecurrentPPO("MlpLstmPolicy", IdentityEnvBox(), use_sde=True)
-    config = model.agent.plan.policy.config
-    assert (config.n_lstm, config.act_fun) == (256, "tanh")
+def lstm_of(**policy_kwargs: Any) -> Any:
+    """The settings of the policy of a recurrent model."""
+    env = IdentityEnvBox()
+    model = RecurrentPPO("MlpLstmPolicy", env, policy_kwargs=policy_kwargs, use_sde=True)
+    return model.agent.plan.policy.config
+
+
+def test_the_value_function_of_a_recurrent_model_has_an_lstm_of_its_own() -> None:
+    config = lstm_of(lstm_kwargs={})
+    assert (config.n_lstm, config.n_lstm_layers, config.act_fun) == (256, 1, "tanh")
     assert config.net_arch == ["lstm", {"pi": [64, 64], "vf": [64, 64]}]
-    shared = {"shared_lstm": True, "enable_critic_lstm": False, "lstm_kwargs": {}}
-    RecurrentPPO("MlpLstmPolicy", IdentityEnvBox(), policy_kwargs=shared)
-    for other in ({"shared_lstm": False}, {"n_lstm_layers": 2}):
-        with pytest.raises(ValueError, match="share one LSTM"):
-            RecurrentPPO("MlpLstmPolicy", IdentityEnvBox(), policy_kwargs=other)
+    assert config.value_lstm == "own"
+    assert lstm_of(n_lstm_layers=2).n_lstm_layers == 2
+
+
+def test_the_lstm_of_a_recurrent_model_is_shared_or_of_the_policy_alone_as_it_is_asked() -> None:
+    assert lstm_of(shared_lstm=True, enable_critic_lstm=False).value_lstm == "shared"
+    assert lstm_of(enable_critic_lstm=False).value_lstm == "none"
+    with pytest.raises(Refused, match="Add enable_critic_lstm=False"):
+        lstm_of(shared_lstm=True)
+    with pytest.raises(Refused, match="lstm_kwargs"):
+        lstm_of(lstm_kwargs={"dropout": 0.1})
 
 
 def test_environments_without_masks_are_refused_as_the_model_is_made() -> None:

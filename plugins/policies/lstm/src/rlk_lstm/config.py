@@ -39,6 +39,14 @@ def _needs_cnn(config: LstmConfig, attribute: attrs.Attribute[Any], value: Any) 
         )
 
 
+def _apart(config: LstmConfig, attribute: attrs.Attribute[Any], value: str) -> None:
+    if value != "shared" and config.after():
+        raise ValueError(
+            f"{attribute.name}={value} leaves nothing to share after the LSTM, but net_arch has "
+            f"{config.after()} there: give policy and value function their own, {{pi=[…], vf=[…]}}"
+        )
+
+
 def _sizes(entries: list[Entry]) -> list[int | str | Roles]:
     return [entry for entry in entries if entry != "lstm"]
 
@@ -57,6 +65,19 @@ class LstmConfig:
 
     n_lstm: int = attrs.field(
         default=256, validator=v.ge(1), metadata={"help": "units of the LSTM, at least 1"}
+    )
+    n_lstm_layers: int = attrs.field(
+        default=1,
+        validator=v.ge(1),
+        metadata={"help": "LSTMs of n_lstm units, one after the other, at least 1"},
+    )
+    value_lstm: Literal["shared", "own", "none"] = attrs.field(
+        default="shared",
+        validator=[v.in_(("shared", "own", "none")), _apart],
+        metadata={
+            "help": "what remembers for the value function: the policy's LSTM, one of its own, or "
+            "nothing, for which a linear layer of n_lstm units takes the place of an LSTM"
+        },
     )
     layers: list[int] | None = attrs.field(
         default=None,

@@ -23,12 +23,12 @@ class LstmLayer(nn.Module):
     """Whole sequences in one call of PyTorch's kernel; one step at a time for acting.
 
     Attributes:
-        size: H. The state is float [N, 2H], hidden values first, then cells.
+        size: H. state_size: 2H; a state is float [N, 2H], hidden values first, then cells.
     """
 
     def __init__(self, inputs: int, size: int) -> None:
         super().__init__()
-        self.size = size
+        self.size, self.state_size = size, 2 * size
         self.wx = nn.Parameter(torch.empty(4 * size, inputs))
         self.wh = nn.Parameter(torch.empty(4 * size, size))
         self.b = nn.Parameter(torch.zeros(4 * size))

@@ -1,10 +1,11 @@
-"""Recurrent policies: hidden layers, a CNN or a Dict's keys, a shared LSTM, layers of each head.
+"""Recurrent policies: hidden layers, a CNN or a Dict's keys, LSTMs, layers of each head.
 
 Shapes: T steps, N environments, F features, S numbers of state (hidden and cell of each unit).
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from torch import Tensor, nn
@@ -12,13 +13,14 @@ from torch import Tensor, nn
 from rlk import spaces
 from rlk.errors import PlanError
 from rlk_cnn.network import Cnn
+from rlk_lstm.combined import Layer, Memoryless, SideBySide, Stacked
 from rlk_lstm.config import LstmConfig
 from rlk_lstm.lstm import LstmLayer
 from rlk_lstm.normalised import NormalisedLstmLayer
 from rlk_mlp.layers import Layers
 from rlk_mlp.network import Mlp
 from rlk_multi_input.network import ConcatenatedKeys
-from rlk_networks import Architecture, flat_size
+from rlk_networks import Architecture, Part, flat_size
 
 
 class Lstm(Architecture):
@@ -37,12 +39,14 @@ class Lstm(Architecture):
         config = self.config
         first, size = _first(config, observation_space)
         before = Layers(size, config.before(), config.heads())
-        layer = NormalisedLstmLayer if config.layer_norm else LstmLayer
-        lstm = layer(before.features, config.n_lstm)
-        return Recurrent(nn.Sequential(*first, before), lstm, config)
+        return Recurrent(nn.Sequential(*first, before), _memory(config, before.features), config)
 
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
-        return self._heads.trunk(role, features, extra=extra, n_copies=n_copies)
+        if self.config.value_lstm == "shared":
+            return self._heads.trunk(role, features, extra=extra, n_copies=n_copies)
+        half = features // 2
+        own = self._heads.trunk(role, half, extra=extra, n_copies=n_copies)
+        return Part(own, features, 0 if role == "pi" else half, half)
 
     def named_roles(self) -> tuple[str, ...]:
         return self._heads.named_roles()
@@ -67,20 +71,36 @@ def _first(config: LstmConfig, space: Any) -> tuple[list[nn.Module], int]:
     return [made], made.features
 
 
+def _memory(config: LstmConfig, inputs: int) -> Layer:
+    """The LSTM of all heads; or the policy's, and beside it what serves the value function."""
+    own = _lstms(config, inputs)
+    if config.value_lstm == "shared":
+        return own
+    if config.value_lstm == "own":
+        return SideBySide([own, _lstms(config, inputs)])
+    return SideBySide([own, Memoryless(inputs, config.n_lstm)])
+
+
+def _lstms(config: LstmConfig, inputs: int) -> Layer:
+    """`n_lstm_layers` of them, one after the other."""
+    layer = NormalisedLstmLayer if config.layer_norm else LstmLayer
+    sizes = [inputs, *[config.n_lstm] * config.n_lstm_layers]
+    layers = [layer(before, after) for before, after in pairwise(sizes)]
+    return layers[0] if len(layers) == 1 else Stacked(layers)
+
+
 class Recurrent(nn.Module):
     """The encoder of a recurrent policy, as `rlk_testing.PolicyContract` describes it.
 
     Attributes:
-        features: F. state_size: S, twice the units: hidden values first, then cells.
+        features: F. state_size: S, twice the units of every LSTM: hidden values first, then cells.
     """
 
-    def __init__(
-        self, before: nn.Module, lstm: LstmLayer | NormalisedLstmLayer, config: LstmConfig
-    ) -> None:
+    def __init__(self, before: nn.Module, lstm: Layer, config: LstmConfig) -> None:
         super().__init__()
         self.before, self.lstm = before, lstm
         self.after = Layers(lstm.size, config.after(), config.heads())
-        self.features, self.state_size = self.after.features, 2 * lstm.size
+        self.features, self.state_size = self.after.features, lstm.state_size
 
     def step(self, x: Tensor, state: Tensor, episode_start: Tensor) -> tuple[Tensor, Tensor]:
         """([N, F], state [N, S]) of one step: x [N, ...], state [N, S], bool [N]."""

@@ -11,7 +11,7 @@ from rlk_networks.distribution import (
     own_action,
 )
 from rlk_networks.heads import policy_head
-from rlk_networks.layers import Head, Linear
+from rlk_networks.layers import Head, Linear, Part
 from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.policy import Policy
 from rlk_networks.probabilities import HasProbabilities, env_log_prob, env_probabilities
@@ -26,6 +26,7 @@ __all__ = [
     "Heads",
     "Linear",
     "Maskable",
+    "Part",
     "Policy",
     "Reparameterised",
     "Trunk",

@@ -34,3 +34,26 @@ class Head(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         return cast(Tensor, self.out(self.trunk(features)))
+
+
+class Part(nn.Module):
+    """A trunk that sees only some of the encoder's features, and all inputs after them.
+
+    Args:
+        trunk: on `size` features, and on the inputs that come after all features.
+        features: F, of the encoder.
+        start: the number of the first feature that the trunk sees.
+        size: how many it sees.
+    """
+
+    def __init__(self, trunk: nn.Module, features: int, start: int, size: int) -> None:
+        super().__init__()
+        self.trunk, self.of = trunk, features
+        self.start, self.end = start, start + size
+        self.features = cast(int, trunk.features)
+
+    def forward(self, x: Tensor, *n: int | None) -> Tensor:
+        seen = x[:, self.start : self.end]
+        if x.shape[1] > self.of:
+            seen = torch.cat((seen, x[:, self.of :]), 1)
+        return cast(Tensor, self.trunk(seen, *n))

@@ -11,12 +11,10 @@ from rlk_baselines.sb3.ppo.ppo import PPO
 
 #: Parameters of PPO that this class does not have.
 _NOT_HERE = ("rollout_buffer_class", "rollout_buffer_kwargs")
-#: Keyword of the LSTM -> the only value that is supported.
-_ONLY = {"shared_lstm": True, "enable_critic_lstm": False, "n_lstm_layers": 1, "lstm_kwargs": None}
 
 
 class RecurrentPPO(PPO):
-    """PPO with an LSTM that policy and value function share.
+    """PPO with an LSTM for the policy, and by default another one for the value function.
 
     `predict` takes and returns the state of the LSTM:
     `action, state = model.predict(obs, state, episode_start)`.
@@ -33,13 +31,12 @@ class RecurrentPPO(PPO):
     def _policy_settings(self) -> dict[str, Any]:
         """As in `BaseAlgorithm`; as in sb3-contrib, hidden layers come after the LSTM."""
         kwargs, policy = dict(self.policy_kwargs), self._given["policy"]
-        for key, value in _ONLY.items():
-            if kwargs.pop(key, value) not in (value, {}):
-                raise Refused(
-                    f"RecurrentPPO: {key} is {value!r} here: policy and value share one LSTM of "
-                    "one layer. Leave it out, or write a policy of your own: "
-                    "docs/custom-policies.md."
-                )
+        if kwargs.pop("lstm_kwargs", None):
+            raise Refused(
+                "RecurrentPPO: policy_kwargs has lstm_kwargs, but rlk's LSTM has no such settings. "
+                "Leave it out, or write a policy of your own: docs/custom-policies.md."
+            )
+        kwargs["value_lstm"] = _value_lstm(kwargs)
         is_of_images = "Cnn" in str(getattr(policy, "__name__", policy))
         usual = self.layers_of_images if is_of_images else self.layers
         sizes = kwargs.pop("net_arch", None)
@@ -56,3 +53,17 @@ class RecurrentPPO(PPO):
             use_sde=bool(self._given["use_sde"]),
             action_space=self.action_space,
         )
+
+
+def _value_lstm(kwargs: dict[str, Any]) -> str:
+    """Remove the keywords of the value function's LSTM; the word of rlk's policy for them."""
+    is_shared = kwargs.pop("shared_lstm", False)
+    has_own = kwargs.pop("enable_critic_lstm", True)
+    if is_shared and has_own:
+        raise Refused(
+            "RecurrentPPO: with shared_lstm=True the value function has no LSTM of its own. Add "
+            "enable_critic_lstm=False."
+        )
+    if is_shared:
+        return "shared"
+    return "own" if has_own else "none"

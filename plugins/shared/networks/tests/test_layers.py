@@ -1,0 +1,41 @@
+"""The layers that heads are made of."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from rlk_networks import Linear, Part
+
+
+class Echo(nn.Module):
+    """Returns its inputs, and what it was asked for besides."""
+
+    features = 3
+
+    def forward(self, x: torch.Tensor, n: int | None = -1) -> torch.Tensor:
+        return x if n == -1 else x[:n]
+
+
+def test_a_linear_layer_by_hand() -> None:
+    layer = Linear(2, 1)
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor([[2.0], [3.0]]))
+        layer.bias.fill_(0.5)
+    assert layer(torch.tensor([[1.0, 10.0]])).item() == 32.5
+
+
+def test_a_part_sees_some_features_and_all_inputs_after_them() -> None:
+    x = torch.arange(14.0).reshape(2, 7)
+    part = Part(Echo(), features=5, start=2, size=3)
+    assert part.features == 3
+    assert part(x[:, :5]).tolist() == [[2.0, 3.0, 4.0], [9.0, 10.0, 11.0]]
+    assert part(x)[0].tolist() == [2.0, 3.0, 4.0, 5.0, 6.0]
+
+
+def test_a_part_passes_on_how_many_copies_are_evaluated() -> None:
+    part = Part(Echo(), features=5, start=0, size=2)
+    assert part(torch.ones(4, 5), 1).shape == (1, 2) and part(torch.ones(4, 5), None).shape == (
+        4,
+        2,
+    )
