@@ -322,6 +322,15 @@ def test_games_are_in_a_monitor_outside_their_preprocessing() -> None:
     assert env.reset().shape == (1, 84, 84, 1)
 
 
+def test_a_monitor_around_a_game_stays_outside_its_preprocessing() -> None:
+    pytest.importorskip("ale_py")
+    monitor = Monitor(gymnasium.make("PongNoFrameskip-v4"))
+    env = AtariWrapper(monitor, screen_size=42)
+    assert env is monitor and isinstance(monitor.env, AtariWrapper)
+    assert env.observation_space.shape == (42, 42, 1) == env.reset(seed=1)[0].shape
+    assert env.step(0)[0].shape == (42, 42, 1) and env.get_total_steps() == 1
+
+
 def test_an_atari_game_repeats_actions_by_itself() -> None:
     pytest.importorskip("ale_py")
     with pytest.raises(ValueError, match=r"env_kwargs=dict\(repeat_action_probability=0\.25\)"):

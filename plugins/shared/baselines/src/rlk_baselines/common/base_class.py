@@ -197,6 +197,10 @@ class BaseRLModel(Constructed):
         """The result of `get_env`."""
         return self.get_env()
 
+    @env.deleter
+    def env(self) -> None:
+        """Do nothing: `del model.env` frees memory there, and the environment stays in use here."""
+
     def set_env(self, env: Any) -> None:
         """Learn from another environment from now on. It must have the same spaces.
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _UPDATES = "train/n_updates"
 _RATE_OF_ACTOR = "train/learning_rate_actor"
+#: Numbers that Stable-Baselines3 writes without decimals.
+_WHOLE = ("time/fps", "time/time_elapsed")
 
 
 class OwnRows(Rows):
@@ -64,7 +66,7 @@ class OwnRows(Rows):
         if _RATE_OF_ACTOR in row:  # there, all optimisers have one learning rate
             row = {"train/learning_rate": row[_RATE_OF_ACTOR], **row}
         for tag, value in row.items():
-            self.logger.record(tag, value)
+            self.logger.record(tag, int(value) if tag in _WHOLE else value)
         self.logger.dump(run.timesteps)
         # As in Stable-Baselines3, callbacks find the latest update's numbers at any time.
         self.logger.keep({tag: row[tag] for tag in row if tag.startswith("train/")})

@@ -122,7 +122,8 @@ class AtariWrapper(AtariGame):
     """DeepMind's preprocessing of an Atari game: see `rlk_atari.deepmind.AtariGame`.
 
     Args:
-        env: the game.
+        env: the game. If it is in a `Monitor`, the result is that monitor, outside the
+            preprocessing: it records whole games with unclipped rewards, too.
         noop_max: the largest number of no-ops at the start.
         frame_skip: the number of frames per action.
         screen_size: the height and width of images, in pixels.
@@ -133,6 +134,12 @@ class AtariWrapper(AtariGame):
     Raises:
         Refused: for another `action_repeat_probability`.
     """
+
+    def __new__(cls, env: Any, *arguments: Any, **keywords: Any) -> Any:
+        if isinstance(env, Monitor):
+            env.env = cls(env.env, *arguments, **keywords)
+            return env
+        return super().__new__(cls)
 
     def __init__(
         self,
