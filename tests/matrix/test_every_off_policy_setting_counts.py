@@ -10,6 +10,7 @@ from matrix.setting_effects import learnt, names, others
 OFTEN = {
     "learning_starts": 8,
     "batch_size": 8,
+    "target_network_update_freq": 4,
     **dict.fromkeys(("train_freq", "nb_rollout_steps"), 1),
     **dict.fromkeys(("gradient_steps", "nb_train_steps"), 1),
 }
@@ -51,7 +52,7 @@ OWN = {
         "exploration_final_eps": 0.9,
         "exploration_initial_eps": 0.1,
         "double_q": False,
-        "target_network_update_freq": 4,
+        "target_network_update_freq": 8,
         "prioritized_replay": True,
         "prioritized_replay_alpha": 0.1,
         "prioritized_replay_beta0": 1.0,

@@ -31,7 +31,13 @@ SHARED = {
 }
 #: The same for settings of a single algorithm.
 OWN = {
-    "a2c": {"alpha": 0.5, "momentum": 0.5, "epsilon": 1.0, "lr_schedule": "linear"},
+    "a2c": {
+        "alpha": 0.5,
+        "momentum": 0.5,
+        "epsilon": 1.0,
+        "lr_schedule": "linear",
+        "normalize_advantage": True,
+    },
     "acer": {
         "q_coef": 2.0,
         "lr_schedule": "constant",

@@ -37,6 +37,9 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         "momentum": 0.0,
         "epsilon": 1e-5,
         "lr_schedule": "constant",
+        # of Stable-Baselines3 alone
+        "gae_lambda": 1.0,
+        "normalize_advantage": False,
     }
 
 
@@ -53,6 +56,7 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         {"momentum": 1.0},
         {"epsilon": 0.0},
         {"lr_schedule": "sudden"},
+        {"gae_lambda": 1.1},
         {"lr_schedule": "linear", "learning_rate": "lin_0.001"},
     ],
 )
@@ -235,3 +239,45 @@ def test_it_learns_actions_of_several_parts(rlk_make, space):
     agent = rlk_make("a2c", env=env, seed=0, **QUICK)
     agent.learn(2000)
     assert mean_return(agent, env) > 7.5
+
+
+# ---- advantages as in Stable-Baselines3 ----------------------------------------------------------
+
+
+def test_with_a_lambda_advantages_are_generalised_estimates(rlk_make):
+    agent = rlk_make("a2c", env=MATCH, n_steps=3, n_envs=1, seed=0, gamma=0.5, gae_lambda=0.5)
+    run = agent.run
+    run.collect()
+    rollout = run.storage.latest()
+    assert not (rollout.terminated | rollout.truncated).any()
+    (batch,) = run.algorithm.batches(run.storage)
+    value = rollout.extras["value"][:, 0]
+    with torch.no_grad():
+        last = float(run.policy(torch.from_numpy(rollout.next_observation), "vf")[0])
+    following = [*value[1:], last]
+    delta = [rollout.reward[t, 0] + 0.5 * following[t] - value[t] for t in range(3)]
+    third = delta[2]
+    second = delta[1] + 0.25 * third
+    assert batch.advantage.tolist() == pytest.approx(
+        [delta[0] + 0.25 * second, second, third], abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_advantages_are_normalised_if_that_is_asked(rlk_make, monkeypatch, normalize):
+    agent = rlk_make("a2c", env=MATCH, n_steps=3, n_envs=1, normalize_advantage=normalize)
+    given = np.float32([[1.0], [2.0], [6.0]])
+    monkeypatch.setattr("rlk_a2c.algorithm.logged_advantages", lambda *_: given)
+    agent.run.collect()
+    (batch,) = agent.run.algorithm.batches(agent.run.storage)
+    # Their mean is 3, their variance (4 + 1 + 9) / 3.
+    deviation = (14.0 / 3.0) ** 0.5
+    normalised = [-2 / deviation, -1 / deviation, 3 / deviation]
+    assert batch.advantage.tolist() == pytest.approx(normalised if normalize else [1, 2, 6])
+    assert (batch.return_ - batch.value).tolist() == pytest.approx([1.0, 2.0, 6.0], abs=1e-5)
+
+
+def test_a_single_transition_cannot_be_normalised(rlk_make):
+    with pytest.raises(PlanError, match=r"single transition.*or normalize_advantage=false"):
+        rlk_make("a2c", env=MATCH, n_steps=1, n_envs=1, normalize_advantage=True)
+    rlk_make("a2c", env=MATCH, n_steps=1, n_envs=1)

@@ -59,7 +59,8 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         "prioritized_replay_eps": 1e-6,
         "param_noise": False,
     }
-    assert config == {**seed, "dueling": True, "gradient_steps": 1, "max_grad_norm": 10.0}
+    others = {"dueling": True, "gradient_steps": 1, "max_grad_norm": 10.0, "tau": 1.0}
+    assert config == {**seed, **others}
 
 
 @pytest.mark.parametrize(
@@ -72,6 +73,8 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         {"learning_rate": "lin"},
         {"max_grad_norm": 0.0},
         {"exploration_final_eps": -0.1},
+        {"tau": 0.0},
+        {"tau": 1.1},
     ],
 )
 def test_what_is_out_of_range_is_refused(wrong):
@@ -139,6 +142,17 @@ def target_moves(agent, timesteps):
 def test_the_target_network_is_copied_every_so_many_timesteps(rlk_make):
     agent = rlk_make("dqn", env=MATCH, seed=0, target_network_update_freq=25, **SOON)
     assert target_moves(agent, 100) == [25, 50, 75, 100]
+
+
+def test_with_tau_the_target_network_moves_by_a_part_of_the_difference(rlk_make):
+    agent = rlk_make("dqn", env=MATCH, seed=0, target_network_update_freq=10, tau=0.25, **SOON)
+    agent.learn(9)
+    run = agent.run
+    target, before = run.algorithm.target.flat, run.algorithm.target.flat.clone()
+    run.parameters.flat.add_(4.0)
+    run.collect()
+    list(run.algorithm.batches(run.storage))
+    assert torch.allclose(target, before + 1.0)
 
 
 def test_a_second_training_copies_the_target_network_as_the_first_did(rlk_make):

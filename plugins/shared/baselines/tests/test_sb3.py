@@ -154,10 +154,40 @@ def test_callbacks_record_stop_and_save(counting, tmp_path: Path) -> None:
 def test_what_is_written_otherwise_here_says_how() -> None:
     with pytest.raises(ValueError, match="features_extractor_class, which is written otherwise"):
         ppo(policy_kwargs={"features_extractor_class": object})
-    with pytest.raises(ValueError, match=r"A2C: gae_lambda is 1\.0 here\. PPO has it"):
-        A2C("MlpPolicy", "CartPole-v1", gae_lambda=0.9)
+    with pytest.raises(ValueError, match=r"A2C: rollout_buffer_class is None here\. rlk\.make has"):
+        A2C("MlpPolicy", "CartPole-v1", rollout_buffer_class=object)
     with pytest.raises(ValueError, match=r"replay_buffer_class is .*HerReplayBuffer.*plugins"):
         SAC("MlpPolicy", "Pendulum-v1", replay_buffer_class=object)
+
+
+def test_settings_of_its_algorithms_alone_reach_those_of_rlk() -> None:
+    a2c = A2C("MlpPolicy", "CartPole-v1", gae_lambda=0.9, normalize_advantage=True)
+    config = a2c.agent.plan.algorithm.config
+    assert (config.gae_lambda, config.normalize_advantage) == (0.9, True)
+    dqn = DQN("MlpPolicy", "CartPole-v1", tau=0.5, buffer_size=50)
+    assert dqn.agent.plan.algorithm.config.tau == 0.5
+
+
+@pytest.mark.parametrize("kind", [DQN, SAC, TD3])
+def test_returns_of_several_steps_are_those_of_the_replay(kind: Any) -> None:
+    env = "CartPole-v1" if kind is DQN else "Pendulum-v1"
+    model = kind("MlpPolicy", env, n_steps=3, buffer_size=300, batch_size=8, learning_starts=10)
+    model.learn(16)
+
+    def steps() -> list[int]:
+        parts = model.agent.plan.storages
+        return [part.config.n_steps for part in parts if part.name == "n-step"]
+
+    assert steps() == [3]
+    model.n_steps = 5
+    assert steps() == [5]
+    model.n_steps = 1
+    assert steps() == []
+    assert len(model.agent.run.storage) == 16
+    one = kind("MlpPolicy", env, buffer_size=300)
+    assert [part.name for part in one.agent.plan.storages] == ["replay"]
+    one.n_steps = 2
+    assert one.agent.plan.storages[-1].config.n_steps == 2
 
 
 def test_attributes_that_are_not_here_say_what_to_write() -> None:

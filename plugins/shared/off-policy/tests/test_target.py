@@ -33,9 +33,9 @@ def test_polyak_moves_by_a_part_of_the_difference():
 def test_a_copy_is_equal_and_apart():
     online = parameters()
     target = Target(online)
-    online.flat.mul_(2.0)
+    online.flat.mul_(1.1).add_(1e-9)
     assert target.flat.tolist() == [1.0, 2.0, 3.0, 4.0]
-    target.copy()
+    target.polyak(1.0)
     assert target.flat.equal(online.flat)
     assert target.flat.data_ptr() != online.flat.data_ptr()
     assert not any(parameter.requires_grad for parameter in target.module.parameters())
@@ -45,7 +45,7 @@ def test_only_the_submodules_that_are_named_follow():
     online = parameters()
     target = Target(online, ("qf",))
     online.flat.zero_()
-    target.copy()
+    target.polyak(1.0)
     assert target.flat.tolist() == [0.0, 0.0]
     assert target.module.pi.weight.tolist() == [[1.0, 2.0]]
 

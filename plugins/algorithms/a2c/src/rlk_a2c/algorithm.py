@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from rlk_on_policy.advantage_loss import advantage_loss
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, minibatches_ahead
+from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import make_actor, state_fields
 from rlk_on_policy.sequences import whole
@@ -59,9 +61,12 @@ class A2C:
 
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
         """The whole collection; with lambda 1, advantages come from n-step returns."""
-        run, rollout = self.run, storage.latest()
-        advantage = logged_advantages(run, rollout, self.config.gamma, 1.0)
-        yield whole(rollout, advantage, self.policy, run.device)
+        config, run, rollout = self.config, self.run, storage.latest()
+        advantage = logged_advantages(run, rollout, config.gamma, config.gae_lambda)
+        batch = whole(rollout, advantage, self.policy, run.device)
+        if config.normalize_advantage:
+            batch = replace(batch, advantage=normalised(batch.advantage, run.communicator.mean))
+        yield batch
 
     def update(self, batch: Minibatch, optimise: Optimise) -> Update:
         return Update(optimise("policy", self.loss, batch).metrics)

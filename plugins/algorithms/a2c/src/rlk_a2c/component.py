@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
+from rlk_a2c.checks import check
 from rlk_a2c.config import A2CConfig
 from rlk_on_policy.defaults import ON_POLICY
 
@@ -11,6 +12,7 @@ component = Component(
     factory="rlk_a2c.algorithm:A2C",
     summary="synchronous advantage actor-critic with n-step returns",
     config=A2CConfig,
+    check=check,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",
     recurrent=True,

@@ -1,4 +1,7 @@
-"""A2C's hyperparameters, with the names and defaults of Stable Baselines 2.10."""
+"""A2C's hyperparameters, with the names and defaults of Stable Baselines 2.10.
+
+Two are Stable-Baselines3's alone: `gae_lambda` and `normalize_advantage`.
+"""
 
 from __future__ import annotations
 
@@ -33,3 +36,15 @@ class A2CConfig:
         default=1e-5, **described("added to RMSProp's mean square, inside the root", v.gt(0.0))
     )
     lr_schedule: str = attrs.field(default="constant", **settings.LR_SCHEDULE)
+    gae_lambda: float = attrs.field(
+        default=1.0,
+        **described(
+            "trade-off between bias and variance in generalised advantage estimation, 0 to 1, "
+            "which takes advantages of n_steps",
+            UNIT,
+        ),
+    )
+    normalize_advantage: bool = attrs.field(
+        default=False,
+        **described("give the advantages of a collection zero mean and unit variance"),
+    )

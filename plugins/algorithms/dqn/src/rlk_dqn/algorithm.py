@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class DQN:
-    """Learns Q from replay, against a target network that is copied from time to time."""
+    """Learns Q from replay, against a target network that is updated from time to time."""
 
     def __init__(self, config: DQNConfig, run: Run) -> None:
         self.config, self.run = config, run
@@ -61,7 +61,7 @@ class DQN:
     def batches(self, storage: ReplayStorage) -> Iterator[Batch]:
         updates = self.schedule.updates_due(len(storage))
         if updates and self.copies.passed():
-            self.target.copy()
+            self.target.polyak(self.config.tau)  # with tau 1, a copy
         for _ in range(updates):
             yield storage.sample(self.config.batch_size)
 

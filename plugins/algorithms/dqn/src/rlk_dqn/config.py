@@ -1,7 +1,8 @@
 """DQN's hyperparameters, with the names and defaults of Stable Baselines 2.10.
 
-Three are not parameters of its class there: `dueling`, which it has in `policy_kwargs`,
-`gradient_steps`, which is Stable-Baselines3's, and `max_grad_norm`, which it fixes at 10.
+Four are not parameters of its class there: `dueling`, which it has in `policy_kwargs`,
+`gradient_steps` and `tau`, which are Stable-Baselines3's, and `max_grad_norm`, which it fixes at
+10.
 """
 
 from __future__ import annotations
@@ -40,7 +41,15 @@ class DQNConfig:
     )
     learning_starts: int = attrs.field(default=1000, **settings.LEARNING_STARTS)
     target_network_update_freq: int = attrs.field(
-        default=500, **described("timesteps between copies to the target network", v.ge(1))
+        default=500, **described("timesteps between updates of the target network", v.ge(1))
+    )
+    tau: float = attrs.field(
+        default=1.0,
+        **described(
+            "how far the target network moves towards the online network at each of its updates, "
+            "above 0 to 1, which copies it",
+            v.and_(v.gt(0.0), v.le(1.0)),
+        ),
     )
     prioritized_replay: bool = attrs.field(
         default=False,

@@ -27,7 +27,7 @@ READ_BY_MODEL = ("verbose", "tensorboard_log", "full_tensorboard_log", "_init_se
 FIXED = ("policy", "policy_kwargs")
 #: Algorithm -> the settings that it reads from its config at every use.
 AT_ANY_TIME: Mapping[str, frozenset[str]] = {
-    "a2c": frozenset({"gamma", "vf_coef", "ent_coef"}),
+    "a2c": frozenset({"gamma", "gae_lambda", "vf_coef", "ent_coef", "normalize_advantage"}),
     "ppo": frozenset(
         {"gamma", "gae_lambda", "vf_coef", "ent_coef", "n_epochs", "target_kl"}
         | {"normalize_advantage"}

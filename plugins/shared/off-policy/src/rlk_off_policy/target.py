@@ -31,12 +31,11 @@ class Target:
         self._names = [name for name, parameter in every if id(parameter) in ids]
 
     def polyak(self, tau: float) -> None:
-        """target += tau (online - target), in one call; DDPG, Lillicrap et al. 2016."""
-        self.flat.lerp_(self._online, tau)
+        """target += tau (online - target), in one call; DDPG, Lillicrap et al. 2016.
 
-    def copy(self) -> None:
-        """target = online; DQN, Mnih et al. 2015."""
-        self.flat.copy_(self._online)
+        With tau 1 it is a copy, bit for bit; DQN, Mnih et al. 2015.
+        """
+        self.flat.lerp_(self._online, tau)
 
     def state_dict(self) -> State:
         """name -> a copy of that parameter, for those that follow."""

@@ -44,8 +44,6 @@ class A2C(OnPolicyAlgorithm):
     rows = 100
     renames: ClassVar[Mapping[str, str]] = {"rms_prop_eps": "epsilon"}
     only: ClassVar[Mapping[str, Any]] = {
-        "gae_lambda": (1.0, "PPO has it."),
-        "normalize_advantage": (False, "PPO has it."),
         "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
         "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
     }

@@ -31,21 +31,23 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     learns_from_vectors = True
     acts_deterministically = False
     replayed = ModelsReplay
-    only: ClassVar[Mapping[str, Any]] = {
-        "n_steps": (1, "rlk.make has returns of several steps: plugins=['n-step:n_steps=3']."),
-    }
+    renames: ClassVar[Mapping[str, str]] = {"n_steps": "n-step.n_steps"}
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As in `BaseAlgorithm`; the buffer's arguments become settings of rlk's storages."""
         settings.pop("replay_buffer_class", None)
         settings.pop("optimize_memory_usage", None)  # a replay keeps each observation once anyway
+        if settings.get("n_steps") == 1:  # without the decorator that has this setting
+            del settings["n_steps"]
         keywords = settings.pop("replay_buffer_kwargs", None)
         chosen = self._given["replay_buffer_class"]
         storage = hindsight(chosen, keywords, lambda: keys_asked(self._env, self.observation_space))
         return {**super().translated(settings), **storage}
 
     def _plugins(self) -> list[Any]:
-        return [*super()._plugins(), *(["hindsight-replay"] if self._by_hindsight() else [])]
+        several = ["n-step" if self._given["n_steps"] != 1 else "no:n-step"]
+        hindsight = ["hindsight-replay"] if self._by_hindsight() else []
+        return [*super()._plugins(), *several, *hindsight]
 
     def _by_hindsight(self) -> bool:
         return self._given["replay_buffer_class"] is HerReplayBuffer

@@ -42,12 +42,10 @@ class DQN(OffPolicyAlgorithm):
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     fixed: ClassVar[Mapping[str, Any]] = {"double_q": False, "dueling": False}
-    renames: ClassVar[Mapping[str, str]] = {"target_update_interval": "target_network_update_freq"}
-    only: ClassVar[Mapping[str, Any]] = {
-        **OffPolicyAlgorithm.only,
-        "tau": (1.0, "The target network is copied as a whole."),
+    renames: ClassVar[Mapping[str, str]] = {
+        **OffPolicyAlgorithm.renames,
+        "target_update_interval": "target_network_update_freq",
     }
-
     _rate_set: tuple[float, int] | None = None  #: a rate that was set, after which collection
 
     @property

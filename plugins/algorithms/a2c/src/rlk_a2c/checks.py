@@ -1,0 +1,22 @@
+"""What A2C refuses while a run is planned. Imports no torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlk_a2c.config import A2CConfig
+from rlk_on_policy.minibatch_sizes import two_in_each
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+
+
+def check(config: A2CConfig, plan: Plan) -> None:
+    """Refuse collections of a single transition, whose advantage cannot be normalised.
+
+    Raises:
+        PlanError: for such a collection, if advantages are normalised.
+    """
+    if config.normalize_advantage:
+        told = "Use --set n_steps=2 or more, or normalize_advantage=false."
+        two_in_each(config.n_steps * plan.n_envs, 1, plan.algorithm.title, told)
