@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3 import A2C, DQN, PPO
 from rlk_baselines.sb3.common.env_util import make_vec_env
+from rlk_baselines.sb3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
 
 
 def optimiser(model: Any) -> Any:
@@ -53,6 +55,29 @@ def test_a2c_learns_by_adam(tmp_path: Path) -> None:
             change()
     with pytest.warns(UserWarning, match=r"rms_prop_eps=0.1 has no effect without use_rms_prop"):
         A2C("MlpPolicy", "CartPole-v1", use_rms_prop=False, rms_prop_eps=0.1)
+
+
+def test_a2c_learns_by_tensorflows_rmsprop(tmp_path: Path) -> None:
+    kwargs = {"optimizer_class": RMSpropTFLike, "optimizer_kwargs": {"eps": 1e-4}}
+    model = A2C("MlpPolicy", "CartPole-v1", policy_kwargs=kwargs).learn(20)
+
+    def is_as_asked(one: Any) -> bool:
+        chosen, options = optimiser(one), one.agent.run.optimise.groups["policy"].options
+        variant = chosen.config.variant if chosen.name == "rmsprop" else None
+        return variant == "tensorflow" and options["eps"] == 1e-4
+
+    assert is_as_asked(model)
+    model.rms_prop_eps = 0.5  # of the RMSProp that it does not use
+    assert is_as_asked(model)
+    model.save(tmp_path / "model")
+    loaded = A2C.load(tmp_path / "model", env="CartPole-v1")
+    assert is_as_asked(loaded)
+    loaded.set_env(make_vec_env("CartPole-v1", 2))  # the agent is built again
+    assert is_as_asked(loaded.learn(20))
+    with pytest.raises(Refused, match="only stands for rlk's optimiser"):
+        RMSpropTFLike([], lr=0.1)
+    with pytest.raises(Refused, match="learns by Adam"):
+        PPO("MlpPolicy", "CartPole-v1", policy_kwargs=kwargs)
 
 
 def test_a_minibatch_of_ppo_has_at_most_a_collection(tmp_path: Path) -> None:

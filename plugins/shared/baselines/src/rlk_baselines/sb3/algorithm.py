@@ -132,7 +132,7 @@ class BaseAlgorithm(BaseRLModel):
         return {**self.fixed, **self.renamed(self._with_effect()), **self._policy_settings()}
 
     def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """As in `Constructed`, without `optimizer_class`, which has only one possible value."""
+        """As in `Constructed`, without `optimizer_class`, which has one possible value."""
         return super().held_policy_kwargs(
             {key: value for key, value in kwargs.items() if key != "optimizer_class"}
         )
@@ -169,7 +169,7 @@ class BaseAlgorithm(BaseRLModel):
             action_space=self.action_space,
         )
 
-    def _optimizer(self) -> tuple[type, float]:
+    def _optimizer(self) -> tuple[Any, float]:
         """The class of the model's optimiser, and its epsilon."""
         return torch.optim.Adam, 1e-8 if isinstance(self, OffPolicyRLModel) else 1e-5
 

@@ -44,9 +44,6 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
         ),
         _FILES,
     ),
-    "common.sb2_compat.rmsprop_tf_like": {
-        "RMSpropTFLike": "rlk_baselines.A2C, which learns by that RMSProp"
-    },
     "common.torch_layers": {"MlpExtractor": f"policy_kwargs=dict(net_arch=…), or {_OWN_POLICY}"},
     "dqn.policies": {"QNetwork": _NETWORKS},
     "sac.policies": {"Actor": _NETWORKS},

@@ -18,7 +18,7 @@ def settings_of(
     layers: Sequence[int],
     layers_of_images: Sequence[int],
     *,
-    optimizer: tuple[type, float],
+    optimizer: tuple[Any, float],
     is_off_policy: bool,
     use_sde: bool,
     action_space: Any,
@@ -78,9 +78,10 @@ def settings_of(
     return {**policy_settings(policy, kwargs), **deviations}
 
 
-def _refuse_other_optimisers(kwargs: dict[str, Any], own: type, epsilon: float) -> None:
+def _refuse_other_optimisers(kwargs: dict[str, Any], own: Any, epsilon: float) -> None:
     """Remove the keywords of the optimiser; Refused unless they describe the model's optimiser."""
     kind, given = kwargs.pop("optimizer_class", own), kwargs.pop("optimizer_kwargs", None) or {}
+    name = getattr(own, "__name__", own)
     has_other_keywords = dict(given) not in ({}, {"eps": epsilon})
     for key, is_other in (
         ("optimizer_class", kind is not own),
@@ -88,7 +89,7 @@ def _refuse_other_optimisers(kwargs: dict[str, Any], own: type, epsilon: float) 
     ):
         if is_other:
             raise Refused(
-                f"policy_kwargs has {key}, but this model learns by {own.__name__} with an epsilon "
+                f"policy_kwargs has {key}, but this model learns by {name} with an epsilon "
                 f"of {epsilon}. Optimisers are chosen in rlk: rlk.make(…, optimiser=NAME)."
             )
 

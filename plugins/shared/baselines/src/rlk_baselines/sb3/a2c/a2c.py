@@ -11,6 +11,7 @@ from rlk_baselines.model_files import Saved
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.on_policy_algorithm import OnPolicyAlgorithm
+from rlk_baselines.sb3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.0007,
@@ -30,6 +31,7 @@ _DEFAULTS: Mapping[str, Any] = {
     **LAST,
 }
 _RMSPROP = {"optimiser": "rmsprop", "rmsprop.variant": "torch"}
+_OF_TENSORFLOW = {"optimiser": "rmsprop", "rmsprop.variant": "tensorflow"}
 
 
 class A2C(OnPolicyAlgorithm):
@@ -48,10 +50,20 @@ class A2C(OnPolicyAlgorithm):
         "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
     }
 
-    def _optimizer(self) -> tuple[type, float]:
+    def _optimizer(self) -> tuple[Any, float]:
+        keywords = self.policy_kwargs.get("optimizer_kwargs") or {}
+        if _ask_for_tensorflows(self.policy_kwargs):
+            return self.policy_kwargs["optimizer_class"], keywords.get("eps", 1e-8)
         if self._given["use_rms_prop"]:
             return RMSprop, self._given["rms_prop_eps"]
         return Adam, self.usual["rms_prop_eps"]  # Stable-Baselines3's epsilon for Adam, too
+
+    def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """As in `BaseAlgorithm`, with the name of `RMSpropTFLike`."""
+        found = super().held_policy_kwargs(kwargs)
+        if _ask_for_tensorflows(kwargs):
+            found["optimizer_class"] = RMSpropTFLike.__name__
+        return found
 
     def go_on(self, saved: Saved, env: Any) -> None:
         """As in `BaseAlgorithm`; Refused if the optimiser would be another one."""
@@ -71,10 +83,18 @@ class A2C(OnPolicyAlgorithm):
         if "use_rms_prop" in settings:
             uses = settings.pop("use_rms_prop")
             own |= _RMSPROP if uses else {"optimiser": "adam"}
+        if _ask_for_tensorflows(self.policy_kwargs):
+            settings.pop("rms_prop_eps", None)
+            own |= {**_OF_TENSORFLOW, "epsilon": self._optimizer()[1]}
         use_sde = settings.pop("use_sde", False)
         sample_freq = settings.pop("sde_sample_freq", -1)
         own |= {"distribution": "gsde", "gsde.sample_freq": sample_freq} if use_sde else {}
         return {**super().translated(settings), **own}
+
+
+def _ask_for_tensorflows(policy_kwargs: Mapping[str, Any]) -> bool:
+    """Whether they ask for `RMSpropTFLike`; those of a file have its name."""
+    return policy_kwargs.get("optimizer_class") in (RMSpropTFLike, RMSpropTFLike.__name__)
 
 
 def _refuse_other_optimiser(before: bool, now: bool) -> None:

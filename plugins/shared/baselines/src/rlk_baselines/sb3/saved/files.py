@@ -91,20 +91,21 @@ def read(path: Path) -> tuple[str, SavedThere]:
             f"{path} holds a model of sb3-contrib, or of a class of a program's own, which is not "
             "loaded: only those of Stable-Baselines3 itself are."
         )
-    of_optimiser, other_optimiser = optimiser_in(kind, kwargs)
-    settings |= of_optimiser
+    optimiser = optimiser_in(kind, kwargs)
+    settings |= optimiser.settings
     name = policy.rpartition(".")[2]
+    keywords = _keywords(kwargs, parameters, observation_space, is_cnn="Cnn" in name)
     saved = SavedThere(
         path,
         settings,
         tuple(sorted(found.keys() - settings.keys())),
         _POLICIES.get(name, name) if policy.startswith("stable_baselines3.") else None,
-        _keywords(kwargs, parameters, observation_space, is_cnn="Cnn" in name),
+        {**keywords, **optimiser.policy_kwargs},
         observation_space,
         action_space,
         n_envs,
         parameters,
-        other_optimiser,
+        optimiser.elsewhere,
     )
     return kind, saved
 

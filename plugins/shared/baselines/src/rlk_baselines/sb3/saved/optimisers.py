@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from rlk_baselines.tensorflow.inert_pickle import path_of
 
@@ -11,25 +11,34 @@ from rlk_baselines.tensorflow.inert_pickle import path_of
 _OF_RMSPROP = {"alpha": 0.99, "weight_decay": 0}
 
 
-def optimiser_in(kind: str, policy_kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
+class Optimiser(NamedTuple):
+    """The optimiser of a saved model."""
+
+    settings: dict[str, Any]  #: constructor arguments: A2C's `use_rms_prop` and `rms_prop_eps`
+    policy_kwargs: dict[str, Any]  #: those of `RMSpropTFLike`, else none
+    elsewhere: str | None  #: a description of it if models here do not have it
+
+
+def optimiser_in(kind: str, policy_kwargs: Mapping[str, Any]) -> Optimiser:
     """The optimiser of a saved model.
 
     Args:
         kind: the name of the model's class.
         policy_kwargs: as they are in the file, with inert objects.
-
-    Returns:
-        Constructor arguments of the model (A2C's `use_rms_prop` and `rms_prop_eps`), and a
-        description of the optimiser if models here do not have it, otherwise None.
     """
     name = (path_of(policy_kwargs.get("optimizer_class")) or "Adam").rpartition(".")[2]
     keywords = dict(policy_kwargs.get("optimizer_kwargs") or {})
     given = ", ".join(f"{key}={value!r}" for key, value in keywords.items())
+    settings: dict[str, Any] = {}
+    own: dict[str, Any] = {}
     if kind == "A2C" and name in ("RMSprop", "RMSpropTFLike"):
-        found = {"use_rms_prop": True, "rms_prop_eps": keywords.pop("eps", 1e-8)}
-        is_here = name == "RMSprop" and keywords.items() <= _OF_RMSPROP.items()
+        epsilon = keywords.pop("eps", 1e-8)
+        settings = {"use_rms_prop": True, "rms_prop_eps": epsilon}
+        if name == "RMSpropTFLike":
+            own = {"optimizer_class": name, "optimizer_kwargs": {"eps": epsilon}}
+        is_here = keywords.items() <= _OF_RMSPROP.items()
     else:
-        found = {"use_rms_prop": False} if kind == "A2C" else {}
+        settings = {"use_rms_prop": False} if kind == "A2C" else {}
         usual = 1e-5 if kind in ("A2C", "PPO") else 1e-8
         is_here = name == "Adam" and keywords in ({}, {"eps": usual})
-    return found, None if is_here else f"{name}({given})"
+    return Optimiser(settings, own, None if is_here else f"{name}({given})")
