@@ -30,5 +30,5 @@ class EnsembleDDPGConfig:
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)
     prioritized_replay: bool = attrs.field(
         default=False,
-        **described("sample by priority; the same as --plugin prioritized-replay"),
+        **described("sample by priority"),
     )

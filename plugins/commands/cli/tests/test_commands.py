@@ -16,8 +16,9 @@ from rlk.registry.entry import Entry
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk_cli import main as entry
 from rlk_cli.check import check
+from rlk_cli.fields import fields_of
 from rlk_cli.main import main
-from rlk_cli.show import show
+from rlk_cli.show import elsewhere, show
 
 
 def called(command, *arguments):
@@ -68,6 +69,15 @@ def test_show_tells_which_plugin_a_setting_puts_in_and_of_which_kind_one_names()
     assert "true is the same as --plugin prioritized-replay" in lines
     lines = [line.strip() for line in called(show, "sac").output.splitlines()]
     assert "names one of: rlk plugins list --kind noises" in lines
+
+
+def test_which_plugin_a_setting_puts_in_is_told_once():
+    for algorithm in default_kernel().registries.algorithms:
+        component = algorithm.component()
+        fields = {field.name: field for field in fields_of(component.config)}
+        for name in component.activates:
+            told = "\n".join([fields[name].help, *elsewhere(component, name)])
+            assert told.count("--plugin") == 1, (component.name, told)
 
 
 def test_settings_of_anything_else_are_set_under_its_name():

@@ -48,6 +48,12 @@ def test_what_a_name_fixes_is_its_default():
     assert "| `dueling` | false |" in settings_table(component)
 
 
+def test_a_setting_that_puts_in_a_plugin_names_it():
+    component = Component(name="mine", factory=dict, config=Config, activates={"dueling": "two"})
+    row = "| `dueling` | true | two streams; true is the same as `--plugin two` |"
+    assert row in settings_table(component).splitlines()
+
+
 def test_a_component_without_settings_has_no_table():
     with pytest.raises(ValueError, match="'mine' has no settings"):
         settings_table(Component(name="mine", factory=dict))

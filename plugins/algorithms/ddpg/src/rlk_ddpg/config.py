@@ -37,7 +37,7 @@ class DDPGConfig:
         default=None,
         metadata={
             "help": "an environment to evaluate in, as --env takes it, or true for one like "
-            "that of training; the same as --plugin evaluation",
+            "that of training",
             "environment": True,
         },
     )
@@ -53,7 +53,7 @@ class DDPGConfig:
     action_noise: PluginText | None = attrs.field(default=None, **settings.ACTION_NOISE)
     normalize_observations: bool = attrs.field(
         default=False,
-        **described("normalise observations; the same as --plugin observation-statistics"),
+        **described("normalise observations"),
     )
     tau: float = attrs.field(default=0.001, **settings.TAU)
     batch_size: int = attrs.field(default=128, **settings.BATCH_SIZE)
@@ -96,9 +96,7 @@ class DDPGConfig:
     reward_scale: float = attrs.field(
         default=1.0, **described("what rewards are multiplied by before they are learnt from")
     )
-    render: bool = attrs.field(
-        default=False, **described("show training in a window; the same as --plugin render")
-    )
+    render: bool = attrs.field(default=False, **described("show training in a window"))
     render_eval: bool = attrs.field(
         default=False, **described("show evaluations in a window; needs eval_env")
     )

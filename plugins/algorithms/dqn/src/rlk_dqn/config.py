@@ -53,7 +53,7 @@ class DQNConfig:
     )
     prioritized_replay: bool = attrs.field(
         default=False,
-        **described("sample by priority; the same as --plugin prioritized-replay"),
+        **described("sample by priority"),
     )
     prioritized_replay_alpha: float = attrs.field(
         default=0.6,
@@ -76,7 +76,7 @@ class DQNConfig:
         default=False,
         **described(
             "explore by noise on parameters instead of random actions, as far from greedy as the "
-            "exploration settings say; the same as --plugin param-noise"
+            "exploration settings say"
         ),
     )
     dueling: bool = attrs.field(

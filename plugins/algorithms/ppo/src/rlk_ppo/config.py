@@ -47,7 +47,7 @@ class PPOConfig:
     max_grad_norm: float | None = attrs.field(default=0.5, **settings.MAX_GRAD_NORM)
     use_sde: bool = attrs.field(
         default=False,
-        **described("state-dependent exploration (gSDE) for actions in a Box: distribution gsde"),
+        **described("state-dependent exploration (gSDE) for actions in a Box"),
     )
     sde_sample_freq: int = attrs.field(
         default=-1,

@@ -107,7 +107,7 @@ class SACConfig:
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)
     use_sde: bool = attrs.field(
         default=False,
-        **described("state-dependent exploration (gSDE): distribution gsde, squashed"),
+        **described("state-dependent exploration (gSDE), squashed"),
     )
     sde_sample_freq: int = attrs.field(
         default=-1,

@@ -21,7 +21,10 @@ def settings_table(component: Component) -> str:
         raise ValueError(f"{component.name!r} has no settings; take its markers out of the README")
     lines = ["| setting | default | meaning |", "|---|---|---|"]
     for field in fields_of(component.config, component.own):
-        cells = (f"`{field.name}`", field.default, meaning(field))
+        means = meaning(field)
+        if plugin := component.activates.get(field.name):
+            means += f"; true is the same as `--plugin {plugin}`"
+        cells = (f"`{field.name}`", field.default, means)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines)
 
