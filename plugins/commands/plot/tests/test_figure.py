@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import attrs
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from matplotlib.figure import Figure
 from PIL import Image
 
 from rlk_cli.main import main
@@ -123,6 +125,22 @@ def test_one_run_is_drawn_into_its_own_folder(tmp_path: Path, run_folder: Make) 
     assert (0, 114, 178) in colours(path)  # the first colour, #0072B2
 
 
+def test_an_image_that_cannot_be_drawn_again_stays_as_it_was(
+    tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_off(figure: Figure, file: Any, **settings: Any) -> None:
+        file.write(b"half an image")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = tmp_path / "curve.png"
+    assert called(run_folder(tmp_path / "a", RISING), "--out", out).exit_code == 0
+    before = out.read_bytes()
+    monkeypatch.setattr(Figure, "savefig", break_off)
+    assert called(tmp_path / "a", "--out", out).exit_code == 1
+    assert out.read_bytes() == before
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "a", out]
+
+
 def test_several_runs_are_drawn_here(
     tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +213,7 @@ def test_smoothing_can_be_set(
         (["{tmp}"], 1, "It holds run folders. Type: rlk plot {tmp}/*"),
         (["{tmp}/empty"], 1, "no episode has ended"),
         (["{tmp}/a", "--out", "{tmp}/a.xyz"], 1, "xyz"),
+        (["{tmp}/a", "--out", "{tmp}/curve"], 1, "could not write {tmp}/curve: Format '' is not"),
         (["{tmp}/a", "--x", "steps"], 2, "timesteps"),
     ],
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlk.files import replacing
 from rlk_plot.curves import Array, Curve, rolling_mean, shared_evaluations, spread
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ def draw(
         path: the file; its suffix selects the format.
         x: `timesteps`, `episodes` or `time`.
         smooth: number of episodes in the average of a line; None depends on the number of episodes.
+
+    Raises:
+        ValueError: for a suffix that is no format of images, or none; nothing is written.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -54,8 +58,8 @@ def draw(
         for panel, (env, members) in zip(panels, by_env.items(), strict=True)
     ]
     figure.set_size_inches(wide, high * len(by_env) + _ROW_INCHES * sum(below))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=_DOTS)
+    with replacing(path) as file:
+        figure.savefig(file, dpi=_DOTS, format=path.suffix.removeprefix("."))
 
 
 def groups_of(curves: Sequence[Curve]) -> list[tuple[str, list[Curve]]]:
