@@ -9,7 +9,7 @@ import pytest
 
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.run_settings import RunSettings
-from rlk.settings import structure, type_name, unstructure
+from rlk.settings import finite, structure, type_name, unstructure
 
 
 @attrs.frozen(kw_only=True)
@@ -235,3 +235,14 @@ def test_a_setting_of_a_run_is_taken_in_its_type(key, value, kept):
 def test_a_wrong_one_is_refused_by_its_name(key, value):
     with pytest.raises(PlanError, match=key):
         structure(RunSettings, {key: value}, "a run")
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), [1.0, float("-inf")]])
+def test_a_number_that_must_be_finite_is_refused_otherwise(value):
+    @attrs.frozen(kw_only=True)
+    class Spread:
+        sigma: float | list[float] = attrs.field(default=1.0, validator=finite)
+
+    assert structure(Spread, {"sigma": [1.0, 2.0]}, "x").sigma == [1.0, 2.0]
+    with pytest.raises(PlanError, match=r"^x: sigma must be finite, got"):
+        structure(Spread, {"sigma": value}, "x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Protocol, get_type_hints
@@ -53,6 +54,12 @@ class PluginText:
         if not isinstance(text, str):
             raise ValueError(f"is a plugin, as NAME:key=value,…, got {value!r:.200}")
         return text
+
+
+def finite(_: object, attribute: attrs.Attribute[Any], value: float | Iterable[float]) -> None:
+    """An attrs validator: ValueError for inf or nan, also in a list of numbers."""
+    if not all(map(math.isfinite, value if isinstance(value, Iterable) else [value])):
+        raise ValueError(f"{attribute.name} must be finite, got {value!r}")
 
 
 def names(config: type | None) -> list[str]:

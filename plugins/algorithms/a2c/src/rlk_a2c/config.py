@@ -8,6 +8,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import finite
 from rlk_on_policy import settings
 from rlk_on_policy.settings import UNIT, described
 from rlk_schedules import ScheduleLike
@@ -33,7 +34,8 @@ class A2CConfig:
         default=0.0, **described("momentum of RMSProp, 0 to below 1", v.and_(v.ge(0.0), v.lt(1.0)))
     )
     epsilon: float = attrs.field(
-        default=1e-5, **described("added to RMSProp's mean square, inside the root", v.gt(0.0))
+        default=1e-5,
+        **described("added to RMSProp's mean square, inside the root", v.and_(v.gt(0.0), finite)),
     )
     lr_schedule: str = attrs.field(default="constant", **settings.LR_SCHEDULE)
     gae_lambda: float = attrs.field(

@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
+from rlk.settings import finite
 from rlk_on_policy import settings
 from rlk_on_policy.settings import UNIT, described
 from rlk_schedules import ScheduleLike
@@ -46,7 +47,8 @@ class ACERConfig:
         default=0.99, **described("decay of RMSProp's mean square, 0 to 1", UNIT)
     )
     rprop_epsilon: float = attrs.field(
-        default=1e-5, **described("RMSProp's epsilon, inside the root, above 0", v.gt(0.0))
+        default=1e-5,
+        **described("RMSProp's epsilon, inside the root, above 0", v.and_(v.gt(0.0), finite)),
     )
     buffer_size: int = attrs.field(
         default=5000,
@@ -60,7 +62,7 @@ class ACERConfig:
         **described(
             "replayed updates after each collection on average, Poisson distributed; 0 turns "
             "replay off",
-            v.ge(0.0),
+            v.and_(v.ge(0.0), finite),
         ),
     )
     replay_start: int = attrs.field(

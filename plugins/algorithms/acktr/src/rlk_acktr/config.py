@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import finite
 from rlk_on_policy import settings
 from rlk_on_policy.settings import UNIT, described
 from rlk_schedules import ScheduleLike
@@ -19,7 +20,10 @@ class ACKTRConfig:
     ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
     vf_coef: float = attrs.field(default=0.25, **settings.VF_COEF)
     vf_fisher_coef: float = attrs.field(
-        default=1.0, **described("weight of the value in the Fisher matrix, at least 0", v.ge(0.0))
+        default=1.0,
+        **described(
+            "weight of the value in the Fisher matrix, at least 0", v.and_(v.ge(0.0), finite)
+        ),
     )
     learning_rate: ScheduleLike = attrs.field(
         default=0.25,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import finite
 from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION
 from rlk_schedules import ScheduleLike, is_schedule
 from rlk_schedules.settings import described
@@ -36,5 +37,5 @@ class BCConfig(ExpertConfig):
         default=1e-4, **described("step size of Adam; may be scheduled", is_schedule)
     )
     adam_epsilon: float = attrs.field(
-        default=1e-8, **described("added to Adam's denominator, above 0", v.gt(0.0))
+        default=1e-8, **described("added to Adam's denominator, above 0", v.and_(v.gt(0.0), finite))
     )

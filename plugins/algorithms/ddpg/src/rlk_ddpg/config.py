@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import PluginText
+from rlk.settings import PluginText, finite
 from rlk_observation_statistics.config import is_range
 from rlk_off_policy import settings
 from rlk_off_policy.settings import described
@@ -94,7 +94,11 @@ class DDPGConfig:
     )
     clip_norm: float | None = attrs.field(default=None, **settings.MAX_GRAD_NORM)
     reward_scale: float = attrs.field(
-        default=1.0, **described("what rewards are multiplied by before they are learnt from")
+        default=1.0,
+        **described(
+            "what rewards are multiplied by before they are learnt from, not 0",
+            v.and_(finite, v.not_(v.in_((0.0,)), msg="reward_scale must not be 0")),
+        ),
     )
     render: bool = attrs.field(default=False, **described("show training in a window"))
     render_eval: bool = attrs.field(

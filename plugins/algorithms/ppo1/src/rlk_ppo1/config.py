@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import finite
 from rlk_on_policy import settings
 from rlk_on_policy.settings import described, is_clip_range
 from rlk_schedules import ScheduleLike, is_curve_of, is_schedule
@@ -40,7 +41,7 @@ class PPO1Config:
     )
     lam: float = attrs.field(default=0.95, **settings.LAM)
     adam_epsilon: float = attrs.field(
-        default=1e-5, **described("added to the root in Adam's divisor", v.gt(0.0))
+        default=1e-5, **described("added to the root in Adam's divisor", v.and_(v.gt(0.0), finite))
     )
     schedule: str = attrs.field(
         default="linear",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import finite
 from rlk_on_policy import settings
 from rlk_on_policy.settings import described
 from rlk_schedules import ScheduleLike, is_schedule
@@ -21,7 +22,10 @@ class TRPOConfig:
     )
     max_kl: float = attrs.field(
         default=0.01,
-        **described("size of the trust region: mean divergence of a full step, in nats", v.gt(0.0)),
+        **described(
+            "size of the trust region: mean divergence of a full step, in nats",
+            v.and_(v.gt(0.0), finite),
+        ),
     )
     cg_iters: int = attrs.field(
         default=10, **described("iterations of conjugate gradient, at least 1", v.ge(1))
@@ -30,7 +34,9 @@ class TRPOConfig:
     entcoeff: float = attrs.field(default=0.0, **settings.ENT_COEF)
     cg_damping: float = attrs.field(
         default=0.01,
-        **described("added to the diagonal of the Fisher matrix, at least 0", v.ge(0.0)),
+        **described(
+            "added to the diagonal of the Fisher matrix, at least 0", v.and_(v.ge(0.0), finite)
+        ),
     )
     vf_stepsize: ScheduleLike = attrs.field(
         default=0.0003,

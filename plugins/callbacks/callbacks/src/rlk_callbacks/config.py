@@ -6,6 +6,8 @@ from typing import Any
 
 import attrs
 
+from rlk.settings import finite
+
 _AT_LEAST_1 = attrs.validators.ge(1)
 
 
@@ -80,6 +82,7 @@ class EvaluationConfig:
     )
     stop_at: float | None = attrs.field(
         default=None,
+        validator=attrs.validators.optional(finite),
         metadata={"help": "a mean return at which training stops (StopTrainingOnRewardThreshold)"},
     )
     env: Any | None = attrs.field(

@@ -7,12 +7,15 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
+from rlk.settings import finite
+
 
 @attrs.frozen(kw_only=True)
 class StopOnRewardConfig:
     """The mean return at which training stops."""
 
     reward_threshold: float = attrs.field(
+        validator=finite,
         metadata={"help": "the mean return of an evaluation at which training stops"},
     )
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import attrs
 
+from rlk.settings import finite
+
 
 @attrs.frozen(kw_only=True)
 class DiagGaussianConfig:
     """The initial standard deviation."""
 
     log_std_init: float = attrs.field(
-        default=0.0, metadata={"help": "initial natural logarithm of the standard deviation"}
+        default=0.0,
+        validator=finite,
+        metadata={"help": "initial natural logarithm of the standard deviation"},
     )

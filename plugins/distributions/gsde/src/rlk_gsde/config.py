@@ -5,6 +5,8 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import finite
+
 
 @attrs.frozen(kw_only=True)
 class GSDEConfig:
@@ -12,6 +14,7 @@ class GSDEConfig:
 
     log_std_init: float = attrs.field(
         default=0.0,
+        validator=finite,
         metadata={
             "help": "initial natural logarithm of the standard deviation of each weight of the "
             "noise; that of an action is larger, by the norm of the features"

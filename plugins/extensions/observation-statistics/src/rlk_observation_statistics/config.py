@@ -7,6 +7,8 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
+from rlk.settings import finite
+
 
 def is_range(_: object, attribute: attrs.Attribute[Any], value: tuple[float, float]) -> None:
     """A validator: a lower and a higher bound, each of which may be infinite."""
@@ -20,7 +22,7 @@ class StatisticsConfig:
 
     epsilon: float = attrs.field(
         default=1e-8,
-        validator=v.gt(0.0),
+        validator=[v.gt(0.0), finite],
         metadata={"help": "added to variances, to avoid division by zero"},
     )
 

@@ -8,6 +8,7 @@ import attrs
 from attrs import validators as v
 
 from rlk.errors import PlanError
+from rlk.settings import finite
 from rlk_schedules.settings import UNIT, described
 
 
@@ -17,7 +18,10 @@ class AdaptiveParameterNoiseConfig:
 
     initial_stddev: float = attrs.field(
         default=0.1,
-        **described("standard deviation of the noise on the parameters at the start", v.gt(0.0)),
+        **described(
+            "standard deviation of the noise on the parameters at the start",
+            v.and_(v.gt(0.0), finite),
+        ),
     )
     desired_action_stddev: float = attrs.field(
         default=0.1,
@@ -28,7 +32,10 @@ class AdaptiveParameterNoiseConfig:
     )
     adoption_coefficient: float = attrs.field(
         default=1.01,
-        **described("factor by which the standard deviation changes each time, above 1", v.gt(1.0)),
+        **described(
+            "factor by which the standard deviation changes each time, above 1",
+            v.and_(v.gt(1.0), finite),
+        ),
     )
     adaption_interval: int = attrs.field(
         default=50,

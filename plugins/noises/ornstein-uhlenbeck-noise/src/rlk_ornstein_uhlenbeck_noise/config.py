@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
+from rlk.settings import finite
 from rlk_action_scaling.validators import not_negative
 
 
@@ -16,21 +17,27 @@ class OrnsteinUhlenbeckNoiseConfig:
 
     mean: float | list[float] = attrs.field(
         default=0.0,
+        validator=finite,
         metadata={"help": "the value to which it reverts; a number, or one per action dimension"},
     )
     sigma: float | list[float] = attrs.field(
         default=0.1,
-        validator=not_negative,
+        validator=[not_negative, finite],
         metadata={"help": "scale of the noise; a number, or one per action dimension"},
     )
     theta: float = attrs.field(
-        default=0.15, validator=v.ge(0.0), metadata={"help": "rate of reversion to the mean"}
+        default=0.15,
+        validator=[v.ge(0.0), finite],
+        metadata={"help": "rate of reversion to the mean"},
     )
     dt: float = attrs.field(
-        default=0.01, validator=v.gt(0.0), metadata={"help": "duration of one step"}
+        default=0.01,
+        validator=[v.gt(0.0), finite],
+        metadata={"help": "duration of one step"},
     )
     initial_noise: float | list[float] | None = attrs.field(
         default=None,
+        validator=v.optional(finite),
         metadata={
             "help": "its value where an episode starts; a number, or one per action dimension; "
             "unset: 0"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import finite
+
 
 @attrs.frozen(kw_only=True)
 class KfacConfig:
@@ -22,7 +24,7 @@ class KfacConfig:
     )
     vf_fisher_coef: float = attrs.field(
         default=1.0,
-        validator=v.ge(0.0),
+        validator=[v.ge(0.0), finite],
         metadata={"help": "weight of the value in the Fisher matrix, at least 0"},
     )
     async_eigen_decomp: bool = attrs.field(
@@ -39,7 +41,7 @@ class KfacConfig:
     )
     epsilon: float = attrs.field(
         default=0.01,
-        validator=v.gt(0.0),
+        validator=[v.gt(0.0), finite],
         metadata={"help": "damping, added to the Fisher matrix of every layer, above 0"},
     )
     stats_decay: float = attrs.field(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import finite
+
 
 @attrs.frozen(kw_only=True)
 class NaturalGradientConfig:
@@ -12,7 +14,7 @@ class NaturalGradientConfig:
 
     max_kl: float = attrs.field(
         default=0.01,
-        validator=v.gt(0.0),
+        validator=[v.gt(0.0), finite],
         metadata={"help": "size of the trust region: mean divergence of a full step, in nats"},
     )
     cg_iters: int = attrs.field(
@@ -22,7 +24,7 @@ class NaturalGradientConfig:
     )
     cg_damping: float = attrs.field(
         default=0.01,
-        validator=v.ge(0.0),
+        validator=[v.ge(0.0), finite],
         metadata={"help": "added to the diagonal of the Fisher matrix, at least 0"},
     )
     line_search_steps: int = attrs.field(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import attrs
 from attrs.validators import and_, ge, gt, instance_of, le, optional
 
+from rlk.settings import finite
+
 
 @attrs.frozen(kw_only=True)
 class PrioritizedReplayConfig:
@@ -13,7 +15,7 @@ class PrioritizedReplayConfig:
     alpha: float = attrs.field(
         default=0.6,
         converter=float,
-        validator=ge(0),
+        validator=and_(ge(0), finite),
         metadata={"help": "exponent of the priorities (0 or more); 0 is uniform sampling"},
     )
     beta0: float = attrs.field(
@@ -33,6 +35,6 @@ class PrioritizedReplayConfig:
     eps: float = attrs.field(
         default=1e-6,
         converter=float,
-        validator=gt(0),
+        validator=and_(gt(0), finite),
         metadata={"help": "added to every absolute TD error (above 0): no priority is ever 0"},
     )

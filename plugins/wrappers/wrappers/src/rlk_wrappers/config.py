@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from rlk.settings import finite
 from rlk_wrappers.validators import keys_or_none
 
 NOT_LESS = attrs.validators.ge(0.0)
@@ -98,7 +99,7 @@ class NormalizeConfig:
     )
     epsilon: float = attrs.field(
         default=1e-8,
-        validator=POSITIVE,
+        validator=[POSITIVE, finite],
         metadata={"help": "added to variances, to avoid division by zero"},
     )
     norm_obs_keys: tuple[str, ...] | None = attrs.field(

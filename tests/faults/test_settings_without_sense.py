@@ -1,0 +1,61 @@
+"""Numbers with which nothing could be learnt, though no formula fails: refused while planning."""
+
+from __future__ import annotations
+
+import math
+
+import attrs
+import pytest
+
+from rlk.errors import PlanError
+from rlk.registry.kernel import default_kernel
+from rlk.settings import structure
+
+#: Where inf makes every step, or what is learnt from, 0 or not a number.
+FINITE = {
+    "a2c": ("epsilon",),
+    "acer": ("rprop_epsilon", "replay_ratio"),
+    "acktr": ("vf_fisher_coef",),
+    "adaptive-parameter-noise": ("initial_stddev", "adoption_coefficient"),
+    "bc": ("adam_epsilon",),
+    "ddpg": ("reward_scale",),
+    "diag-gaussian": ("log_std_init",),
+    "evaluation": ("stop_at",),
+    "gsde": ("log_std_init",),
+    "kfac": ("vf_fisher_coef", "epsilon"),
+    "natural-gradient": ("max_kl", "cg_damping"),
+    "normal-noise": ("mean", "sigma"),
+    "normalize": ("epsilon",),
+    "observation-statistics": ("epsilon",),
+    "ornstein-uhlenbeck-noise": ("mean", "sigma", "theta", "dt", "initial_noise"),
+    "ppo1": ("adam_epsilon",),
+    "prioritized-replay": ("alpha", "eps"),
+    "stop-on-reward": ("reward_threshold",),
+    "trpo": ("max_kl", "cg_damping"),
+}
+
+
+def refuse(component, setting, value):
+    """Check that a component refuses a value; its other settings have their defaults."""
+    with pytest.raises(PlanError, match=setting):
+        structure(component.config, {setting: value}, component.name)
+
+
+@pytest.mark.parametrize(("name", "setting"), [(n, s) for n in FINITE for s in FINITE[n]])
+def test_an_infinite_number_is_refused(name, setting):
+    component = default_kernel().registries.find(name).component()
+    refuse(component, setting, math.inf)
+
+
+def test_no_setting_is_nan():
+    for registry in default_kernel().registries:
+        for component in (entry.component() for entry in registry):
+            for field in attrs.fields(component.config) if component.config else ():
+                if field.init and "float" in str(field.type):
+                    refuse(component, field.name, math.nan)
+
+
+def test_rewards_may_be_costs_and_are_never_scaled_to_nothing():
+    component = default_kernel().registries.algorithms.get("ddpg").component()
+    assert structure(component.config, {"reward_scale": -1.0}, "ddpg").reward_scale == -1.0
+    refuse(component, "reward_scale", 0.0)
