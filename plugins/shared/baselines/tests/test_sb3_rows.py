@@ -71,6 +71,7 @@ def test_keys_and_steps_are_those_of_its_logger(counting, tmp_path: Path) -> Non
     model = PPO("MlpPolicy", counting(), **SMALL)
     model.set_logger(configure(str(tmp_path), ["csv", "json", "tensorboard"]))
     model.learn(32, callback=Recording())
+    model.logger.close()
     (row, _) = rows_of(tmp_path / "progress.csv")
     assert row.keys() >= {"rollout/ep_rew_mean", "train/loss", "time/total_timesteps", "mine/mean"}
     assert not row.keys() & {"ep_reward_mean", "loss", "mine/steps"}
@@ -165,6 +166,7 @@ def test_a_logger_by_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_a_format_that_a_program_writes_to_itself(tmp_path: Path) -> None:
     writer = configure(str(tmp_path), ["json"]).output_formats[0]
     writer.write({"a": 1, "b": 2, "c": 3}, {"a": None, "b": "json", "c": ("csv",)}, 7)
+    writer.close()
     assert json.loads((tmp_path / "progress.json").read_text()) == {"a": 1, "c": 3}
 
 
@@ -225,5 +227,6 @@ def test_rows_of_off_policy_models_have_their_learning_rate(kind: Any, tmp_path:
     model = kind("MlpPolicy", "Pendulum-v1", learning_rate=lambda left: 1e-3 * left, **small)
     model.set_logger(configure(str(tmp_path), ["json"]))
     model.learn(20)
+    model.logger.close()
     (row,) = map(json.loads, (tmp_path / "progress.json").read_text().splitlines())
     assert row["train/learning_rate"] == row["train/learning_rate_actor"] < 1e-3
