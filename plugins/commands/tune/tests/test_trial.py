@@ -97,6 +97,15 @@ def test_settings_that_do_not_go_together_have_failed(tmp_path: Path, search: Ma
     assert "two" in trial.user_attrs[REASON]
 
 
+def test_a_trial_that_ends_before_any_evaluation_has_failed(tmp_path: Path, search: Make) -> None:
+    mine = search(plugins=["max-episodes:max_episodes=1"])
+    study = open_study(tmp_path, mine)
+    trial = play(mine, study, job=0)
+    assert trial.state == TrialState.FAIL
+    assert trial.user_attrs[REASON] == "training ended at 8 timesteps, before any evaluation"
+    assert counted(study) == [trial]
+
+
 def test_what_is_no_fault_of_the_settings_ends_the_search(tmp_path: Path, search: Make) -> None:
     mine = search()
     mine = search(given={**mine.given, "env.spoil": "error", "env.spoil_at": 40})

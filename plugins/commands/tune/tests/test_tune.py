@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,11 @@ import numpy as np
 import pytest
 
 import rlk
+from rlk.errors import RlkError
 from rlk.running.folder_owner import OwnedFolder
 from rlk_cli.main import main
+from rlk_tune import session
+from rlk_tune.search import Search
 
 
 @attrs.frozen
@@ -154,6 +158,14 @@ def test_a_search_of_failed_trials_alone_fails(rlk_typed: Terminal, typed: list[
     ended = rlk_typed(*words, "--out", "mine", "--trials", 2)
     assert ended.code == 1
     assert "no trial finished its training. The first one failed: " in ended.err
+
+
+def test_a_search_whose_processes_were_ended_fails(
+    tmp_path: Path, search: Callable[..., Search], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "work", lambda *_, **settings: None)  # its trials do not count
+    with pytest.raises(RlkError, match=r"^no trial finished its training\. All were interrupted"):
+        session.play_in(tmp_path, search(), jobs=2, quiet=True)
     assert not Path("mine/best.toml").exists()
 
 

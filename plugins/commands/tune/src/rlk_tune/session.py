@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import optuna
 
 from rlk.errors import RlkError
 from rlk.running.folder_owner import OwnedFolder
@@ -41,7 +42,14 @@ def play_in(folder: Path, search: Search, jobs: int, *, quiet: bool) -> int:
                 click.echo("\n".join(report.ending(search, study, folder)))
     finally:
         owner.release()
-    reasons = [trial.user_attrs.get(REASON) for trial in counted(study)]
     if not code and not completed(study):
-        raise RlkError(f"no trial finished its training. The first one failed: {reasons[0]}")
+        raise RlkError(f"no trial finished its training. {_why(study)}")
     return code
+
+
+def _why(study: optuna.Study) -> str:
+    """Why no trial was trained to the end."""
+    reasons = [trial.user_attrs.get(REASON) for trial in counted(study)]
+    if found := list(filter(None, reasons)):
+        return f"The first one failed: {found[0]}"
+    return "All were interrupted: something else has ended their processes."

@@ -56,8 +56,9 @@ def play(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
     evaluations would favour lucky ones.
 
     Raises:
-        Exception: any error that the drawn settings did not cause. Drawn settings have failed if
-            training gives non-finite numbers, or planning refuses them together.
+        Exception: any error that the drawn settings did not cause. A trial has failed if training
+            gives non-finite numbers or ends before any evaluation (a callback stopped it), or
+            planning refuses the drawn settings together.
     """
     trial, seed = next_trial(study, search, job)
     watch = Watch(trial, search.evaluations)
@@ -67,11 +68,19 @@ def play(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
         with Agent(resolve(kernel, spec), kernel, spec) as agent:
             agent.learn(callback=watch)
     except (NotFinite, PlanError) as error:
-        trial.set_user_attr(REASON, str(error))
-        return study.tell(trial, state=TrialState.FAIL)
+        return _failed(study, trial, str(error))
     except BaseException:
         study.tell(trial, state=TrialState.FAIL)
         raise
     if watch.is_pruned:
         return study.tell(trial, state=TrialState.PRUNED)
+    if watch.value is None:
+        at = agent.num_timesteps
+        return _failed(study, trial, f"training ended at {at:,} timesteps, before any evaluation")
     return study.tell(trial, watch.value)
+
+
+def _failed(study: optuna.Study, trial: optuna.Trial, reason: str) -> FrozenTrial:
+    """Store that a trial has failed, and why."""
+    trial.set_user_attr(REASON, reason)
+    return study.tell(trial, state=TrialState.FAIL)
