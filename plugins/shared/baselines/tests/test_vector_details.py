@@ -104,6 +104,9 @@ def test_an_environments_exception_arrives_as_it_is(counting, kind) -> None:
         def double(self, number):
             raise Stop(f"not {number}")
 
+        def close(self):
+            raise Stop("not closed")
+
     for env in (Stopping(), VecNormalize(DummyVecEnv([counting, Stopping]))):
         with pytest.raises(Stop, match="enough") as caught:
             kind("MlpPolicy", env).learn(20)
@@ -116,6 +119,8 @@ def test_an_environments_exception_arrives_as_it_is(counting, kind) -> None:
     with pytest.raises(Stop, match="not 3") as caught:
         vector.env_method("double", 3)
     assert caught.value.__cause__ is None and caught.value.__suppress_context__
+    with pytest.raises(Stop, match="not closed"):
+        vector.close()
 
 
 def test_a_function_that_makes_no_environment_raises_its_own_exception() -> None:

@@ -281,6 +281,7 @@ def close_all(envs: Iterable[gym.Env[Any, Any]], start: int = 0) -> list[Environ
             errors.append(error)
         except Exception as error:
             errors.append(raised(index, env, "in close", error))
+            errors[-1].__cause__ = error
     return errors
 
 

@@ -84,7 +84,8 @@ class FourValues(VecEnv):
         return four_values(self.num_envs, result)
 
     def close(self) -> None:
-        self.vector.close()
+        with own_exceptions():
+            self.vector.close()
 
     def get_images(self) -> Sequence[Array]:
         with own_exceptions():
