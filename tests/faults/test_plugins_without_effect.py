@@ -169,3 +169,30 @@ def test_a_setting_of_what_replaces_a_default_says_to_put_it_in():
         rlk.make("ppo2", env="CartPole-v1", **{"kfac.kfac_clip": 0.1})
     with pytest.raises(PlanError, match=r"Add --plugin prioritized-replay$"):
         rlk.make("dqn", env="CartPole-v1", storage="replay", **{"prioritized-replay.alpha": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "epsilon", "optimiser"),
+    [
+        ("a2c", "epsilon", "kfac"),
+        ("a2c", "epsilon", "natural-gradient"),
+        ("acer", "rprop_epsilon", "kfac"),
+        ("bc", "adam_epsilon", "natural-gradient"),
+        ("ppo1", "adam_epsilon", "kfac"),
+    ],
+)
+def test_an_epsilon_that_the_optimiser_ignores_is_refused(
+    algorithm, epsilon, optimiser, rlk_expert
+):
+    given = {"env": BY_ACTION_SPACE["Discrete"], "learning_rate": 0.25}
+    given |= {"expert_path": str(rlk_expert)} if algorithm == "bc" else {}
+    if algorithm == "ppo1":
+        given["optim_stepsize"] = given.pop("learning_rate")
+
+    def planned(**more):
+        return resolve(rlk.default_kernel(), make_spec(algorithm, given | more))
+
+    with pytest.raises(PlanError, match=rf"{epsilon}=0.1 is for .* and optimiser '{optimiser}'"):
+        planned(optimiser=optimiser, **{epsilon: 0.1})
+    assert planned(optimiser=optimiser).optimiser.name == optimiser
+    assert getattr(planned(optimiser="adam", **{epsilon: 0.1}).algorithm.config, epsilon) == 0.1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rlk_a2c.config import A2CConfig
 from rlk_on_policy.minibatch_sizes import two_in_each
+from rlk_on_policy.unread_epsilon import epsilon_is_read
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -15,8 +16,10 @@ def check(config: A2CConfig, plan: Plan) -> None:
     """Refuse collections of a single transition, whose advantage cannot be normalised.
 
     Raises:
-        PlanError: for such a collection, if advantages are normalised.
+        PlanError: for such a collection, if advantages are normalised, or if the optimiser ignores
+            `epsilon`.
     """
+    epsilon_is_read(plan, "epsilon")
     if config.normalize_advantage:
         told = "Use --set n_steps=2 or more, or normalize_advantage=false."
         two_in_each(config.n_steps * plan.n_envs, 1, plan.algorithm.title, told)

@@ -18,7 +18,7 @@ from rlk_schedules import ScheduleLike
 class A2CConfig:
     """Hyperparameters of A2C.
 
-    `alpha` and `momentum` go to the optimiser `rmsprop`, `epsilon` to any optimiser.
+    `alpha` and `momentum` go to the optimiser `rmsprop`, `epsilon` to it or `adam`.
     """
 
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)

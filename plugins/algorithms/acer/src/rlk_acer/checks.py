@@ -8,6 +8,7 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk_acer.config import ACERConfig
+from rlk_on_policy.unread_epsilon import epsilon_is_read
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -26,7 +27,7 @@ def check(config: ACERConfig, plan: Plan) -> None:
 
     Raises:
         PlanError: if the optimiser reports a line search, or a setting of the trust region differs
-            from its default although there is no trust region.
+            from its default although there is no trust region, or an epsilon is ignored.
     """
     fields = attrs.fields_dict(ACERConfig)
     for name in () if config.trust_region else _OF_TRUST_REGION:
@@ -36,6 +37,7 @@ def check(config: ACERConfig, plan: Plan) -> None:
                 f"{plan.algorithm.title}: {name}={value!r} has no effect without trust_region. Use "
                 "--set trust_region=true, or leave it out."
             )
+    epsilon_is_read(plan, "rprop_epsilon")
     chosen = plan.optimiser
     if "line_search" in chosen.component.reports:
         raise PlanError(

@@ -1,13 +1,24 @@
-"""Refuses, while planning, expert data that cannot be learnt from."""
+"""Refuses, while planning, expert data that cannot be learnt from, and a setting without effect."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, PlanError
+from rlk_on_policy.unread_epsilon import epsilon_is_read
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
+    from rlk_bc.config import BCConfig
+
+
+def check(config: BCConfig, plan: Plan) -> None:
+    """Check the algorithm's settings; those of the expert are checked by `check_expert`.
+
+    Raises:
+        PlanError: for an `adam_epsilon` that the optimiser ignores.
+    """
+    epsilon_is_read(plan, "adam_epsilon")
 
 
 def check_expert(config: Any, plan: Plan) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_bc.checks import check_expert
+from rlk_bc.checks import check, check_expert
 from rlk_bc.config import BCConfig, ExpertConfig
 from rlk_on_policy.defaults import ON_POLICY
 
@@ -13,6 +13,7 @@ algorithm = Component(
     summary="behaviour cloning: supervised learning from an expert's transitions",
     config=BCConfig,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
+    check=check,
     collects="offline",
     forwards={
         "expert_path": "expert-transitions.expert_path",

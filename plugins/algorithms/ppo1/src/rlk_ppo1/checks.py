@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
 from rlk_on_policy.minibatch_sizes import two_in_each
+from rlk_on_policy.unread_epsilon import epsilon_is_read
 from rlk_ppo1.config import PPO1Config
 
 if TYPE_CHECKING:
@@ -17,8 +18,10 @@ def check(config: PPO1Config, plan: Plan) -> None:
     """Refuse an `optim_batchsize` that is larger than a collection of this plan.
 
     Raises:
-        PlanError: if a collection is smaller than one minibatch, or has a single transition.
+        PlanError: if a collection is smaller than one minibatch, or has a single transition, or
+            the optimiser ignores `adam_epsilon`.
     """
+    epsilon_is_read(plan, "adam_epsilon")
     steps, batch_size = config.timesteps_per_actorbatch, config.optim_batchsize
     transitions = steps * plan.n_envs
     if batch_size > transitions:

@@ -10,4 +10,5 @@ component = Component(
     factory="rlk_kfac.step:Kfac",
     summary="natural gradient steps, with Kronecker factors of every layer's Fisher matrix",
     config=KfacConfig,
+    reports=("natural_gradient",),
 )

@@ -10,5 +10,5 @@ component = Component(
     factory="rlk_natural_gradient.step:NaturalGradient",
     summary="the natural gradient within a trust region: conjugate gradient and a line search",
     config=NaturalGradientConfig,
-    reports=("trust_region", "line_search"),
+    reports=("natural_gradient", "trust_region", "line_search"),
 )
