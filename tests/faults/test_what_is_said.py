@@ -268,6 +268,21 @@ def test_a_noise_that_switches_the_usual_one_off_says_so(given):
     assert resolve(kernel, make_spec("dqn", {"noise": "epsilon-greedy"})).notes == ()
 
 
+def test_an_optimiser_with_the_learning_rate_of_another_says_so():
+    kernel = Kernel()
+
+    def notes(algo, **given):
+        return resolve(kernel, make_spec(algo, {"env": "CartPole-v1", **given})).notes
+
+    said = "optimiser 'adam' takes the place of 'kfac', for which learning_rate=0.25 is meant: "
+    (note,) = notes("acktr", optimiser="adam")
+    assert note.startswith(said) and note.endswith("--set learning_rate=… as well")
+    assert notes("acktr", optimiser="adam", learning_rate=7e-4) == ()
+    assert notes("acktr", optimiser="kfac") == notes("acktr") == ()
+    (_, note) = notes("a2c", preset="zoo", optimiser="kfac")
+    assert "the place of 'rmsprop', for which learning_rate=0.0007 is meant" in note
+
+
 def seen(low, high, shape, kind):
     """A function that makes an environment with observations of this space."""
     space = gym.spaces.Box(low, high, shape, kind)

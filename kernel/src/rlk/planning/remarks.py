@@ -13,6 +13,7 @@ from rlk.planning.plan import Plan
 def remarks(plan: Plan, draft: Draft) -> Iterator[str]:
     """Notes for the user on a plan, a sentence each."""
     yield from _replaced_noise(plan, draft)
+    yield from _step_size_of_another(plan, draft)
     yield from _images(plan, draft)
 
 
@@ -31,6 +32,23 @@ def _replaced_noise(plan: Plan, draft: Draft) -> Iterator[str]:
                 f"noise {chosen} takes the place of {name!r}, with which {plan.algorithm.name} "
                 f"{wants}: to have both, say --plugin {name} as well"
             )
+
+
+def _step_size_of_another(plan: Plan, draft: Draft) -> Iterator[str]:
+    """A chosen optimiser with a learning rate that nobody chose for it.
+
+    Of a natural gradient's step the rate is a fraction (0.25), of Adam's the size (0.0007).
+    """
+    layers, rate = draft.layers, getattr(plan.algorithm.config, "learning_rate", None)
+    if rate is None or layers.find("learning_rate").is_demand:
+        return
+    proposed = [layers.at(rank, "optimiser").value for rank in Rank if rank < Rank.FILE]
+    before = next(filter(None, reversed(proposed)), None)
+    if before is not None and before not in (plan.optimiser.name, plan.optimiser.alias):
+        yield (
+            f"optimiser {plan.optimiser.name!r} takes the place of {before!r}, for which "
+            f"learning_rate={rate!r} is meant: to change it, say --set learning_rate=… as well"
+        )
 
 
 def _images(plan: Plan, draft: Draft) -> Iterator[str]:
