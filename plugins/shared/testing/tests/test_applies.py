@@ -17,20 +17,21 @@ CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 #: must be added here, because a wrong condition would leave out checks unnoticed.
 CONDITIONAL = {
     "AlgorithmContract": 13,
-    "CallbackContract": 1,
+    "CallbackContract": 2,
+    "CollectorContract": 1,
     "CommandContract": 1,
     "Contract": 5,
     "DistributionContract": 6,
     "EnvironmentContract": 2,
-    "ExtensionContract": 1,
+    "ExtensionContract": 2,
     "FinderContract": 3,
     "NoiseContract": 5,
     "PolicyContract": 14,
     "PresetContract": 3,
     "SerializerContract": 9,
     "StorageContract": 19,
-    "VecEnvContract": 9,
-    "WrapperContract": 14,
+    "VecEnvContract": 10,
+    "WrapperContract": 15,
 }
 
 

@@ -100,6 +100,16 @@ class CountsItsOwnSteps(Dice):
         return super().act(*arguments, **keywords)
 
 
+class TiresByItself(Dice):
+    """It counts its steps, and neither carries nor saves the number."""
+
+    steps = 0
+
+    def act(self, observation, carry, episode_start, deterministic=False):
+        self.steps += 1
+        return super().act(observation, carry, episode_start, deterministic or self.steps > 20)
+
+
 DICE = Component(name="dice", factory=Dice, summary="dice", action_spaces=("Discrete",))
 
 
@@ -112,6 +122,7 @@ DICE = Component(name="dice", factory=Dice, summary="dice", action_spaces=("Disc
         (LeavesTheSpace, "test_what_the_environment_gets_is_in_its_action_space"),
         (GivesFloats, "test_its_actions_have_the_shape_and_type_of_the_inner_actors"),
         (DropsTheCarry, "test_what_the_inner_actor_carries_gets_through_to_it"),
+        (TiresByItself, "test_another_actor_goes_on_from_its_carry_as_after_a_resume"),
         (CarriesAnObject, "test_what_it_carries_from_step_to_step_can_be_saved"),
         (
             CountsItsOwnSteps,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import random
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -108,6 +110,29 @@ class ChangesByItself(CountsIterations):
         run.parameters.flat.add_(np.random.rand() * 1e-3)
 
 
+class UsesPythonsRandom(CountsIterations):
+    @hookimpl
+    def rlk_update_end(self, run):
+        self.count += random.random() < 2
+
+
+class ForgetsItsCount:
+    """Every update counts, and the count of a resumed run begins with 0."""
+
+    count = 0
+
+    @hookimpl
+    def rlk_update_end(self, run):
+        self.count += 1
+        run.parameters.flat.add_(1e-3 * self.count)
+
+
+class LeavesASocketOpen(CountsIterations):
+    @hookimpl
+    def rlk_training_start(self):
+        self.socket = socket.socket()
+
+
 class WritesWhereItIs(CountsIterations):
     @hookimpl
     def rlk_training_end(self, run):
@@ -166,6 +191,9 @@ COUNTS = Component(name="counts", factory=CountsIterations, summary="counts iter
         (MarksNothing, "test_it_answers_some_hook"),
         (DrawsFromTheRun, "test_a_run_learns_with_it_what_it_learns_without"),
         (ChangesByItself, "test_a_run_with_it_learns_the_same_every_time"),
+        (UsesPythonsRandom, "test_a_run_with_it_draws_from_no_global_generator"),
+        (ForgetsItsCount, "test_a_resumed_run_trains_on_as_one_without_interruption"),
+        (LeavesASocketOpen, "test_a_closed_run_leaves_no_file_and_no_socket_open"),
         (WritesWhereItIs, "test_a_run_without_a_folder_writes_nothing"),
         (WritesWhereItIs, "test_a_run_with_a_folder_writes_there_alone"),
         (WritesWhenMade, "test_making_it_does_nothing_yet"),
@@ -255,6 +283,12 @@ class NeedsAFolderWithoutSayingSo(Lines):
         return None if plan.out else "no."
 
 
+class LeavesItsFileOpen(Lines):
+    @hookimpl
+    def rlk_training_start(self, run):
+        self.file = (run.out / "rows.txt").open("a")
+
+
 class BreaksOnceForAll(Lines):
     @hookimpl
     def rlk_write_row(self, run, row):
@@ -289,6 +323,7 @@ LINES = Component(name="lines", factory=Lines, summary="a line for every row")
         (WantsANewFolder, "test_a_resumed_run_opens_it_again_in_the_same_folder"),
         (WritesHere, "test_a_run_without_a_folder_writes_nothing"),
         (NeedsAFolderWithoutSayingSo, "test_a_run_without_a_folder_writes_nothing"),
+        (LeavesItsFileOpen, "test_a_closed_run_leaves_no_file_and_no_socket_open"),
         (BreaksOnceForAll, "test_a_full_disk_does_not_end_a_run"),
         (TakesItForItsOwnFault, "test_a_full_disk_does_not_end_a_run"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from pathlib import Path
 
 import attrs
@@ -51,6 +52,12 @@ class MergesFlags(StandInVecEnv):
         return observation, reward, terminated | truncated, truncated, infos
 
 
+class LeavesItsPipeOpen(StandInVecEnv):
+    def __init__(self, env_fns):
+        super().__init__(env_fns)
+        self.pipe = multiprocessing.Pipe()
+
+
 class HidesFailures(StandInVecEnv):
     def step(self, actions):
         try:
@@ -95,6 +102,7 @@ VEC_ENV = COMPONENTS["vec_envs"]
         (SeedsAlike, "test_one_seed_gives_every_environment_one_of_its_own"),
         (LosesFinals, "test_any_sequence_of_actions_gives_what_a_plain_loop_gives_bit_for_bit"),
         (MergesFlags, "test_any_sequence_of_actions_gives_what_a_plain_loop_gives_bit_for_bit"),
+        (LeavesItsPipeOpen, "test_closed_it_leaves_no_file_and_no_socket_open"),
         (HidesFailures, "test_an_environment_that_fails_is_reported_with_its_own_words"),
         (TakesAnything, "test_what_does_not_fit_is_refused_with_the_environment_and_the_field"),
         (SwallowsCtrlC, "test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -60,15 +61,12 @@ class NoiseContract(Contract):
             space for name in declared for space in ACTION_SPACES.get(name, ())
         ]
 
-    def actor(
-        self, space: gym.Space[Any], seed: int = 0, progress: float = 0.0
-    ) -> tuple[Any, Inner]:
-        """The noise around an actor with a policy, and this inner actor."""
-        inner = Inner(space)
+    def run(self, inner: Inner, seed: int = 0, progress: float = 0.0) -> SimpleNamespace:
+        """What a noise may read of a run, whose policy is the inner actor's."""
         clock = Clock(_TOTAL)
         clock.timesteps = round(progress * _TOTAL)
-        run = SimpleNamespace(
-            action_space=space,
+        return SimpleNamespace(
+            action_space=inner.space,
             n_envs=self.n_envs,
             streams=Streams(seed),
             clock=clock,
@@ -77,12 +75,24 @@ class NoiseContract(Contract):
             algorithm=SimpleNamespace(actor=lambda rng=None: inner),
             make_actor=lambda rng=None, policy=None: inner.with_policy(policy),
         )
-        return self.made(run).wrap(inner, inner.policy), inner
+
+    def actor(
+        self, space: gym.Space[Any], seed: int = 0, progress: float = 0.0
+    ) -> tuple[Any, Inner]:
+        """The noise around an actor with a policy, and this inner actor."""
+        inner = Inner(space)
+        return self.made(self.run(inner, seed, progress)).wrap(inner, inner.policy), inner
 
     def acts(self, actor: Any, count: int = 40, deterministic: bool = False) -> list[Act]:
         """The results of `count` calls of `act`; episodes start at the first."""
-        carry, found = actor.start(self.n_envs), []
-        for t in range(count):
+        return self.acts_on(actor, actor.start(self.n_envs), range(count), deterministic)
+
+    def acts_on(
+        self, actor: Any, carry: Any, times: Iterable[int], deterministic: bool = False
+    ) -> list[Act]:
+        """The results of `act` at these times, beginning with a carry."""
+        found = []
+        for t in times:
             start = np.full(self.n_envs, t == 0)
             act = actor.act(observed(self.n_envs, t), carry, start, deterministic)
             found.append(
@@ -164,6 +174,28 @@ class NoiseContract(Contract):
         for space in self.tried():
             for act in self.acts(self.actor(space)[0], 3):
                 plain(act.carry, "carry")
+
+    def test_another_actor_goes_on_from_its_carry_as_after_a_resume(self) -> None:
+        for space in self.tried():
+            inners = Inner(space), Inner(space)
+            runs = [self.run(inner, seed) for seed, inner in enumerate(inners)]
+            noises = [self.made(run) for run in runs]
+            one, other = (
+                noise.wrap(inner, inner.policy) for noise, inner in zip(noises, inners, strict=True)
+            )
+            carry = self.acts(one, 10)[-1].carry
+            runs[1].streams.load_state_dict(copy.deepcopy(runs[0].streams.state_dict()))
+            if hasattr(noises[0], "state_dict"):
+                noises[1].load_state_dict(copy.deepcopy(noises[0].state_dict()))
+            copied = copy.deepcopy(carry)
+            expected = self.acts_on(one, carry, range(10, 40))
+            for act, again in zip(
+                expected, self.acts_on(other, copied, range(10, 40)), strict=True
+            ):
+                assert np.array_equal(act.env_action, again.env_action), (
+                    f"in {space}, it depends on more than what it carries, the run's streams and "
+                    f"its state_dict"
+                )
 
     @applies(lambda suite: suite.record().scope != "policy")
     def test_what_the_inner_actor_carries_gets_through_to_it(self) -> None:

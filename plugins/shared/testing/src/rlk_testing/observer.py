@@ -18,9 +18,18 @@ from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
 from rlk.running import checkpoint
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract, may_have, once_per_suite, one_thread, plain, same
+from rlk_testing.contract import (
+    Contract,
+    global_generators_untouched,
+    may_have,
+    once_per_suite,
+    one_thread,
+    plain,
+    same,
+)
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.faults import full_disk
+from rlk_testing.left_open import can_be_listed, nothing_left_open
 from rlk_testing.stand_ins import stand_in_kernel
 
 if TYPE_CHECKING:
@@ -125,6 +134,20 @@ class RunContract(Contract):
         with self.agent() as agent:
             agent.close()
 
+    def test_a_run_with_it_draws_from_no_global_generator(self) -> None:
+        with self.agent() as agent:
+            agent.learn(self.timesteps)  # whatever is imported now is not the component's doing
+        with global_generators_untouched(), self.agent() as agent:
+            agent.learn(self.timesteps)
+
+    @applies(can_be_listed)
+    def test_a_closed_run_leaves_no_file_and_no_socket_open(self, tmp_path: Path) -> None:
+        with self.agent(out=str(tmp_path / "first"), verbose=0) as agent:
+            agent.learn(self.timesteps)  # what is opened now may stay open for the whole process
+        out, advice = str(tmp_path / "second"), "close it when the run is closed (run.on_close)"
+        with nothing_left_open(advice), self.agent(out=out, verbose=0) as closed:
+            closed.learn(self.timesteps)
+
 
 class ObserverChecks(RunContract):
     """What callbacks and extensions have in common. Their factory takes only the config."""
@@ -167,6 +190,20 @@ class ObserverChecks(RunContract):
             )
             assert same(resumed, expected), (
                 "after a resume its state differs from that of a run without interruption"
+            )
+
+    def test_a_resumed_run_trains_on_as_one_without_interruption(self) -> None:
+        with self.agent() as agent, self.agent() as other:
+            agent.learn(self.timesteps)
+            differs = checkpoint.restore(other.run, copy.deepcopy(checkpoint.run_state(agent.run)))
+            if differs:
+                pytest.skip(f"no run in {self.env} can be resumed exactly: {differs[0]}")
+            for one in (agent, other):
+                one.learn(self.timesteps, reset_num_timesteps=False)
+            ends = [(one.num_timesteps, one.run.parameters.flat) for one in (agent, other)]
+            assert ends[0][0] == ends[1][0] and ends[0][1].equal(ends[1][1]), (
+                f"after {ends[1][0]} timesteps a resumed run has other parameters than one without "
+                f"interruption after {ends[0][0]}: save what it remembers (rlk_save, rlk_load)"
             )
 
     def test_a_run_with_it_learns_the_same_every_time(self) -> None:

@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from rlk.spaces import map_observation
 from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, may_have, plain
+from rlk_testing.left_open import can_be_listed, nothing_left_open
 from rlk_testing.trajectory import at
 from rlk_testing.vec_env_faults import VecEnvFaults
 from rlk_testing.vec_env_twin import Loop, check, check_step, makers, shares
@@ -274,6 +275,13 @@ class VecEnvContract(VecEnvFaults):
             env.reset(seed=self.seeds())
             env.close()
             env.close()
+
+    @applies(can_be_listed)
+    def test_closed_it_leaves_no_file_and_no_socket_open(self) -> None:
+        with self.env() as env:
+            env.reset(seed=self.seeds())  # what is opened now may stay open for the whole process
+        with nothing_left_open("close it in close()"), self.env() as closed:
+            closed.reset(seed=self.seeds())
 
     def test_one_environment_is_enough(self) -> None:
         with self.env(n_envs=1) as env:
