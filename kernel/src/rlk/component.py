@@ -116,7 +116,8 @@ class Component:
     adapts: Callable[[Any], bool] | None = attrs.field(default=None, validator=_is_none_or_callable)
 
     #: `check(config, plan)`, called while planning: it raises PlanError for conflicts of settings
-    #: and plan that no other field describes (a batch that no collection fills).
+    #: and plan that no other field describes (a batch that no collection fills). If its message
+    #: names a setting with its value (`n_steps=16`), and a preset chose it, a line says so.
     check: Callable[[Any, Any], None] | None = attrs.field(
         default=None, validator=_is_none_or_callable
     )

@@ -172,7 +172,10 @@ def _own_checks(plan: Plan) -> Iterator[str]:
 
 
 def _tuned(plan: Plan, part: Choice, message: str) -> str:
-    """A line on the settings in a message about a component that a preset chose, or nothing."""
+    """A line on the settings that a message names and a preset chose, or nothing.
+
+    By the convention of `Component.check`, a message names a setting with its value: `n_steps=16`.
+    """
     sources = {**plan.sources, **plan.algorithm.sources, **part.sources}
     tuned = [key for key, by in sources.items() if by.startswith("preset ")]
     named = [key for key in tuned if re.search(rf"\b{re.escape(key)}=", message)]
