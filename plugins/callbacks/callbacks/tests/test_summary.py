@@ -21,3 +21,14 @@ def test_it_names_the_commands_that_are_installed(
     printed = capsys.readouterr().out
     assert f"rlk evaluate {tmp_path}/run" in printed and f"rlk enjoy {tmp_path}/run" in printed
     assert "rlk plot" not in printed
+
+
+@pytest.mark.parametrize("learning_starts", [10, 1000])
+def test_it_says_if_nothing_was_learnt(
+    learning_starts: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    how = {"env": "CartPole-v1", "verbose": 1, "learning_starts": learning_starts}
+    with rlk.make("dqn", **how) as agent:
+        agent.learn(100)
+    said = "nothing was learnt: training ended before the first update" in capsys.readouterr().out
+    assert said == (learning_starts == 1000)

@@ -66,7 +66,9 @@ def beginning(run: Run) -> Iterator[str]:
 
 
 def ending(run: Run, *, stopped: bool) -> Iterator[str]:
-    """The lines that list the files of a run, and what to type next."""
+    """The lines on what was learnt, the files of a run, and what to type next."""
+    if run.clock.updates == 0:
+        yield "  nothing was learnt: training ended before the first update"
     if run.evaluation_return is not None:
         yield f"  last evaluation: mean return {run.evaluation_return:.1f}"
     if run.out is None:
