@@ -63,3 +63,17 @@ def test_an_optimiser_that_cannot_move_an_algorithm_is_refused(algorithm, optimi
 def test_a_distribution_serves_every_algorithm(algorithm, distribution, action, tmp_path, counted):
     trial(algorithm, settings(algorithm, action, distribution=distribution), tmp_path)
     counted("algorithms with a distribution: trained, saved, loaded, acted the same")
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_head_may_have_an_encoder_of_its_own(algorithm, tmp_path, counted):
+    world = {"env": WORLD, "env.observation": "Image", "env.action": action_of(algorithm)}
+    own = {"policy": "cnn", "cnn.features": 8, "cnn.share_encoder": False}
+
+    def apart(agent):
+        found = agent.get_parameters()
+        assert not any(name.startswith("model/shared/") for name in found)
+        assert any("trunk/encoder/conv1" in name for name in found)
+
+    trial(algorithm, {**world, **own, **run_settings(algorithm)}, tmp_path, look=apart)
+    counted("algorithms with an encoder for every head: trained, saved, loaded, acted the same")

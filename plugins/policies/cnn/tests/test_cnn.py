@@ -26,6 +26,12 @@ class TestCnnWithChannelsFirst(PolicyContract):
     observation_spaces = (gym.spaces.Box(0, 255, (4, 36, 36), np.uint8),)
 
 
+class TestCnnForEveryHead(PolicyContract):
+    component = "cnn"
+    settings = {"features": 32, "layers": [16], "share_encoder": False}
+    observation_spaces = (gym.spaces.Box(0, 255, (36, 40, 3), np.uint8),)
+
+
 class TestLnCnn(PolicyContract):
     component = "LnCnnPolicy"
     settings = {"features": 32, "layers": [16]}

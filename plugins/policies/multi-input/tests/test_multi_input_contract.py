@@ -18,5 +18,11 @@ class TestMultiInput(PolicyContract):
     observation_spaces = (BY_NAME["Dict"], WITH_IMAGE)
 
 
+class TestMultiInputForEveryHead(PolicyContract):
+    component = "multi-input"
+    settings = {"share_encoder": False}
+    observation_spaces = (BY_NAME["Dict"], WITH_IMAGE)
+
+
 class TestMultiInputPolicy(PolicyContract):
     component = "MultiInputPolicy"

@@ -122,7 +122,10 @@ def test_an_extractor_of_numbers_learns_with_every_algorithm(cls: Any) -> None:
     settings = {"buffer_size": 256, "learning_starts": 8, "batch_size": 4} if is_off_policy else {}
     env = Given(SPACES["Discrete" if cls is DQN else "Box"])
     model = cls("MlpPolicy", env, seed=0, policy_kwargs=kwargs, **settings).learn(16)
-    assert model.policy.shared.extractor.first.weight.shape == (7, 3)
+    policy = model.policy
+    encoders = [policy.pi.trunk.encoder, policy.qf.trunk.encoder] if cls in (SAC, TD3) else []
+    for encoder in encoders or [policy.shared]:
+        assert encoder.extractor.first.weight.shape == (7, 3)
     assert model.predict(SEEN)[0].shape[0] == 5
 
 

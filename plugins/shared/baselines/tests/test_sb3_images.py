@@ -158,3 +158,27 @@ def test_parts_of_a_dict_are_turned_too() -> None:
     model.set_env(Turned())
     assert model.get_env().observation_space == Both().observation_space
     assert model.learn(8).num_timesteps == 8
+
+
+def has_one_cnn(model: Any) -> bool:
+    return any(name.startswith("model/shared/") for name in model.get_parameters()["policy"])
+
+
+@pytest.mark.parametrize("cls", [DDPG, SAC, TD3])
+def test_actor_and_critics_have_each_their_own_cnn_unless_they_share_it(cls: Any) -> None:
+    env = Pictures(action_space=spaces.Box(-1, 1, (1,)))
+    small = {
+        "buffer_size": 256,
+        "policy_kwargs": {"features_extractor_kwargs": {"features_dim": 8}},
+    }
+    assert not has_one_cnn(cls("CnnPolicy", env, **small))
+    small["policy_kwargs"]["share_features_extractor"] = True
+    assert has_one_cnn(cls("CnnPolicy", env, **small))
+
+
+def test_policy_and_value_share_a_cnn_unless_they_have_each_their_own() -> None:
+    small: dict[str, Any] = {"features_extractor_kwargs": {"features_dim": 8}}
+    assert has_one_cnn(PPO("CnnPolicy", Pictures(), policy_kwargs=small))
+    small["share_features_extractor"] = False
+    model = PPO("CnnPolicy", Pictures(), n_steps=8, batch_size=8, policy_kwargs=small).learn(8)
+    assert not has_one_cnn(model)

@@ -30,6 +30,7 @@ class Cnn(Architecture):
 
     def __init__(self, config: CnnConfig | None = None) -> None:
         self.config = config or CnnConfig()
+        self.shares_encoder = self.config.share_encoder
 
     def encoder(self, observation_space: Any) -> nn.Module:
         return with_shared_layers(self.cnn(observation_space), self.config)

@@ -56,6 +56,16 @@ def _has_heads_last(_: object, attribute: attrs.Attribute[Any], value: Any) -> N
             raise ValueError(f"{attribute.name} has layers for a head {role!r}. {meant}")
 
 
+def _has_nothing_to_share(
+    config: LayersConfig, attribute: attrs.Attribute[Any], value: Any
+) -> None:
+    if not value and config.shared():
+        raise ValueError(
+            f"{attribute.name}=false leaves no place for layers that all heads share, but net_arch "
+            f"has {config.shared()}: give every head its own, {{pi=[…], vf=[…]}}"
+        )
+
+
 def _entries(value: Any) -> list[Any]:
     """The entries of `net_arch`; a mapping alone is the only one."""
     return [value] if isinstance(value, dict) else list(value or ())
@@ -109,6 +119,14 @@ class LayersConfig:
         metadata={
             "help": "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
             "uniform, or uniform, as PyTorch's layers have them (the biases too)"
+        },
+    )
+
+    share_encoder: bool = attrs.field(
+        default=True,
+        validator=_has_nothing_to_share,
+        metadata={
+            "help": "one encoder (a CNN, or your own) for all heads; false gives every head its own"
         },
     )
 

@@ -20,6 +20,7 @@ class Mlp(Architecture):
 
     def __init__(self, config: MlpConfig | None = None) -> None:
         self.config = config or MlpConfig()
+        self.shares_encoder = self.config.share_encoder
 
     def encoder(self, observation_space: Any) -> nn.Module:
         config = self.config

@@ -64,6 +64,8 @@ class OffPolicyRLModel(BaseRLModel):
 
     learns_from_vectors = False
     acts_deterministically = True
+    #: Whether policy and critics each have a CNN of their own.
+    has_cnns_apart: ClassVar[bool] = False
     #: The class of `step_model`.
     stepped: ClassVar[type[SteppedPolicy]] = ContinuousStep
     #: The class of `replay_buffer`.
@@ -86,6 +88,12 @@ class OffPolicyRLModel(BaseRLModel):
     def _take(self, agent: Agent) -> None:
         super()._take(agent)
         follow(self._given.get("param_noise"), agent.run)
+
+    def _policy_settings(self) -> dict[str, Any]:
+        settings = super()._policy_settings()
+        if self.has_cnns_apart and settings["policy"] in ("CnnPolicy", "LnCnnPolicy"):
+            settings.setdefault("policy.share_encoder", False)
+        return settings
 
     def _act(self, observation: Any, state: Any, mask: Any, deterministic: bool) -> tuple[Any, Any]:
         if deterministic:

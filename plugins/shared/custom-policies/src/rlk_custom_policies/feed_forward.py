@@ -50,7 +50,8 @@ class FeedForwardConfig(LayersConfig):
     def architecture(self) -> Architecture:
         """The architecture that `mlp` or `cnn` builds from these settings."""
         shared: dict[str, Any] = {
-            name: getattr(self, name) for name in ("net_arch", "act_fun", "layer_norm", "init")
+            name: getattr(self, name)
+            for name in ("net_arch", "act_fun", "layer_norm", "init", "share_encoder")
         }
         if self.feature_extraction == "mlp":
             layers = [64, 64] if self.layers is None else self.layers
@@ -66,8 +67,9 @@ class FeedForwardPolicy(Architecture):
 
     Args:
         config: the policy's settings of the run (`policy.act_fun=relu`); passed on by `*args`.
-        keywords: `layers`, `net_arch`, `act_fun`, `layer_norm`, `init`, `feature_extraction`,
-            `cnn_extractor`, and `features` and `channels` of the Nature CNN; they override config.
+        keywords: `layers`, `net_arch`, `act_fun`, `layer_norm`, `init`, `share_encoder`,
+            `feature_extraction`, `cnn_extractor`, and `features` and `channels` of the Nature CNN;
+            they override config.
 
     Raises:
         PlanError: for another keyword, or an invalid value.
@@ -85,6 +87,7 @@ class FeedForwardPolicy(Architecture):
             )
         self._is_cnn = chosen.feature_extraction == "cnn"
         self._architecture = chosen.architecture()
+        self.shares_encoder = chosen.share_encoder
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

@@ -13,6 +13,7 @@ from torch import nn
 
 from rlk.errors import PlanError
 from rlk_flat_parameters import FlatParameters
+from rlk_networks.own_encoders import EncodedTrunk, Flattened
 from rlk_networks.policy import Policy
 
 
@@ -37,7 +38,13 @@ Heads = Mapping[str, Callable[[Trunk], nn.Module]]
 
 
 class Architecture(ABC):
-    """A policy component: the encoder that heads share, and the hidden layers of each head."""
+    """A policy component: the encoder that heads share, and the hidden layers of each head.
+
+    Attributes:
+        shares_encoder: if false, the trunk of every head begins with an encoder of its own.
+    """
+
+    shares_encoder: bool = True
 
     @abstractmethod
     def encoder(self, observation_space: Any) -> nn.Module:
@@ -52,7 +59,7 @@ class Architecture(ABC):
         return ()
 
     def build(self, observation_space: Any, heads: Heads) -> Policy:
-        """The policy module: one encoder and these heads, in their order.
+        """The policy module: one encoder, or one for each head, and these heads, in their order.
 
         Raises:
             PlanError: if the settings have layers for a role that no head has, or the heads are
@@ -63,13 +70,16 @@ class Architecture(ABC):
                 f"the algorithm's heads() gave {heads!r:.80}, which {type(self).__name__} cannot "
                 "build. Return rlk_networks.Heads: a dict of functions that make a module each."
             )
-        shared = self.encoder(observation_space)
-        features = cast(int, shared.features)
+        flattened = None if self.shares_encoder else Flattened(observation_space)
+        shared = flattened or self.encoder(observation_space)
         roles: dict[str, None] = {}
 
         def trunk(role: str, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
             roles[role] = None
-            return self.trunk(role, features, extra=extra, n_copies=n_copies)
+            encoder = shared if flattened is None else self.encoder(observation_space)
+            features = cast(int, encoder.features)
+            layers = self.trunk(role, features, extra=extra, n_copies=n_copies)
+            return layers if flattened is None else EncodedTrunk(flattened, encoder, layers)
 
         made = {name: build(trunk) for name, build in heads.items()}
         for name, head in made.items():

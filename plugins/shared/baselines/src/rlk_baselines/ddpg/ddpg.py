@@ -28,6 +28,7 @@ class DDPG(DeterministicModel):
     """
 
     algo = "ddpg"
+    has_cnns_apart = True
     trains_over_mpi = True
     stepped = ValuedStep
     names = (

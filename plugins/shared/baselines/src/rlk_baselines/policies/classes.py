@@ -103,7 +103,8 @@ class FeedForwardPolicy(_Configured):
         cnn_extractor: for images, a torch module, or a function of the observation space that
             returns one.
         feature_extraction: `"cnn"` or `"mlp"`.
-        kwargs: `layer_norm`, `dueling` (DQN), and `features` and `channels` of the Nature CNN.
+        kwargs: `layer_norm`, `share_encoder` (False gives every head its own), `dueling` (DQN), and
+            `features` and `channels` of the Nature CNN.
 
     Raises:
         PlanError: for an unknown keyword, or an invalid value.
@@ -132,6 +133,7 @@ class FeedForwardPolicy(_Configured):
             self, {**named, "cnn_extractor": cnn_extractor, **kwargs}, feature_extraction
         )
         self._architecture = chosen.architecture()
+        self.shares_encoder = self._architecture.shares_encoder
 
 
 class LstmPolicy(_Configured):

@@ -17,6 +17,7 @@ class SAC(OffPolicyRLModel):
     """
 
     algo = "sac"
+    has_cnns_apart = True
     names = (
         "gamma",
         "learning_rate",

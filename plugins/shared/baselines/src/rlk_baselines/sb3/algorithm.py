@@ -79,6 +79,7 @@ class BaseAlgorithm(BaseRLModel):
     only: ClassVar[Mapping[str, tuple[Any, str]]] = {}
     layers: ClassVar[tuple[int, ...]] = (64, 64)  #: the default sizes of hidden layers
     layers_of_images: ClassVar[tuple[int, ...]] = ()  #: likewise, after a CNN
+    shares_extractor: ClassVar[bool] = True  #: the default of `share_features_extractor`
     rows: ClassVar[int] = 1  #: the default of `log_interval`
     viewed: ClassVar[type[PolicyView]] = PolicyView  #: the class of `policy`
     learns_from_vectors = True
@@ -167,6 +168,7 @@ class BaseAlgorithm(BaseRLModel):
             is_off_policy=isinstance(self, OffPolicyRLModel),
             use_sde=bool(self._given.get("use_sde")),
             action_space=self.action_space,
+            shares_extractor=self.shares_extractor,
         )
 
     def _optimizer(self) -> tuple[Any, float]:

@@ -22,6 +22,7 @@ def settings_of(
     is_off_policy: bool,
     use_sde: bool,
     action_space: Any,
+    shares_extractor: bool = True,
 ) -> dict[str, Any]:
     """The policy and its settings, by rlk's dotted keys.
 
@@ -36,6 +37,7 @@ def settings_of(
             actor and critics, otherwise to policy and value function.
         use_sde: whether exploration is state-dependent.
         action_space: of one environment.
+        shares_extractor: the default of `share_features_extractor`.
 
     Raises:
         Refused: for a keyword, value or class that is not supported.
@@ -54,7 +56,10 @@ def settings_of(
             "255 here, and a CNN brings other bounds to 0 and 1. Leave it out, or let the "
             "environment show floats (MlpPolicy), for a CNN between 0 and 1."
         )
-    _refuse_apart(policy, kwargs, is_off_policy)
+    name = str(getattr(policy, "__name__", policy))
+    is_shared = kwargs.pop("share_features_extractor", shares_extractor)
+    if not is_shared and ("Mlp" not in name or has_extractor(kwargs)):
+        kwargs["share_encoder"] = False
     if is_off_policy and kwargs.pop("n_critics", 2) != 2:
         raise Refused(
             "policy_kwargs has n_critics, but DDPG, SAC and TD3 have 2 critics here. Leave it out."
@@ -63,7 +68,6 @@ def settings_of(
         kwargs["act_fun"] = kwargs.pop("activation_fn")
     had_class = has_extractor(kwargs)
     is_own = translate_extractor(policy, kwargs, is_orthogonal=not is_off_policy)
-    name = str(getattr(policy, "__name__", policy))
     if name == "CnnPolicy" and not is_off_policy:
         kwargs.setdefault("act_fun", "tanh")  # after the CNN, which itself has ReLU
     sizes = kwargs.pop("net_arch", None)
@@ -92,17 +96,6 @@ def _refuse_other_optimisers(kwargs: dict[str, Any], own: Any, epsilon: float) -
                 f"policy_kwargs has {key}, but this model learns by {name} with an epsilon "
                 f"of {epsilon}. Optimisers are chosen in rlk: rlk.make(…, optimiser=NAME)."
             )
-
-
-def _refuse_apart(policy: Any, kwargs: dict[str, Any], is_off_policy: bool) -> None:
-    """Remove `share_features_extractor`; Refused if it asks for several trained extractors."""
-    is_shared = kwargs.pop("share_features_extractor", True)
-    learns = "Mlp" not in str(getattr(policy, "__name__", policy)) or has_extractor(kwargs)
-    if not is_shared and (learns or not is_off_policy):
-        raise Refused(
-            "policy_kwargs has share_features_extractor=False, but networks share one extractor "
-            "here. Leave it out, or write a policy of your own: docs/custom-policies.md."
-        )
 
 
 def _apart(sizes: Sequence[Any]) -> dict[str, Any]:

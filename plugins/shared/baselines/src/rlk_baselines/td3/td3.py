@@ -17,6 +17,7 @@ class TD3(DeterministicModel):
     """
 
     algo = "td3"
+    has_cnns_apart = True
     names = (
         "gamma",
         "learning_rate",

@@ -38,4 +38,5 @@ class DDPG(OffPolicyAlgorithm):
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (400, 300)
     layers_of_images = (256, 256)
+    shares_extractor = False
     fixed: ClassVar[Mapping[str, Any]] = {"policy_delay": 1, "target_policy_noise": 0.0}

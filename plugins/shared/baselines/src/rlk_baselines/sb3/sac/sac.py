@@ -43,3 +43,4 @@ class SAC(OffPolicyAlgorithm):
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (256, 256)
     layers_of_images = (256, 256)
+    shares_extractor = False

@@ -40,3 +40,4 @@ class TD3(OffPolicyAlgorithm):
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (400, 300)
     layers_of_images = (256, 256)
+    shares_extractor = False

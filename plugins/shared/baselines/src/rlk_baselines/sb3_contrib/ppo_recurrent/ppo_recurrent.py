@@ -36,9 +36,14 @@ class RecurrentPPO(PPO):
                 "RecurrentPPO: policy_kwargs has lstm_kwargs, but rlk's LSTM has no such settings. "
                 "Leave it out, or write a policy of your own: docs/custom-policies.md."
             )
+        name = str(getattr(policy, "__name__", policy))
+        if not kwargs.pop("share_features_extractor", True) and "Mlp" not in name:
+            raise Refused(
+                "RecurrentPPO: share_features_extractor is True here: both LSTMs see the features "
+                "of one CNN. Leave it out, or write a policy of your own: docs/custom-policies.md."
+            )
         kwargs["value_lstm"] = _value_lstm(kwargs)
-        is_of_images = "Cnn" in str(getattr(policy, "__name__", policy))
-        usual = self.layers_of_images if is_of_images else self.layers
+        usual = self.layers_of_images if "Cnn" in name else self.layers
         sizes = kwargs.pop("net_arch", None)
         sizes = list(usual) if sizes is None else sizes
         own = dict(sizes) if isinstance(sizes, Mapping) else {"pi": list(sizes), "vf": list(sizes)}
