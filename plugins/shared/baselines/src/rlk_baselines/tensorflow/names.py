@@ -112,26 +112,31 @@ def _lstm_norm(match: re.Match[str], saved: Saved) -> Array:
 # ---- the Nature CNN ------------------------------------------------------------------------------
 
 
-def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
-    """The rules for the CNN of a network; its names in the file begin with `scope`."""
+def _cnn(place: str, scope: str | Callable[[Saved], str]) -> list[tuple[str, Rule]]:
+    """The rules for the CNN at a place; its names in the file begin with `scope`."""
+
+    def named(saved: Saved, layer: str, part: str) -> Array:
+        return saved[f"{scope if isinstance(scope, str) else scope(saved)}/{layer}/{_SHORT[part]}"]
 
     def convolution(match: re.Match[str], saved: Saved) -> Array:
-        found = saved[f"{scope}/c{match[1]}/{_SHORT[match[2]]}"]
+        found = named(saved, f"c{match[1]}", match[2])
         return found.transpose(3, 2, 0, 1) if match[2] == "weight" else found.reshape(-1)
 
     def full(match: re.Match[str], saved: Saved) -> Array:
-        found = saved[f"{scope}/fc1/{_SHORT[match[1]]}"]
+        found = named(saved, "fc1", match[1])
         if match[1] == "bias":
             return found
         side = math.isqrt(len(found) // 64)  # rows are flattened [height, width, 64], square
         return found.reshape(side, side, 64, -1).transpose(3, 2, 0, 1).reshape(found.shape[::-1])
 
-    before = f"{network}/shared/(?:before/0/|encoder/)?"
     return [
-        (before + r"conv(\d)/(weight|bias)", convolution),
-        (before + r"full/(weight|bias)", full),
+        (place + r"conv(\d)/(weight|bias)", convolution),
+        (place + r"full/(weight|bias)", full),
     ]
 
+
+#: Where the CNN of heads that share it is.
+_SHARED = "/shared/(?:before/0/|encoder/)?"
 
 _ACTOR_CRITIC: list[tuple[str, Rule]] = [
     (r"(?:model|average)/(pi|vf|qf)/trunk/layers/(\d+)/(weight|bias)", _layer),
@@ -141,7 +146,7 @@ _ACTOR_CRITIC: list[tuple[str, Rule]] = [
     (r"\w+/shared/lstm/(wx|wh)", _lstm_weight),
     (r"\w+/shared/lstm/b", _lstm_bias),
     (r"\w+/shared/lstm/(gain_x|gain_h|gain_c|b_c)", _lstm_norm),
-    *_cnn("(?:model|average)", "model"),
+    *_cnn(f"(?:model|average){_SHARED}", "model"),
 ]
 
 # ---- DQN -----------------------------------------------------------------------------------------
@@ -175,7 +180,11 @@ _DQN: list[tuple[str, Rule]] = [
     (_STREAM + r"trunk/layers/(?P<number>\d+)/(?P<part>weight|bias)", _q_layer),
     (_STREAM + r"trunk/norms/(?P<number>\d+)/(?P<part>weight|bias)", _q_norm),
     (_STREAM + r"out/(?P<part>weight|bias)", _q_output),
-    *(rule for name, there in _NETWORKS.items() for rule in _cnn(name, f"{there}/action_value")),
+    *(
+        rule
+        for name, there in _NETWORKS.items()
+        for rule in _cnn(name + _SHARED, f"{there}/action_value")
+    ),
 ]
 
 # ---- SAC and TD3 ---------------------------------------------------------------------------------
@@ -210,6 +219,10 @@ def _network_of_critics(network: str, saved: Saved) -> str:
     return "target" if network != "model" and there else "model"
 
 
+def _scope_of_target_critics(saved: Saved) -> str:
+    return f"{_network_of_critics('target', saved)}/values_fn"
+
+
 def _critic_layer(match: re.Match[str], saved: Saved) -> Array:
     network, part, number = match.groups()
     part = {"weights": "kernel", "biases": "bias"}[part]
@@ -230,13 +243,23 @@ def _critic_output(match: re.Match[str], saved: Saved) -> Array:
     return found.swapaxes(1, 2) if part == "weight" else found
 
 
+#: The hidden layers of a head, which come after its CNN if it has one.
+_TRUNK = "trunk/(?:trunk/)?"
+
+_ACTOR: list[tuple[str, Rule]] = [
+    (rf"(model|target)/pi/{_TRUNK}layers/(\d+)/(weight|bias)", _actor_layer),
+    (rf"(model|target)/pi/{_TRUNK}norms/(\d+)/(weight|bias)", _actor_norm),
+    *_cnn("model/pi/trunk/encoder/", "model/pi"),
+    *_cnn("target/pi/trunk/encoder/", "target/pi"),
+]
 _TWIN: list[tuple[str, Rule]] = [
-    (r"(model|target)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
-    (r"(model|target)/pi/trunk/norms/(\d+)/(weight|bias)", _actor_norm),
+    *_ACTOR,
     (r"(model|target)/pi/out/(weight|bias)", _actor_output),
-    (r"(model|target)/qf/trunk/(weights|biases)/(\d+)", _critic_layer),
-    (r"(model|target)/qf/trunk/(scales|shifts)/(\d+)", _critic_norm),
+    (rf"(model|target)/qf/{_TRUNK}(weights|biases)/(\d+)", _critic_layer),
+    (rf"(model|target)/qf/{_TRUNK}(scales|shifts)/(\d+)", _critic_norm),
     (r"(model|target)/qf/(weight|bias)", _critic_output),
+    *_cnn("model/qf/trunk/encoder/", "model/values_fn"),
+    *_cnn("target/qf/trunk/encoder/", _scope_of_target_critics),
     (r"log_ent_coef", lambda _, saved: saved["model/log_ent_coef"].reshape(1)),
 ]
 
@@ -249,8 +272,7 @@ def _policy_output(match: re.Match[str], saved: Saved) -> Array:
 
 
 _DDPG: list[tuple[str, Rule]] = [
-    (r"(model|target)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
-    (r"(model|target)/pi/trunk/norms/(\d+)/(weight|bias)", _actor_norm),
+    *_ACTOR,
     (r"(model|target)/pi/out/(weight|bias)", _policy_output),
 ]
 
