@@ -1,6 +1,6 @@
 """Run rlk and its peers in turn and print medians of ratios.
 
-`python benchmarks/compare.py [CASE …] [--libraries rlk rlk+compile sb3 sbx]`.
+`python benchmarks/compare.py [CASE …] [--libraries rlk rlk+compile sb3 tianshou]`.
 
 They take turns within one run, A B C A B C …, so that a machine whose speed drifts slows all. Each
 training is a process of its own on one core. What counts is the ratio; steps per second hold for
@@ -10,6 +10,7 @@ this machine only.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import statistics
@@ -26,6 +27,8 @@ ONE_THREAD = {
     "MKL_NUM_THREADS": "1",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
 }
+#: What is imported for a peer, where it has another name.
+MODULES = {"sb3": "stable_baselines3", "sb3-shared": "sb3_contrib"}
 Figures = dict[str, float]
 
 
@@ -41,6 +44,23 @@ def measure(python: str, library: str, case: str, clock: str) -> Figures:
     return figures
 
 
+@functools.cache
+def installed(python: str, library: str) -> bool:
+    """Whether the interpreter has the peer; if not, the user is told how to get it."""
+    module = MODULES.get(library, library)
+    look = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
+    if subprocess.run([python, "-c", look], check=False).returncode == 0:
+        return True
+    print(
+        f"'{library}' is left out: {python} has no module '{module}'. Install the peers with\n"
+        f"    {python} -m pip install -r {HERE / 'requirements.txt'}\n"
+        "or name an interpreter that has them with --peer-python.",
+        file=sys.stderr,
+        flush=True,
+    )
+    return False
+
+
 def ours(library: str) -> bool:
     """Whether it is rlk, also `rlk+compile` or another algorithm of it (`rlk-a2c`)."""
     return library.startswith("rlk")
@@ -54,7 +74,11 @@ def compared(library: str) -> bool:
 def compare(case: str, arguments: argparse.Namespace) -> None:
     """All repetitions of one case, then the medians."""
     wanted = arguments.libraries
-    libraries = [name for name in case_of(case).LIBRARIES if not wanted or name in wanted]
+    libraries = [
+        name
+        for name in case_of(case).LIBRARIES
+        if (not wanted or name in wanted) and (ours(name) or installed(arguments.peer_python, name))
+    ]
     rows: list[dict[str, Figures]] = []
     for repetition in range(arguments.repetitions):
         row = {

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from peers import NAMES, OffPolicy, train_with
+
 from cases.training import Trained, agent_of, is_rlk, model_of, peer
 
-LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx")
+LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 400, 1_000
 ENV, LAYERS, SIGMA, RATE = "Pendulum-v1", [256, 256], 0.1, 3e-4
-SAME = {"batch_size": 256, "buffer_size": 50_000, "learning_starts": 100, "tau": 0.005}
+SAME: dict[str, Any] = {
+    "batch_size": 256,
+    "buffer_size": 50_000,
+    "learning_starts": 100,
+    "tau": 0.005,
+}
 
 
 def subject(library: str) -> Trained:
@@ -24,6 +33,9 @@ def subject(library: str) -> Trained:
             nb_train_steps=1,
             **SAME,
         )
+    if library in NAMES:
+        settings = OffPolicy(env=ENV, layers=LAYERS, learning_rate=RATE, sigma=SIGMA, **SAME)
+        return train_with(library, "ddpg", settings)
     import numpy as np
     from stable_baselines3.common.noise import NormalActionNoise
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from peers import NAMES, OffPolicy, train_with
+
 from cases.training import Trained, agent_of, is_rlk, model_of, peer
 
-LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx")
+LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 1_500, 5_000
 ENV, EXPLORATION, TARGET = "CartPole-v1", 0.05, 500
-SAME = {
+SHARED: dict[str, Any] = {
     "batch_size": 32,
     "learning_rate": 5e-4,
     "buffer_size": 50_000,
     "learning_starts": 1_000,
+}
+SAME = {
+    **SHARED,
     "train_freq": 1,
     "exploration_initial_eps": EXPLORATION,
     "exploration_final_eps": EXPLORATION,
@@ -30,6 +37,9 @@ def subject(library: str) -> Trained:
             policy={"layers": [64, 64]},
             **SAME,
         )
+    if library in NAMES:
+        settings = {"epsilon": EXPLORATION, "target_every": TARGET, **SHARED}
+        return train_with(library, "dqn", OffPolicy(env=ENV, layers=[64, 64], **settings))
     model = peer(library, "DQN")(
         "MlpPolicy",
         ENV,

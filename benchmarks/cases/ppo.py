@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from peers import NAMES, OnPolicy, train_with
+
 from cases.training import Trained, agent_of, environments, is_rlk, model_of, peer
 
-LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx")
+LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 2_048, 40_960
 ENV, N_ENVS, N_STEPS, MINIBATCH = "CartPole-v1", 8, 128, 256
-SAME = {"n_steps": N_STEPS, "n_epochs": 4, "batch_size": MINIBATCH, "learning_rate": 3e-4}
+SAME: dict[str, Any] = {
+    "n_steps": N_STEPS,
+    "n_epochs": 4,
+    "batch_size": MINIBATCH,
+    "learning_rate": 3e-4,
+}
 
 
 def subject(library: str) -> Trained:
     if is_rlk(library):
         policy = {"layers": [64, 64], "act_fun": "tanh"}
         return agent_of(library, "ppo", env=ENV, n_envs=N_ENVS, policy=policy, **SAME)
+    if library in NAMES:
+        return train_with(library, "ppo", OnPolicy(env=ENV, n_envs=N_ENVS, **SAME))
     model = peer(library, "PPO")(
         "MlpPolicy", environments(ENV, N_ENVS), seed=0, device="cpu", **SAME
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from peers import NAMES, OnPolicy, train_with
+
 from cases.training import Trained, agent_of, environments, is_rlk, model_of, peer
 
-LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx")
+LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 2_048, 40_960
 ENV, N_ENVS, N_STEPS, EPOCHS, MINIBATCH, RATE = "CartPole-v1", 8, 128, 4, 256, 3e-4
 
@@ -24,6 +26,16 @@ def subject(library: str) -> Trained:
             cliprange_vf=-1,
             policy={"layers": [64, 64], "act_fun": "tanh"},
         )
+    if library in NAMES:
+        settings = OnPolicy(
+            env=ENV,
+            n_envs=N_ENVS,
+            n_steps=N_STEPS,
+            n_epochs=EPOCHS,
+            batch_size=MINIBATCH,
+            learning_rate=RATE,
+        )
+        return train_with(library, "ppo", settings)
     model = peer(library, "PPO")(
         "MlpPolicy",
         environments(ENV, N_ENVS),

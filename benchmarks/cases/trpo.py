@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from peers import NAMES, OnPolicy, train_with
+
 from cases.training import Trained, agent_of, environments, is_rlk, model_of, peer
 
-LIBRARIES = ("rlk", "sb3")
+LIBRARIES = ("rlk", "sb3", "tianshou")
 WARM_UP, TIMED = 2_048, 20_480
 ENV, N_ENVS, N_STEPS, EPOCHS = "CartPole-v1", 8, 128, 3
 KL, ITERATIONS, RATE, LAMBDA = 0.01, 10, 3e-4, 0.98
@@ -30,6 +32,17 @@ def subject(library: str) -> Trained:
             optimiser={"kl_slack": 1.0},
             policy={"layers": [64, 64], "act_fun": "tanh"},
         )
+    if library in NAMES:
+        settings = OnPolicy(
+            env=ENV,
+            n_envs=N_ENVS,
+            n_steps=N_STEPS,
+            n_epochs=EPOCHS,
+            learning_rate=RATE,
+            gae_lambda=LAMBDA,
+            max_kl=KL,
+        )
+        return train_with(library, "trpo", settings)
     model = peer(library, "TRPO")(
         "MlpPolicy",
         environments(ENV, N_ENVS),
