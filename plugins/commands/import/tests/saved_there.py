@@ -1,4 +1,4 @@
-"""Small models as Stable Baselines 2.10 and Stable-Baselines3 write them into files."""
+"""Small models in files as Stable Baselines 2.10, Stable-Baselines3 and sb3-contrib write them."""
 
 from __future__ import annotations
 
@@ -128,14 +128,24 @@ def of_stable_baselines(path: Path, **more: Any) -> Path:
     return path
 
 
-def of_stable_baselines3(path: Path, **more: Any) -> Path:
-    """A PPO of Stable-Baselines3 for CartPole."""
+def of_stable_baselines3(
+    path: Path, inputs: int = 4, further: dict[str, tuple[int, ...]] | None = None, **more: Any
+) -> Path:
+    """A PPO of Stable-Baselines3 for CartPole.
+
+    Args:
+        path: of the file.
+        inputs: of the first hidden layers.
+        further: shapes of further parameters.
+        more: entries of the file, in addition to those below or instead of them.
+    """
     shapes: dict[str, tuple[int, ...]] = {"action_net.weight": (2, 5), "action_net.bias": (2,)}
+    shapes |= further or {}
     shapes |= {"value_net.weight": (1, 5), "value_net.bias": (1,)}
     for role in ("policy", "value"):
-        for number, inputs, outputs in ((0, 4, 6), (2, 6, 5)):
+        for number, before, after in ((0, inputs, 6), (2, 6, 5)):
             layer = f"mlp_extractor.{role}_net.{number}"
-            shapes |= {f"{layer}.weight": (outputs, inputs), f"{layer}.bias": (outputs,)}
+            shapes |= {f"{layer}.weight": (after, before), f"{layer}.bias": (after,)}
     data = {
         **OF_PPO,
         **SPACES,
@@ -150,6 +160,24 @@ def of_stable_baselines3(path: Path, **more: Any) -> Path:
         archive.writestr("policy.pth", written.getvalue())
         archive.writestr("_stable_baselines3_version", "2.3.0")
     return path
+
+
+def of_masks(path: Path) -> Path:
+    """A MaskablePPO of sb3-contrib."""
+    policy = "sb3_contrib.common.maskable.policies.MaskableActorCriticPolicy"
+    return of_stable_baselines3(path, policy_class=object_there(policy))
+
+
+def of_lstms(path: Path) -> Path:
+    """A RecurrentPPO of sb3-contrib, with two LSTMs of three units."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for lstm in ("lstm_actor", "lstm_critic"):
+        shapes |= {f"{lstm}.weight_ih_l0": (12, 4), f"{lstm}.weight_hh_l0": (12, 3)}
+        shapes |= {f"{lstm}.bias_ih_l0": (12,), f"{lstm}.bias_hh_l0": (12,)}
+    policy = "sb3_contrib.common.recurrent.policies.RecurrentActorCriticPolicy"
+    kwargs = {"net_arch": _SIZES, "lstm_hidden_size": 3}
+    own = {"policy_class": object_there(policy), "policy_kwargs": kwargs}
+    return of_stable_baselines3(path, 3, shapes, **own)
 
 
 def normalize_there(path: Path, mean: Any, var: Any, **more: Any) -> Path:

@@ -5,16 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from gymnasium import spaces
-from saved_there import normalize_there, object_there, of_stable_baselines, of_stable_baselines3
+from gymnasium.envs.registration import EnvSpec
+from saved_there import (
+    normalize_there,
+    object_there,
+    of_lstms,
+    of_masks,
+    of_stable_baselines,
+    of_stable_baselines3,
+)
 
 import rlk
 from rlk.errors import BadFile, PlanError
 from rlk_baselines import GAIL, PPO2
 from rlk_baselines.sb3 import PPO
+from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
+from rlk_baselines.sb3_contrib.common.wrappers import ActionMasker
 from rlk_evaluate.command import evaluate
 from rlk_import.command import command
 from rlk_import.origin import origin_of
@@ -66,6 +77,55 @@ def test_it_is_an_ordinary_model_file(tmp_path: Path, write: Any, kind: Any) -> 
     with rlk.make("a2c", env="CartPole-v1", plugins=[start], **settings) as begun:
         actions, _ = begun.predict(STATES, deterministic=True)
     np.testing.assert_array_equal(actions, kind.load(path).predict(STATES, deterministic=True)[0])
+
+
+def test_a_recurrent_model_of_contrib_acts_and_remembers_as_the_one_that_was_saved(
+    tmp_path: Path,
+) -> None:
+    path = of_lstms(tmp_path / "there.zip")
+    printed = imported(path, "--env", "CartPole-v1", "--out", tmp_path / "here")
+    assert "RecurrentPPO of sb3-contrib, 4,096 timesteps" in printed
+    before, state = RecurrentPPO.load(path), None
+    with rlk.load(tmp_path / "here.zip") as agent:
+        for start in (np.ones(64, bool), np.arange(64) < 9):
+            likely = agent.action_probability(STATES, state, start)
+            expected = before.action_probability(STATES, state, start)
+            np.testing.assert_allclose(likely, expected, rtol=1e-6)
+            assert np.ptp(likely) > 0.1, "the parameters are none of a new policy"
+            _, found = agent.predict(STATES, state, start, deterministic=True)
+            _, state = before.predict(STATES, state, start, deterministic=True)
+            np.testing.assert_allclose(found, state, rtol=1e-6)
+
+
+def masked(name: str) -> EnvSpec:
+    """An environment by another id, with masks that forbid nothing."""
+    made: Any = gymnasium.make(name)
+    everything = np.ones(made.action_space.n, bool)
+    return EnvSpec(f"Masked{name}", entry_point=lambda: ActionMasker(made, lambda _: everything))
+
+
+def test_a_masked_model_of_contrib_is_imported_with_an_environment_that_has_masks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CartPole-v1", "Acrobot-v1"):
+        monkeypatch.setitem(gymnasium.registry, f"Masked{name}", masked(name))
+    path, out = of_masks(tmp_path / "there.zip"), tmp_path / "here.zip"
+    printed = imported(path, "--env", "MaskedCartPole-v1", "--out", out)
+    assert "MaskablePPO of sb3-contrib" in printed
+    masks = np.eye(2, dtype=bool)[np.arange(64) % 2] | (STATES[:, :1] > 0)
+    before = MaskablePPO.load(path)
+    with rlk.load(out) as agent:
+        seen = {"observation": STATES, "action_mask": masks.astype(np.int8)}
+        actions, _ = agent.predict(seen, deterministic=True)
+    expected, _ = before.predict(STATES, deterministic=True, action_masks=masks)
+    unmasked, _ = before.predict(STATES, deterministic=True)
+    assert actions.tolist() == expected.tolist() != unmasked.tolist()
+    for other, wanted in (
+        ("CartPole-v1", r"has no method action_masks\(\)"),
+        ("MaskedAcrobot-v1", r"observation_space Box.* and that of 'MaskedAcrobot-v1' is Box"),
+    ):
+        with pytest.raises(PlanError, match=wanted):
+            imported(path, "--env", other, "--out", tmp_path / "no")
 
 
 def test_the_statistics_of_a_vec_normalize_come_along(tmp_path: Path) -> None:
@@ -162,7 +222,7 @@ def test_what_is_no_model_of_theirs_is_refused(tmp_path: Path) -> None:
     own = of_stable_baselines3(
         tmp_path / "own.zip", policy_class=object_there("sb3_contrib.tqc.policies.TQCPolicy")
     )
-    with pytest.raises(PlanError, match="a model of sb3-contrib"):
+    with pytest.raises(PlanError, match=r"a model of sb3-contrib's TQC, which is not loaded"):
         origin_of(own)
 
 

@@ -9,8 +9,9 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from files_there import box, discrete, object_there
+from files_there import box, discrete, object_there, packed, stand_in
 from torch import nn
 
 OF_ALL = {"verbose": 0, "n_envs": 1, "seed": None, "learning_rate": 1e-3, "gamma": 0.9}
@@ -99,6 +100,13 @@ def saved(
     return path
 
 
+def of_contrib(
+    folder: Path, policy: str, n: dict[str, Any], settings: Any = OF_PPO, **more: Any
+) -> Path:
+    """A file of sb3-contrib."""
+    return saved(folder, "", settings, n, policy_class=object_there(policy), **more)
+
+
 def mlp(*sizes: int, activation: type[nn.Module] = nn.Tanh, ends: bool = False) -> nn.Sequential:
     """Linear layers, each with an activation; an output layer has none."""
     torch.manual_seed(sum(sizes))
@@ -118,3 +126,44 @@ def actor_critic(inputs: int, outputs: int) -> dict[str, Any]:
 
 
 SIZES = {"policy_kwargs": {"net_arch": {"pi": [6, 5], "vf": [7, 4]}}}
+
+
+class Seen(nn.Module):
+    """Stable-Baselines3's Nature CNN, for images of 44x44 pixels."""
+
+    def __init__(self, channels: int = 2, features: int = 512) -> None:
+        super().__init__()
+        torch.manual_seed(channels)
+        convolutions = [
+            nn.Conv2d(channels, 32, 8, 4),
+            nn.Conv2d(32, 64, 4, 2),
+            nn.Conv2d(64, 64, 3, 1),
+        ]
+        parts = [part for one in convolutions for part in (one, nn.ReLU())]
+        self.cnn = nn.Sequential(*parts, nn.Flatten())
+        self.linear = nn.Sequential(nn.Linear(256, features), nn.ReLU())
+
+    def forward(self, images: torch.Tensor) -> Any:
+        return self.linear(self.cnn(images / 255.0))
+
+
+def dict_there(parts: dict[str, tuple[Any, Any, Any]]) -> dict[str, str]:
+    """A Dict of Boxes: low, high and dtype of each."""
+    with (
+        stand_in("gymnasium.spaces.dict.Dict") as made,
+        stand_in("gymnasium.spaces.box.Box") as part,
+    ):
+        value: Any = made()
+        value.spaces = {key: part() for key in parts}
+        for key, (low, high, dtype) in parts.items():
+            low, high = np.asarray(low, dtype), np.asarray(high, dtype)
+            vars(value.spaces[key]).update(low=low, high=high, dtype=low.dtype)
+        return packed(value)
+
+
+def image_of(channels: int) -> tuple[Any, Any, Any]:
+    return np.zeros((channels, 44, 44)), np.full((channels, 44, 44), 255), np.uint8
+
+
+def close(found: Any, expected: torch.Tensor) -> None:
+    np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-4, atol=1e-6)

@@ -18,11 +18,13 @@ from sb3_models_there import (
     OF_SAC,
     SIZES,
     SWING,
+    Seen,
     actor_critic,
+    dict_there,
+    image_of,
     mlp,
     saved,
 )
-from test_sb3_files import Seen, dict_there, image_of
 from torch import nn
 
 from rlk_baselines.sb3 import A2C, DQN, PPO, SAC

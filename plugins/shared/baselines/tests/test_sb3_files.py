@@ -21,7 +21,11 @@ from sb3_models_there import (
     OF_TD3,
     SIZES,
     SWING,
+    Seen,
     actor_critic,
+    close,
+    dict_there,
+    image_of,
     mlp,
     saved,
 )
@@ -33,10 +37,6 @@ from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3
 
 CARTPOLE = torch.tensor([[0.1, -0.2, 0.03, 0.4], [0.0, 0.3, -0.1, -0.2]])
 PENDULUM = torch.tensor([[1.0, 0.0, 0.5], [-1.0, 0.0, -2.0]])
-
-
-def close(found: Any, expected: torch.Tensor) -> None:
-    np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-4, atol=1e-6)
 
 
 def test_an_actor_critic_acts_and_judges_as_its_file_says(tmp_path: Path) -> None:
@@ -84,25 +84,6 @@ def test_layers_that_are_shared_and_an_activation(tmp_path: Path) -> None:
     close(model.policy(PENDULUM, "vf")[0].detach(), n["value_net"](shared))
 
 
-class Seen(nn.Module):
-    """Stable-Baselines3's Nature CNN, for images of 44x44 pixels."""
-
-    def __init__(self, channels: int = 2, features: int = 512) -> None:
-        super().__init__()
-        torch.manual_seed(channels)
-        convolutions = [
-            nn.Conv2d(channels, 32, 8, 4),
-            nn.Conv2d(32, 64, 4, 2),
-            nn.Conv2d(64, 64, 3, 1),
-        ]
-        parts = [part for one in convolutions for part in (one, nn.ReLU())]
-        self.cnn = nn.Sequential(*parts, nn.Flatten())
-        self.linear = nn.Sequential(nn.Linear(256, features), nn.ReLU())
-
-    def forward(self, images: torch.Tensor) -> Any:
-        return self.linear(self.cnn(images / 255.0))
-
-
 def test_dqn_with_a_cnn_and_its_target(tmp_path: Path) -> None:
     low, high = np.zeros((2, 44, 44), np.uint8), np.full((2, 44, 44), 255, np.uint8)
     images = object_there(
@@ -122,24 +103,6 @@ def test_dqn_with_a_cnn_and_its_target(tmp_path: Path) -> None:
         (found,) = module(seen, "qf")
         expected = n[f"{network}.q_net"](n[f"{network}.features_extractor"](seen.float()))
         close(found.detach(), expected)
-
-
-def dict_there(parts: dict[str, tuple[Any, Any, Any]]) -> dict[str, str]:
-    """A Dict of Boxes: low, high and dtype of each."""
-    with (
-        stand_in("gymnasium.spaces.dict.Dict") as made,
-        stand_in("gymnasium.spaces.box.Box") as part,
-    ):
-        value: Any = made()
-        value.spaces = {key: part() for key in parts}
-        for key, (low, high, dtype) in parts.items():
-            low, high = np.asarray(low, dtype), np.asarray(high, dtype)
-            vars(value.spaces[key]).update(low=low, high=high, dtype=low.dtype)
-        return packed(value)
-
-
-def image_of(channels: int) -> tuple[Any, Any, Any]:
-    return np.zeros((channels, 44, 44)), np.full((channels, 44, 44), 255), np.uint8
 
 
 def test_every_image_of_a_dict_has_its_own_cnn(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from sb3_models_there import (
     OF_ALL,
     OF_DQN,
     OF_PPO,
-    OF_SAC,
     SIZES,
     actor_critic,
     mlp,
@@ -120,10 +119,13 @@ def test_the_class_shows_whoever_wrote_the_policy(tmp_path: Path) -> None:
     own = object_there("program.Policy")
     path = saved(tmp_path, "", OF_A2C, actor_critic(4, 2), **CART, **SIZES, policy_class=own)
     assert files.read(path)[0] == "A2C"
-    for policy, settings in (("sb3_contrib.tqc.policies.TQC", OF_SAC), ("program.Policy", OF_ALL)):
+    new = "sb3_contrib.new.policies.NewPolicy"
+    for policy, owner in ((new, "sb3-contrib"), ("program.Policy", "a class of a program's own")):
         given = {**CART, "policy_class": object_there(policy)}
-        with pytest.raises(ValueError, match="a model of sb3-contrib, or of a class of a program"):
-            files.read(saved(tmp_path, "", settings, {}, **given))
+        with pytest.raises(ValueError, match=f"a model of {owner}, which is not loaded: only "):
+            files.read(saved(tmp_path, "", OF_ALL, {}, **given))
     trpo = OF_A2C | {"cg_max_steps": 15}
-    with pytest.raises(ValueError, match="a model of sb3-contrib"):
+    with pytest.raises(
+        ValueError, match=r"a model of sb3-contrib's TRPO, .*use rlk_baselines.TRPO"
+    ):
         files.read(saved(tmp_path, "common.policies.ActorCriticPolicy", trpo, {}, **CART))

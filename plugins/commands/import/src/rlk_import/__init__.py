@@ -1,1 +1,1 @@
-"""`rlk import`: models of Stable Baselines 2.10 and Stable-Baselines3 as model files of rlk."""
+"""`rlk import`: models of Stable Baselines 2.10 and 3 and sb3-contrib as model files of rlk."""

@@ -62,7 +62,7 @@ def command(
     plugins: tuple[str, ...],
     pairs: tuple[str, ...],
 ) -> None:
-    """Convert a model that Stable Baselines 2.10 or Stable-Baselines3 has saved.
+    """Convert a model that Stable Baselines 2.10, Stable-Baselines3 or sb3-contrib has saved.
 
     MODEL is the file that model.save(…) wrote there. No code in it is run.
     """

@@ -143,9 +143,10 @@ def _no_environment(origin: Origin, model: BaseRLModel) -> PlanError:
 
 
 def _check_spaces(origin: Origin, model: BaseRLModel, plan: Plan) -> None:
-    """Raise PlanError if the spaces of the environment differ from the model's."""
-    for name in ("observation_space", "action_space"):
-        there, here = getattr(model, name), getattr(plan, name)
+    """Raise PlanError if the spaces of the environment, without masks, differ from the model's."""
+    spaces = {"observation_space": plan.policy_space, "action_space": plan.action_space}
+    for name, here in spaces.items():
+        there = getattr(model, name)
         if not alike(there, here, bounds=name == "action_space"):
             raise PlanError(
                 f"{origin.path} was trained with the {name} {there}, and that of {plan.env.name!r} "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,8 @@ import attrs
 import rlk_baselines
 from rlk.errors import BadFile, PlanError, either
 from rlk.files import looking_at
-from rlk_baselines import sb3
 from rlk_baselines.sb3.saved import files as sb3_files
+from rlk_baselines.sb3.saved.classes import library_of
 from rlk_baselines.tensorflow import files as tensorflow_files
 from rlk_baselines.tensorflow.loading import classes_of
 
@@ -49,13 +50,15 @@ def origin_of(path: Path, algo: str | None = None) -> Origin:
             raise BadFile(f"{path} is not a file. MODEL is a file that model.save(…) wrote.")
         if sb3_files.is_from_there(path):
             name, _ = sb3_files.read(path)
-            return Origin(path, "Stable-Baselines3", getattr(sb3, _one_of(path, (name,), algo)))
+            library = library_of(_one_of(path, (name,), algo))
+            kind = getattr(importlib.import_module(library.package), name)
+            return Origin(path, library.title, kind)
         if tensorflow_files.is_from_there(path):
             name = _one_of(path, classes_of(tensorflow_files.read(path)), algo)
             return Origin(path, "Stable Baselines 2.10", getattr(rlk_baselines, name))
     raise BadFile(
-        f"{path} is not a model that Stable Baselines 2.10 or Stable-Baselines3 has saved. A model "
-        "of rlk's own needs no import: rlk evaluate MODEL."
+        f"{path} is not a model that Stable Baselines 2.10, Stable-Baselines3 or sb3-contrib has "
+        "saved. A model of rlk's own needs no import: rlk evaluate MODEL."
     )
 
 

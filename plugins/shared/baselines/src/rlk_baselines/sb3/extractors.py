@@ -33,6 +33,8 @@ _SIZES = {
     "cnn": "features_dim",
     "MultiInputPolicy": "cnn_output_dim",
     "multi-input": "cnn_output_dim",
+    "CnnLstmPolicy": "features_dim",
+    "MultiInputLstmPolicy": "cnn_output_dim",
 }
 
 

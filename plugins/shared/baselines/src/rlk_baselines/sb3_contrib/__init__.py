@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: The submodule of every name.
 _HOMES = {"MaskablePPO": "ppo_mask", "RecurrentPPO": "ppo_recurrent"}
 #: Names that are not here, and what to use instead.
-_INSTEAD = {
+INSTEAD = {
     **dict.fromkeys(("ARS", "CrossQ"), "an algorithm of rlk: rlk plugins list --kind algorithms"),
     "QRDQN": "DQN of rlk_baselines.sb3, or of rlk_baselines, which is double and dueling",
     "TQC": "SAC or TD3 of rlk_baselines.sb3",
@@ -29,6 +29,6 @@ __all__ = [*_HOMES]
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name in _INSTEAD:
-        raise ImportError(f"{__name__} has no {name}. Write {_INSTEAD[name]}.")
+    if name in INSTEAD:
+        raise ImportError(f"{__name__} has no {name}. Write {INSTEAD[name]}.")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Reads the files of Stable-Baselines3: a zip of settings (JSON) and torch parameters.
+"""Reads files of Stable-Baselines3 and sb3-contrib: a zip of settings (JSON) and torch parameters.
 
 No code in them runs: parameters are loaded with `weights_only`, and only spaces, numbers and class
 names are read from the pickles in the JSON.
@@ -10,7 +10,7 @@ import io
 import json
 import pickle
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from rlk.records import Array
 from rlk.spaces import is_image
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.extractors import CLASS
+from rlk_baselines.sb3.saved import recurrent
+from rlk_baselines.sb3.saved.classes import class_of
 from rlk_baselines.sb3.saved.dict_order import in_alphabetical_order
 from rlk_baselines.sb3.saved.optimisers import optimiser_in
 from rlk_baselines.tensorflow.files import SavedThere, plain, space_of, value_of
@@ -37,7 +39,17 @@ _POLICIES = {
     **dict.fromkeys(("ActorCriticPolicy", "DQNPolicy", "SACPolicy", "TD3Policy"), "MlpPolicy"),
     "ActorCriticCnnPolicy": "CnnPolicy",
     "MultiInputActorCriticPolicy": "MultiInputPolicy",
+    "MaskableActorCriticPolicy": "MlpPolicy",
+    "MaskableActorCriticCnnPolicy": "CnnPolicy",
+    "MaskableMultiInputActorCriticPolicy": "MultiInputPolicy",
+    "RecurrentActorCriticPolicy": "MlpLstmPolicy",
+    "RecurrentActorCriticCnnPolicy": "CnnLstmPolicy",
+    "RecurrentMultiInputActorCriticPolicy": "MultiInputLstmPolicy",
 }
+#: The packages with policy classes that have names here.
+_LIBRARIES = ("stable_baselines3.", "sb3_contrib.")
+#: The modules of buffer classes that models have by default.
+_BUFFERS = ("stable_baselines3.common.buffers.", "sb3_contrib.common.maskable.buffers.")
 #: Keywords of policies that do not matter for acting: those of the optimiser, and of the start.
 _NOT_FOR_ACTING = {
     *("optimizer_class", "optimizer_kwargs", "log_std_init", "ortho_init", "device"),
@@ -46,7 +58,7 @@ _NOT_FOR_ACTING = {
 
 
 def is_from_there(path: Path) -> bool:
-    """Whether Stable-Baselines3 wrote a file."""
+    """Whether Stable-Baselines3, or sb3-contrib, wrote a file."""
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
@@ -58,8 +70,8 @@ def read(path: Path) -> tuple[str, SavedThere]:
 
     Raises:
         BadFile: if the file is damaged.
-        Refused: if the class is not one of Stable-Baselines3, or a custom extractor takes the keys
-            of a Dict in an order that is not alphabetical.
+        Refused: if models of its class or with its networks are not loaded, or a custom extractor
+            takes the keys of a Dict in an order that is not alphabetical.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -68,7 +80,6 @@ def read(path: Path) -> tuple[str, SavedThere]:
             for entry in {*_VARIABLES} & {*archive.namelist()}:
                 parameters |= _weights(archive.read(entry))
         found = {name: _constant(value_of(value)) for name, value in data.items()}
-        found = {name: one for name, one in found.items() if not _is_usual_buffer(one)}
         policy = path_of(found.pop("policy_class")) or ""
         kwargs = dict(found.pop("policy_kwargs", None) or {})
         keys = _keys(found.get("observation_space"))
@@ -84,13 +95,11 @@ def read(path: Path) -> tuple[str, SavedThere]:
         found["stats_window_size"] = found["_stats_window_size"]
     if "train_freq" in found:
         found["train_freq"] = _frequency(found["train_freq"], found.get("n_episodes_rollout"))
+    kind = class_of(path, policy, found, parameters)
+    if kind == "RecurrentPPO":
+        recurrent.refuse_other_networks(path, kwargs, parameters)
+    found = {name: one for name, one in found.items() if not _is_usual_buffer(one)}
     settings = {name: plain(value) for name, value in found.items() if is_plain(value)}
-    kind = _class_of(policy, found.keys(), settings)
-    if kind is None:
-        raise Refused(
-            f"{path} holds a model of sb3-contrib, or of a class of a program's own, which is not "
-            "loaded: only those of Stable-Baselines3 itself are."
-        )
     optimiser = optimiser_in(kind, kwargs)
     settings |= optimiser.settings
     name = policy.rpartition(".")[2]
@@ -99,7 +108,7 @@ def read(path: Path) -> tuple[str, SavedThere]:
         path,
         settings,
         tuple(sorted(found.keys() - settings.keys())),
-        _POLICIES.get(name, name) if policy.startswith("stable_baselines3.") else None,
+        _POLICIES.get(name, name) if policy.startswith(_LIBRARIES) else None,
         {**keywords, **optimiser.policy_kwargs},
         observation_space,
         action_space,
@@ -139,26 +148,9 @@ def _weights(data: bytes) -> dict[str, Array]:
     return {name: value.detach().numpy() for name, value in found.items() if torch.is_tensor(value)}
 
 
-def _class_of(policy: str, names: Collection[str], settings: Mapping[str, Any]) -> str | None:
-    """The name of the model's class, inferred from its settings; None for another package's.
-
-    Files do not hold it.
-    """
-    if policy.startswith("sb3_contrib.") or "cg_max_steps" in names:  # the latter: contrib's TRPO
-        return None
-    if "vf_coef" in names:
-        return "PPO" if "clip_range" in names else "A2C"
-    if "policy_delay" in names:
-        is_ddpg = settings.get("policy_delay") == 1 and settings.get("target_noise_clip") == 0.0
-        return "DDPG" if is_ddpg else "TD3"
-    if "ent_coef" in names:
-        return "SAC"
-    return "DQN" if "exploration_fraction" in names else None
-
-
 def _is_usual_buffer(value: Any) -> bool:
-    """Whether a value is one of Stable-Baselines3's own buffer classes."""
-    return (path_of(value) or "").startswith("stable_baselines3.common.buffers.")
+    """Whether a value is a buffer class of Stable-Baselines3's, or of sb3-contrib's, own."""
+    return (path_of(value) or "").startswith(_BUFFERS)
 
 
 def _constant(value: Any) -> Any:

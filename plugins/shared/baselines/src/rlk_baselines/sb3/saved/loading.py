@@ -1,4 +1,4 @@
-"""Makes a model from a file of Stable-Baselines3."""
+"""Makes a model from a file of Stable-Baselines3 or sb3-contrib."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.arguments_of_load import with_room
 from rlk_baselines.sb3.extractors import refuse_lost_extractor
 from rlk_baselines.sb3.monitored import monitored
-from rlk_baselines.sb3.saved import files
+from rlk_baselines.sb3.saved import files, recurrent
+from rlk_baselines.sb3.saved.classes import library_of
 from rlk_baselines.sb3.saved.names import RULES, with_numbered_images
 from rlk_baselines.tensorflow.files import SavedThere
 from rlk_baselines.tensorflow.loading import made
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any]) -> Any:
     """As `rlk_baselines.tensorflow.loading.load`."""
     found, saved = files.read(path)
-    if cls.__name__ != found or not cls.__module__.startswith("rlk_baselines.sb3."):
+    library = library_of(found)
+    if cls.__name__ != found or not cls.__module__.startswith(f"{library.package}."):
         raise Refused(
-            f"{path} holds a model of Stable-Baselines3's {found}, not of "
-            f"{cls.__module__.rpartition('.')[0]}.{cls.__name__}. Write rlk_baselines.sb3.{found}"
+            f"{path} holds a model of {library.title}'s {found}, not of "
+            f"{cls.__module__.rpartition('.')[0]}.{cls.__name__}. Write {library.package}.{found}"
             f".load({str(path)!r})."
         )
     if "policy_kwargs" not in given:
@@ -41,12 +43,24 @@ def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any])
         batch_size = given.get("batch_size", saved.settings["batch_size"])
         of_file = {k: v for k, v in saved.settings.items() if k == "buffer_size"}
         given = with_room({**of_file, **given}, batch_size, n_envs)
+        if found == "RecurrentPPO":
+            saved = _as_recurrent_here(saved, given, n_envs)
     if "replay_buffer_class" not in given:
         saved = _without_hindsight(saved)
     model = made(cls, saved, env, given)
     model.load_parameters(parameters(model, found, saved))
     model.num_timesteps = int(saved.settings.get("num_timesteps", 0))
     return model
+
+
+def _as_recurrent_here(saved: SavedThere, given: Mapping[str, Any], n_envs: int) -> SavedThere:
+    """A saved RecurrentPPO with what the recurrent policies here have."""
+    if "policy_kwargs" not in given:
+        saved = recurrent.without_dropout(saved)
+    if "batch_size" in given:
+        return saved
+    n_steps = int(given.get("n_steps", saved.settings["n_steps"]))
+    return recurrent.with_fitting_batch(saved, n_steps, n_envs)
 
 
 def _without_hindsight(saved: SavedThere) -> SavedThere:

@@ -1,4 +1,4 @@
-"""Maps parameters of Stable-Baselines3 to rlk's names.
+"""Maps parameters of Stable-Baselines3 and sb3-contrib to rlk's names.
 
 Weights of its linear layers are transposed, [outputs, inputs]. In its `nn.Sequential`s, every
 second module is an activation, so hidden layer i has the index 2i.
@@ -14,6 +14,7 @@ import numpy as np
 from gymnasium import spaces
 
 from rlk.records import Array
+from rlk_baselines.sb3.saved import recurrent
 from rlk_baselines.tensorflow.names import Rule, Saved
 
 _ROLES = {"pi": "policy", "vf": "value"}
@@ -59,7 +60,7 @@ def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
     def full(match: re.Match[str], saved: Saved) -> Array:
         return saved[f"{place(match)}.linear.0.{match['part']}"]
 
-    before = rf"{network}/shared/(?:encoder/)?(?:cnns/(?P<image>image\d+)/)?"
+    before = rf"{network}/shared/(?:encoder/|before/0/)?(?:cnns/(?P<image>image\d+)/)?"
     return [
         (before + r"conv(?P<number>\d)/(?P<part>weight|bias)", convolution),
         (before + r"full/(?P<part>weight|bias)", full),
@@ -72,7 +73,7 @@ def _extractor(network: str, scope: str) -> tuple[str, Rule]:
     def own(match: re.Match[str], saved: Saved) -> Array:
         return saved[f"{scope}.{match[1].replace('/', '.')}"]
 
-    return (rf"{network}/shared/extractor/(.+)", own)
+    return (rf"{network}/shared/(?:encoder/)?extractor/(.+)", own)
 
 
 # ---- actor-critics -------------------------------------------------------------------------------
@@ -92,9 +93,9 @@ def _output(match: re.Match[str], saved: Saved) -> Array:
 
 
 _ACTOR_CRITIC: list[tuple[str, Rule]] = [
-    (r"model/(pi|vf)/trunk/layers/(\d+)/(weight|bias)", _layer),
+    (r"model/(pi|vf)/(?:head/)?(?:trunk/)?trunk/layers/(\d+)/(weight|bias)", _layer),
     (r"model/shared/(?:layers/)?layers/(\d+)/(weight|bias)", _shared_layer),
-    (r"model/(pi|vf)/out/(?:mean/)?(weight|bias)", _output),
+    (r"model/(pi|vf)/(?:head/)?out/(?:mean/)?(weight|bias)", _output),
     (r"model/pi/out/log_std", lambda _, saved: saved["log_std"]),
     *_cnn("model", "features_extractor"),
     _extractor("model", "features_extractor"),
@@ -178,7 +179,8 @@ _CONTINUOUS: list[tuple[str, Rule]] = [
 ]
 
 RULES: Mapping[str, list[tuple[str, Rule]]] = {
-    **dict.fromkeys(("A2C", "PPO"), _ACTOR_CRITIC),
+    **dict.fromkeys(("A2C", "PPO", "MaskablePPO"), _ACTOR_CRITIC),
+    "RecurrentPPO": [*_ACTOR_CRITIC, *recurrent.RULES],
     "DQN": _DQN,
     **dict.fromkeys(("DDPG", "SAC", "TD3"), _CONTINUOUS),
 }

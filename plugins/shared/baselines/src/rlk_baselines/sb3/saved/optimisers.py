@@ -9,6 +9,8 @@ from rlk_baselines.tensorflow.inert_pickle import path_of
 
 #: Keywords of RMSprop -> the values that A2C of Stable-Baselines3 gives them.
 _OF_RMSPROP = {"alpha": 0.99, "weight_decay": 0}
+#: The classes whose Adam has another epsilon than torch's.
+_ON_POLICY = ("A2C", "PPO", "MaskablePPO", "RecurrentPPO")
 
 
 class Optimiser(NamedTuple):
@@ -39,6 +41,6 @@ def optimiser_in(kind: str, policy_kwargs: Mapping[str, Any]) -> Optimiser:
         is_here = keywords.items() <= _OF_RMSPROP.items()
     else:
         settings = {"use_rms_prop": False} if kind == "A2C" else {}
-        usual = 1e-5 if kind in ("A2C", "PPO") else 1e-8
+        usual = 1e-5 if kind in _ON_POLICY else 1e-8
         is_here = name == "Adam" and keywords in ({}, {"eps": usual})
     return Optimiser(settings, own, None if is_here else f"{name}({given})")
