@@ -58,6 +58,21 @@ def test_a_masked_model_acts_and_judges_as_its_file_says(tmp_path: Path) -> None
     close(model.policy.predict_values(tensors).detach(), value)
 
 
+def test_switches_of_a_masked_model_have_one_logit_instead_of_two(tmp_path: Path) -> None:
+    n = actor_critic(3, 4)
+    switches = object_there("gymnasium.spaces.multi_binary.MultiBinary", n=2)
+    own = {**THREE, "action_space": switches, **SIZES}
+    path = of_contrib(tmp_path, f"{MASKABLE}ActorCriticPolicy", n, OF_MASKS, **own)
+    model = MaskablePPO.load(path)
+    masks = torch.tensor([[1, 1, 1, 1], [1, 0, 1, 1], [0, 1, 1, 0]], dtype=torch.bool)
+    logits = n["action_net"](n["mlp_extractor.policy_net"](torch.eye(3)))
+    logits = logits.masked_fill(~masks, -np.inf)
+    on = logits.reshape(3, 2, 2).softmax(2)[..., 1]  # of each switch: off, on
+    seen = {"observation": np.arange(3), "action_mask": masks.numpy()}
+    tensors, _ = model.policy.obs_to_tensor(seen)
+    close(model.policy.get_distribution(tensors).distribution.probs.detach(), on)
+
+
 def test_a_masked_model_learns_on_and_is_saved(tmp_path: Path) -> None:
     n, name = actor_critic(3, 3), f"{MASKABLE}ActorCriticPolicy"
     path = of_contrib(tmp_path, name, n, OF_MASKS, **THREE, **SIZES)

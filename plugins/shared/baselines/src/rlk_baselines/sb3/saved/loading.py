@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from gymnasium import spaces
 
 from rlk.records import Array
 from rlk_baselines.environments.as_vec_env import as_vec_env
@@ -16,7 +17,7 @@ from rlk_baselines.sb3.extractors import refuse_lost_extractor
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.saved import files, recurrent
 from rlk_baselines.sb3.saved.classes import library_of
-from rlk_baselines.sb3.saved.names import RULES, with_numbered_images
+from rlk_baselines.sb3.saved.names import RULES, with_numbered_images, with_single_logits
 from rlk_baselines.tensorflow.files import SavedThere
 from rlk_baselines.tensorflow.loading import made
 from rlk_baselines.tensorflow.names import translated
@@ -73,4 +74,6 @@ def _without_hindsight(saved: SavedThere) -> SavedThere:
 def parameters(model: BaseRLModel, kind: str, saved: SavedThere) -> dict[str, Array]:
     """The parameters in a file, by their names in a model; `kind` is the name of its class."""
     found = with_numbered_images(saved.parameters, saved.observation_space)
+    if kind == "MaskablePPO" and isinstance(model.action_space, spaces.MultiBinary):
+        found = with_single_logits(found)
     return translated(RULES[kind], model.agent.get_parameters(), found)

@@ -45,6 +45,15 @@ def with_numbered_images(saved: Saved, space: Any) -> Saved:
     return {re.sub(r"\.extractors\.([^.]+)\.", numbered, k): v for k, v in saved.items()}
 
 
+def with_single_logits(saved: Saved) -> Saved:
+    """The same for switches with one logit each, which MaskablePPO has for off and for on.
+
+    The probabilities are equal: softmax([off, on])[1] = sigmoid(on - off).
+    """
+    names = [f"{_OUTPUTS['pi']}.{part}" for part in ("weight", "bias")]
+    return {**saved, **{name: saved[name][1::2] - saved[name][::2] for name in names}}
+
+
 def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
     """The rules for the CNN of a network, or for those of the keys of a Dict.
 

@@ -104,8 +104,8 @@ def without_dropout(saved: SavedThere) -> SavedThere:
 def with_fitting_batch(saved: SavedThere, n_steps: int, n_envs: int) -> SavedThere:
     """A saved model with minibatches of whole sequences, as rlk's PPO takes them.
 
-    They are sequences that `n_steps` divides into, or all steps of environments whose number
-    divides `n_envs`. Warns if the file has other ones, from which the nearest is taken.
+    `batch_size` must divide `n_steps`, or be k times `n_steps` where k divides `n_envs`. If that of
+    the file does not, the nearest that does is taken, with a warning.
     """
     size = int(saved.settings["batch_size"])
     fitting = [one for one in range(1, n_steps + 1) if n_steps % one == 0]
@@ -115,7 +115,6 @@ def with_fitting_batch(saved: SavedThere, n_steps: int, n_envs: int) -> SavedThe
     nearest = min((one for one in fitting if one > 1), key=lambda one: abs(one - size), default=1)
     warn_program(
         f"{saved.path}: batch_size is {size} in the file, and {nearest} in the loaded model: it "
-        f"must divide n_steps ({n_steps}), or be as many times it as divide the {n_envs} "
-        "environments."
+        f"must divide n_steps ({n_steps}), or be k times n_steps where k divides n_envs ({n_envs})."
     )
     return attrs.evolve(saved, settings={**saved.settings, "batch_size": nearest})
