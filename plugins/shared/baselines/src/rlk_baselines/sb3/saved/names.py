@@ -21,6 +21,10 @@ _ROLES = {"pi": "policy", "vf": "value"}
 _OUTPUTS = {"pi": "action_net", "vf": "value_net"}
 _NETWORKS = {"model": "", "target": "_target"}
 _CONVOLUTIONS = {"1": 0, "2": 2, "3": 4}
+#: Where the encoder is that heads share, and the one that a head has for itself.
+_SHARED, _OWN = "/shared/(?:encoder/|before/0/)?", "/trunk/encoder/"
+#: Where the hidden layers of a head are, which come after its own encoder if it has one.
+_TRUNK = "trunk/(?:trunk/)?"
 
 
 def _turned(array: Array) -> Array:
@@ -54,35 +58,40 @@ def with_single_logits(saved: Saved) -> Saved:
     return {**saved, **{name: saved[name][1::2] - saved[name][::2] for name in names}}
 
 
-def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
-    """The rules for the CNN of a network, or for those of the keys of a Dict.
+def _encoder(place: str, scope: str) -> list[tuple[str, Rule]]:
+    """The rules for the encoder at a place: the Nature CNN, or a custom extractor."""
+    return [*_cnn(place, scope), _extractor(place, scope)]
+
+
+def _cnn(place: str, scope: str) -> list[tuple[str, Rule]]:
+    """The rules for the CNN at a place, or for those of the keys of a Dict.
 
     Their weights have the same layout in both libraries.
     """
 
-    def place(match: re.Match[str]) -> str:
+    def module(match: re.Match[str]) -> str:
         return scope if match["image"] is None else f"{scope}.extractors.{match['image']}"
 
     def convolution(match: re.Match[str], saved: Saved) -> Array:
-        return saved[f"{place(match)}.cnn.{_CONVOLUTIONS[match['number']]}.{match['part']}"]
+        return saved[f"{module(match)}.cnn.{_CONVOLUTIONS[match['number']]}.{match['part']}"]
 
     def full(match: re.Match[str], saved: Saved) -> Array:
-        return saved[f"{place(match)}.linear.0.{match['part']}"]
+        return saved[f"{module(match)}.linear.0.{match['part']}"]
 
-    before = rf"{network}/shared/(?:encoder/|before/0/)?(?:cnns/(?P<image>image\d+)/)?"
+    before = place + r"(?:cnns/(?P<image>image\d+)/)?"
     return [
         (before + r"conv(?P<number>\d)/(?P<part>weight|bias)", convolution),
         (before + r"full/(?P<part>weight|bias)", full),
     ]
 
 
-def _extractor(network: str, scope: str) -> tuple[str, Rule]:
+def _extractor(place: str, scope: str) -> tuple[str, Rule]:
     """The rule for a custom extractor: its parameters keep their names."""
 
     def own(match: re.Match[str], saved: Saved) -> Array:
         return saved[f"{scope}.{match[1].replace('/', '.')}"]
 
-    return (rf"{network}/shared/(?:encoder/)?extractor/(.+)", own)
+    return (place + r"extractor/(.+)", own)
 
 
 # ---- actor-critics -------------------------------------------------------------------------------
@@ -106,8 +115,9 @@ _ACTOR_CRITIC: list[tuple[str, Rule]] = [
     (r"model/shared/(?:layers/)?layers/(\d+)/(weight|bias)", _shared_layer),
     (r"model/(pi|vf)/(?:head/)?out/(?:mean/)?(weight|bias)", _output),
     (r"model/pi/out/log_std", lambda _, saved: saved["log_std"]),
-    *_cnn("model", "features_extractor"),
-    _extractor("model", "features_extractor"),
+    *_encoder(f"model{_SHARED}", "features_extractor"),
+    *_encoder(f"model/pi{_OWN}", "pi_features_extractor"),
+    *_encoder(f"model/vf{_OWN}", "vf_features_extractor"),
 ]
 
 # ---- DQN -----------------------------------------------------------------------------------------
@@ -126,10 +136,8 @@ def _q_output(match: re.Match[str], saved: Saved) -> Array:
 _DQN: list[tuple[str, Rule]] = [
     (r"(model|target)/qf/trunk/layers/(\d+)/(weight|bias)", _q_layer),
     (r"(model|target)/qf/out/(weight|bias)", _q_output),
-    *_cnn("model", "q_net.features_extractor"),
-    *_cnn("target", "q_net_target.features_extractor"),
-    _extractor("model", "q_net.features_extractor"),
-    _extractor("target", "q_net_target.features_extractor"),
+    *_encoder(f"model{_SHARED}", "q_net.features_extractor"),
+    *_encoder(f"target{_SHARED}", "q_net_target.features_extractor"),
 ]
 
 # ---- DDPG, SAC, TD3 ------------------------------------------------------------------------------
@@ -179,11 +187,17 @@ def _critic_output(match: re.Match[str], saved: Saved) -> Array:
 
 
 _CONTINUOUS: list[tuple[str, Rule]] = [
-    (r"(model|target)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
+    (rf"(model|target)/pi/{_TRUNK}layers/(\d+)/(weight|bias)", _actor_layer),
     (r"(model|target)/pi/out/(?:mean/)?(weight|bias)", _actor_output),
     (r"model/pi/out/log_std", lambda _, saved: saved["actor.log_std"]),
-    (r"(model|target)/qf/trunk/(weights|biases)/(\d+)", _critic_layer),
+    (rf"(model|target)/qf/{_TRUNK}(weights|biases)/(\d+)", _critic_layer),
     (r"(model|target)/qf/(weight|bias)", _critic_output),
+    *(
+        rule
+        for network, suffix in _NETWORKS.items()
+        for place, name in ((_SHARED, "critic"), (f"/pi{_OWN}", "actor"), (f"/qf{_OWN}", "critic"))
+        for rule in _encoder(network + place, f"{name}{suffix}.features_extractor")
+    ),
     (r"log_ent_coef", lambda _, saved: saved["log_ent_coef"].reshape(1)),
 ]
 
