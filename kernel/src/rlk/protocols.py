@@ -11,6 +11,7 @@ its last step.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -214,7 +215,7 @@ OF_KIND: Mapping[str, type] = {
 def methods(kind: str, stages: Iterable[str] = ()) -> set[str]:
     """The methods that a component of this kind must have, for a decorator one per stage."""
     protocol = Decorator if stages else OF_KIND.get(kind, object)
-    return names_of(protocol) | set(stages)
+    return {*names_of(protocol), *stages}
 
 
 def members(made_by: type) -> set[str]:
@@ -227,6 +228,8 @@ def members(made_by: type) -> set[str]:
     return set(dir(made_by)).union(*names)
 
 
-def names_of(protocol: type) -> set[str]:
+@functools.cache
+def names_of(protocol: type) -> frozenset[str]:
     """The names that a protocol requires, without annotated attributes."""
-    return {name for name in dir(protocol) if name == "__len__" or not name.startswith("_")}
+    names = dir(protocol)
+    return frozenset(name for name in names if name == "__len__" or not name.startswith("_"))

@@ -95,7 +95,7 @@ class Draft:
         """With `NAME[:key=value,…]`, unless that name is left out."""
         name, settings = parse_plugin(plugin)
         entry = find_entry(name, None, self.registries)
-        if self.registries.own_name(entry.name) in self.left_out:
+        if self.left_out and self.registries.own_name(entry.name) in self.left_out:
             return self
         own = entry.component().name
         draft = self._with_entry(entry, name, by, rank)

@@ -58,7 +58,10 @@ def filling(draft: Draft, slot: str, action_space: str = "") -> tuple[Choice, ..
 
 
 def _is_left_out(draft: Draft, asked: Any) -> bool:
-    return isinstance(asked, str) and draft.registries.own_name(asked) in draft.left_out
+    left_out = draft.left_out
+    return (
+        bool(left_out) and isinstance(asked, str) and draft.registries.own_name(asked) in left_out
+    )
 
 
 def _in_slot(draft: Draft, slot: str, asked: Any, by: str) -> Choice:

@@ -74,7 +74,7 @@ def _is_any(protocol: str, *others: str) -> Callable[[Any], bool]:
         from rlk import protocols  # not at the top: what only lists components starts without it
 
         wanted = [protocols.names_of(getattr(protocols, name)) for name in (protocol, *others)]
-        return _has(*set.intersection(*wanted))(answer)
+        return _has(*frozenset.intersection(*wanted))(answer)
 
     return fits
 

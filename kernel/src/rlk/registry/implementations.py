@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import Any
 
@@ -52,7 +53,7 @@ def wrong_arguments(plugin: object) -> str | None:
     """
     for hook in implemented(plugin):
         where = f"{_name(plugin)}.{hook}"
-        passed = list(inspect.signature(vars(Specs)[hook]).parameters)
+        passed = _passed(hook)
         try:
             taken = inspect.signature(getattr(plugin, hook)).parameters
         except ValueError:  # inspect raises this for a method without arguments
@@ -69,6 +70,12 @@ def implemented(plugin: object) -> list[str]:
     """The names of the hooks that an object implements."""
     found = _functions(plugin)
     return [name for name in HOOKS if hasattr(found.get(name), MARK)]
+
+
+@functools.cache
+def _passed(hook: str) -> tuple[str, ...]:
+    """The names of the arguments of a hook; every run asks for them."""
+    return tuple(inspect.signature(vars(Specs)[hook]).parameters)
 
 
 def _meant(name: str) -> str | None:

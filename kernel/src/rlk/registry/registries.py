@@ -42,7 +42,7 @@ class Registries:
         missing component is returned unchanged.
         """
         for registry in self:
-            entry = next((one for one in registry if one.name == name), None)
+            entry = next(iter(registry.named(name)), None)
             if entry is not None and any(_may_be_the_same(entry, one) for one in registry):
                 with contextlib.suppress(BrokenPlugin):
                     return entry.component().name
@@ -55,8 +55,9 @@ class Registries:
             UnknownName: if there is none.
             BrokenPlugin: if several distributions provide it.
         """
+        named = [entry for registry in self for entry in registry.named(name)]
         every = (entry for registry in self for entry in registry)
-        return only_entry("plugin", name, every, "See: rlk plugins list")
+        return only_entry("plugin", name, named or every, "See: rlk plugins list")
 
     def discover(self) -> None:
         """Scan the entry points of installed distributions once, without importing any."""

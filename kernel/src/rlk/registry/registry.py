@@ -63,8 +63,12 @@ class Registry:
     def __iter__(self) -> Iterator[Entry]:
         """Every entry; for a name that the program has registered, only that one."""
         for name in self.names():
-            found = self.entries[name]
-            yield from [found[BY_HAND]] if BY_HAND in found else found.values()
+            yield from self.named(name)
+
+    def named(self, name: str) -> list[Entry]:
+        """The entries of that name, of several distributions at most by mistake; see `__iter__`."""
+        found = self.entries.get(name, {})
+        return [found[BY_HAND]] if BY_HAND in found else list(found.values())
 
     def names(self) -> list[str]:
         """Every name, sorted."""
@@ -78,7 +82,7 @@ class Registry:
             BrokenPlugin: if two distributions provide it.
         """
         hint = f"See: rlk plugins list --kind {self.kind.replace('_', '-')}"
-        return only_entry(singular(self.kind), name, self, hint)
+        return only_entry(singular(self.kind), name, self.named(name) or self, hint)
 
     def ask(self, what: str, name: str, *more: Any) -> tuple[Entry, Any]:
         """The first component that resolves a name, and its answer.
