@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def operators_read_once() -> Iterator[None]:
+    """For every export, torch reads the code of all operators of ONNX again: once is enough."""
+    from torch.onnx._internal.exporter._registration import ONNXRegistry
+
+    read = vars(ONNXRegistry)["from_torchlib"].__func__
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ONNXRegistry, "from_torchlib", classmethod(functools.cache(read)))
+        yield
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +57,15 @@ def run_onnx(path: Path, feeds: dict[str, Any], reference: bool = False) -> dict
     return dict(zip(names, session.run(names, feeds), strict=True))
 
 
-def run_pt2(path: Path, *arguments: Any) -> dict[str, Any]:
-    """Outputs by name, of an observation, and a state and where episodes start."""
+def loaded_pt2(path: Path) -> Callable[..., dict[str, Any]]:
+    """What computes outputs by name, of an observation, and a state and where episodes start."""
     module = torch.export.load(path).module()
-    found = module(*[torch.utils._pytree.tree_map(torch.as_tensor, each) for each in arguments])
-    return {name: value.numpy() for name, value in found.items()}
+
+    def run(*arguments: Any) -> dict[str, Any]:
+        found = module(*[torch.utils._pytree.tree_map(torch.as_tensor, each) for each in arguments])
+        return {name: value.numpy() for name, value in found.items()}
+
+    return run
 
 
 def metadata_of_onnx(path: Path) -> dict[str, str]:

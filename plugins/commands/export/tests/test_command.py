@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from shown_spaces import run_pt2
+from shown_spaces import loaded_pt2
 
 import rlk
 from rlk_cli.main import main
@@ -46,7 +46,7 @@ def test_it_writes_what_the_model_acts_with_and_says_what_goes_in(folder, tmp_pa
     with rlk.load(folder, env=WALK) as agent:
         observation = np.stack([agent.plan.observation_space.sample() for _ in range(5)])
         expected, _ = agent.predict(observation, deterministic=True)
-    assert np.array_equal(run_pt2(out, observation)["action"], expected)
+    assert np.array_equal(loaded_pt2(out)(observation)["action"], expected)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import onnx
 import pytest
 import torch
 from gymnasium import spaces
-from shown_spaces import KEYS, Shows, metadata_of_onnx, metadata_of_pt2, run_pt2, shown
+from shown_spaces import KEYS, Shows, loaded_pt2, metadata_of_onnx, metadata_of_pt2, shown
 from torch import nn
 
 from rlk.errors import RlkError
@@ -229,7 +229,7 @@ def test_an_actor_of_ones_own_is_refused_or_says_what_it_computes(agent_of, tmp_
     agent.run.algorithm.actor = lambda rng=None: TellsItsModule()
     exported = export(agent, tmp_path / "policy.pt2")
     observation = shown(exported_space(), 3)
-    assert run_pt2(exported.path, observation)["action"].tolist() == [1, 1, 1]
+    assert loaded_pt2(exported.path)(observation)["action"].tolist() == [1, 1, 1]
 
 
 def test_a_plugin_that_acts_otherwise_is_noticed(agent_of, tmp_path):
@@ -259,4 +259,4 @@ def test_what_a_gpu_trained_is_written_for_the_cpu(agent_of, tmp_path):
     exported = export(agent, tmp_path / "policy.pt2")
     observation = shown(exported_space(), 3)
     expected, _ = agent.predict(observation, deterministic=True)
-    assert np.array_equal(run_pt2(exported.path, observation)["action"], expected)
+    assert np.array_equal(loaded_pt2(exported.path)(observation)["action"], expected)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gymnasium import spaces
-from shown_spaces import FAR, IMAGE, KEYS, Shows, run_onnx, run_pt2, shown
+from shown_spaces import FAR, IMAGE, KEYS, Shows, loaded_pt2, run_onnx, shown
 
 from rlk_export import export
 from rlk_testing.environments import BY_ACTION_SPACE, BY_SPACE_OF_SEVERAL_AXES
@@ -84,11 +84,11 @@ def feeds(exported: Any, observation: Any, *others: Any) -> dict[str, Any]:
 def test_a_program_of_torch_acts_as_the_agent(agent_of, tmp_path, name):
     algo, settings = CASES[name]
     agent = agent_of(algo, **settings)
-    exported = export(agent, tmp_path / "policy.pt2")
+    run = loaded_pt2(export(agent, tmp_path / "policy.pt2").path)
     for size in (1, 7):
         observation = shown(agent.plan.observation_space, size)
         expected, _ = agent.predict(observation, deterministic=True)
-        found = run_pt2(exported.path, observation)["action"]
+        found = run(observation)["action"]
         assert found.dtype == expected.dtype
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
         assert all(agent.plan.action_space.contains(one) for one in found)
@@ -120,13 +120,14 @@ def test_a_recurrent_policy_has_its_state_going_in_and_out(agent_of, tmp_path, n
     size = exported.signature.inputs[-2].shape[1]
     state, carry = np.zeros((2, size), np.float32), None
     starts = np.array([[True, True], [False, True], [False, False]])
+    run = loaded_pt2(exported.path) if suffix == ".pt2" else None
     for step, start in enumerate(starts):
         observation = shown(agent.plan.observation_space, 2, seed=step)
         expected, carry = agent.predict(observation, carry, start, deterministic=True)
-        if suffix == ".onnx":
+        if run is None:
             found = run_onnx(exported.path, feeds(exported, observation, state, start))
         else:
-            found = run_pt2(exported.path, observation, state, start)
+            found = run(observation, state, start)
         np.testing.assert_allclose(found["action"], expected, rtol=1e-4, atol=1e-6)
         state = found["next_state"]
     after = carry["carry"] if isinstance(carry, dict) else carry
@@ -160,6 +161,6 @@ def test_statistics_of_training_are_in_the_program(agent_of, tmp_path, name, suf
     if suffix == ".onnx":
         found = run_onnx(exported.path, {"observation": observation})["action"]
     else:
-        found = run_pt2(exported.path, observation)["action"]
+        found = loaded_pt2(exported.path)(observation)["action"]
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
     assert np.ptp(found) > 0  # normalised, observations are told apart
