@@ -25,6 +25,9 @@ from rlk_tune.search import Search, read
 from rlk_tune.study import counted, open_study
 from rlk_tune.trial import play
 
+#: How processes start. On Linux, a server imports torch once and forks them; elsewhere, libraries
+#: that are loaded before a fork may fail after it.
+START = "forkserver" if sys.platform == "linux" else "spawn"
 #: How long a process has to end its trial before it is killed.
 END_SECONDS = 10.0
 
@@ -59,7 +62,9 @@ def _play(folder: Path, search: Search, study: optuna.Study, *, job: int, quiet:
 
 def _in_processes(folder: Path, jobs: int, left: int, *, quiet: bool) -> None:
     """Run the trials in this many processes; the first that fails ends the others."""
-    context = multiprocessing.get_context("spawn")
+    context: Any = multiprocessing.get_context(START)
+    if START == "forkserver":
+        context.set_forkserver_preload(["rlk_tune.work", "rlk.making"])
     tickets, failures = context.Semaphore(left), context.SimpleQueue()
     arguments = [(folder, job, tickets, failures, quiet) for job in range(jobs)]
     processes = [context.Process(target=_job, args=each) for each in arguments]
