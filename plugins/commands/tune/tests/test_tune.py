@@ -22,6 +22,7 @@ import rlk
 from rlk.errors import RlkError
 from rlk.running.folder_owner import OwnedFolder
 from rlk_cli.main import main
+from rlk_testing.forks import ForkServer
 from rlk_tune import session
 from rlk_tune.search import Search
 
@@ -219,26 +220,19 @@ def wait_for_evaluations(study: Path, count: int) -> None:
         time.sleep(0.1)
 
 
-def as_on_a_terminal() -> None:
-    """Before a program starts: a suite in the background has this signal ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.mark.parametrize(("name", "jobs"), [("SIGINT", 1), ("SIGTERM", 2)])
 def test_a_signal_ends_a_search_that_goes_on_later(
-    tmp_path: Path, typed: list[Any], name: str, jobs: int
+    tmp_path: Path, typed: list[Any], rlk_forks: ForkServer, name: str, jobs: int
 ) -> None:
     words = [*typed, "--timesteps", 10_000_000, "--evaluations", 100_000, "--out", "mine"]
-    command = [sys.executable, "-m", "rlk", *map(str, words), "--jobs", str(jobs)]
-    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, cwd=tmp_path, preexec_fn=as_on_a_terminal, **streams) as process:
+    with rlk_forks.start("-m", "rlk", *words, "--jobs", jobs, cwd=tmp_path) as search:
         try:
             wait_for_evaluations(tmp_path / "mine" / "study.log", jobs)
-            os.kill(process.pid, getattr(signal, name))
-            out, _ = process.communicate(timeout=60)
+            search.send_signal(getattr(signal, name))
+            out, _ = search.communicate(timeout=60)
         finally:
-            process.kill()  # its jobs end with it
-    assert process.returncode == {"SIGINT": 130, "SIGTERM": 143}[name]
+            search.kill()  # its jobs end with it
+    assert search.returncode == {"SIGINT": 130, "SIGTERM": 143}[name]
     assert "continue with: rlk tune --out mine\n" in out
     assert {row["state"] for row in rows(str(tmp_path / "mine"))} == {"interrupted"}
 
