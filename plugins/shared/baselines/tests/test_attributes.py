@@ -168,7 +168,7 @@ RATE, TINY = {"learning_rate": 0.0}, {"actor_lr": 1e-30, "critic_lr": 1e-30}
         ),
         (rlk_baselines.PPO2, "CartPole-v1", SMALL, RATE),
         (rlk_baselines.PPO2, "CartPole-v1", SMALL, {"learning_rate": lambda remaining: 0.0}),
-        (rlk_baselines.DDPG, "Pendulum-v1", {"nb_rollout_steps": 20}, TINY),
+        (rlk_baselines.DDPG, "Pendulum-v1", {"nb_rollout_steps": 20, "nb_train_steps": 5}, TINY),
         (rlk_baselines.DQN, "CartPole-v1", OFF, RATE),
         (rlk_baselines.SAC, "Pendulum-v1", OFF, {"learning_rate": lambda remaining: 0.0}),
         (rlk_baselines.TD3, "Pendulum-v1", {**OFF, "train_freq": 10, "gradient_steps": 10}, RATE),
@@ -178,9 +178,9 @@ RATE, TINY = {"learning_rate": 0.0}, {"actor_lr": 1e-30, "critic_lr": 1e-30}
 def test_a_learning_rate_that_a_callback_sets_is_that_of_the_next_update(
     kind: Any, env: str, keywords: dict[str, Any], rates: dict[str, Any], tmp_path
 ) -> None:
-    model = kind("MlpPolicy", env, seed=0, **keywords).learn(200)
+    model = kind("MlpPolicy", env, seed=0, **keywords).learn(96)
     before = parameters(model)
-    model.learn(200, callback=Setting(**rates))
+    model.learn(96, callback=Setting(**rates))
     after = parameters(model)
     assert all(np.allclose(after[name], before[name], 0, 1e-20) for name in before)
     name, value = next(iter(rates.items()))

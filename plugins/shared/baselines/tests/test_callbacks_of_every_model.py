@@ -36,7 +36,7 @@ MODELS: dict[str, tuple[dict[str, Any], int, str]] = {
     "PPO1": ({"timesteps_per_actorbatch": 4, "optim_batchsize": 4}, 4, "every"),
     "PPO2": ({"n_steps": 4, "nminibatches": 1}, 4, "collections"),
     "SAC": (OFF, 2, "episodes"),
-    "TD3": (OFF, 2, "episodes"),
+    "TD3": ({**OFF, "gradient_steps": 2}, 2, "episodes"),
     "TRPO": ({"timesteps_per_batch": 4}, 4, "every"),
 }
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)

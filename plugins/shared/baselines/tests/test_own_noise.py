@@ -46,7 +46,8 @@ class OwnProcess(OrnsteinUhlenbeckActionNoise):
 @pytest.mark.parametrize("kind", [SAC, TD3, sb3.SAC, sb3.TD3, sb3.DDPG])
 def test_an_own_noise_is_called_at_every_step_and_reset_where_an_episode_starts(kind) -> None:
     noise = Own()
-    model = kind("MlpPolicy", "Pendulum-v1", action_noise=noise, **OFF)
+    seldom = {"train_freq": 10, "gradient_steps": 1}
+    model = kind("MlpPolicy", "Pendulum-v1", action_noise=noise, **OFF, **seldom)
     model.learn(210)
     assert model.action_noise is noise
     assert (noise.calls, noise.resets) == (model.num_timesteps, 2)

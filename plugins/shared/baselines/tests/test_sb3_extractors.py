@@ -119,7 +119,9 @@ def test_an_extractor_is_learnt() -> None:
 def test_an_extractor_of_numbers_learns_with_every_algorithm(cls: Any) -> None:
     kwargs = {"features_extractor_class": Waves, "features_extractor_kwargs": {"wide": 7}}
     is_off_policy = cls in (DQN, SAC, TD3)
-    settings = {"buffer_size": 256, "learning_starts": 8, "batch_size": 4} if is_off_policy else {}
+    settings = {"buffer_size": 256, "learning_starts": 8} if is_off_policy else {"n_steps": 8}
+    if cls is not A2C:
+        settings["batch_size"] = 4
     env = Given(SPACES["Discrete" if cls is DQN else "Box"])
     model = cls("MlpPolicy", env, seed=0, policy_kwargs=kwargs, **settings).learn(16)
     policy = model.policy

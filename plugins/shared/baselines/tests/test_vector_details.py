@@ -160,8 +160,9 @@ def test_an_environments_own_key_episode_does_not_count(counting, own, monitored
             return (*result, {**info, "episode": own})
 
     env = Monitor(Own(), None) if monitored else Own()
-    for kind in (A2C, TRPO):
-        model = kind("MlpPolicy", env).learn(6, callback=lambda *_: True)
+    for kind, of_one_collection in ((A2C, "n_steps"), (TRPO, "timesteps_per_batch")):
+        model = kind("MlpPolicy", env, **{of_one_collection: 6})
+        model.learn(6, callback=lambda *_: True)
         assert model.ep_info_buf[0] == {"r": 3.0, "l": 3}
     assert evaluate_policy3(model, env, n_eval_episodes=2) == (3.0, 0.0)
 
