@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -33,6 +30,7 @@ from rlk_baselines.sb3.common.callbacks import BaseCallback
 from rlk_baselines.sb3.common.env_util import make_vec_env
 from rlk_baselines.sb3.common.monitor import Monitor, load_results
 from rlk_baselines.sb3.common.vec_env import DummyVecEnv
+from rlk_testing.forks import ForkServer
 
 SMALL: dict[str, Any] = {"n_steps": 16, "batch_size": 16, "n_epochs": 1}
 #: What RL Zoo passes to `load` in order to show a model.
@@ -159,12 +157,14 @@ print([bool((a == b).all()) for a, b in pairs])
 """
 
 
-def test_set_random_seed_decides_the_networks_of_models_without_a_seed() -> None:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    found = subprocess.run(
-        [sys.executable, "-c", _SEEDED], capture_output=True, text=True, env=environment, check=True
-    )
-    assert found.stdout.strip() == "[False, False, True, True]"
+def test_set_random_seed_decides_the_networks_of_models_without_a_seed(
+    tmp_path: Path, rlk_forks: ForkServer
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(_SEEDED)
+    with rlk_forks.start(program, cwd=tmp_path) as running:
+        printed, _ = running.communicate(timeout=60)
+    assert printed.strip() == "[False, False, True, True]"
 
 
 def test_the_environments_of_such_a_model_keep_their_own_seeds(
