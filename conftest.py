@@ -30,5 +30,5 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(10_000)
+        gc.set_threshold(10_000, 10, 30)
         gc.enable()
