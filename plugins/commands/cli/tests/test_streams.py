@@ -9,14 +9,40 @@ from pathlib import Path
 
 import pytest
 
+from rlk_testing.forks import ForkServer
+
 RLK = f"{shlex.quote(sys.executable)} -m rlk"
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
-def test_a_run_whose_streams_are_closed_trains_to_its_end(tmp_path: Path, closed: str) -> None:
-    out = shlex.quote(str(tmp_path / "run"))
-    typed = f"{RLK} run --algo a2c --preset none --timesteps 20 --out {out} {closed}"
-    assert subprocess.run(["sh", "-c", typed], timeout=120, check=False).returncode == 0
+RUN = ["run", "--algo", "a2c", "--preset", "none", "--timesteps", "20", "--out", "run"]
+#: Makes a fork what `python -m rlk … >&-` (or `2>&-`) is, and runs that.
+WITHOUT = """
+import os, runpy, sys
+number = int(sys.argv.pop(1))
+os.close(number)
+name = {1: "stdout", 2: "stderr"}[number]
+setattr(sys, name, None), setattr(sys, f"__{name}__", None)
+runpy.run_module("rlk", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_a_run_whose_streams_are_closed_trains_to_its_end(tmp_path: Path) -> None:
+    typed = f"{RLK} {shlex.join(RUN)} <&- >&- 2>&-"
+    done = subprocess.run(["sh", "-c", typed], timeout=120, check=False, cwd=tmp_path)
+    assert done.returncode == 0
+    assert (tmp_path / "run" / "model.zip").is_file()
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_run_with_one_stream_closed_trains_to_its_end(
+    tmp_path: Path, rlk_forks: ForkServer, number: int
+) -> None:
+    program = tmp_path / "without.py"
+    program.write_text(WITHOUT)
+    with rlk_forks.start(program, number, *RUN, cwd=tmp_path) as running:
+        printed, _ = running.communicate(timeout=120)
+    assert running.returncode == 0, printed
+    assert "Error" not in printed and ("timesteps" in printed) == (number == 2)
     assert (tmp_path / "run" / "model.zip").is_file()
 
 
