@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,13 @@ SEARCH = Search(
     sampler="random",
     pruner="none",
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def what_other_tests_left_is_no_garbage() -> None:
+    """`rlk tune` looks for garbage after every trial; among all that is imported, for long."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
