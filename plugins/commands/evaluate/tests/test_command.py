@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from rlk_evaluate.command import enjoy, evaluate
 from rlk_evaluate.window import display_problem
 from rlk_films.writer import mp4_is_there
 from rlk_testing.environments import Walk
+from rlk_testing.forks import ForkServer
 
 WALK = "rlk_testing.environments:Walk"
 
@@ -171,31 +170,34 @@ def cart_pole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_a_window_shows_every_frame_of_an_episode(cart_pole: Path) -> None:
-    """In a process of its own, with SDL's driver for machines without a display."""
-    watched = (
-        "import pygame, sys\n"
-        "from rlk_cli.main import main\n"
-        "flip, frames = pygame.display.flip, []\n"
-        "def counted():\n"
-        "    size = pygame.display.get_surface().get_size()\n"
-        "    frames.append((pygame.display.get_driver(), *size))\n"
-        "    flip()\n"
-        "pygame.display.flip = counted\n"
-        "try:\n"
-        "    main(sys.argv[1:])\n"
-        "finally:\n"
-        "    print('frames', len(frames), *set(frames))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", watched, "enjoy", str(cart_pole), "--episodes", "1"],
-        env={**os.environ, "SDL_VIDEODRIVER": "dummy"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    plays, episode, mean, frames = done.stdout.splitlines()[-4:]
+#: `rlk`, with SDL's driver for machines without a display; prints how often a frame was shown.
+WATCHED = """
+import os, sys
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+import pygame
+from rlk_cli.main import main
+flip, frames = pygame.display.flip, []
+def counted():
+    size = pygame.display.get_surface().get_size()
+    frames.append((pygame.display.get_driver(), *size))
+    flip()
+pygame.display.flip = counted
+try:
+    main(sys.argv[1:])
+finally:
+    print('frames', len(frames), *set(frames))
+"""
+
+
+def test_a_window_shows_every_frame_of_an_episode(
+    cart_pole: Path, tmp_path: Path, rlk_forks: ForkServer
+) -> None:
+    program = tmp_path / "watched.py"
+    program.write_text(WATCHED)
+    with rlk_forks.start(program, "enjoy", cart_pole, "--episodes", 1, cwd=tmp_path) as running:
+        printed, _ = running.communicate(timeout=120)
+    assert running.returncode == 0, printed
+    plays, episode, mean, frames = printed.splitlines()[-4:]
     assert plays == f"{cart_pole / 'model.zip'} plays CartPole-v1"
     assert mean.startswith("mean return")
     word, count, seen = frames.split(maxsplit=2)
