@@ -80,6 +80,16 @@ def test_a2c_learns_by_tensorflows_rmsprop(tmp_path: Path) -> None:
         PPO("MlpPolicy", "CartPole-v1", policy_kwargs=kwargs)
 
 
+def test_a_model_of_many_environments_is_loaded_for_one(tmp_path: Path) -> None:
+    eight = make_vec_env("CartPole-v1", 8)
+    PPO("MlpPolicy", eight, n_steps=16, batch_size=128).save(tmp_path / "model")
+    with pytest.warns(UserWarning, match=r"16 transitions of a collection \(n_steps=16, 1 env"):
+        model = PPO.load(tmp_path / "model", env=make_vec_env("CartPole-v1", 1)).learn(16)
+    assert model.agent.plan.algorithm.config.batch_size == 16 and model.batch_size == 128
+    model.set_env(eight)
+    assert model.learn(128).agent.plan.algorithm.config.batch_size == 128
+
+
 def test_a_minibatch_of_ppo_has_at_most_a_collection(tmp_path: Path) -> None:
     def batch_size(model: Any) -> int:
         return int(model.learn(16).agent.plan.algorithm.config.batch_size)

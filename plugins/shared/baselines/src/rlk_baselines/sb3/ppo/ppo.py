@@ -59,9 +59,11 @@ class PPO(OnPolicyAlgorithm):
         return found
 
     def _changes(self, names: Iterable[str]) -> dict[str, Any]:
-        """As in `Constructed`; what `n_steps` leaves of `batch_size` changes with it."""
-        changed = {*names}
-        return super()._changes(changed | ({"batch_size"} if "n_steps" in changed else set()))
+        """As in `Constructed`; what `n_steps` and the environments leave of `batch_size`, too."""
+        changed, given = {*names}, self._given
+        if "n_steps" in changed or given["batch_size"] > int(given["n_steps"]) * (self.n_envs or 1):
+            changed.add("batch_size")
+        return super()._changes(changed)
 
     def numbers_of_training(self) -> dict[str, float]:
         """As in `OnPolicyAlgorithm`, and `train/n_updates` in epochs, as in Stable-Baselines3.
