@@ -91,6 +91,7 @@ OWN = {
         "cg_damping": 1.0,
         "vf_stepsize": 0.02,
         "vf_iters": 1,
+        "vf_batch_size": 4,
     },
 }
 #: Settings that only show what is learnt and do not affect it.

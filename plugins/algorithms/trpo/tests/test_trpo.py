@@ -51,6 +51,7 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         "cg_damping": 0.01,
         "vf_stepsize": 0.0003,
         "vf_iters": 3,
+        "vf_batch_size": 128,  # no parameter there
     }
 
 
@@ -66,6 +67,7 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         {"entcoeff": -0.1},
         {"vf_stepsize": "lin_x"},
         {"vf_iters": -1},
+        {"vf_batch_size": 0},
     ],
 )
 def test_what_is_out_of_range_is_refused(wrong):
@@ -133,6 +135,12 @@ def test_an_iteration_is_one_step_of_the_policy_and_then_the_epochs_of_the_value
     assert len(updates[0][0].action) == 300
     assert {len(batch.action) for batch, _, _ in updates[1:]} == {150}
     assert agent.run.clock.updates == 7
+
+
+def test_the_value_has_minibatches_of_the_size_that_was_asked_for(rlk_make):
+    settings = {"timesteps_per_batch": 32, "vf_iters": 1, "vf_batch_size": 8}
+    _, updates = watched(rlk_make, timesteps=32, **settings)
+    assert [len(batch.action) for batch, _, _ in updates] == [32, 8, 8, 8, 8]
 
 
 def test_a_batch_smaller_than_a_minibatch_of_the_value_is_one(rlk_make):

@@ -169,7 +169,7 @@ def test_settings_of_its_algorithms_alone_reach_those_of_rlk() -> None:
 
 
 @pytest.mark.parametrize("kind", [DQN, SAC, TD3])
-def test_returns_of_several_steps_are_those_of_the_replay(kind: Any) -> None:
+def test_returns_of_several_steps_are_those_of_the_replay(kind: Any, tmp_path: Path) -> None:
     env = "CartPole-v1" if kind is DQN else "Pendulum-v1"
     model = kind("MlpPolicy", env, n_steps=3, buffer_size=300, batch_size=8, learning_starts=10)
     model.learn(16)
@@ -184,6 +184,10 @@ def test_returns_of_several_steps_are_those_of_the_replay(kind: Any) -> None:
     model.n_steps = 1
     assert steps() == []
     assert len(model.agent.run.storage) == 16
+    model.n_steps = 4
+    model.save(tmp_path / "model")
+    model = kind.load(tmp_path / "model", env=env)
+    assert (model.n_steps, steps()) == (4, [4])
     one = kind("MlpPolicy", env, buffer_size=300)
     assert [part.name for part in one.agent.plan.storages] == ["replay"]
     one.n_steps = 2

@@ -57,7 +57,7 @@ def test_parameters_are_those_of_there() -> None:
     of_lstm = inspect.signature(RecurrentPPO).parameters
     assert [of_lstm[name].default for name in ("n_steps", "batch_size")] == [128, 128]
     assert "rollout_buffer_class" not in of_lstm and "use_sde" in of_lstm
-    for name in ("ARS", "CrossQ", "QRDQN", "TQC", "TRPO"):
+    for name in ("ARS", "CrossQ", "QRDQN", "TQC"):
         with pytest.raises(ImportError, match=f"has no {name}. Write "):
             exec(f"from rlk_baselines.sb3_contrib import {name}")
 

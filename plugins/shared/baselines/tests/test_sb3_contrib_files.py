@@ -138,6 +138,6 @@ def test_other_models_of_contrib_are_refused_with_what_to_use(
     tmp_path: Path, policy: str, name: str, instead: str
 ) -> None:
     path = of_contrib(tmp_path, policy, {}, OF_SAC, **SWING)
-    wanted = rf"sb3-contrib's {name}, which is not loaded: only .*RecurrentPPO, are.*use {instead}"
+    wanted = rf"sb3-contrib's {name}, which is not loaded: only .* and TRPO, are.*use {instead}"
     with pytest.raises(ValueError, match=wanted):
         MaskablePPO.load(path)

@@ -124,8 +124,3 @@ def test_the_class_shows_whoever_wrote_the_policy(tmp_path: Path) -> None:
         given = {**CART, "policy_class": object_there(policy)}
         with pytest.raises(ValueError, match=f"a model of {owner}, which is not loaded: only "):
             files.read(saved(tmp_path, "", OF_ALL, {}, **given))
-    trpo = OF_A2C | {"cg_max_steps": 15}
-    with pytest.raises(
-        ValueError, match=r"a model of sb3-contrib's TRPO, .*use rlk_baselines.TRPO"
-    ):
-        files.read(saved(tmp_path, "common.policies.ActorCriticPolicy", trpo, {}, **CART))

@@ -29,9 +29,6 @@ from rlk_trpo.config import TRPOConfig
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: Transitions in a minibatch of the value function.
-VF_BATCH = 128
-
 
 class TRPO:
     """Repeats: collect, one constrained step of the policy, `vf_iters` epochs of the value."""
@@ -69,7 +66,7 @@ class TRPO:
         whole = flat(rollout, advantage, run.device)
         advantage_of_unit_variance = normalised(whole.advantage, run.communicator.mean)
         yield replace(whole, advantage=advantage_of_unit_variance, key="pi")
-        minibatches = max(1, len(whole.action) // VF_BATCH)
+        minibatches = max(1, len(whole.action) // config.vf_batch_size)
         rng = run.streams.numpy("update")
         yield from epochs(replace(whole, key="vf"), config.vf_iters, minibatches, rng)
 

@@ -1,4 +1,7 @@
-"""TRPO's hyperparameters, with the names and defaults of Stable Baselines 2.10."""
+"""TRPO's hyperparameters, with the names and defaults of Stable Baselines 2.10.
+
+There, `vf_batch_size` is no parameter: minibatches of the value function have 128 transitions.
+"""
 
 from __future__ import annotations
 
@@ -49,4 +52,8 @@ class TRPOConfig:
             "vf_stepsize has no effect",
             v.ge(0),
         ),
+    )
+    vf_batch_size: int = attrs.field(
+        default=128,
+        **described("least number of transitions in a minibatch of the value function", v.ge(1)),
     )

@@ -64,7 +64,7 @@ def constants(model: Any, total_timesteps: int) -> Variables:
         found["states"] = None
     if algorithm == "ddpg":
         found["rank"] = run.communicator.rank
-    if algorithm in ("ppo1", "trpo"):
+    if algorithm in ("ppo1", "trpo") and hasattr(model, "policy_pi"):  # sb3-contrib's has none
         is_gail = _is_gail(model)
         found |= {"policy": model.policy_pi, "env": model.get_env(), "gail": is_gail}
         found |= {"horizon": run.algorithm.steps_per_collect()}

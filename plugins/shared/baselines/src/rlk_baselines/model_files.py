@@ -45,7 +45,7 @@ KEY = "baselines"
 #: are not among them, so that no file decides where something is written.
 _HELD = (
     *("verbose", "n_cpu_tf_sess", "stats_window_size"),
-    *("use_rms_prop", "use_sde", "sde_sample_freq"),
+    *("use_rms_prop", "use_sde", "sde_sample_freq", "n_steps"),
 )
 #: The modules that read files of Stable Baselines and of Stable-Baselines3.
 _FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_loading))

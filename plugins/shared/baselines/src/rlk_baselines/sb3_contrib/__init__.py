@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rlk_baselines.sb3_contrib.ppo_mask import MaskablePPO as MaskablePPO
     from rlk_baselines.sb3_contrib.ppo_recurrent import RecurrentPPO as RecurrentPPO
+    from rlk_baselines.sb3_contrib.trpo import TRPO as TRPO
 
 #: The submodule of every name.
-_HOMES = {"MaskablePPO": "ppo_mask", "RecurrentPPO": "ppo_recurrent"}
+_HOMES = {"MaskablePPO": "ppo_mask", "RecurrentPPO": "ppo_recurrent", "TRPO": "trpo"}
 #: Names that are not here, and what to use instead.
 INSTEAD = {
     **dict.fromkeys(("ARS", "CrossQ"), "an algorithm of rlk: rlk plugins list --kind algorithms"),
     "QRDQN": "DQN of rlk_baselines.sb3, or of rlk_baselines, which is double and dueling",
     "TQC": "SAC or TD3 of rlk_baselines.sb3",
-    "TRPO": "rlk_baselines.TRPO, whose parameters are those of Stable Baselines 2.10",
 }
 
 __all__ = [*_HOMES]

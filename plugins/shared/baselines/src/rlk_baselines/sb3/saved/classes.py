@@ -82,9 +82,9 @@ def _refusal(path: Path, policy: str, kind: str | None) -> Refused:
     what = "a class of a program's own"
     if kind is not None or policy.startswith("sb3_contrib."):
         what = f"sb3-contrib's {kind}" if kind else "sb3-contrib"
-    loaded = " and ".join(sb3_contrib.__all__)
+    *first, last = sb3_contrib.__all__
     instead = f" To train a new model, use {sb3_contrib.INSTEAD[kind]}." if kind else ""
     return Refused(
         f"{path} holds a model of {what}, which is not loaded: only those of Stable-Baselines3 "
-        f"itself, and of sb3-contrib's {loaded}, are.{instead}"
+        f"itself, and of sb3-contrib's {', '.join(first)} and {last}, are.{instead}"
     )

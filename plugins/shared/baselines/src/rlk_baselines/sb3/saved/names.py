@@ -202,7 +202,7 @@ _CONTINUOUS: list[tuple[str, Rule]] = [
 ]
 
 RULES: Mapping[str, list[tuple[str, Rule]]] = {
-    **dict.fromkeys(("A2C", "PPO", "MaskablePPO"), _ACTOR_CRITIC),
+    **dict.fromkeys(("A2C", "PPO", "MaskablePPO", "TRPO"), _ACTOR_CRITIC),
     "RecurrentPPO": [*_ACTOR_CRITIC, *recurrent.RULES],
     "DQN": _DQN,
     **dict.fromkeys(("DDPG", "SAC", "TD3"), _CONTINUOUS),
