@@ -51,3 +51,11 @@ def test_its_settings_are_reached_through_a_run(rlk_make):
     assert agent.run.policy.vf.trunk.features == 7
     with pytest.raises(PlanError, match="layers"):
         rlk_make("stand-in", kernel=kernel, policy="mlp", mlp={"layers": [-7]})
+
+
+def test_heads_cannot_have_an_encoder_each_where_there_is_none(rlk_make):
+    env = "rlk_testing.environments:DiscreteMatch"
+    with pytest.raises(PlanError, match=r"share_encoder=false has no effect without an encoder"):
+        rlk_make("a2c", env=env, policy={"share_encoder": False})
+    with pytest.raises(ValueError, match=r"share_encoder=false leaves no place .* has \[64\]"):
+        MlpConfig(share_encoder=False, net_arch=[64, {"pi": [8]}])

@@ -38,6 +38,11 @@ def test_without_a_limit_it_is_max_steps_and_in_test_mode_always_one() -> None:
     assert [one[-1] for one in steps(TimeFeatureWrapper(Walk(), test_mode=True), 2)] == [1, 1, 1]
 
 
+def test_after_max_steps_it_stays_zero() -> None:
+    env = TimeFeatureWrapper(Walk(length=9), max_steps=2)
+    assert [one[-1] for one in steps(env, 4)] == [1, 0.5, 0, 0, 0]
+
+
 def test_a_model_learns_in_it() -> None:
     model = A2C("MlpPolicy", TimeFeatureWrapper(gymnasium.make("CartPole-v1"))).learn(10)
     assert model.observation_space.shape == (5,)

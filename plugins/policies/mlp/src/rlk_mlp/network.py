@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import nn
 
+from rlk.errors import PlanError
 from rlk_mlp.batched_layers import BatchedLayers
 from rlk_mlp.config import LayersConfig, MlpConfig
 from rlk_mlp.layers import Layers, with_shared_layers
@@ -16,11 +17,19 @@ class Mlp(Architecture):
     """The encoder flattens, or is the user's; heads have their own layers.
 
     Shared layers, if any, are part of the encoder.
+
+    Raises:
+        PlanError: if every head is to have its own encoder, and there is none but flattening.
     """
 
     def __init__(self, config: MlpConfig | None = None) -> None:
         self.config = config or MlpConfig()
         self.shares_encoder = self.config.share_encoder
+        if not self.shares_encoder and self.config.encoder is None:
+            raise PlanError(
+                "policy 'mlp' (rlk-mlp): share_encoder=false has no effect without an encoder of "
+                "your own. Leave it out."
+            )
 
     def encoder(self, observation_space: Any) -> nn.Module:
         config = self.config

@@ -18,6 +18,8 @@ from rlk_wrappers.main_part import main_box, main_of, with_main
 class TimeFeatureWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Appends 1 - steps / T to observations: 1 at the start of an episode, 0 at its time limit.
 
+    Deviation: it stays 0 after `max_steps`, and becomes negative in sb3-contrib.
+
     Args:
         env: the environment; its observations are a Box of one axis, or a Dict with one under
             `observation`.
@@ -52,5 +54,5 @@ class TimeFeatureWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         return self._with_feature(observation), *rest
 
     def _with_feature(self, observation: Any) -> Any:
-        left = 1.0 if self._test_mode else 1.0 - self._steps / self._limit
+        left = 1.0 if self._test_mode else max(1.0 - self._steps / self._limit, 0.0)
         return with_main(observation, np.append(main_of(observation), left).astype(self._dtype))
