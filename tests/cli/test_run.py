@@ -27,7 +27,7 @@ def test_a_run_leaves_its_files_and_says_what_it_does_and_what_may_follow(rlk, s
     first, *rest = ended.out.splitlines()
     assert first == "ppo2 on CartPole-v1 x 1, seed 5"
     text = "\n".join(rest)
-    assert "device cpu (auto: fastest for such networks), " in text
+    assert "device cpu (auto: a GPU is for images), " in text
     assert "16 timesteps into there/" in text
     assert "done: 16 timesteps in " in text
     assert "there/model.zip" in text

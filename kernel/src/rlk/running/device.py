@@ -49,6 +49,12 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+def takes_gpu(plan: Plan) -> bool:
+    """Whether a run is to take a GPU if there is one, and any: `cuda`, or `auto` with images."""
+    images = plan.device == "auto" and spaces.is_image(plan.policy_space)
+    return images or plan.device == "cuda"
+
+
 def choose_device(plan: Plan) -> str:
     """The torch device; `auto` takes a GPU only where it is faster, which is for images.
 
@@ -56,8 +62,7 @@ def choose_device(plan: Plan) -> str:
         PlanError: if torch does not know the device, or this machine does not have it.
     """
     if plan.device == "auto":
-        images = spaces.is_image(plan.policy_space)
-        return "cuda" if images and torch.cuda.is_available() else "cpu"
+        return "cuda" if takes_gpu(plan) and torch.cuda.is_available() else "cpu"
     try:
         torch.device(plan.device)
     except RuntimeError:

@@ -208,3 +208,49 @@ def test_two_compiled_runs_of_one_seed_are_equal_bit_for_bit(name: str, backend:
             assert agent.run.update.reports, agent.run.update.reasons
             ends.append(agent.run.parameters.flat.clone())
     assert ends[0].equal(ends[1])
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU here")
+@pytest.mark.parametrize(("name", "env"), algorithms())
+def test_a_gpu_replays_an_algorithm_to_the_same_numbers(name: str, env: str) -> None:
+    update = same_numbers(name, env, "inductor", device="cuda")
+    ways = {report.way for report in update.reports.values()}
+    assert ways <= {"inductor, Python wrapper, CUDA graph"}
+
+
+ON_GPU = {
+    "sac with gsde": ("sac", BY_ACTION_SPACE["Box"], {"use_sde": True}),
+    "ppo with gsde": ("ppo", BY_ACTION_SPACE["Box"], {"distribution": "gsde"}),
+    "ppo with a limit": ("ppo", BY_ACTION_SPACE["Discrete"], {"target_kl": 1e-4}),
+    "ppo2 with beta": ("ppo2", BY_ACTION_SPACE["Box"], {"distribution": "beta"}),
+    "ppo2 with masks": (
+        "ppo2",
+        GAME,
+        {"plugins": ["action-masking"], "env.action": "MultiBinary"},
+    ),
+    "ddpg with Pop-Art": ("ddpg", BY_ACTION_SPACE["Box"], POPART),
+}
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU here")
+@pytest.mark.parametrize(("name", "env", "more"), ON_GPU.values(), ids=ON_GPU)
+def test_a_gpu_replays_other_settings_to_the_same_numbers(name: str, env: str, more: Any) -> None:
+    update = same_numbers(name, env, "inductor", device="cuda", **more)
+    assert {one.way for one in update.reports.values()} == {"inductor, Python wrapper, CUDA graph"}
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU here")
+@pytest.mark.parametrize("name", [n for n in COMPONENTS if n not in EAGER])
+def test_two_replayed_runs_of_one_seed_are_equal_bit_for_bit(name: str) -> None:
+    env = BY_ACTION_SPACE[COMPONENTS[name].action_spaces[0]]
+    ends = []
+    for _ in range(2):
+        settings = {**small(name), "plugins": ["compile"], "device": "cuda"}
+        with rlk.make(name, env=env, **settings) as agent:
+            agent.learn(STEPS)
+            assert agent.run.update.reports, agent.run.update.reasons
+            ends.append(agent.run.parameters.flat.clone())
+    assert ends[0].equal(ends[1])

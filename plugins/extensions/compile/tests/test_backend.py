@@ -12,7 +12,7 @@ import torch
 from rlk_compile.backend import Built, Way, compiler, first_that_works, ways
 from rlk_compile.config import CompileConfig
 from rlk_compile.cuda_graph import WARM_UP, Replay
-from rlk_compile.trace import Retraced, Untraceable
+from rlk_compile.trace import Retraced, Untraceable, reason_of
 
 
 def shown(
@@ -170,3 +170,11 @@ def test_a_replay_refuses_a_tensor_that_was_to_stay_where_it_was() -> None:
     replay = Replay(lambda total, batch: [], [total, torch.ones(1)], [1], cuda=Cuda())
     with pytest.raises(Retraced):
         replay(total.clone(), torch.ones(1))
+
+
+def test_a_compilers_first_error_is_a_part_of_the_reason() -> None:
+    printed = "CppCompileError: C++ compile error\n\nCommand:\ng++ a.cpp\n\nOutput:\n"
+    printed += "In file included from a.cpp:1:\na.cpp:3:10: fatal error: x.h: No such file\n"
+    printed += "a.cpp:9:1: error: expected ';'\n"
+    expected = "CppCompileError: C++ compile error: x.h: No such file"
+    assert reason_of(RuntimeError(printed)) == expected

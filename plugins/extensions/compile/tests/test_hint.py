@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
 import rlk
 from rlk.hookspecs import hookimpl
-from rlk_compile.hint import hint
+from rlk_compile.hint import ON, Seconds, hint
 from rlk_testing import stand_in_kernel
 from rlk_testing.stand_ins import StandIn
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 
 
+def parameters(count: int, device: str = "cpu") -> Any:
+    return SimpleNamespace(device=torch.device(device), numel=lambda: count)
+
+
 def test_it_says_what_would_be_saved_where_that_is_three_times_the_cost() -> None:
     # 0.5 ms of every update, and 60 ps for each parameter and transition: 90 s are worth a line.
-    assert hint(180_000, 32, 0) == (
+    assert hint(180_000, 32, parameters(0)) == (
         "--plugin compile would save about 1.5 min of this run, by an estimate for 180,000 updates "
         "of 32 transitions and 0 parameters."
     )
-    assert hint(179_000, 32, 0) == ""
-    assert hint(400_000, 250, 100_000) == (
+    assert hint(179_000, 32, parameters(0)) == ""
+    assert hint(400_000, 250, parameters(100_000)) == (
         "--plugin compile would save about 13 min of this run, by an estimate for 400,000 updates "
         "of 250 transitions and 100,000 parameters."
     )
+
+
+def test_on_a_gpu_launching_is_what_is_saved_whatever_the_sizes() -> None:
+    # 1.5 ms of every update: 30 s are worth a line.
+    assert "about 0.5 min of this run" in hint(20_000, 256, parameters(200_000, "cuda"))
+    assert hint(19_000, 256, parameters(200_000, "cuda")) == ""
 
 
 def learnt(steps: int, *plugins: Any, **settings: Any) -> Any:
@@ -40,7 +52,7 @@ def learnt(steps: int, *plugins: Any, **settings: Any) -> Any:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pretend that compiling saves ten seconds of every update."""
-    monkeypatch.setattr("rlk_compile.hint.SAVED", 10.0)
+    monkeypatch.setitem(ON, "cpu", Seconds(saved=10.0, saved_each=0.0, cost=30.0))
 
 
 class SaysWhenItCollects:

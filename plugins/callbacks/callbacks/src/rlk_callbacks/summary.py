@@ -55,7 +55,7 @@ class Summary:
 def beginning(run: Run) -> Iterator[str]:
     """The lines that describe the parts of a run."""
     plan = run.plan
-    why = "auto: fastest for such networks" if plan.device == "auto" else "as it was asked for"
+    why = "auto: a GPU is for images" if plan.device == "auto" else "as it was asked for"
     yield f"{plan.algorithm.name} on {plan.env.name} x {plan.n_envs}, seed {run.streams.seed}"
     yield from (f"  {note}" for note in plan.notes)
     yield f"  device {run.device} ({why}), {run.parameters.flat.numel():,} parameters"

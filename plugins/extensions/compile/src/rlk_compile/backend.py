@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -74,13 +75,16 @@ class Way:
         if self.ahead:
             path = library(graph, inputs, options)
             return Built(self, loaded(path), path)
-        # Unlike `torch._inductor.compile`, it uses torch's cache of compiled graphs.
-        execute = torch._inductor.standalone_compile(
-            graph,
-            list(inputs),
-            dynamic_shapes="from_example_inputs",
-            options={"config_patches": options},
-        )
+        with warnings.catch_warnings():
+            # Its advice is to compute less precisely than an eager update does.
+            warnings.filterwarnings("ignore", "TensorFloat32", UserWarning)
+            # Unlike `torch._inductor.compile`, it uses torch's cache of compiled graphs.
+            execute = torch._inductor.standalone_compile(
+                graph,
+                list(inputs),
+                dynamic_shapes="from_example_inputs",
+                options={"config_patches": options},
+            )
         return Built(self, Replay(execute, inputs, moving) if self.cuda_graphs else execute)
 
 

@@ -10,22 +10,40 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, cast
 
+import attrs
+
 from rlk.abilities import ForeseesUpdates, offers
 from rlk.hookspecs import hookimpl
 from rlk_compile.component import component
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from rlk.running.run import Run
 
-#: Seconds that compiling saves for each update of any size, and additionally for each pair of a
-#: parameter and a transition. The README has the measurements.
-SAVED, SAVED_EACH = 0.0005, 6e-11
-#: Seconds that compiling takes at the first start, and by what factor the saving must exceed them.
-COST_SECONDS, TIMES = 30.0, 3.0
+#: By what factor the saving must exceed the time that compiling takes.
+TIMES = 3.0
+
+
+@attrs.frozen
+class Seconds:
+    """What compiling costs and saves on a device; the README has the measurements.
+
+    Attributes:
+        saved: for each update of any size. saved_each: additionally, for each pair of a parameter
+            and a transition. cost: of compiling at the first start.
+    """
+
+    saved: float
+    saved_each: float
+    cost: float
+
+
+ON = {"cpu": Seconds(0.0005, 6e-11, cost=30.0), "cuda": Seconds(0.0015, 0.0, cost=10.0)}
 
 
 class CompileHint:
-    """Added to every `rlk run` that prints and does not use `compile`, on a CPU."""
+    """Added to every `rlk run` that prints and does not use `compile`."""
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
@@ -33,7 +51,7 @@ class CompileHint:
             return
         clock, algorithm = run.clock, cast(ForeseesUpdates, run.algorithm)
         ahead = algorithm.updates_ahead(clock.total_timesteps - clock.timesteps)
-        if ahead is not None and (text := hint(*ahead, run.parameters.flat.numel())):
+        if ahead is not None and (text := hint(*ahead, run.parameters.flat)):
             print(f"compile: {text}", file=sys.stderr, flush=True)
 
 
@@ -44,16 +62,21 @@ def would_apply(run: Run) -> bool:
         bool(plan.verbose)
         and not any(choice.name == component.name for choice in plan.extensions)
         and not plan.policy.component.recurrent
-        and str(run.device) == "cpu"
+        and run.parameters.flat.device.type in ON
         and run.communicator.size == 1
         and offers(run.algorithm, ForeseesUpdates)
     )
 
 
-def hint(updates: int, transitions: int, parameters: int) -> str:
-    """The line before a run with so many updates of so many transitions; "" for none."""
-    saved = updates * (SAVED + SAVED_EACH * parameters * transitions)
-    if saved < TIMES * COST_SECONDS:
+def hint(updates: int, transitions: int, flat: Tensor) -> str:
+    """The line before a run with so many updates of so many transitions; "" for none.
+
+    Args:
+        flat: [P], the parameters.
+    """
+    seconds, parameters = ON[flat.device.type], flat.numel()
+    saved = updates * (seconds.saved + seconds.saved_each * parameters * transitions)
+    if saved < TIMES * seconds.cost:
         return ""
     return (
         f"--plugin compile would save about {_minutes(saved)} of this run, by an estimate for "

@@ -17,6 +17,8 @@ Execute = Callable[..., Sequence[Any]]
 EXAMPLE = "example_value"
 #: How Dynamo reports an RlkError that the traced code raises.
 RAISED = re.compile(r"""raised exception RlkError\((["'])(.*)\1\)""")
+#: The first error in what a C++ compiler printed.
+OF_COMPILER = re.compile(r": (?:fatal )?error: (.+)")
 
 
 class Untraceable(Exception):
@@ -161,11 +163,12 @@ def reason_of(error: BaseException) -> str:
     """The reason for an error, in one line, and its place in the update.
 
     The reason is the message of an RlkError that the update raised while it was traced, or the
-    first line of torch's message.
+    first line of torch's message, with the first error of a C++ compiler that it has.
     """
     text = str(error).strip()
-    said = RAISED.search(text)
+    said, compiler = RAISED.search(text), OF_COMPILER.search(text)
     line = text.splitlines()[0].strip() if text else type(error).__name__
+    line = f"{line}: {compiler[1]}" if compiler else line
     line = said[2] if said else line
     stack = getattr(error, "real_stack", None)
     where = f" ({stack[-1].filename.rpartition('/')[2]}:{stack[-1].lineno})" if stack else ""

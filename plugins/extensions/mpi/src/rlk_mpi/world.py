@@ -42,6 +42,7 @@ class MpiWorld:
 
     name = "mpi"
     home = "rlk_mpi.world:world"
+    share_gpus = True  # tensors are sent from the CPU
 
     mpi: Any
     comm: Any
@@ -52,9 +53,6 @@ class MpiWorld:
     def library(self) -> str:
         name, version = self.mpi.get_vendor()
         return f"{name} {'.'.join(map(str, version))}"
-
-    def device(self, asked: str) -> str:
-        return asked
 
     def carrier(self, device: torch.device) -> torch.device | str:
         return "cpu"

@@ -45,6 +45,7 @@ class TorchWorld:
 
     name = "torch-distributed"
     home = "rlk_torch_distributed.world:world"
+    share_gpus = False  # NCCL refuses it
 
     dist: Any
     group: Any
@@ -55,14 +56,6 @@ class TorchWorld:
         import torch
 
         return f"torch {torch.__version__}, {self.dist.get_backend(self.group)}"
-
-    def device(self, asked: str) -> str:
-        """Each rank of a machine uses a separate GPU, if there are enough of them."""
-        import torch
-
-        if asked not in ("auto", "cuda") or not torch.cuda.is_available():
-            return asked
-        return f"cuda:{int(os.environ.get('LOCAL_RANK', 0)) % torch.cuda.device_count()}"
 
     def carrier(self, device: torch.device) -> torch.device | str:
         return device if device.type == "cuda" else "cpu"

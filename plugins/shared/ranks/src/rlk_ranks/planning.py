@@ -21,9 +21,12 @@ def settle(plan: Plan, ranks: World) -> Plan:
 
     The seed is rank 0's. The other ranks have no run folder, no loggers and print nothing.
     """
+    from rlk_ranks.gpus import device_of  # not at the top: it imports torch
+
     seed = ranks.broadcast(Streams(plan.seed).seed)
     processes = ranks.gather((os.getpid(), socket.gethostname()))
-    plan = attrs.evolve(plan, seed=seed, device=ranks.device(plan.device))
+    hosts = [host for _, host in processes]
+    plan = attrs.evolve(plan, seed=seed, device=device_of(plan, ranks, hosts))
     if ranks.rank == 0:
         note = ranks_note(ranks, plan.n_envs, processes)
         return attrs.evolve(plan, notes=(*plan.notes, note))

@@ -23,12 +23,10 @@ class World(Protocol):
     home: str  #: "module:function" that returns it, in any process
     rank: int  #: of this process
     size: int  #: the number of ranks, at least 2
+    share_gpus: bool  #: whether several of them can compute on one GPU
 
     def library(self) -> str:
         """The library's name and version, for messages."""
-
-    def device(self, asked: str) -> str:
-        """The device of this rank, if the user asked for that device."""
 
     def carrier(self, device: torch.device) -> torch.device | str:
         """The device on which a tensor of that device can be sent."""

@@ -1,0 +1,55 @@
+"""Which device each rank computes on: the ranks of one machine take its GPUs in turn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from rlk.errors import PlanError
+from rlk.running.device import takes_gpu
+from rlk_ranks.world import title
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk_ranks.world import World
+
+
+def device_of(plan: Plan, ranks: World, hosts: Sequence[str]) -> str:
+    """The device of this rank.
+
+    With `auto`, all ranks compute on the CPU if there are too few GPUs for them.
+
+    Args:
+        hosts: the machine of each rank.
+
+    Raises:
+        PlanError: on all ranks, if a GPU was asked for that some would have to share and cannot.
+    """
+    together = Counter(hosts)
+    host, there = together.most_common(1)[0]
+    if not takes_gpu(plan):
+        if plan.device.startswith("cuda:") and there > 1 and not ranks.share_gpus:
+            raise _cannot_share(ranks, f"{there} ranks on {host} would share {plan.device}")
+        return plan.device
+    gpus: list[int] = ranks.gather(torch.cuda.device_count())
+    need = [1 if ranks.share_gpus else together[one] for one in hosts]
+    lacking = [rank for rank in range(ranks.size) if gpus[rank] < need[rank]]
+    if lacking and plan.device == "auto":
+        return "cpu"
+    if lacking and gpus[lacking[0]] > 0:
+        least, host = gpus[lacking[0]], hosts[lacking[0]]
+        raise _cannot_share(ranks, f"{together[host]} ranks on {host} would share {least} GPUs")
+    if lacking:
+        return plan.device  # which says that there is none
+    number = hosts[: ranks.rank].count(hosts[ranks.rank])
+    return f"cuda:{number % gpus[ranks.rank]}"
+
+
+def _cannot_share(ranks: World, found: str) -> PlanError:
+    return PlanError(
+        f"{title(ranks)}: {found}, and each needs one of its own. Use --device cuda with as many "
+        "ranks as there are GPUs, --device cpu, or --plugin mpi, whose ranks can share a GPU."
+    )

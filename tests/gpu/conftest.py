@@ -1,0 +1,16 @@
+"""Tests of a GPU: they run with `-m gpu`, where there is one, and compare it with the CPU."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+DEVICE = "cpu"
+
+
+@pytest.fixture(autouse=True)
+def full_precision(monkeypatch):
+    """Convolutions with all 23 bits, as a CPU has them; by default cuDNN rounds to ten."""
+    if DEVICE != "cpu" and not torch.cuda.is_available():
+        pytest.skip("torch finds no GPU here")
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
