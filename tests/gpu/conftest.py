@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-DEVICE = "cpu"
+DEVICE = "cuda"
 
 
 @pytest.fixture(autouse=True)
 def full_precision(monkeypatch):
     """Convolutions with all 23 bits, as a CPU has them; by default cuDNN rounds to ten."""
-    if DEVICE != "cpu" and not torch.cuda.is_available():
+    if not torch.cuda.is_available():
         pytest.skip("torch finds no GPU here")
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
