@@ -51,8 +51,13 @@ OTHERS = {
     "ppo with a limit": ("ppo", "Discrete", {"target_kl": 0.01, "clip_range_vf": 0.2}),
     "ppo with beta": ("ppo", "Box", {"distribution": "beta"}),
     "ppo2 with squashed-gaussian": ("ppo2", "Box", {"distribution": "squashed-gaussian"}),
+    "acktr with a thread": ("acktr", "Discrete", {"async_eigen_decomp": True}),
     "ppo2 with kfac": ("ppo2", "Box", {"optimiser": "kfac"}),
-    "a2c with natural-gradient": ("a2c", "Discrete", {"optimiser": "natural-gradient"}),
+    "a2c with natural-gradient": (
+        "a2c",
+        "Discrete",
+        {"optimiser": "natural-gradient", "learning_rate": 1.0},
+    ),
     "a2c with adam": ("a2c", "Box", {"optimiser": "adam", "learning_rate": "lin_1e-3"}),
     "a2c with normalize": ("a2c", "Box", {"plugins": ["normalize"]}),
     "ppo2 with two LSTMs": (

@@ -11,6 +11,7 @@ from torch import nn
 
 from rlk.errors import RlkError
 from rlk_kfac import inverses as inverses_module
+from rlk_kfac.running_factors import as_state, from_state
 from rlk_testing.contract import plain, same
 
 X = torch.randn(12, 3, generator=torch.Generator().manual_seed(0))
@@ -129,3 +130,12 @@ def test_a_state_of_other_layers_is_refused(made, damage):
     damage(state)
     with pytest.raises(RlkError, match=r"parameters \("):
         made(async_eigen_decomp=True).kfac.load_state_dict(state)
+
+
+def test_factors_are_restored_to_the_device_of_the_parameters():
+    saved = as_state({(0, 1): (torch.eye(3)[None], torch.eye(2)[None])})
+    (pair,) = from_state(saved, torch.device("meta")).values()
+    assert [one.device.type for one in pair] == ["meta", "meta"]
+    (here,) = from_state(saved, torch.device("cpu")).values()
+    here[0].zero_()
+    assert saved["0-1"]["inner"].equal(torch.eye(3)[None]), "a copy"

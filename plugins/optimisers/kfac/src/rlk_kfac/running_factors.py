@@ -42,10 +42,11 @@ class RunningFactors:
 
     def load_state_dict(self, state: State, parameters: Sequence[Tensor]) -> None:
         """Restore a state; RlkError if its layers do not belong to these parameters."""
-        means = from_state(state["means"])
+        device = parameters[0].device
+        means = from_state(state["means"], device)
         for key, pair in means.items():
             _check_fits(key, pair, parameters)
-        inverses = from_state(state["inverses"])
+        inverses = from_state(state["inverses"], device)
         check_alike(inverses, means)
         self.means, self.inverses = means, inverses
 
@@ -61,12 +62,13 @@ def as_state(pairs: dict[Key, Pair]) -> State:
     }
 
 
-def from_state(state: State) -> dict[Key, Pair]:
-    """The inverse of `as_state`."""
+def from_state(state: State, device: torch.device) -> dict[Key, Pair]:
+    """The inverse of `as_state`; what was saved elsewhere is moved to this device."""
     found: dict[Key, Pair] = {}
     for name, pair in state.items():
         weight, bias = (None if part == "none" else int(part) for part in name.split("-"))
-        found[weight, bias] = pair["inner"].clone(), pair["outer"].clone()
+        inner, outer = (pair[name].to(device, copy=True) for name in ("inner", "outer"))
+        found[weight, bias] = inner, outer
     return found
 
 

@@ -128,7 +128,7 @@ class Kfac:
         }
 
     def load_state_dict(self, state: State) -> None:
-        coming = from_state(state["coming"])
+        coming = from_state(state["coming"], self.group.flat.device)
         self.factors.load_state_dict(state["factors"], self.group.parameters)
         check_alike(coming, self.factors.means)
         self.inverses.restore(coming)
