@@ -185,3 +185,14 @@ def test_a_device_may_be_torchs(tmp_path: Path) -> None:
     model.save(tmp_path / "own")
     assert DQN.load(tmp_path / "own", device=device).device == device
     assert DQN.load(tmp_path / "own", custom_objects={"device": device}).device == device
+
+
+def test_without_a_gpu_cuda_is_the_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.warns(UserWarning, match="finds no GPU, so device='cuda' is the CPU here"):
+        model = PPO("MlpPolicy", "CartPole-v1", device="cuda", **SMALL)
+    model.save(tmp_path / "own")
+    with pytest.warns(UserWarning, match="device='cuda:1' is the CPU"):
+        assert PPO.load(tmp_path / "own", device=torch.device("cuda:1")).device.type == "cpu"
+    with pytest.raises(Exception, match="there is no device 'gpu'"):
+        PPO("MlpPolicy", "CartPole-v1", device="gpu", **SMALL)

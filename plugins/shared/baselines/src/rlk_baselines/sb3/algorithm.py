@@ -25,6 +25,7 @@ from rlk_baselines.sb3.callback_variables import LoopVariables
 from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
 from rlk_baselines.sb3.common.logger import Logger
 from rlk_baselines.sb3.common.utils import is_seeded
+from rlk_baselines.sb3.common.utils.tensors import usable_device
 from rlk_baselines.sb3.elsewhere import with_hint
 from rlk_baselines.sb3.extractors import has_extractor, refuse_lost_extractor
 from rlk_baselines.sb3.images import channels_first, turned_to
@@ -146,8 +147,8 @@ class BaseAlgorithm(BaseRLModel):
         found = {self.renames.get(key, key): value for key, value in settings.items()}
         if self.algo != "ppo":
             found.pop("stats_window_size", None)
-        if isinstance(found.get("device"), torch.device):
-            found["device"] = str(found["device"])
+        if "device" in found:
+            found["device"] = usable_device(found["device"])
         if isinstance(found.get("train_freq"), tuple):
             count, unit = found["train_freq"]
             found["train_freq"] = count if unit == "step" else f"{count} {unit}"
@@ -365,7 +366,7 @@ class BaseAlgorithm(BaseRLModel):
         if print_system_info:
             print(f"PyTorch {torch.__version__}")
         if device is not None:
-            kwargs["device"] = str(device)
+            kwargs["device"] = usable_device(device)
         with refused():
             made: Model = model_files.load(cls, path, env, custom_objects or {}, kwargs)
         return made

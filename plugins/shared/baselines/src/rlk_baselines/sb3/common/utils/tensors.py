@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from rlk import spaces
+from rlk_baselines.program_warnings import warn_program
 from rlk_networks import as_tensor
 
 
@@ -17,6 +18,15 @@ def get_device(device: torch.device | str = "auto") -> torch.device:
     found = torch.device("cuda" if device == "auto" else device)
     is_missing = found.type == "cuda" and not torch.cuda.is_available()
     return torch.device("cpu") if is_missing else found
+
+
+def usable_device(device: torch.device | str) -> str:
+    """The name of a device; cpu, with a warning, if it is `cuda` and there is none."""
+    name = str(device)
+    if not name.startswith("cuda") or torch.cuda.is_available():
+        return name
+    warn_program(f"torch finds no GPU, so device={name!r} is the CPU here")
+    return "cpu"
 
 
 def obs_as_tensor(obs: Any, device: Any) -> Any:
