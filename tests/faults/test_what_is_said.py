@@ -323,7 +323,7 @@ def test_a_run_that_is_too_large_for_the_machine_is_nobodys_fault(rlk_typed, typ
     [
         ("--set plugins=3", "plugins must be a list of plugins, got 3."),
         ("--set out=3", "out is the name of a folder, got 3."),
-        ("--device meta --quiet", "device 'meta' cannot be used: "),
+        ("--device meta --quiet", 'meta tensors. Use --device cpu, or device="cpu" in a program.'),
     ],
 )
 def test_what_is_of_the_wrong_kind_is_refused(rlk_typed, typed, said):

@@ -74,7 +74,10 @@ def choose_device(plan: Plan) -> str:
         torch.zeros(1, device=plan.device).item()  # raises on a device without memory
     except (RuntimeError, AssertionError) as error:
         cause = str(error).splitlines()[0]
-        raise PlanError(f"device {plan.device!r} cannot be used: {cause}") from None
+        raise PlanError(
+            f"device {plan.device!r} cannot be used: {cause.rstrip('.')}. Use --device cpu, or "
+            'device="cpu" in a program.'
+        ) from None
     return plan.device
 
 
