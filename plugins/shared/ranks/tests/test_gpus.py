@@ -19,7 +19,7 @@ HOSTS = ["a", "b", "a", "b", "a"]
 
 @pytest.fixture
 def devices(monkeypatch):
-    """devices(asked, gpus of a host, …): those of all ranks; every rank is asked in turn."""
+    """devices(asked, gpus of a host, …): of each rank, with the number of its GPU if it has one."""
 
     def found(asked, gpus, hosts=HOSTS, share=False, space=IMAGES):
         plan = SimpleNamespace(device=asked, policy_space=space)
@@ -30,11 +30,14 @@ def devices(monkeypatch):
                 assert mine == everywhere[rank]
                 return everywhere
 
+            current = []
             monkeypatch.setattr(torch.cuda, "device_count", lambda: everywhere[rank])
+            monkeypatch.setattr(torch.cuda, "set_device", current.append)
             world = SimpleNamespace(
                 name="some", rank=rank, size=len(hosts), share_gpus=share, gather=gather
             )
-            return device_of(plan, world, hosts)
+            device = device_of(plan, world, hosts)
+            return (device, *current) if current else device
 
         return [of(rank) for rank in range(len(hosts))]
 
@@ -43,12 +46,12 @@ def devices(monkeypatch):
 
 @pytest.mark.parametrize("asked", ["cuda", "auto"])
 def test_the_ranks_of_a_machine_take_its_gpus_in_turn(devices, asked):
-    expected = ["cuda:0", "cuda:0", "cuda:1", "cuda:1", "cuda:2"]
+    expected = [(asked, gpu) for gpu in (0, 0, 1, 1, 2)]
     assert devices(asked, {"a": 3, "b": 2}) == expected
 
 
 def test_ranks_that_can_share_a_gpu_do_so(devices):
-    expected = ["cuda:0", "cuda:0", "cuda:1", "cuda:0", "cuda:0"]
+    expected = [("cuda", gpu) for gpu in (0, 0, 1, 0, 0)]
     assert devices("cuda", {"a": 2, "b": 1}, share=True) == expected
     assert devices("cuda:1", {"a": 2, "b": 2}, share=True) == ["cuda:1"] * 5
 

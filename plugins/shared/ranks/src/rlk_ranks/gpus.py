@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 
 def device_of(plan: Plan, ranks: World, hosts: Sequence[str]) -> str:
-    """The device of this rank.
+    """The device of this rank, as a plan names it.
 
-    With `auto`, all ranks compute on the CPU if there are too few GPUs for them.
+    `cuda` stays `cuda`, so that a saved plan suits any number of ranks: it is torch's current GPU,
+    which is set to this rank's. With `auto`, all compute on the CPU if there are too few GPUs.
 
     Args:
         hosts: the machine of each rank.
@@ -45,7 +46,8 @@ def device_of(plan: Plan, ranks: World, hosts: Sequence[str]) -> str:
     if lacking:
         return plan.device  # which says that there is none
     number = hosts[: ranks.rank].count(hosts[ranks.rank])
-    return f"cuda:{number % gpus[ranks.rank]}"
+    torch.cuda.set_device(number % gpus[ranks.rank])
+    return plan.device
 
 
 def _cannot_share(ranks: World, found: str) -> PlanError:
