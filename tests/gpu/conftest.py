@@ -9,8 +9,6 @@ DEVICE = "cuda"
 
 
 @pytest.fixture(autouse=True)
-def full_precision(monkeypatch):
+def full_precision(rlk_gpu, monkeypatch):
     """Convolutions with all 23 bits, as a CPU has them; by default cuDNN rounds to ten."""
-    if not torch.cuda.is_available():
-        pytest.skip("torch finds no GPU here")
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)

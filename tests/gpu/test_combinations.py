@@ -31,7 +31,7 @@ CASES = sorted((OF_PARTS[parts] for parts in covering(OF_PARTS)), key=str)
 #: Settings besides, which bring tensors of their own: name -> algorithm, actions, settings.
 OTHERS = {
     "dqn with layer norm": ("dqn", "Discrete", {"policy.layer_norm": True, "param_noise": True}),
-    "dqn without targets of its own": ("dqn", "Discrete", {"double_q": False, "dueling": False}),
+    "dqn with one plain network": ("dqn", "Discrete", {"double_q": False, "dueling": False}),
     "dqn with priorities": ("dqn", "Discrete", {"prioritized_replay": True, "plugins": ["n-step"]}),
     "ddpg with everything": (
         "ddpg",

@@ -211,7 +211,7 @@ def test_two_compiled_runs_of_one_seed_are_equal_bit_for_bit(name: str, backend:
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU here")
+@pytest.mark.usefixtures("rlk_gpu")
 @pytest.mark.parametrize(("name", "env"), algorithms())
 def test_a_gpu_replays_an_algorithm_to_the_same_numbers(name: str, env: str) -> None:
     update = same_numbers(name, env, "inductor", device="cuda")
@@ -234,7 +234,7 @@ ON_GPU = {
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU here")
+@pytest.mark.usefixtures("rlk_gpu")
 @pytest.mark.parametrize(("name", "env", "more"), ON_GPU.values(), ids=ON_GPU)
 def test_a_gpu_replays_other_settings_to_the_same_numbers(name: str, env: str, more: Any) -> None:
     update = same_numbers(name, env, "inductor", device="cuda", **more)
@@ -242,7 +242,7 @@ def test_a_gpu_replays_other_settings_to_the_same_numbers(name: str, env: str, m
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU here")
+@pytest.mark.usefixtures("rlk_gpu")
 @pytest.mark.parametrize("name", [n for n in COMPONENTS if n not in EAGER])
 def test_two_replayed_runs_of_one_seed_are_equal_bit_for_bit(name: str) -> None:
     env = BY_ACTION_SPACE[COMPONENTS[name].action_spaces[0]]

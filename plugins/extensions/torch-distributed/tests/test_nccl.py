@@ -9,14 +9,11 @@ import torch.distributed as dist
 from rlk_ranks.mean import mean_over
 from rlk_torch_distributed import world
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU here"),
-]
+pytestmark = pytest.mark.gpu
 
 
 @pytest.fixture
-def ranks(monkeypatch, tmp_path):
+def ranks(rlk_gpu, tmp_path):
     """One rank, whose group has both backends."""
     store = f"file://{tmp_path / 'store'}"
     dist.init_process_group(world._backend(dist), init_method=store, rank=0, world_size=1)

@@ -57,7 +57,7 @@ def test_ranks_that_can_share_a_gpu_do_so(devices):
 
 
 def test_too_few_gpus_are_refused_or_left_out_on_all_ranks(devices):
-    with pytest.raises(PlanError, match=r"'some' \(rlk-some\): 3 ranks on a would share 2 GPUs"):
+    with pytest.raises(PlanError, match=r"'some' \(rlk-some\): 3 ranks on a have 2 GPU\(s\), and"):
         devices("cuda", {"a": 2, "b": 2})
     assert devices("auto", {"a": 2, "b": 2}) == ["cpu"] * 5
     assert devices("auto", {"a": 3, "b": 0}, share=True) == ["cpu"] * 5

@@ -38,13 +38,11 @@ def device_of(plan: Plan, ranks: World, hosts: Sequence[str]) -> str:
     gpus: list[int] = ranks.gather(torch.cuda.device_count())
     need = [1 if ranks.share_gpus else together[one] for one in hosts]
     lacking = [rank for rank in range(ranks.size) if gpus[rank] < need[rank]]
-    if lacking and plan.device == "auto":
-        return "cpu"
-    if lacking and gpus[lacking[0]] > 0:
-        least, host = gpus[lacking[0]], hosts[lacking[0]]
-        raise _cannot_share(ranks, f"{together[host]} ranks on {host} would share {least} GPUs")
     if lacking:
-        return plan.device  # which says that there is none
+        few, host = gpus[lacking[0]], hosts[lacking[0]]
+        if plan.device == "cuda" and few:
+            raise _cannot_share(ranks, f"{together[host]} ranks on {host} have {few} GPU(s)")
+        return "cpu" if plan.device == "auto" else "cuda"  # which says that there is none
     number = hosts[: ranks.rank].count(hosts[ranks.rank])
     torch.cuda.set_device(number % gpus[ranks.rank])
     return plan.device

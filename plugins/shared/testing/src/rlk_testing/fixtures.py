@@ -95,6 +95,15 @@ def rlk_forks() -> Iterator[ForkServer]:
 
 
 @pytest.fixture(scope="session")
+def rlk_gpu() -> None:
+    """Skips a test, which is marked `gpu`, where torch finds no GPU."""
+    import torch
+
+    if not torch.cuda.is_available():
+        pytest.skip("torch finds no GPU here")
+
+
+@pytest.fixture(scope="session")
 def rlk_expert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of expert data: three steps in `environments.DiscreteMatch` with the right actions."""
     import numpy as np
