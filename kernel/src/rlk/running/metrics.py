@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.errors import BrokenPlugin
+from rlk.running.fetching import fetched
 from rlk.running.rows import as_numbers
 from rlk.structure import structured
 
@@ -124,6 +125,7 @@ class Metrics:
         for update, metrics in enumerate(unread, first_update):
             if not isinstance(metrics, Mapping):
                 raise self._no_metrics(metrics, update)
+        for update, metrics in enumerate(fetched(unread), first_update):
             for name, value in metrics.items():
                 number = self._number(name, value, update)
                 if not math.isfinite(number):

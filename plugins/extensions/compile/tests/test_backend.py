@@ -138,6 +138,12 @@ class Cuda:
         self.recording = None
 
 
+def test_on_a_gpu_no_kernel_is_chosen_by_its_time() -> None:
+    """Kernels add in orders of their own, so that a resumed run could end with other numbers."""
+    assert Way("inductor", cuda_graphs=True).options(on_cpu=False)["deterministic"] is True
+    assert "deterministic" not in Way("inductor").options(on_cpu=True)
+
+
 def test_a_replay_moves_what_stays_and_reads_what_moves() -> None:
     cuda, total = Cuda(), torch.zeros(2)
     result = torch.empty(2)
@@ -163,6 +169,21 @@ def test_a_replay_moves_what_stays_and_reads_what_moves() -> None:
     assert total.tolist() == [6.0, 7.0]
     assert first.tolist() == [10.0, 20.0], "outputs outlive the next replay"
     assert second.tolist() == [60.0, 70.0]
+
+
+def test_a_replay_copies_single_numbers_in_place_of_those_it_has() -> None:
+    """In their order among the other outputs, whatever their kinds."""
+    cuda, count = Cuda(), torch.zeros((), dtype=torch.int64)
+    loss, norm, rows = torch.tensor(1.5), torch.tensor(2.5), torch.ones(2)
+    replay = Replay(lambda: [loss, rows, count, "text", norm], [], [], cuda=cuda)
+    found = replay()
+    for kept, copied in zip([loss, rows, count, norm], [*found[:3], found[4]], strict=True):
+        assert torch.equal(kept, copied)
+        assert kept.dtype == copied.dtype
+        kept.add_(1)  # what the next replay does
+    assert found[3] == "text"
+    assert [float(found[0]), found[1].tolist(), int(found[2])] == [1.5, [1.0, 1.0], 0]
+    assert float(found[4]) == 2.5
 
 
 def test_a_replay_refuses_a_tensor_that_was_to_stay_where_it_was() -> None:

@@ -22,6 +22,7 @@ from rlk_numpy_acting.actors import (
     NumpyRecurrentActor,
     in_numpy,
 )
+from rlk_numpy_acting.cpu_copy import FollowingActor
 from rlk_off_policy.actor import DeterministicActor, GreedyActor
 from rlk_off_policy.policy_heads import DeterministicHead
 from rlk_off_policy.q_heads import DuelingHead, q_head
@@ -306,9 +307,25 @@ def test_only_what_is_computed_counts_as_large():
     assert in_numpy(DistributionActor(policy, chosen, rng, ("log_prob",))) is not None
 
 
-@pytest.mark.parametrize("move", [lambda p: p.to("meta"), lambda p: p.double()])
-def test_other_devices_and_numbers_stay_in_torch(move):
-    assert in_numpy(greedy(move(q_policy()))) is None
+def test_double_precision_stays_in_torch():
+    assert in_numpy(greedy(q_policy().double())) is None
+
+
+def test_a_small_network_on_another_device_is_copied():
+    assert type(in_numpy(greedy(q_policy().to("meta")))) is FollowingActor
+
+
+def test_on_another_device_large_networks_images_and_recurrence_stay_in_torch():
+    def acting(policy, chosen):
+        made, _ = architecture(policy)
+        space = SCREEN if policy == "cnn" else OBSERVATION_SPACES["Box"]
+        return make_actor(
+            actor_critic(made, space, chosen).to("meta"), chosen, np.random.default_rng(0)
+        )
+
+    assert in_numpy(greedy(q_policy(layers=[450, 450]).to("meta"))) is None
+    for policy in ("cnn", "lstm"):
+        assert in_numpy(acting(policy, distribution("categorical"))) is None
 
 
 class OtherActor(GreedyActor):

@@ -26,6 +26,9 @@ OPTIONS: dict[str, Any] = {"size_asserts": False, "alignment_asserts": False}
 #: The pattern matcher would join products and their biases again; computing tanh by exponentials
 #: makes PPO2's update a fifth faster.
 ON_CPU: dict[str, Any] = {"pattern_matcher": False, "cpp.use_decompose_tanh": True}
+#: Otherwise inductor times several kernels for a sum, and takes the fastest: each adds in an order
+#: of its own, so a resumed run could end with other numbers.
+ON_GPU: dict[str, Any] = {"deterministic": True}
 COMPILERS = ("g++", "clang++", "c++")
 
 
@@ -63,15 +66,11 @@ class Way:
         if self.backend != "inductor":
             execute: Execute = torch._dynamo.lookup_backend(self.backend)(graph, list(inputs))
             return Built(self, execute)
-        options = {**OPTIONS, **({} if self.ahead else {"cpp_wrapper": self.cpp_wrapper})}
-        if all(tensor.device.type == "cpu" for tensor in inputs):
-            options |= ON_CPU
+        on_cpu = all(tensor.device.type == "cpu" for tensor in inputs)
+        if on_cpu:
             split_bias(graph)
             compare_columns(graph)
-        if self.passes:
-            options["post_grad_custom_pre_pass"] = in_inductor(self.passes)
-        known = torch._inductor.list_options()
-        options = {name: value for name, value in options.items() if name in known}
+        options = self.options(on_cpu)
         if self.ahead:
             path = library(graph, inputs, options)
             return Built(self, loaded(path), path)
@@ -86,6 +85,16 @@ class Way:
                 options={"config_patches": options},
             )
         return Built(self, Replay(execute, inputs, moving) if self.cuda_graphs else execute)
+
+    def options(self, on_cpu: bool) -> dict[str, Any]:
+        """Inductor's options, those that the installed one has."""
+        options = {**OPTIONS, **(ON_CPU if on_cpu else ON_GPU)}
+        if not self.ahead:
+            options["cpp_wrapper"] = self.cpp_wrapper
+        if self.passes:
+            options["post_grad_custom_pre_pass"] = in_inductor(self.passes)
+        known = torch._inductor.list_options()
+        return {name: value for name, value in options.items() if name in known}
 
 
 @attrs.frozen

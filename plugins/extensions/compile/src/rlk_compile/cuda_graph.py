@@ -52,6 +52,7 @@ class Replay:
         self._graph = cuda.CUDAGraph()
         with cuda.graph(self._graph):
             self._outputs = execute(*self._inputs)
+        self._numbers = [out for out in self._outputs if _is_number(out)]
 
     def __call__(self, *inputs: Tensor) -> list[Any]:
         """The outputs, copied because the next call overwrites their memory.
@@ -65,4 +66,18 @@ class Replay:
         for number in self._moving:
             self._inputs[number].copy_(inputs[number], non_blocking=True)
         self._graph.replay()
-        return [out.clone() if isinstance(out, Tensor) else out for out in self._outputs]
+        return self._copies()
+
+    def _copies(self) -> list[Any]:
+        """Of all outputs; single numbers, such as an update's metrics, are copied in one call."""
+        numbers = iter(torch.stack(self._numbers).unbind() if self._numbers else ())
+        return [next(numbers) if _is_number(out) else _copy(out) for out in self._outputs]
+
+
+def _copy(out: Any) -> Any:
+    return out.clone() if isinstance(out, Tensor) else out
+
+
+def _is_number(out: Any) -> bool:
+    """Whether it is a tensor of a single number in float32."""
+    return isinstance(out, Tensor) and out.ndim == 0 and out.dtype == torch.float32

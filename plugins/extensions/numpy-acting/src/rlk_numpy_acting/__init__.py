@@ -1,1 +1,1 @@
-"""Acting in numpy for small networks on the CPU."""
+"""Acting in numpy for small networks."""

@@ -16,9 +16,10 @@ from rlk.records import Act, Array
 from rlk_action_scaling import scaled
 from rlk_networks.actor import DistributionActor
 from rlk_networks.held_noise import HeldNoiseActor
+from rlk_numpy_acting.cpu_copy import CpuCopy, FollowingActor, with_copy
 from rlk_numpy_acting.distributions import distribution_of
 from rlk_numpy_acting.forward import StaysInTorch
-from rlk_numpy_acting.policies import heads_of, network_of
+from rlk_numpy_acting.policies import check_network, heads_of, is_on_cpu, network_of
 from rlk_off_policy.actor import DeterministicActor, GreedyActor
 from rlk_on_policy.recurrent import RecurrentActor, checked_state, stepped
 
@@ -32,14 +33,20 @@ def in_numpy(actor: Actor) -> Actor | None:
         return None
 
 
+def heads_used(actor: Any) -> tuple[str, ...]:
+    """The heads of its policy with which an actor acts."""
+    if isinstance(actor, GreedyActor):
+        return ("qf",)
+    return ("pi", "vf") if "value" in getattr(actor, "extras", ()) else ("pi",)
+
+
 class NumpyDistributionActor:
     """`DistributionActor` in numpy."""
 
     def __init__(self, actor: DistributionActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
         self._distribution, self._rng, self._extras = actor.distribution, actor.rng, actor.extras
-        names = ("pi", "vf") if "value" in actor.extras else ("pi",)
-        self._encode, (self._pi, *self._vf) = network_of(actor.policy, *names)
+        self._encode, (self._pi, *self._vf) = network_of(actor.policy, *heads_used(actor))
         self._formulas = distribution_of(actor.distribution)
 
     def act(
@@ -80,8 +87,7 @@ class NumpyRecurrentActor:
         self.start, self.metrics = actor.start, actor.metrics
         self._policy, self._distribution, self._rng = actor.policy, actor.distribution, actor.rng
         self._extras = actor.extras
-        names = ("pi", "vf") if "value" in actor.extras else ("pi",)
-        self._pi, *self._vf = heads_of(actor.policy, *names)
+        self._pi, *self._vf = heads_of(actor.policy, *heads_used(actor))
         self._formulas = distribution_of(actor.distribution)
 
     @torch.inference_mode()
@@ -119,7 +125,7 @@ class NumpyGreedyActor:
 
     def __init__(self, actor: GreedyActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
-        self._encode, (self._qf,) = network_of(actor.policy, "qf")
+        self._encode, (self._qf,) = network_of(actor.policy, *heads_used(actor))
         self._first_action = int(actor.action_space.start)
 
     def act(
@@ -135,7 +141,7 @@ class NumpyDeterministicActor:
 
     def __init__(self, actor: DeterministicActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
-        self._encode, (self._pi,) = network_of(actor.policy, "pi")
+        self._encode, (self._pi,) = network_of(actor.policy, *heads_used(actor))
         self._scaled = scaled(actor.action_space)
 
     def act(
@@ -153,10 +159,24 @@ def _held_noise(actor: HeldNoiseActor) -> Actor:
     return HeldNoiseActor(inner, actor.distribution, actor.rng, actor.begins)
 
 
+def _anywhere(make: Callable[[Any], Actor]) -> Callable[[Any], Actor]:
+    """Also for a policy on another device, of which the actor then has a copy."""
+
+    def made(actor: Any) -> Actor:
+        policy, heads = actor.policy, heads_used(actor)
+        if is_on_cpu(policy):
+            return make(actor)
+        check_network(policy, *heads)
+        copied = CpuCopy(policy, *heads)
+        return FollowingActor(actor, make(with_copy(actor, copied)), copied)
+
+    return made
+
+
 _ACTORS: dict[type, Callable[[Any], Actor]] = {
-    DeterministicActor: NumpyDeterministicActor,
-    DistributionActor: NumpyDistributionActor,
-    GreedyActor: NumpyGreedyActor,
+    DeterministicActor: _anywhere(NumpyDeterministicActor),
+    DistributionActor: _anywhere(NumpyDistributionActor),
+    GreedyActor: _anywhere(NumpyGreedyActor),
     HeldNoiseActor: _held_noise,
     RecurrentActor: NumpyRecurrentActor,
 }

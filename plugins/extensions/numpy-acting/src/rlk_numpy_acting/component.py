@@ -7,6 +7,6 @@ from rlk.component import Component
 component = Component(
     name="numpy-acting",
     factory="rlk_numpy_acting.extension:NumpyActing",
-    summary="small networks on the CPU act in numpy, several times faster; all others in torch",
+    summary="small networks act in numpy, several times faster; all others in torch",
     autostart="always",
 )

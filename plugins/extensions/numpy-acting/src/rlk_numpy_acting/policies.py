@@ -34,9 +34,7 @@ def network_of(policy: Policy, *names: str) -> Network:
     Raises:
         StaysInTorch: on another device than the CPU, for large networks, and for unknown modules.
     """
-    if type(policy) is not Policy:
-        raise StaysInTorch(f"policy {type(policy).__name__}")
-    _check_size(policy, "shared", *names)
+    check_network(policy, *names)
     filters = [_filter_of(module) for module in policy.filters]
     encode = chained(as_numbers(policy.observation_space), *filters, forward_of(policy.shared))
     return Network(encode, heads_of(policy, *names))
@@ -49,17 +47,31 @@ def heads_of(policy: Policy, *names: str) -> list[Forward]:
         StaysInTorch: as `network_of`.
     """
     _check_size(policy, *names)
+    if not is_on_cpu(policy):
+        raise StaysInTorch("parameters that are not on the CPU")
     return [forward_of(policy.get_submodule(name)) for name in names]
 
 
+def check_network(policy: Policy, *names: str) -> None:
+    """Raise StaysInTorch for a policy of another type, and where encoder and heads are large."""
+    if type(policy) is not Policy:
+        raise StaysInTorch(f"policy {type(policy).__name__}")
+    _check_size(policy, "shared", *names)
+
+
+def is_on_cpu(policy: nn.Module) -> bool:
+    """Whether all parameters are in the CPU's memory."""
+    return all(one.device.type == "cpu" for one in policy.parameters())
+
+
 def _check_size(policy: nn.Module, *names: str) -> None:
-    """Raise StaysInTorch unless these submodules are small, in float32 and on the CPU."""
+    """Raise StaysInTorch unless these submodules are small and in float32."""
     parameters = [p for name in names for p in policy.get_submodule(name).parameters()]
     size = sum(p.numel() for p in parameters)
     if size > MAX_PARAMETERS:
         raise StaysInTorch(f"{size} parameters")
-    if any(p.device.type != "cpu" or p.dtype != torch.float32 for p in parameters):
-        raise StaysInTorch("parameters that are not float32 on the CPU")
+    if any(p.dtype != torch.float32 for p in parameters):
+        raise StaysInTorch("parameters that are not float32")
 
 
 def _filter_of(module: nn.Module) -> Forward:

@@ -9,11 +9,16 @@ Shapes: T steps, N environments, I inputs, H units. Gates are in PyTorch's order
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk_lstm.layout import layout
+
+# cuDNN copies weights that are not in its own layout, as flat parameters are not, and warns of it.
+warnings.filterwarnings("ignore", "RNN module weights are not part of single", UserWarning)
 
 #: An input that shuts a gate, whatever is added to it: sigmoid(-1e6) is 0 in every float type.
 SHUT = -1e6
