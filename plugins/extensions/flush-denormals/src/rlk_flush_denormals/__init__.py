@@ -1,0 +1,1 @@
+"""Updates without denormal numbers."""

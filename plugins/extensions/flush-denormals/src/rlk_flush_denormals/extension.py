@@ -1,0 +1,60 @@
+"""The hooks of `flush-denormals`: from the end of a collection to the end of its updates.
+
+Where a ReLU is never active, a weight has no gradient, and Adam's average of the gradient halves
+every seven updates. After some 800 it is denormal, and it stays so, as the smallest of them times
+0.9 is rounded to itself. Arithmetic with such numbers takes many processors a hundred cycles.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlk.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+class FlushDenormals:
+    """Lets the processor take denormal numbers for zeros while a run learns, not while it collects.
+
+    So environments, callbacks and evaluations compute as always. The processor's mode is one of a
+    thread, so nothing is changed where torch has several.
+    """
+
+    def __init__(self) -> None:
+        self._wanted = False
+
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
+        # Imported here: this module is loaded with every plan, torch only with an agent.
+        import torch
+
+        on_one_thread = run.device == "cpu" and torch.get_num_threads() == 1
+        self._wanted = on_one_thread and not is_flushing()
+
+    @hookimpl(trylast=True)
+    def rlk_rollout_end(self) -> None:
+        self._set(True)
+
+    @hookimpl(tryfirst=True)
+    def rlk_update_end(self) -> None:
+        self._set(False)
+
+    @hookimpl(tryfirst=True)
+    def rlk_training_end(self) -> None:
+        """Also after an error."""
+        self._set(False)
+
+    def _set(self, flush: bool) -> None:
+        if self._wanted:
+            import torch
+
+            torch.set_flush_denormal(flush)
+
+
+def is_flushing() -> bool:
+    """Whether this thread flushes denormal numbers to zero now."""
+    import torch
+
+    return not torch.tensor(2.0**-140).mul(1.0).view(torch.int32).item()
