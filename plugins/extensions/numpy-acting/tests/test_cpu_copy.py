@@ -39,7 +39,13 @@ def seen(agent, n=N):
 
 
 def acted(actor, observation):
-    return actor.act(observation, None, np.zeros(len(observation), bool), True).env_action
+    start = np.zeros(len(observation), bool)
+    by_place, by_name = (
+        actor.act(observation, None, start, True),
+        actor.act(observation, None, start, deterministic=True),
+    )
+    assert np.array_equal(by_place.env_action, by_name.env_action)
+    return by_place.env_action
 
 
 @every
@@ -75,9 +81,9 @@ def test_more_environments_are_left_to_the_device(pair, monkeypatch):
     asked = []
     monkeypatch.setattr(follower._copied, "follow", lambda: asked.append("copy"))
     acted(follower, seen(agent, MAX_ENVS))
-    assert asked == ["copy"]
+    assert asked == ["copy", "copy"]
     acted(follower, seen(agent, MAX_ENVS + 1))
-    assert asked == ["copy"]
+    assert asked == ["copy", "copy"]
 
 
 @pytest.mark.parametrize("algo", ["ppo2"])

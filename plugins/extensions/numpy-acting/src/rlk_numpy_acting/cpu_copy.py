@@ -66,12 +66,14 @@ class FollowingActor:
         self.start, self.metrics = original.start, original.metrics
         self._original, self._replacement, self._copied = original, replacement, copied
 
-    def act(self, observation: Any, carry: Any, episode_start: Array, *rest: Any) -> Act:
-        """As the original; `rest` is whatever else it takes."""
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, *more: Any, **named: Any
+    ) -> Act:
+        """As the original, which says what else there is to pass."""
         if len(episode_start) > MAX_ENVS:
-            return self._original.act(observation, carry, episode_start, *rest)
+            return self._original.act(observation, carry, episode_start, *more, **named)
         self._copied.follow()
-        return self._replacement.act(observation, carry, episode_start, *rest)
+        return self._replacement.act(observation, carry, episode_start, *more, **named)
 
 
 def with_copy(actor: Any, copied: CpuCopy) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +31,7 @@ class Leaf:
     @property
     def size(self) -> int:
         """The bytes of one array."""
-        return int(np.prod(self.shape)) * self.dtype.itemsize
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
 def observation_leaves(space: gym.Space[Any], storage: str) -> tuple[Leaf, ...]:
