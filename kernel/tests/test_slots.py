@@ -113,7 +113,7 @@ def test_a_noise_of_the_user_takes_the_place_of_one_of_a_preset_and_says_so(plan
     (note,) = [note for note in found.notes if note.startswith("noise")]
     assert note == (
         "noise 'trembles' takes the place of 'shakes', with which algo explores by preset wants: "
-        "to have both, say --plugin shakes as well"
+        "to have both, use --plugin shakes as well"
     )
 
 

@@ -171,7 +171,7 @@ def test_an_error_says_what_to_type(rlk_typed, typed, said):
             r"are written dueling=False, \*\*\{'policy.layers': \[32\]\}, and on the command line "
             r"--set dueling=… --set policy.layers=…. See: rlk plugins show LnMlpPolicy",
         ),
-        ({"policy_kwargs": None}, r"Leave it out, or say policy=\{…\}"),
+        ({"policy_kwargs": None}, r"Leave it out, or use policy=\{…\}"),
         ({"tensorboard_log": "logs"}, r"out='FOLDER'.* rlk plugins list --kind loggers"),
         ({"callback": print}, r"plugins=\[…\]"),
         ({"n_cpu_tf_sess": 1}, "n_threads=…"),

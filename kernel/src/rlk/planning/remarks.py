@@ -30,7 +30,7 @@ def _replaced_noise(plan: Plan, draft: Draft) -> Iterator[str]:
             wants = "explores by default" if rank == Rank.ALGORITHM else f"explores by {wished.by}"
             yield (
                 f"noise {chosen} takes the place of {name!r}, with which {plan.algorithm.name} "
-                f"{wants}: to have both, say --plugin {name} as well"
+                f"{wants}: to have both, use --plugin {name} as well"
             )
 
 
@@ -47,7 +47,7 @@ def _step_size_of_another(plan: Plan, draft: Draft) -> Iterator[str]:
     if before is not None and before not in (plan.optimiser.name, plan.optimiser.alias):
         yield (
             f"optimiser {plan.optimiser.name!r} takes the place of {before!r}, for which "
-            f"learning_rate={rate!r} is meant: to change it, say --set learning_rate=… as well"
+            f"learning_rate={rate!r} is meant: to change it, use --set learning_rate=… as well"
         )
 
 

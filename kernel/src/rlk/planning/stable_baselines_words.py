@@ -83,7 +83,7 @@ def _of_policy(given: Mapping[str, Any], own: list[str]) -> str:
     words = [f"{key}={value!r}" for key, value in inner.items() if key in own]
     rest = {key: value for key, value in inner.items() if key not in own}
     if not inner:
-        return "it has no settings of the policy. Leave it out, or say policy={…}."
+        return "it has no settings of the policy. Leave it out, or use policy={…}."
     if rest:
         dotted = {f"policy.{key}": value for key, value in rest.items()}
         words.append(f"**{dotted!r}" if "policy" in given else f"policy={rest!r}")

@@ -43,5 +43,5 @@ def check(config: ACERConfig, plan: Plan) -> None:
         raise PlanError(
             f"{plan.algorithm.title}: {chosen.title} searches along a line for a smaller loss, and "
             "ACER's loss is only good for its gradient: its targets and importance weights move "
-            "with the parameters. Leave --optimiser out, for rmsprop, or say --optimiser adam."
+            "with the parameters. Leave --optimiser out, for rmsprop, or use --optimiser adam."
         )

@@ -34,7 +34,7 @@ def check_expert(config: Any, plan: Plan) -> None:
 
     if config.expert_path is None:
         raise PlanError(
-            f"{plan.algorithm.title} learns from an expert's transitions: say "
+            f"{plan.algorithm.title} learns from an expert's transitions: use "
             "--set expert_path=FILE, a file of rlk_expert_data.generate_expert_traj or minari:ID."
         )
     try:

@@ -70,7 +70,7 @@ class SAC:
             raise PlanError(
                 f"{run.plan.algorithm.title} needs a distribution with sample_with_log_prob "
                 f"(rlk_networks.Reparameterised), and {type(distribution).__name__} has none. "
-                "Leave --set distribution=… out, for squashed-gaussian, or say --set use_sde=true, "
+                "Leave --set distribution=… out, for squashed-gaussian, or use --set use_sde=true, "
                 "for gsde."
             )
         action_size = math.prod(run.action_space.shape)

@@ -122,7 +122,7 @@ def _loaded(origin: Origin) -> tuple[BaseRLModel, list[str]]:
     for names in (one.names for one in messages if isinstance(one, LeftOut)):
         lost.append(
             f"functions and objects are not read: {', '.join(names)}. They have their defaults; "
-            f"say --set KEY=VALUE (rlk plugins show {origin.kind.algo}) or --plugin NAME "
+            f"use --set KEY=VALUE (rlk plugins show {origin.kind.algo}) or --plugin NAME "
             "(hindsight-replay, normal-noise)"
         )
     own = [str(one) for one in messages if not isinstance(one, LeftOut)]
