@@ -202,7 +202,7 @@ def test_a_vector_that_cannot_say_whether_it_has_masks_is_asked_for_them():
     env = VectorActionMasks(Calls())
     assert env.reset()[0]["action_mask"].tolist() == [[1, 0, 1], [0, 1, 0]]
     Calls.allowed = ()
-    with pytest.raises(EnvironmentFailed, match=r"action_masks.*leave out --plugin action-masking"):
+    with pytest.raises(EnvironmentFailed, match=r"action_masks.*train without action-masking"):
         env.reset()
 
 

@@ -77,7 +77,7 @@ class VectorActionMasks(TransparentVector):
         except AttributeError as error:
             raise EnvironmentFailed(
                 f"{TITLE} asks every environment of a vector for its action_masks(): {error}. Give "
-                "them that method, or leave out --plugin action-masking."
+                "them that method, or train without action-masking."
             ) from error
         masks = np.empty((self.num_envs, self._size), np.int8)
         if len(given) != self.num_envs:

@@ -36,7 +36,7 @@ class ActionMasks(gym.Wrapper[dict[str, Any], Any, Any, Any]):
             raise PlanError(
                 f"{TITLE} asks the environment which actions are allowed, but {name!r} has no "
                 f"method {METHOD}(). Give it one that returns bool [{self._size()}], put a wrapper "
-                "around it that has one, or leave out --plugin action-masking."
+                "around it that has one, or train without action-masking."
             )
         self._ask = env.get_wrapper_attr(METHOD)
         self._checked = mask_check(env.action_space)
