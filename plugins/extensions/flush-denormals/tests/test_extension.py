@@ -131,7 +131,7 @@ def test_averages_of_weights_without_a_gradient_end_at_zero():
     for left_out in (False, True):
         plugins = ["no:flush-denormals"] * left_out
         with rlk.make("dqn", env="CartPole-v1", plugins=plugins, **SMALL) as agent:
-            agent.learn(1100)
+            agent.learn(900)
             state = agent.run.optimise.state_dict()["q"]["mean"].abs()
             denormal = (state > 0) & (state < torch.finfo(torch.float32).tiny)
             ends[left_out] = agent.run.parameters.flat.clone(), bool(denormal.any())
