@@ -24,10 +24,11 @@ def agent_of(library: str, algo: str, **keywords: Any) -> Trained:
 
     plugins = [*keywords.pop("plugins", ()), *library.split("+")[1:]]
     agent = rlk.make(algo, seed=0, plugins=plugins, **keywords)
+    compiled = agent.run.hooks.get("compile")
     return (
         lambda n: agent.learn(n, reset_num_timesteps=False),
         lambda: agent.run.clock.updates,
-        lambda: getattr(agent.run.update, "seconds", 0.0),
+        lambda: 0.0 if compiled is None else compiled.update.seconds,
     )
 
 

@@ -34,7 +34,7 @@ def test_it_trains_saves_loads_and_acts_the_same(one, tmp_path, capfd, counted):
 
 def check_compiled(one, agent, printed):
     """Updates are graphs where they should be; for others, a reason is printed."""
-    update, expected = agent.run.update, graphs(one)
+    update, expected = agent.run.hooks.get("compile").update, graphs(one)
     assert {key for key, _ in getattr(update, "reports", ())} == expected, printed
     assert set(getattr(update, "reasons", ())) == eager(one)
     assert ("is one graph" in printed) == bool(expected)

@@ -20,6 +20,11 @@ MATCH = "rlk_testing.environments:DiscreteMatch"
 STEPS = 200
 
 
+def compiled(agent: Any) -> Any:
+    """The compiled update of an agent's run, inside what other plugins put around it."""
+    return agent.run.hooks.get("compile").update
+
+
 class Variant:
     """Replaces the run's algorithm by another class, before anything wraps its update."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 import pytest
 import torch
+from compiled_runs import compiled
 
 import rlk
 from rlk.registry.kernel import Kernel
@@ -68,11 +69,11 @@ def batches_of(name: str, **settings: Any) -> list[Any]:
 
 
 def after(name: str, batches: list[Any], **settings: Any) -> tuple[Any, list[Any], torch.Tensor]:
-    """The reports of updates with these batches, and the parameters after each."""
+    """The plugin `compile`, the reports of updates with these batches, and the last parameters."""
     with rlk.make(name, **settings) as agent:
         run = agent.run
         updates = [run.update(batch, run.optimise) for batch in batches]
-        return run.update, updates, run.parameters.flat.clone()
+        return run.hooks.get("compile"), updates, run.parameters.flat.clone()
 
 
 def close(one: torch.Tensor, other: torch.Tensor) -> bool:
@@ -96,8 +97,9 @@ def same_numbers(name: str, env: str, backend: str, **more: Any) -> Any:
     _, expected, parameters = after(name, batches, **settings)
     plugins = [*settings.pop("plugins", []), "compile"]
     told = {**settings, "plugins": plugins, "compile": compiled_by}
-    update, found, compiled = after(name, batches, **told)
-    assert close(compiled, parameters)
+    plugin, found, reached = after(name, batches, **told)
+    update = plugin.update
+    assert close(reached, parameters)
     for one, other in zip(found, expected, strict=True):
         assert list(one.metrics) == list(other.metrics)
         for tag, value in other.metrics.items():
@@ -205,7 +207,7 @@ def test_two_compiled_runs_of_one_seed_are_equal_bit_for_bit(name: str, backend:
         settings = {**small(name), "plugins": ["compile"], "compile": {"backend": backend}}
         with rlk.make(name, env=env, **settings) as agent:
             agent.learn(STEPS)
-            assert agent.run.update.reports, agent.run.update.reasons
+            assert compiled(agent).reports, compiled(agent).reasons
             ends.append(agent.run.parameters.flat.clone())
     assert ends[0].equal(ends[1])
 
@@ -251,6 +253,6 @@ def test_two_replayed_runs_of_one_seed_are_equal_bit_for_bit(name: str) -> None:
         settings = {**small(name), "plugins": ["compile"], "device": "cuda"}
         with rlk.make(name, env=env, **settings) as agent:
             agent.learn(STEPS)
-            assert agent.run.update.reports, agent.run.update.reasons
+            assert compiled(agent).reports, compiled(agent).reasons
             ends.append(agent.run.parameters.flat.clone())
     assert ends[0].equal(ends[1])

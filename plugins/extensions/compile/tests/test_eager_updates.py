@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from compiled_runs import STEPS, Variant, Weighs, eagerly, made
+from compiled_runs import STEPS, Variant, Weighs, compiled, eagerly, made
 
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.protocols import Optimise
@@ -30,7 +30,7 @@ def test_a_remainder_of_another_size_runs_eagerly_and_is_counted(
 ) -> None:
     with made(algorithm=TwoSizes, verbose=1) as agent:
         agent.learn(120)
-        update = agent.run.update
+        update = compiled(agent)
         assert list(update.reports) == [("", 8)]
         assert (update.calls, update.eager_calls) == (30, 10)
         flat = agent.run.parameters.flat.clone()
@@ -43,14 +43,14 @@ def test_a_remainder_of_another_size_runs_eagerly_and_is_counted(
 def test_two_sizes_are_compiled_where_that_is_asked_for() -> None:
     with made(algorithm=TwoSizes, compile={"backend": "eager", "sizes": 2}) as agent:
         agent.learn(60)
-        assert sorted(agent.run.update.reports) == [("", 5), ("", 8)]
-        assert agent.run.update.eager_calls == 0
+        assert sorted(compiled(agent).reports) == [("", 5), ("", 8)]
+        assert compiled(agent).eager_calls == 0
 
 
 def test_a_batch_of_another_dtype_runs_eagerly() -> None:
     with made() as agent:
         agent.learn(20)
-        update = agent.run.update
+        update = compiled(agent)
         batch = agent.run.storage.sample(8)
         wide = dataclasses.replace(batch, reward=batch.reward.double())
         before = update.calls, update.eager_calls
@@ -72,7 +72,7 @@ def test_an_update_that_cannot_be_traced_runs_eagerly_and_the_reason_is_said(
 ) -> None:
     with made(algorithm=Reads, verbose=1) as agent:
         agent.learn(STEPS)
-        update, flat = agent.run.update, agent.run.parameters.flat.clone()
+        update, flat = compiled(agent), agent.run.parameters.flat.clone()
     assert not update.reports and list(update.reasons) == [""]
     printed = capfd.readouterr().err
     assert "compile: the update of stand-in runs eagerly: " in printed
@@ -93,18 +93,18 @@ class Counts(StandIn):
 def test_an_update_that_counts_in_python_runs_eagerly_for_a_graph_would_not_count() -> None:
     with made(algorithm=Counts) as agent:
         agent.learn(80)
-        assert "Counts.seen" in agent.run.update.reasons[""]
+        assert "Counts.seen" in compiled(agent).reasons[""]
         # Twice before it was noticed: traced, and tried once before its state was looked at.
-        assert agent.run.update.calls == 20 and 20 <= agent.run.algorithm.seen <= 22
+        assert compiled(agent).calls == 20 and 20 <= agent.run.algorithm.seen <= 22
 
 
 def test_an_attribute_that_was_set_between_two_trainings_is_noticed() -> None:
     with made(algorithm=Weighs) as agent:
         agent.learn(100)
-        assert agent.run.update.reports
+        assert compiled(agent).reports
         agent.run.algorithm.factor = 3.0
         agent.learn(100, reset_num_timesteps=False)
-        assert "changed" in agent.run.update.reasons[""]
+        assert "changed" in compiled(agent).reasons[""]
         found = agent.run.parameters.flat.clone()
     with made(algorithm=Weighs, plugins=[Variant(Weighs)]) as agent:
         agent.learn(100)
@@ -129,7 +129,7 @@ class Alternates(StandIn):
 def test_every_key_of_a_batch_is_a_graph_of_its_own() -> None:
     with made(algorithm=Alternates) as agent:
         agent.learn(80)
-        assert sorted(agent.run.update.reports) == [("once", 8), ("twice", 8)]
+        assert sorted(compiled(agent).reports) == [("once", 8), ("twice", 8)]
         assert torch.allclose(agent.run.parameters.flat, eagerly(Alternates, steps=80), atol=1e-6)
 
 
@@ -149,7 +149,7 @@ class Nested(StandIn):
 def test_a_tensor_that_is_not_found_in_the_batch_is_never_mistaken_for_one_that_stays() -> None:
     with made(algorithm=Nested) as agent:
         agent.learn(STEPS)
-        assert "not a field of the batch nor in a mapping" in agent.run.update.reasons[""]
+        assert "not a field of the batch nor in a mapping" in compiled(agent).reasons[""]
         assert torch.allclose(agent.run.parameters.flat, eagerly(Nested), atol=1e-6)
 
 
@@ -166,7 +166,7 @@ class Twice(StandIn):
 def test_one_tensor_in_two_fields_is_not_taken_to_be_always_one() -> None:
     with made(algorithm=Twice) as agent:
         agent.learn(STEPS)
-        assert agent.run.update.reasons == {"": "two fields of the batch are one tensor"}
+        assert compiled(agent).reasons == {"": "two fields of the batch are one tensor"}
         assert torch.allclose(agent.run.parameters.flat, eagerly(Twice), atol=1e-6)
 
 
@@ -185,7 +185,7 @@ class Replaces(StandIn):
 def test_a_tensor_that_is_another_at_every_update_is_noticed_at_the_third() -> None:
     with made(algorithm=Replaces) as agent:
         agent.learn(STEPS)
-        assert "changed" in agent.run.update.reasons[""]
+        assert "changed" in compiled(agent).reasons[""]
         assert torch.allclose(agent.run.parameters.flat, eagerly(Replaces), atol=1e-6)
 
 
@@ -201,7 +201,7 @@ class Differs(StandIn):
 def test_a_graph_that_makes_another_step_than_the_eager_update_is_not_used() -> None:
     with made(algorithm=Differs) as agent:
         agent.learn(STEPS)
-        assert agent.run.update.reasons == {
+        assert compiled(agent).reasons == {
             "": "compiled, its step differs by 10% from the eager one"
         }
         assert agent.run.parameters.flat.equal(eagerly(Differs))
@@ -240,4 +240,4 @@ def test_an_update_whose_metrics_are_no_dict_is_the_algorithms_fault() -> None:
     with made(algorithm=Forgets) as agent:
         with pytest.raises(BrokenPlugin, match=r"update 1 returned Update\(metrics=None\)"):
             agent.learn(20)
-        assert agent.run.update.reasons == {"": "its metrics are not a dict"}
+        assert compiled(agent).reasons == {"": "its metrics are not a dict"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from compiled_runs import Weighs, eagerly, made
+from compiled_runs import Weighs, compiled, eagerly, made
 
 from rlk_compile.trace import Trace
 
@@ -16,7 +16,7 @@ def learnt(**settings: Any) -> tuple[Any, torch.Tensor]:
     """The report of a compiled update, and the parameters after a few updates."""
     with made(backend="inductor", **settings) as agent:
         agent.learn(80)
-        (report,) = agent.run.update.reports.values()
+        (report,) = compiled(agent).reports.values()
         return report, agent.run.parameters.flat.clone()
 
 
@@ -62,7 +62,7 @@ def test_without_a_compiler_it_runs_eagerly_and_says_what_to_install(
     monkeypatch.setattr("rlk_compile.update.compiler", lambda: None)
     with made(compile={"backend": "inductor", "passes": []}, verbose=1) as agent:
         agent.learn(40)
-        assert agent.run.update.reasons
+        assert compiled(agent).reasons
     assert "no C++ compiler was found, which inductor needs on a CPU: install g++" in (
         capfd.readouterr().err
     )

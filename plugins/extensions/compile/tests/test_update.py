@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from compiled_runs import MATCH, STEPS, eagerly, made, parameters
+from compiled_runs import MATCH, STEPS, compiled, eagerly, made, parameters
 
 import rlk
 from rlk.hookspecs import hookimpl
@@ -22,7 +22,7 @@ from rlk_testing.stand_ins import StandIn
 def test_updates_are_one_graph_and_learn_what_they_learn_without() -> None:
     with made() as agent:
         agent.learn(STEPS)
-        update, flat = agent.run.update, agent.run.parameters.flat.clone()
+        update, flat = compiled(agent), agent.run.parameters.flat.clone()
     ((key, size),) = update.reports
     assert (key, size, update.reasons) == ("", 8, {})
     assert update.calls == STEPS // 4 and update.eager_calls == 0
@@ -44,14 +44,14 @@ def test_after_three_calls_conditions_are_looked_at_now_and_then(
 
         monkeypatch.setattr(Scope, "describe", describe)
         for _ in range(600):
-            agent.run.update(agent.run.storage.sample(8), agent.run.optimise)
+            compiled(agent)(agent.run.storage.sample(8), agent.run.optimise)
     assert len(looks) == 1, "once in CHECK_EVERY = 512 calls"
 
 
 def test_dynamo_is_left_out_once_it_has_traced(monkeypatch: pytest.MonkeyPatch) -> None:
     with made() as agent:
         agent.learn(4)
-        assert agent.run.update.reports
+        assert compiled(agent).reports
         monkeypatch.setattr(Trace, "__call__", None)
         agent.learn(STEPS, reset_num_timesteps=False)
 
@@ -64,7 +64,7 @@ def test_no_pass_is_made_ready_for_a_backend_that_has_none(monkeypatch: pytest.M
     )
     with made() as agent:
         agent.learn(4)
-        assert agent.run.update.reports
+        assert compiled(agent).reports
     assert asked == [()], "one would wait for the C++ compiler for nothing"
 
 
@@ -79,7 +79,7 @@ def test_a_resumed_run_ends_bit_for_bit_where_the_uninterrupted_one_does() -> No
         for agent in (first, other):
             agent.learn(100, reset_num_timesteps=False)
         assert first.run.parameters.flat.equal(other.run.parameters.flat)
-        assert other.run.update.reports
+        assert compiled(other).reports
 
 
 def test_trying_it_out_leaves_no_trace_in_what_is_learnt() -> None:
@@ -95,7 +95,7 @@ def test_trying_it_out_leaves_no_trace_in_what_is_learnt() -> None:
     with made(algorithm=Adds, learning_rate=0.0) as agent:
         before = agent.run.policy.vf.out.bias.item()
         agent.learn(4 * batches)
-        assert agent.run.update.reports
+        assert compiled(agent).reports
         assert agent.run.policy.vf.out.bias.item() == pytest.approx(before + batches)
 
 
@@ -105,14 +105,14 @@ def test_a_loss_that_is_not_finite_is_skipped_and_named_as_without() -> None:
         with pytest.raises(rlk.errors.NotFinite, match=r"loss|gradient"):
             agent.learn(STEPS)
         assert bool(agent.run.parameters.flat.isfinite().all())
-        assert agent.run.update.reports
+        assert compiled(agent).reports
 
 
 def test_a_learning_rate_that_falls_needs_no_second_graph() -> None:
     settings = {"learning_rate": lambda remaining: 0.05 * remaining}
     with made(**settings) as agent:
         agent.learn(STEPS)
-        assert len(agent.run.update.reports) == 1 and not agent.run.update.reasons
+        assert len(compiled(agent).reports) == 1 and not compiled(agent).reasons
         assert torch.allclose(agent.run.parameters.flat, eagerly(**settings), atol=1e-6)
 
 
@@ -126,7 +126,7 @@ def test_a_learning_rate_that_is_changed_on_the_way_needs_no_second_graph() -> N
     with made(**settings) as agent, made(**settings) as stopped:
         agent.learn(STEPS, callback=change)
         stopped.learn(STEPS // 2)
-        assert len(agent.run.update.reports) == 1 and not agent.run.update.reasons
+        assert len(compiled(agent).reports) == 1 and not compiled(agent).reasons
         assert agent.run.parameters.flat.equal(stopped.run.parameters.flat)
 
 
@@ -151,7 +151,7 @@ def test_a_wrapper_around_losses_is_in_the_graph() -> None:
 
     with made(Decay()) as agent:
         agent.learn(STEPS)
-        assert agent.run.update.reports, agent.run.update.reasons
+        assert compiled(agent).reports, compiled(agent).reasons
         decayed = agent.run.parameters.flat.clone()
     plain = rlk.make(
         "stand-in", kernel=stand_in_kernel(discover=True), env=MATCH, seed=2, n_threads=1,
@@ -175,7 +175,7 @@ def test_it_says_what_it_did_once_and_logs_what_it_cost(
 
     with made(Rows(), verbose=1, log_interval=1) as agent:
         agent.learn(STEPS)
-        seconds = agent.run.update.seconds
+        seconds = compiled(agent).seconds
     printed = capfd.readouterr().err
     assert printed.count("compile: ") == 1
     assert "the update of stand-in is one graph, compiled in" in printed

@@ -1,4 +1,4 @@
-"""The hooks of `flush-denormals`: from the end of a collection to the end of its updates.
+"""The hooks of `flush-denormals`.
 
 Where a ReLU is never active, a weight has no gradient, and Adam's average of the gradient halves
 every seven updates. After some 800 it is denormal, and it stays so, as the smallest of them times
@@ -7,7 +7,8 @@ every seven updates. After some 800 it is denormal, and it stays so, as the smal
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class FlushDenormals:
-    """Lets the processor take denormal numbers for zeros while a run learns, not while it collects.
+    """Lets the processor take denormal numbers for zeros during updates.
 
     So environments, callbacks and evaluations compute as always. The processor's mode is one of a
     thread, so nothing is changed where torch has several.
@@ -34,23 +35,23 @@ class FlushDenormals:
         self._wanted = on_one_thread and not is_flushing()
 
     @hookimpl(trylast=True)
-    def rlk_rollout_end(self) -> None:
-        self._set(True)
+    def rlk_wrap_update(self) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Around all other wrappers: a compiled update cannot contain it."""
+        from torch import set_flush_denormal
 
-    @hookimpl(tryfirst=True)
-    def rlk_update_end(self) -> None:
-        self._set(False)
+        def wrap(update: Callable[..., Any]) -> Callable[..., Any]:
+            def flushing(batch: Any, optimise: Any) -> Any:
+                if not self._wanted:
+                    return update(batch, optimise)
+                set_flush_denormal(True)
+                try:
+                    return update(batch, optimise)
+                finally:
+                    set_flush_denormal(False)
 
-    @hookimpl(tryfirst=True)
-    def rlk_training_end(self) -> None:
-        """Also after an error."""
-        self._set(False)
+            return flushing
 
-    def _set(self, flush: bool) -> None:
-        if self._wanted:
-            import torch
-
-            torch.set_flush_denormal(flush)
+        return wrap
 
 
 def is_flushing() -> bool:
