@@ -84,7 +84,7 @@ class AsksNoTarget(DQN):
 class ReportsTheMean(DQN):
     def update(self, batch, optimise):
         found = super().update(batch, optimise)
-        return dataclasses.replace(found, td_error=found.td_error.mean().expand(len(batch.reward)))
+        return found._replace(td_error=found.td_error.mean().expand(len(batch.reward)))
 
 
 class NeverActs(DQN):

@@ -70,20 +70,20 @@ class DQN:
         loss = optimise("q", self.loss, batch, target)
         return Update(loss.metrics, td_error=loss.outputs["td_error"])
 
-    @torch.no_grad()
     def q_target(self, batch: Batch) -> Tensor:
-        """The target of Q(s, a), float [B]."""
+        """The target of Q(s, a), float [B], without a graph: the target network has none."""
         (next_q_target,) = self.target.module(batch.next_observation, "qf")
         if not self.config.double_q:
             return losses.q_target(batch.reward, batch.discount, next_q_target)
-        (next_q,) = self.policy(batch.next_observation, "qf")
+        with torch.no_grad():
+            (next_q,) = self.policy(batch.next_observation, "qf")
         return losses.double_q_target(batch.reward, batch.discount, next_q, next_q_target)
 
     def loss(self, batch: Batch, target: Tensor) -> Loss:
         (q_all,) = self.policy(batch.observation, "qf")
-        q = q_all.gather(1, batch.action.unsqueeze(1)).squeeze(1)
-        value = losses.huber_loss(q, target, batch.weight)
-        return Loss(value, metrics={"loss": value}, outputs={"td_error": q - target})
+        error = q_all.gather(1, batch.action.unsqueeze(1)).squeeze(1) - target
+        value = losses.huber_loss(error, batch.weight)
+        return Loss(value, metrics={"loss": value}, outputs={"td_error": error})
 
     # ---- state ----------------------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ Shapes: B transitions, A discrete actions.
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
-from torch.nn import functional
 
 
 def q_target(reward: Tensor, discount: Tensor, next_q_target: Tensor) -> Tensor:
@@ -36,13 +36,15 @@ def double_q_target(
     return reward + discount * chosen
 
 
-def huber_loss(q: Tensor, target: Tensor, weight: Tensor) -> Tensor:
-    """E[weight * huber(q - target)], 0-dim: quadratic within 1 and linear beyond.
+def huber_loss(error: Tensor, weight: Tensor) -> Tensor:
+    """E[weight * huber(e)], 0-dim: quadratic within 1 and linear beyond.
 
-    huber(e) = e^2 / 2 for |e| <= 1, else |e| - 1 / 2. Its gradient is e clipped to -1 to 1, as in
-    the paper.
+    With c, the error e clipped to -1 to 1, huber(e) = c (e - c / 2): e^2 / 2 for |e| <= 1, else
+    |e| - 1 / 2. Its derivative is c, as in the paper.
 
     Args:
-        q, target, weight: float [B]; only q is differentiated.
+        error: float [B], Q(s, a) - y.
+        weight: float [B]; not differentiated.
     """
-    return (weight * functional.huber_loss(q, target, reduction="none")).mean()
+    clipped = error.detach().clamp(-1.0, 1.0)
+    return torch.dot(weight * clipped / weight.numel(), torch.sub(error, clipped, alpha=0.5))

@@ -116,7 +116,7 @@ class StepCollector:
                 extras = {**extras, **infos["kept"]}
             returns += reward
             lengths += 1
-            final = self._ended(start, infos) if start.any() else _NOTHING_FINAL
+            final = self._ended(start, infos) if np.count_nonzero(start) else _NOTHING_FINAL
             step = Step(
                 observation, action, reward, terminated, truncated, following, final, extras
             )

@@ -59,7 +59,8 @@ def _hidden_layers(module: Layers) -> Forward:
     if len(module.layers) and module.act_fun not in ACTIVATIONS:
         raise StaysInTorch(f"activation {module.act_fun}")
     layers = [_arrays(layer) for layer in module.layers]
-    norms = [_layer_norm(norm) for norm in module.norms] or [_unchanged] * len(layers)
+    norms: list[Forward | None] = [_layer_norm(norm) for norm in module.norms]
+    norms = norms or [None] * len(layers)
     act = ACTIVATIONS.get(str(module.act_fun), _unchanged)
 
     def forward(x: Array) -> Array:
@@ -68,7 +69,7 @@ def _hidden_layers(module: Layers) -> Forward:
         for (weight, bias), norm in zip(layers, norms, strict=True):
             x = x.dot(weight)
             x += bias
-            act(norm(x))
+            act(x if norm is None else norm(x))
         return x
 
     return forward

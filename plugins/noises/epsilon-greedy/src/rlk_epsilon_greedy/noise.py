@@ -54,7 +54,7 @@ class EpsilonGreedyActor:
         # One draw decides both: below epsilon, draw / epsilon is uniform and picks the action.
         draw = self._rng.random(len(episode_start))
         epsilon = self.epsilon()
-        if draw.min() >= epsilon:
+        if not np.count_nonzero(draw < epsilon):
             return self.actor.act(observation, carry, episode_start, deterministic)
         action = np.minimum(draw * (self._n / epsilon), self._n - 1).astype(np.int64)
         extras: Any = {}

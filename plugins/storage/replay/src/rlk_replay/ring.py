@@ -46,6 +46,8 @@ class Ring:
         self._frames = Frames(self.leaves, frame_stack, n_envs, zeros)
         self._kept, self._has_stacks = self._frames.kept, bool(self._frames)
         self._record = record_dtype(self._kept, schema)
+        #: The field of the record for each leaf, or None for one with an array of its own.
+        self._fields = [leaf.name if is_packed(leaf) else None for leaf in self._kept]
         self.extra_names = tuple(schema.extras)
         self._aside = Aside(self._kept, n_envs, zeros)
         self._latest_rows = np.arange(n_envs)
@@ -63,10 +65,10 @@ class Ring:
         table = self._zeros((rows, self.n_envs), self._record)
         self._records = table.reshape(-1)
         self._observations = [
-            table[leaf.name]
-            if is_packed(leaf)
-            else self._zeros((rows, self.n_envs, *leaf.shape), leaf.dtype)
-            for leaf in self._kept
+            self._zeros((rows, self.n_envs, *leaf.shape), leaf.dtype)
+            if field is None
+            else table[field]
+            for leaf, field in zip(self._kept, self._fields, strict=True)
         ]
         self._action, self._reward = table["action"], table["reward"]
         self._terminated, self._truncated = table["terminated"], table["truncated"]
@@ -173,14 +175,14 @@ class Ring:
         rows = slot + self._offsets(length, self.n_envs)
         records = self._records.take(rows, mode="wrap")
         observations = [
-            np.ascontiguousarray(records[leaf.name]) if is_packed(leaf) else _take_rows(store, rows)
-            for leaf, store in zip(self._kept, self._observations, strict=True)
+            _take_rows(store, rows) if field is None else np.ascontiguousarray(records[field])
+            for field, store in zip(self._fields, self._observations, strict=True)
         ]
         aside = records["aside"]
         if length == 1:
             after: Any = 1
             steps, source = self._one_step(len(slot)), aside[0]
-            ends = np.nonzero(source >= 0)[0]
+            (ends,) = (source >= 0).nonzero()
             source = source[ends] if len(ends) else source
         else:
             stops = aside[:-1] >= 0
@@ -273,8 +275,8 @@ class Ring:
 
     def _large(self) -> list[Array]:
         """The observations that are not in the records."""
-        pairs = zip(self._kept, self._observations, strict=True)
-        return [store for leaf, store in pairs if not is_packed(leaf)]
+        pairs = zip(self._fields, self._observations, strict=True)
+        return [store for field, store in pairs if field is None]
 
     def layout(self) -> State:
         """Sizes, and the dtype and shape of all that is kept, to compare a checkpoint with."""
