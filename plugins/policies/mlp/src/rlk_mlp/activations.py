@@ -57,7 +57,6 @@ def activation(asked: str | Activation | type[nn.Module]) -> str | Activation:
     return found
 
 
-def activated(act_fun: str | Activation, x: Tensor) -> Tensor:
-    """The activation of a layer's fresh output, which may be overwritten."""
-    act = ACTIVATIONS[act_fun] if isinstance(act_fun, str) else act_fun
-    return act(x)
+def function_of(act_fun: str | Activation) -> Activation:
+    """The activation as a function of a layer's fresh output, which it may overwrite."""
+    return ACTIVATIONS[act_fun] if isinstance(act_fun, str) else act_fun

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rlk_mlp.activations import activated, activation
+from rlk_mlp.activations import activation, function_of
 from rlk_mlp.config import LayersConfig
 from rlk_mlp.layers import initialise
 
@@ -49,12 +49,13 @@ class BatchedLayers(nn.Module):
 
     def forward(self, x: Tensor, n_copies: int | None = None) -> Tensor:
         x = x.expand(n_copies or self.n_copies, *x.shape)
+        act = function_of(self.act_fun)
         for weight, bias, *norm in self._layers_of(n_copies):
             x = torch.baddbmm(bias, x, weight)
             if norm:
                 scale, shift = norm
                 x = torch.addcmul(shift, F.layer_norm(x, x.shape[-1:]), scale)
-            x = activated(self.act_fun, x)
+            x = act(x)
         return x
 
     def _layers_of(self, n_copies: int | None) -> list[tuple[Tensor, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rlk_mlp.activations import activated, activation
+from rlk_mlp.activations import activation, function_of
 from rlk_mlp.config import LayersConfig
 from rlk_networks import Linear
 
@@ -54,17 +54,18 @@ class Layers(nn.Module):
             initialise(weight.T, bias, config.init)
         self.norms = nn.ModuleList(nn.LayerNorm(size) for size in sizes if config.layer_norm)
         # Calling a module takes half as long as its product, a sixth of a small network's forward.
-        self._weights_and_biases: list[tuple[Any, Any]] = [
-            (layer.weight, layer.bias) for layer in self.layers
+        norms: list[Any] = list(self.norms) or [None] * len(sizes)
+        self._parts: list[tuple[Any, Any, Any]] = [
+            (layer.weight, layer.bias, norm) for layer, norm in zip(self.layers, norms, strict=True)
         ]
 
     def forward(self, x: Tensor) -> Tensor:
-        x = x.flatten(1)
-        for number, (weight, bias) in enumerate(self._weights_and_biases):
+        if x.dim() > 2:
+            x = x.flatten(1)
+        act = function_of(self.act_fun)
+        for weight, bias, norm in self._parts:
             x = torch.addmm(bias, x, weight)
-            if len(self.norms):
-                x = self.norms[number](x)
-            x = activated(self.act_fun, x)
+            x = act(x if norm is None else norm(x))
         return x
 
 

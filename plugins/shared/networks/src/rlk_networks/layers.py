@@ -1,4 +1,8 @@
-"""The layers that heads are made of. B batch, F features, S size."""
+"""The layers that heads are made of. B batch, F features, S size.
+
+They keep what `forward` needs in tuples, too: torch looks up a parameter or a submodule by a method
+in Python, which takes as long as the activation of a small layer.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +24,11 @@ class Linear(nn.Module):
         self.weight = nn.Parameter(torch.empty(features, size))
         self.bias = nn.Parameter(torch.zeros(size))
         nn.init.orthogonal_(self.weight.detach().T, gain=gain)
+        self._parts = self.bias, self.weight
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.addmm(self.bias, x, self.weight)
+        bias, weight = self._parts
+        return torch.addmm(bias, x, weight)
 
 
 class Head(nn.Module):
@@ -31,9 +37,12 @@ class Head(nn.Module):
     def __init__(self, trunk: nn.Module, out: nn.Module) -> None:
         super().__init__()
         self.trunk, self.out = trunk, out
+        self._parts = trunk, out
 
     def forward(self, features: Tensor) -> Tensor:
-        return cast(Tensor, self.out(self.trunk(features)))
+        trunk, out = self._parts
+        result: Tensor = out(trunk(features))
+        return result
 
 
 class Part(nn.Module):

@@ -7,7 +7,7 @@ algorithm.
 from __future__ import annotations
 
 import copy
-from typing import Any, cast
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -34,6 +34,7 @@ class Policy(nn.Module):
         self.shared = shared
         for name, head in heads.items():
             self.add_module(name, head)
+        self._heads = dict(heads)  # see layers.py
 
     def add_filter(self, module: nn.Module) -> None:
         """Pass preprocessed observations through a module before the encoder.
@@ -52,12 +53,13 @@ class Policy(nn.Module):
 
     def encode(self, observation: Any) -> Tensor:
         """Raw observations [B, ...] to features [B, F]."""
-        return cast(Tensor, self.shared(self.preprocess(observation)))
+        features: Tensor = self.shared(self.preprocess(observation))
+        return features
 
     def forward(self, observation: Any, *names: str) -> tuple[Any, ...]:
         """The outputs of the named heads for raw observations [B, ...]."""
         features = self.encode(observation)
-        return tuple([getattr(self, name)(features) for name in names])
+        return tuple([self._heads[name](features) for name in names])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Policy:
         """A copy with its own parameters and the same filters."""
