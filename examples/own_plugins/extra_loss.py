@@ -1,7 +1,5 @@
 """A term beside the algorithm's own loss: large weights cost something."""
 
-import dataclasses
-
 import rlk
 
 
@@ -19,7 +17,7 @@ class WeightDecay:
                 parameters = run.optimise.groups[group].parameters
                 penalty = self.strength * sum(one.square().sum() for one in parameters)
                 metrics = {**loss.metrics, "penalty": penalty.detach()}
-                return dataclasses.replace(loss, value=loss.value + penalty, metrics=metrics)
+                return loss._replace(value=loss.value + penalty, metrics=metrics)
 
             return with_penalty
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import attrs
 import pytest
 import torch
@@ -27,8 +25,8 @@ def spoils(update: int, **what):
                 return found
             if "metric" in what:
                 metrics = {**found.metrics, what["metric"]: torch.tensor(float("nan"))}
-                return dataclasses.replace(found, metrics=metrics)
-            return dataclasses.replace(found, value=found.value * float("inf"))
+                return found._replace(metrics=metrics)
+            return found._replace(value=found.value * float("inf"))
 
     return Spoils
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -37,11 +37,17 @@ class Objective:
     loss_fn: LossFn
     args: tuple[Any, ...]
     communicator: Communicator
+    logged: Set[str] = frozenset()  #: names of the loss's own metrics, once it is computed
 
-    def __post_init__(self) -> None:
-        self.mean = self.communicator.mean  #: of a tensor, over ranks
-        self.agree = self.communicator.agree  #: on rank 0's value, to steer control flow
-        self.logged: Set[str] = frozenset()  #: names of the loss's own metrics, once it is computed
+    @property
+    def mean(self) -> Callable[[Tensor], Tensor]:
+        """Of a tensor, over ranks."""
+        return self.communicator.mean
+
+    @property
+    def agree(self) -> Callable[[Any], Any]:
+        """On rank 0's value, to steer control flow."""
+        return self.communicator.agree
 
     def evaluate(self) -> Loss:
         """The loss at the current parameters, without a gradient."""
@@ -57,7 +63,7 @@ class Objective:
         loss = self._loss()
         gradient = _gradient(loss.value, self.group)
         if loss.accept is not None:
-            loss = replace(loss, accept=self._everywhere(loss.accept))
+            loss = loss._replace(accept=self._everywhere(loss.accept))
         return loss, self.mean(gradient)
 
     def differentiable(self) -> Loss:
@@ -218,7 +224,7 @@ class Optimiser:
             return loss
         own = objective.logged
         named = {key if key in own else f"{key}_{group}": loss.metrics[key] for key in loss.metrics}
-        return replace(loss, metrics=named)
+        return loss._replace(metrics=named)
 
     def _wrapped_loss(self, group: str, loss_fn: LossFn, arguments: int) -> LossFn:
         """The loss in its wrappers, made once per function: bound methods compare equal."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from rlk.running.clock import Clock
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+#: An empty mapping that nobody can add to.
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Step(NamedTuple):
@@ -77,20 +81,18 @@ class Batch:
     key: str = ""  #: which of an algorithm's alternating updates this is; static under compile
 
 
-@dataclass(frozen=True)
-class Loss:
+class Loss(NamedTuple):
     """What a loss function returns; 0-dim tensors where no shape is given."""
 
     value: Tensor  #: to be minimised
     distribution: Tensor | None = None  #: [B, P], flat parameters, for divergences and samples
     prediction: Tensor | None = None  #: float [B], outputs fitted by squared error (values)
     accept: Tensor | None = None  #: bool; if it is False, the step is not taken
-    metrics: Mapping[str, Tensor] = field(default_factory=dict)  #: to log
-    outputs: Mapping[str, Tensor] = field(default_factory=dict)  #: for the algorithm (`td_error`)
+    metrics: Mapping[str, Tensor] = NOTHING  #: to log
+    outputs: Mapping[str, Tensor] = NOTHING  #: for the algorithm (`td_error`)
 
 
-@dataclass(frozen=True)
-class Update:
+class Update(NamedTuple):
     """What one update of an algorithm reports."""
 
     metrics: Mapping[str, Tensor]  #: 0-dim, by name; they stay tensors until somebody reads them

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import fx
 
+from rlk.records import Loss
 from rlk.registry.kernel import Kernel
 from rlk_compile import sources as source_files
 from rlk_compile.conditions import Scope, Unknown, described, tells_apart
@@ -96,6 +97,10 @@ def test_sources_are_the_files_of_code_and_of_values_but_torchs_and_pythons_own(
     found = sources([hashed.__code__, os.path.join.__code__], [Recipe, torch.nn.Linear, len])
     assert {Path(file).name for file in found} == {"sources.py", "recipe.py"}
     assert unchanged(found)
+
+
+def test_the_constructor_of_a_named_tuple_belongs_to_its_class() -> None:
+    assert {Path(file).name for file in sources([], [Loss, Loss.__new__])} == {"records.py"}
 
 
 def test_a_file_that_has_changed_is_noticed(

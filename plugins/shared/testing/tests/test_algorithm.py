@@ -50,7 +50,7 @@ class IgnoresItsStream(StandIn):
 class DrawsGlobally(StandIn):
     def loss(self, batch):
         found = super().loss(batch)
-        return dataclasses.replace(found, value=found.value * (1 + 1e-9 * np.random.rand()))
+        return found._replace(value=found.value * (1 + 1e-9 * np.random.rand()))
 
 
 class SeedsGlobally(StandIn):
@@ -93,9 +93,7 @@ class PairsEveryTwo(StandIn):
 
     def loss(self, batch):
         (value,) = self.policy(batch.observation, "vf")
-        return dataclasses.replace(
-            super().loss(batch), value=(value - batch.reward).square().mean()
-        )
+        return super().loss(batch)._replace(value=(value - batch.reward).square().mean())
 
 
 class PairsInMse(StandIn):
@@ -116,7 +114,7 @@ class ReplacesParameters(StandIn):
 class LearnsNothing(StandIn):
     def loss(self, batch):
         found = super().loss(batch)
-        return dataclasses.replace(found, value=found.value * 0.0)
+        return found._replace(value=found.value * 0.0)
 
 
 class NeverUpdates(StandIn):
@@ -132,7 +130,7 @@ class ForgetsItsCounter(StandIn):
     def loss(self, batch):
         self.count += 1
         found = super().loss(batch)
-        return dataclasses.replace(found, value=found.value / self.count)
+        return found._replace(value=found.value / self.count)
 
 
 class SchedulesByUpdates(StandIn):

@@ -214,13 +214,13 @@ class FillsGrad(Momentum):
 
 class DropsMetrics(Momentum):
     def step(self, objective):
-        return dataclasses.replace(super().step(objective), metrics={}, outputs={})
+        return super().step(objective)._replace(metrics={}, outputs={})
 
 
 class ReadsItsMetrics(Momentum):
     def step(self, objective):
         found = super().step(objective)
-        return dataclasses.replace(found, metrics={**found.metrics, "norm": 1.0})
+        return found._replace(metrics={**found.metrics, "norm": 1.0})
 
 
 MOMENTUM = attrs.evolve(COMPONENTS["optimisers"], factory=Momentum)

@@ -22,6 +22,8 @@ _FOLDERS = str(Path(torch.__file__).parent), sysconfig.get_path("stdlib")
 _INSTALLED = sysconfig.get_path("purelib"), sysconfig.get_path("platlib")
 #: Prefixes of file names of generated code (dataclasses, attrs) and of Python's frozen modules.
 _MADE = ("<string>", "<attrs generated", "<frozen")
+#: The prefix of the module that the constructor of a named tuple says it is from.
+_NAMED_TUPLE = "namedtuple_"
 _STARTED = time.time()
 
 
@@ -40,7 +42,7 @@ def sources(code: Iterable[types.CodeType], values: Iterable[Any]) -> Sources:
     for value in values:
         owner = value if inspect.ismodule(value) or hasattr(value, "__qualname__") else type(value)
         name = owner.__name__ if inspect.ismodule(owner) else getattr(owner, "__module__", None)
-        if name and name.partition(".")[0] not in _KNOWN:
+        if name and name.partition(".")[0] not in _KNOWN and not name.startswith(_NAMED_TUPLE):
             files.add(getattr(sys.modules.get(name), "__file__", None) or f"<{name}>")
     return {file: hashed(file) for file in sorted(files)}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rlk import hookimpl
 
 
@@ -43,7 +41,7 @@ class Spoils:
                 loss = loss_fn(*arguments)
                 self.calls += 1
                 if run.communicator.rank == 1 and self.calls == 20:
-                    return replace(loss, value=loss.value * float("nan"))
+                    return loss._replace(value=loss.value * float("nan"))
                 return loss
 
             return spoilt

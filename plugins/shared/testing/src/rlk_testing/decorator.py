@@ -66,7 +66,7 @@ class DecoratorContract(Contract):
         assert set(methods) == set(declared), f"it has methods {methods} and declares {declared}"
 
     def test_what_it_needs_is_what_some_update_could_report(self) -> None:
-        known = set(Update.__dataclass_fields__) - {"metrics"}
+        known = set(Update._fields) - {"metrics"}
         strange = set(self.record().needs) - known
         assert not strange, f"no update reports {strange}; an Update has {sorted(known)}"
 
