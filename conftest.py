@@ -3,14 +3,14 @@
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
 # Every interpreter that a test starts would compile all of rlk anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
-# There are as many processes as cores: threads of torch would fight for them.
+# There are more processes than cores: threads of torch would fight for them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Tests that have a cache folder of their own would wait for the C++ compiler each.
 _CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -21,6 +21,12 @@ os.fsync = lambda fd: None
 
 #: In `tests/`, which `pyproject.toml` puts on the path; only here is it found by every process.
 pytest_plugins = ["combinations"]
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """One process more than there are cores: many tests wait for programs that they start."""
+    return (yield) + 1
 
 
 @pytest.hookimpl(wrapper=True)

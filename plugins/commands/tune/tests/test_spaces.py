@@ -21,7 +21,7 @@ from rlk_tune.usual_ranges import UsualRanges, algorithms
 CONTINUOUS = ("ddpg", "sac", "td3")
 EVERY = ["a2c", "acer", "acktr", "ddpg", "dqn", "ppo", "ppo1", "ppo2", "sac", "td3", "trpo"]
 FIELDS = {"trials": 1, "evaluations": 2, "episodes": 1, "sampler": "random", "pruner": "none"}
-DRAWS = 40
+DRAWS = 10
 
 
 def test_there_are_ranges_for_every_algorithm_of_the_documentation() -> None:

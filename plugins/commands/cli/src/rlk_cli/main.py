@@ -5,6 +5,8 @@ A command is imported when it is called, so `rlk --help` starts without torch, g
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from typing import Any
 
@@ -76,6 +78,7 @@ def _say_what_is_in(group: click.Group) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """The entry point of `rlk` and of `python -m rlk`; never returns."""
     open_closed_streams()
+    _collect_garbage_rarely()
     arguments = sys.argv[1:] if arguments is None else arguments
     plain = [argument for argument in arguments if argument != "--debug"]
     try:
@@ -91,6 +94,15 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         code = _print_error(error, plain)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _collect_garbage_rarely() -> None:
+    """Importing torch makes some 100,000 objects that stay, and each collection visits them all.
+
+    Visiting them less often, and not once more at the end, saves a fifth of a short program.
+    """
+    gc.set_threshold(10_000)
+    atexit.register(gc.freeze)
 
 
 def _print_error(error: Exception, arguments: list[str]) -> int:
