@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import importlib.metadata
+import os
 import sys
 
 import numpy as np
@@ -54,6 +55,14 @@ def test_the_innermost_line_of_rlk_is_named_and_the_component_that_called_it(pac
     assert (component.owner, component.line) == ("my-learner 1.2", 4)
     assert str(component).startswith("  in my-learner 1.2, ")
     assert str(component).endswith("my_learner.py:4: return rlk_sums.total(1)")
+
+
+def test_a_folder_whose_name_begins_as_that_of_the_virtual_environment_is_the_users(monkeypatch):
+    here = os.path.dirname(__file__)
+    monkeypatch.setattr(fault_place.sys, "prefix", here[:-1])
+    assert len(raised(lambda: 1 / 0)) == 1
+    monkeypatch.setattr(fault_place.sys, "prefix", here)
+    assert raised(lambda: 1 / 0) == []
 
 
 def test_a_file_of_the_users_is_named_by_its_name():

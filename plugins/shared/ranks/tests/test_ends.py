@@ -40,7 +40,7 @@ def test_an_exception_on_one_rank(ranks, programs):
     assert "rank 0 of 2 failed" not in printed
 
 
-@under("mpi")
+@under()  # it ends as an exception does
 def test_a_non_finite_reward_on_one_rank(ranks, programs):
     code, printed = ranks.rlk(*trouble(ranks, programs, "no-number", "--timesteps", 100_000))
     assert code == 1 and "rank 1 of 2 failed, and all end:\n" in printed, printed

@@ -81,4 +81,5 @@ def _library(package: str) -> str | None:
 
 def _is_installed(file: str) -> bool:
     """Whether a file is Python's or an installed package's, or compiled from Cython."""
-    return file.startswith((sys.base_prefix, sys.prefix)) or file.endswith(".pyx")
+    folders = (os.path.join(prefix, "") for prefix in (sys.base_prefix, sys.prefix))
+    return file.startswith(tuple(folders)) or file.endswith(".pyx")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import PlanError
@@ -12,8 +13,6 @@ from rlk_testing.contract import one_thread
 from rlk_testing.observer import CallbackContract, inside
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rlk.agent import Agent
 
 ROWS: tuple[dict[str, float], ...] = (
@@ -77,8 +76,8 @@ class LoggerContract(CallbackContract):
         with one_thread(), load(saved, kernel=self.kernel(), **again) as agent:
             agent.learn(self.timesteps, reset_num_timesteps=False)
 
-    def test_a_run_without_a_folder_writes_nothing(self, tmp_path: Path) -> None:
-        with inside(tmp_path):
+    def test_a_run_without_a_folder_writes_nothing(self) -> None:
+        with tempfile.TemporaryDirectory() as folder, inside(Path(folder)):
             try:
                 with self.agent(out=None) as agent:
                     agent.learn(self.timesteps)
@@ -86,4 +85,4 @@ class LoggerContract(CallbackContract):
                 assert "out" in str(error), (
                     "it needs a folder: say so, and how to give it one (--out)"
                 )
-        assert list(tmp_path.rglob("*")) == [], "the run has out=None"
+            assert list(Path(folder).rglob("*")) == [], "the run has out=None"

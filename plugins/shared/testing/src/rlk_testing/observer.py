@@ -6,10 +6,11 @@ import contextlib
 import copy
 import io
 import os
+import tempfile
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pytest
 
@@ -20,7 +21,7 @@ from rlk.running import checkpoint
 from rlk_testing.applies import applies
 from rlk_testing.contract import (
     Contract,
-    global_generators_untouched,
+    global_draws,
     may_have,
     once_per_suite,
     one_thread,
@@ -33,7 +34,19 @@ from rlk_testing.left_open import can_be_listed, nothing_left_open
 from rlk_testing.stand_ins import stand_in_kernel
 
 if TYPE_CHECKING:
+    import torch
+
     from rlk.agent import Agent
+
+
+class Left(NamedTuple):
+    """What a run has left: files in its working directory, what it printed, and generators used."""
+
+    timesteps: int
+    parameters: torch.Tensor
+    files: list[str]
+    printed: str
+    draws: list[str]
 
 
 class RunContract(Contract):
@@ -75,17 +88,32 @@ class RunContract(Contract):
         with one_thread(), make(self.algo, kernel=self.kernel(), **{**given, **settings}) as agent:
             yield agent
 
-    def test_a_run_with_it_trains(self) -> None:
-        with self.agent() as agent:
-            agent.learn(self.timesteps)
-            assert agent.num_timesteps > 0
-            agent.run.parameters.check()
-            assert bool(agent.run.parameters.flat.isfinite().all())
+    @once_per_suite
+    def two_runs(self) -> tuple[Left, Left]:
+        """What two quiet runs without a folder have left; the first imports what they need."""
+        return self._left(), self._left()
 
-    def test_a_run_without_a_folder_writes_nothing(self, tmp_path: Path) -> None:
-        with inside(tmp_path), self.agent() as agent:
-            agent.learn(self.timesteps)
-        assert list(tmp_path.rglob("*")) == [], "the run has out=None"
+    def _left(self) -> Left:
+        printed = io.StringIO()
+        with contextlib.ExitStack() as around, tempfile.TemporaryDirectory() as folder:
+            around.enter_context(inside(Path(folder)))
+            around.enter_context(contextlib.redirect_stdout(printed))
+            around.enter_context(contextlib.redirect_stderr(printed))
+            with global_draws() as draws, self.agent(verbose=0) as agent:
+                agent.learn(self.timesteps)
+                agent.run.parameters.check()
+                steps, parameters = agent.num_timesteps, agent.run.parameters.flat.clone()
+            files = [path.name for path in Path(folder).rglob("*")]
+        return Left(steps, parameters, files, printed.getvalue(), draws)
+
+    def test_a_run_with_it_trains(self) -> None:
+        left, _ = self.two_runs()
+        assert left.timesteps > 0
+        assert bool(left.parameters.isfinite().all())
+
+    def test_a_run_without_a_folder_writes_nothing(self) -> None:
+        left, _ = self.two_runs()
+        assert left.files == [], "the run has out=None"
 
     def test_a_run_with_a_folder_writes_there_alone(self, tmp_path: Path) -> None:
         here, out = tmp_path / "here", tmp_path / "run"
@@ -96,11 +124,8 @@ class RunContract(Contract):
         assert list(here.rglob("*")) == []
 
     def test_a_run_that_says_nothing_says_nothing_with_it(self) -> None:
-        printed = io.StringIO()
-        quiet = contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed)
-        with quiet[0], quiet[1], self.agent(verbose=0) as agent:
-            agent.learn(self.timesteps)
-        assert printed.getvalue() == "", "it prints although the run has verbose=0"
+        left, _ = self.two_runs()
+        assert left.printed == "", "it prints although the run has verbose=0"
 
     def test_a_full_disk_does_not_end_a_run(self, tmp_path: Path) -> None:
         out = tmp_path / "run"
@@ -135,10 +160,8 @@ class RunContract(Contract):
             agent.close()
 
     def test_a_run_with_it_draws_from_no_global_generator(self) -> None:
-        with self.agent() as agent:
-            agent.learn(self.timesteps)  # whatever is imported now is not the component's doing
-        with global_generators_untouched(), self.agent() as agent:
-            agent.learn(self.timesteps)
+        _, left = self.two_runs()  # what the first one imports is not the component's doing
+        assert not left.draws, "; ".join(left.draws)
 
     @applies(can_be_listed)
     def test_a_closed_run_leaves_no_file_and_no_socket_open(self, tmp_path: Path) -> None:
@@ -207,12 +230,8 @@ class ObserverChecks(RunContract):
             )
 
     def test_a_run_with_it_learns_the_same_every_time(self) -> None:
-        def parameters() -> Any:
-            with self.agent() as agent:
-                agent.learn(self.timesteps)
-                return agent.run.parameters.flat.clone()
-
-        assert parameters().equal(parameters())
+        one, other = self.two_runs()
+        assert one.parameters.equal(other.parameters)
 
 
 class CallbackContract(ObserverChecks):
@@ -221,15 +240,12 @@ class CallbackContract(ObserverChecks):
     kind = "callbacks"
 
     def test_a_run_learns_with_it_what_it_learns_without(self) -> None:
-        def parameters(without: bool) -> tuple[Any, int]:
-            with self.agent(without=without) as agent:
-                agent.learn(self.timesteps)
-                return agent.run.parameters.flat.clone(), agent.num_timesteps
-
-        (one, steps), (two, all_steps) = parameters(False), parameters(True)
-        if steps < all_steps:
+        left, _ = self.two_runs()
+        with self.agent(without=True) as agent:
+            agent.learn(self.timesteps)
+        if left.timesteps < agent.num_timesteps:
             pytest.skip("it stopped the run early, which a callback may")
-        assert one.equal(two), (
+        assert left.parameters.equal(agent.run.parameters.flat), (
             "a callback changed what was learnt: does it draw from a stream of the run?"
         )
 
