@@ -97,7 +97,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _collect_garbage_rarely() -> None:
-    """Importing torch makes some 100,000 objects that stay, and each collection visits them all.
+    """Importing torch makes more than 100,000 objects that stay, which full collections visit anew.
 
     Visiting them less often, and not once more at the end, saves a fifth of a short program.
     """

@@ -95,7 +95,7 @@ class RunContract(Contract):
 
     def _left(self) -> Left:
         printed = io.StringIO()
-        with contextlib.ExitStack() as around, tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as around:
             around.enter_context(inside(Path(folder)))
             around.enter_context(contextlib.redirect_stdout(printed))
             around.enter_context(contextlib.redirect_stderr(printed))
