@@ -176,12 +176,15 @@ def two(request, do_jobs, launcher_of, programs):
 @pytest.fixture(scope="session")
 def three(do_jobs, two, launcher_of, programs):
     """Three ranks have exchanged values and gone on with a run of two."""
-    alone = two.folder / "alone"
     jobs = {
         "exchange": (programs / "exchange.py",),
-        "from-two-ranks": resume("ppo2", alone, "--timesteps", 176),
+        "from-two-ranks": resume("ppo2", "alone", "--timesteps", 176),
     }
-    return do_jobs(f"three ranks, {two.plugin}", launcher_of(two.plugin), 3, jobs)
+
+    def prepare(folder):
+        shutil.copytree(two.folder / "alone", folder / "alone")
+
+    return do_jobs(f"three ranks, {two.plugin}", launcher_of(two.plugin), 3, jobs, prepare)
 
 
 # ---- training ------------------------------------------------------------------------------------
@@ -248,7 +251,7 @@ def test_another_number_of_ranks_continues_and_what_is_lost_is_reported(two, tmp
     printed = two.printed("from-one-rank")
     assert two.code("from-one-rank") == 0, printed
     assert f"{two.plugin}: rank 1 has no state in the checkpoint" in printed, printed
-    mine = shutil.copytree(two.folder / "alone", tmp_path / "alone")  # three ranks go on from it
+    mine = shutil.copytree(two.folder / "alone", tmp_path / "alone")
     again = resume("ppo2", mine, "--timesteps", 250)
     assert in_this_process(again, tmp_path) == 0
     assert "the checkpoint has 2 ranks and this run has 1" in capfd.readouterr().err

@@ -16,6 +16,7 @@ import numpy as np
 
 from rlk.errors import PlanError
 from rlk_mpi.shared_memory import make_room, remove_names
+from rlk_mpi.waiting import Waiting, waiting_of
 from rlk_mpi.watchdog import Watchdog
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ class MpiWorld:
 
     Attributes:
         mpi: the module `mpi4py.MPI`. comm: a separate communicator over all ranks.
-        rank, size: of this process in it.
+        arrivals: another one for `all_arrive`, as the collectives of one communicator are matched
+            in their order, and a rank that failed arrives while others are in a collective.
+        rank, size: of this process in them. waiting: how it waits for the others.
     """
 
     name = "mpi"
@@ -46,8 +49,10 @@ class MpiWorld:
 
     mpi: Any
     comm: Any
+    arrivals: Any
     rank: int
     size: int
+    waiting: Waiting
     _watchdog: Watchdog | None = None
 
     def library(self) -> str:
@@ -63,16 +68,20 @@ class MpiWorld:
         MPI allows ranks to add in different orders. The all-reduces of MPICH and Open MPI do not do
         so: each part is added up once and passed on, or in pairs, and a + b = b + a.
         """
-        self.comm.Allreduce(self.mpi.IN_PLACE, tensor.numpy())
+        self._wait(self.comm.Iallreduce(self.mpi.IN_PLACE, tensor.numpy()))
 
     def largest(self, number: int) -> int:
         found = np.array([number], np.int32)
-        self.comm.Allreduce(self.mpi.IN_PLACE, found, self.mpi.MAX)
+        self._wait(self.comm.Iallreduce(self.mpi.IN_PLACE, found, self.mpi.MAX))
         return int(found[0])
 
     def gather(self, value: Any) -> list[Any]:
-        found: list[Any] = self.comm.allgather(value)
-        return found
+        mine, sizes = self.mpi.pickle.dumps(value), np.empty(self.size, np.int32)
+        self._wait(self.comm.Iallgather(np.array([len(mine)], np.int32), sizes))
+        ends = np.cumsum(sizes)
+        found = np.empty(ends[-1], np.uint8)
+        self._wait(self.comm.Iallgatherv(mine, (found, sizes, ends - sizes, self.mpi.BYTE)))
+        return [self.mpi.pickle.loads(part) for part in np.split(found, ends[:-1])]
 
     def broadcast(self, value: Any) -> Any:
         return self.comm.bcast(value)
@@ -84,12 +93,15 @@ class MpiWorld:
         return self.comm.recv(source=rank)
 
     def all_arrive(self, seconds: float) -> bool:
-        barrier, until = self.comm.Ibarrier(), time.monotonic() + seconds
+        barrier, until = self.arrivals.Ibarrier(), time.monotonic() + seconds
         while not barrier.Test():
             if time.monotonic() > until:
                 return False
             time.sleep(0.01)
         return True
+
+    def _wait(self, request: Any) -> None:
+        self.waiting.until(request.Test)
 
     def watch(self) -> None:
         """Leave nothing in /dev/shm if ranks are killed, and name the rank that dies."""
@@ -134,7 +146,12 @@ def world() -> MpiWorld | None:
             f"alone: mpi4py uses {library}, the launcher belongs to another MPI. Take the mpirun "
             "beside your python, and install only one of mpich and openmpi."
         )
-    return MpiWorld(MPI, comm, comm.rank, comm.size) if comm.size > 1 else None
+    if comm.size == 1:
+        return None
+    here = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    waiting = waiting_of(here.size)
+    here.Free()
+    return MpiWorld(MPI, comm, comm.Dup(), comm.rank, comm.size, waiting)
 
 
 def launched(environment: Mapping[str, str]) -> bool:

@@ -16,6 +16,7 @@ from rlk_mpi_workers.messages import (
     FINALS,
     PICKLED,
     RESET,
+    WAITING,
     WHERE,
     Mailbox,
     StepMessages,
@@ -23,7 +24,6 @@ from rlk_mpi_workers.messages import (
     step_tag,
     vector_of,
 )
-from rlk_mpi_workers.patience import wait_until
 from rlk_mpi_workers.whereabouts import Whereabouts
 from rlk_ranks.guard import ALONE
 from rlk_vector_environments import rows
@@ -123,7 +123,7 @@ class Hosting:
     def serve(self) -> None:
         """Answer all messages until one tells the rank to leave."""
         while True:
-            wait_until(lambda: self._mailbox.look(_LEARNER, self._mpi.ANY_TAG))
+            WAITING.until(lambda: self._mailbox.look(_LEARNER, self._mpi.ANY_TAG))
             vector = vector_of(self._mailbox.tag)
             if vector is not None:
                 self._step(vector)

@@ -11,8 +11,7 @@ from functools import cache
 from typing import Any
 
 from rlk_mpi.extension import LAUNCH
-from rlk_mpi_workers.messages import COMMAND, PLACE, WHERE, Mailbox
-from rlk_mpi_workers.patience import wait_until
+from rlk_mpi_workers.messages import COMMAND, PLACE, WAITING, WHERE, Mailbox
 from rlk_ranks.guard import ALONE, Guard
 from rlk_vector_environments import sent_code
 
@@ -61,8 +60,8 @@ class Learner:
         self._sending.append((request, data))
 
     def wait_for(self, rank: int, tag: int, still_waiting: Patience = None) -> None:
-        """Wait for a message; `still_waiting` is that of `wait_until`."""
-        wait_until(lambda: self._mailbox.look(rank, tag), still_waiting)
+        """Wait for a message; `still_waiting` is that of `Waiting.until`."""
+        WAITING.until(lambda: self._mailbox.look(rank, tag), still_waiting)
 
     def take(self) -> Any:
         """The unpickled content of the message that `wait_for` found."""

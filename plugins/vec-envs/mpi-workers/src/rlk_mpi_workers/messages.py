@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from rlk_mpi.waiting import Waiting
 from rlk_vector_environments import rows
 from rlk_vector_environments.step_arrays import StepArrays
 
+#: How a rank waits for a message: it yields, as there may be more environments than cores.
+WAITING = Waiting(1e-3, yields=True)
 #: Tags of commands, of the question where a rank hangs, and of the answer to it.
 COMMAND, WHERE, PLACE = 1001, 1002, 1003
 _STEPS = 2000
