@@ -50,6 +50,18 @@ def test_a_source_is_built_once_for_all_that_it_is_made_of(source: Path, kept: P
 
 
 @needs_one
+def test_where_headers_are_distinguishes_no_library(source: Path, tmp_path: Path) -> None:
+    for environment in ("one", "other"):
+        (tmp_path / environment).mkdir()
+        (tmp_path / environment / "step.h").write_text("#define STEP 2\n")
+    source.write_text('#include "step.h"\n' + source.read_text())
+    path = built(source, places=[f"-I{tmp_path / 'one'}"])
+    made = path.stat().st_mtime_ns
+    again = built(source, places=[f"-I{tmp_path / 'other'}"])
+    assert again == path and path.stat().st_mtime_ns == made
+
+
+@needs_one
 @pytest.mark.parametrize("part", [0.0, 0.2])
 def test_a_library_that_is_cut_off_is_built_again(source: Path, part: float) -> None:
     path = built(source, "-DSTEP=3")

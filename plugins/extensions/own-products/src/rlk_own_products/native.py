@@ -16,10 +16,8 @@ from rlk_cpp_libraries import Unbuilt, built
 HERE = Path(__file__).parent
 PRODUCT, CONVOLUTION = HERE / "product.cpp", HERE / "convolution.cpp"
 TORCH = Path(torch.__file__).parent
-OPTIONS = (
-    *("-O3", "-mavx512f", "-mfma", f"-I{TORCH / 'include'}"),
-    *(f"-L{TORCH / 'lib'}", "-ltorch_cpu", "-lc10"),
-)
+OPTIONS = ("-O3", "-mavx512f", "-mfma", "-ltorch_cpu", "-lc10")
+PLACES = (f"-I{TORCH / 'include'}", f"-L{TORCH / 'lib'}")
 #: The vendor whose CPUs were measured; on others, the library's operators are kept.
 MAKE = "AuthenticAMD"
 CPUINFO = Path("/proc/cpuinfo")
@@ -83,7 +81,7 @@ def _operators(source: Path, schemas: Mapping[str, Callable[..., Tensor]]) -> An
     """
     if torch.backends.cpu.get_cpu_capability() != "AVX512":
         raise Unbuilt("own-products needs AVX-512, which this processor does not have")
-    path = built(source, *OPTIONS, made_of=torch.__version__)
+    path = built(source, *OPTIONS, places=PLACES, made_of=torch.__version__)
     for schema, shape in schemas.items():
         name = schema.partition("(")[0]
         if not hasattr(torch.ops.rlk_own_products, name):

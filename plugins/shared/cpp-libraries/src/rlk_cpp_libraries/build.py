@@ -44,7 +44,7 @@ def load(source: Path, *options: str) -> ctypes.CDLL:
         raise Unbuilt(f"{path} cannot be loaded: {error}") from error
 
 
-def built(source: Path, *options: str, made_of: str = "") -> Path:
+def built(source: Path, *options: str, places: Sequence[str] = (), made_of: str = "") -> Path:
     """The path of a source's library, which is built now unless it exists and is undamaged.
 
     It is in the folder where torch keeps extensions; the file name contains a hash of its inputs.
@@ -53,6 +53,8 @@ def built(source: Path, *options: str, made_of: str = "") -> Path:
     Args:
         source: one file.
         options: for the compiler, including those that follow the source on its command line.
+        places: options before these that only say where files are (`-I…`, `-L…`). They distinguish
+            no library: another virtual environment takes the same.
         made_of: further inputs that distinguish libraries (the version of a header).
 
     Raises:
@@ -64,7 +66,7 @@ def built(source: Path, *options: str, made_of: str = "") -> Path:
     try:
         path = _place(source, found, *options, made_of)
         if not _is_whole(path):
-            _build(found, source, options, path)
+            _build(found, source, (*places, *options), path)
     except OSError as error:
         raise Unbuilt(f"{source.name} cannot be built: {error}") from error
     return path

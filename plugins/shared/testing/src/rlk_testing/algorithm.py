@@ -40,6 +40,7 @@ SMALL: dict[str, Any] = {
     "nb_train_steps": 8,
     "noptepochs": 2,
     "n_epochs": 2,
+    "nminibatches": 2,
 }
 
 
@@ -75,7 +76,7 @@ class AlgorithmContract(AlgorithmStateChecks):
     kind = "algorithms"
     env: ClassVar[str] = ""
     envs: ClassVar[tuple[str, ...]] = ()
-    n_steps_trained: ClassVar[int] = 96
+    n_steps_trained: ClassVar[int] = 64
     learns: ClassVar[Mapping[str, Any]] = {}
     learns_to: ClassVar[float] = 0.9
 
