@@ -96,8 +96,8 @@ def test_an_empty_folder_is_taken(trained, tmp_path):
     ["./maze_of_mine.py:Maze", "maze_of_mine:Cave", "maze_of_mine:RlkMaze-v0", "CartPole-v1"],
 )
 def test_the_commands_that_a_run_prints_work_as_printed(rlk_typed, named):
-    long_enough = ["--timesteps", 64, "--out", "of mine"]
-    ended = rlk_typed("run", "--algo", "ppo2", "--env", named, *TYPED, *long_enough)
+    an_episode = ["--timesteps", 64, "--seed", 1, "--out", "of mine"]
+    ended = rlk_typed("run", "--algo", "ppo2", "--env", named, *TYPED, *an_episode)
     assert ended.code == 0, ended.err
     evaluate, enjoy, plot = ended.commands()
     for command in ([*evaluate, "--episodes", 1], [*enjoy, "--no-render", "--episodes", 1], plot):
