@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from rlk_mpi import waiting
-from rlk_mpi.waiting import LONGEST_SECONDS, SHARE, Waiting, waiting_of
+from rlk_mpi.waiting import (
+    LONGEST_SECONDS,
+    SHARE,
+    Waiting,
+    cores_of_this_process,
+    waiting_of,
+)
 
 POLL_SECONDS, EAGER_SECONDS = 1e-5, 3e-4
 YIELDS, SPINS = Waiting(EAGER_SECONDS, yields=True), Waiting(EAGER_SECONDS, yields=False)
@@ -70,6 +76,22 @@ def test_who_waits_long_may_give_up(clock):
     assert 0.5 < clock.now < 0.5 + 2 * LONGEST_SECONDS
 
 
-def test_ranks_that_share_cores_let_each_other_run(monkeypatch):
-    monkeypatch.setattr(waiting.os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
-    assert [waiting_of(ranks).yields for ranks in (1, 2, 3)] == [False, False, True]
+@pytest.mark.parametrize(
+    ("cores", "share"),
+    [
+        ([{0, 1}, {0, 1}], False),
+        ([{0, 1}, {0, 1}, {0, 1}], True),
+        ([{0}, {1}], False),  # bound by the launcher, each to its own
+        ([{0}, {0}], True),
+    ],
+)
+def test_ranks_that_share_cores_let_each_other_run(cores, share):
+    assert waiting_of(cores).yields == share
+
+
+def test_the_cores_of_a_process_are_those_that_it_may_use(monkeypatch):
+    monkeypatch.setattr(waiting.os, "sched_getaffinity", lambda process: {3, 5}, raising=False)
+    assert cores_of_this_process() == {3, 5}
+    monkeypatch.delattr(waiting.os, "sched_getaffinity")
+    monkeypatch.setattr(waiting.os, "cpu_count", lambda: 2)
+    assert cores_of_this_process() == {0, 1}

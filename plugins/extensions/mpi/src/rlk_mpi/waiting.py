@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import attrs
 
@@ -64,7 +64,13 @@ ON_OWN_CORES = Waiting(1e-3, yields=False)
 ON_SHARED_CORES = Waiting(20e-3, yields=True)
 
 
-def waiting_of(ranks_here: int) -> Waiting:
-    """How so many ranks on this machine wait for each other."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return ON_OWN_CORES if ranks_here <= (cores or 1) else ON_SHARED_CORES
+def cores_of_this_process() -> set[int]:
+    """The cores that it may use: a launcher may bind each rank to some of its own."""
+    if hasattr(os, "sched_getaffinity"):
+        return os.sched_getaffinity(0)
+    return set(range(os.cpu_count() or 1))
+
+
+def waiting_of(cores: Sequence[set[int]]) -> Waiting:
+    """How the ranks of a machine wait for each other; `cores` are those that each may use."""
+    return ON_OWN_CORES if len(cores) <= len(set[int]().union(*cores)) else ON_SHARED_CORES

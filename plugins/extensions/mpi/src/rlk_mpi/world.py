@@ -16,7 +16,7 @@ import numpy as np
 
 from rlk.errors import PlanError
 from rlk_mpi.shared_memory import make_room, remove_names
-from rlk_mpi.waiting import Waiting, waiting_of
+from rlk_mpi.waiting import Waiting, cores_of_this_process, waiting_of
 from rlk_mpi.watchdog import Watchdog
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def world() -> MpiWorld | None:
     if comm.size == 1:
         return None
     here = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    waiting = waiting_of(here.size)
+    waiting = waiting_of(here.allgather(cores_of_this_process()))
     here.Free()
     return MpiWorld(MPI, comm, comm.Dup(), comm.rank, comm.size, waiting)
 

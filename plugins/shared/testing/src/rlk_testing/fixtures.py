@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 pytest.register_assert_rewrite("rlk_testing")
 
 #: Modules that the fork server imports, so that no program in a fork has to.
-_FORKED = (
-    *("torch", "gymnasium", "safetensors.torch", "numpy.ma", "numpy.ctypeslib"),
-    *("rlk.making", "rlk_cli.main", "rlk_testing.everything"),
-)
+_FORKED = ("torch", "gymnasium", "rlk.making", "rlk_cli.main", "rlk_testing.everything")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
