@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from multiprocessing import Pipe, SimpleQueue
+import os
+import signal
+from multiprocessing import Pipe, SimpleQueue, get_context
+from multiprocessing.connection import Connection
 from typing import Any
 
 import pytest
 
 from rlk.errors import RlkError
+from rlk_tune import work
 from rlk_tune.work import _await
 
 
@@ -36,3 +40,26 @@ def test_an_exit_code_that_comes_late_is_not_missed(before: int) -> None:
 
 def test_processes_that_end_well_are_waited_for() -> None:
     _await([Ended(0), Ended(None, None, 0)], SimpleQueue())
+
+
+def be_deaf(held: Connection) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    work.END_SECONDS = 0.1
+    work._end_with_parent()
+
+
+def start_and_die(held: Connection) -> None:
+    get_context("fork").Process(target=be_deaf, args=(held,)).start()
+    os._exit(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_a_process_whose_parent_is_gone_ends_whatever_it_does_with_signals() -> None:
+    mine, held = Pipe(duplex=False)
+    parent = get_context("fork").Process(target=start_and_die, args=(held,))
+    parent.start()
+    held.close()
+    parent.join()
+    assert mine.poll(30)
+    with pytest.raises(EOFError):
+        mine.recv()

@@ -7,6 +7,7 @@ replaces it: a search that was stopped and continued tries the same settings as 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import optuna
 from optuna.distributions import (
@@ -23,6 +24,7 @@ from optuna.trial import FrozenTrial, TrialState
 from rlk.running.seeding import Streams
 from rlk_tune.ranges import Choice, Range
 from rlk_tune.search import Search
+from rlk_tune.signals import INTERRUPTIONS
 
 FILE = "study.log"
 NAME = "rlk"
@@ -33,11 +35,22 @@ STARTUP_TRIALS = 10
 STARTUP_TRIALS_OF_PRUNER = 5
 
 
+class _Log(JournalFileBackend):
+    """The file, in whose writing no signal interrupts.
+
+    Where one interrupts the release of Optuna's lock, another error is raised instead.
+    """
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        with INTERRUPTIONS.held():
+            super().append_logs(logs)
+
+
 def open_study(folder: Path, search: Search) -> optuna.Study:
     """The study in a folder, created if it is missing; several processes may open it."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     path = str(folder / FILE)
-    storage = JournalStorage(JournalFileBackend(path, lock_obj=JournalFileOpenLock(path)))
+    storage = JournalStorage(_Log(path, lock_obj=JournalFileOpenLock(path)))
     return optuna.create_study(
         storage=storage,
         study_name=NAME,

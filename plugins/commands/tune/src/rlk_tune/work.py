@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import multiprocessing
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable
 from multiprocessing.connection import wait
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 import optuna
 
 from rlk.errors import RlkError
-from rlk_cli.signals import CODES, Interrupted
 from rlk_tune import report, results
 from rlk_tune.search import Search, read
+from rlk_tune.signals import INTERRUPTIONS, ignored
 from rlk_tune.study import counted, open_study
 from rlk_tune.trial import play
 
@@ -40,7 +39,7 @@ def work(folder: Path, search: Search, study: optuna.Study, jobs: int, *, quiet:
         RlkError: for an error that the drawn settings did not cause.
     """
     left = search.trials - len(counted(study))
-    with _signals_interrupt():
+    with INTERRUPTIONS.enabled():
         if jobs == 1 or left < 2:
             for _ in range(left):
                 _play(folder, search, study, job=0, quiet=quiet)
@@ -69,7 +68,7 @@ def _in_processes(folder: Path, jobs: int, left: int, *, quiet: bool) -> None:
     arguments = [(folder, job, tickets, failures, quiet) for job in range(jobs)]
     processes = [context.Process(target=_job, args=each) for each in arguments]
     try:
-        with _ignored(signal.SIGINT):  # in those processes, too: this one tells them to end
+        with ignored(signal.SIGINT):  # in those processes, too: this one tells them to end
             for process in processes:
                 process.start()
         _await(processes, failures)
@@ -95,7 +94,7 @@ def _await(processes: list[Any], failures: Any) -> None:
 def _job(folder: Path, job: int, tickets: Any, failures: Any, quiet: bool) -> None:
     """The work of one of the processes."""
     try:
-        with _signals_interrupt():
+        with INTERRUPTIONS.enabled():
             threading.Thread(target=_end_with_parent, daemon=True).start()
             search = read(folder)
             study = open_study(folder, search)
@@ -109,11 +108,13 @@ def _job(folder: Path, job: int, tickets: Any, failures: Any, quiet: bool) -> No
 
 
 def _end_with_parent() -> None:
-    """Interrupt this process if the one that has started it is gone, for example killed."""
+    """End this process if the one that has started it is gone, for example killed."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
     os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(END_SECONDS)
+    os._exit(1)  # code that catches even an interruption
 
 
 def _failure(failures: Any, exit_code: int) -> RlkError:
@@ -137,33 +138,3 @@ def _end(processes: Iterable[Any]) -> None:
         if process.exitcode is None:
             process.kill()
             process.join()
-
-
-# ---- signals -------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def _signals_interrupt() -> Iterator[None]:
-    """A context in which SIGTERM and SIGHUP interrupt like Ctrl-C, so a trial ends properly."""
-
-    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
-        raise Interrupted(signal.Signals(number).name, frame)
-
-    numbers = [getattr(signal, name) for name in CODES if hasattr(signal, name)]
-    mine = [one for one in numbers if signal.getsignal(one) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, interrupt) for number in mine}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextlib.contextmanager
-def _ignored(number: int) -> Iterator[None]:
-    """A context; processes started in it ignore this signal for as long as they live."""
-    before = signal.signal(number, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
