@@ -59,18 +59,16 @@ def entry_points() -> Iterator[Point]:
             continue
         else:
             for name in names:
-                yield from _of_folder(os.path.join(place, name))
+                metadata = FOLDERS.get("".join(name.lower().rpartition(".")[1:]))
+                if metadata is not None:
+                    yield from _of_folder(os.path.join(place, name), metadata)
     for finder in sys.meta_path:
         if getattr(finder, "__name__", "") not in KNOWN_FINDERS:
             yield from _of_finder(finder)
 
 
-def _of_folder(folder: str) -> Iterator[Point]:
-    """The entry points of a folder, if it holds the metadata of a distribution."""
-    name = os.path.basename(folder).lower()
-    metadata = FOLDERS.get(os.path.splitext(name)[1] or name)
-    if metadata is None:
-        return
+def _of_folder(folder: str, metadata: str) -> Iterator[Point]:
+    """The entry points of a distribution with this folder of metadata, and this file in it."""
     text = _read(os.path.join(folder, "entry_points.txt"))
     if f"[{PREFIX}" in text:
         yield from _points(text, _read(os.path.join(folder, metadata)))
@@ -116,9 +114,9 @@ def _points(text: str, metadata: str) -> Iterator[Point]:
 
 def _field(name: str, metadata: str) -> str:
     """A field in the header of metadata, or an empty text if it is missing."""
-    prefix = f"{name}: "
-    lines = metadata.splitlines()
-    return next((line.removeprefix(prefix) for line in lines if line.startswith(prefix)), "")
+    header = metadata.partition("\n\n")[0]  # a README follows
+    _, _, rest = f"\n{header}".partition(f"\n{name}: ")
+    return rest.partition("\n")[0]
 
 
 def _read(path: str) -> str:

@@ -46,7 +46,8 @@ def refusal(value: Any) -> str | None:
         return None if known else f"is a tensor of {value.dtype}, which safetensors does not have"
     if value.dtype.names is not None:
         return f"is a structured array ({value.dtype}); store a view of it as uint8"
-    if isinstance(value, np.ma.MaskedArray):
+    masked = sys.modules.get("numpy.ma")  # numpy imports it when it is first named
+    if masked is not None and isinstance(value, masked.MaskedArray):
         return "is a masked array; store its data and its mask"
     if value.dtype.name not in _DTYPES:
         return f"is of the numpy dtype {value.dtype}, which safetensors does not have"

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 _ATEN = torch.ops.aten
 #: Operations of two tensors, element by element; matrix products and layers are none of them.
 _PAIRWISE = (_ATEN.add, _ATEN.sub, _ATEN.mul, _ATEN.div, _ATEN.maximum, _ATEN.minimum)
+#: Updates that are looked at; what an algorithm does in every few is done in one of them.
+_UPDATES = 10
 
 
 class WatchBroadcasts:
-    """A plugin that looks at the operations of every update.
+    """A plugin that looks at the operations of a run's first updates.
 
     Attributes:
         found: names of operations (`sub`) -> the number B of the first batch that they paired.
@@ -31,11 +33,15 @@ class WatchBroadcasts:
 
     def __init__(self) -> None:
         self.found: dict[str, int] = {}
+        self._left = _UPDATES
 
     @hookimpl
     def rlk_wrap_update(self, run: Run) -> Callable[..., Any]:
         def wrapper(update: Callable[..., Any]) -> Callable[..., Any]:
             def watched(batch: Any, optimise: Any) -> Any:
+                if not self._left:
+                    return update(batch, optimise)
+                self._left -= 1
                 with _Watching(_lengths(batch), self.found):
                     return update(batch, optimise)
 
