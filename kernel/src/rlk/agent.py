@@ -208,7 +208,7 @@ class Agent:
         """Replace the replay by that of another run, of this or another algorithm.
 
         If buffer_size, n_envs and the storages are the same, the replay is equal bit for bit,
-        otherwise it is as if its newest transitions had just been collected.
+        otherwise it is as if its newest transitions had just been collected. Its episodes end.
 
         Args:
             path: a file of `save_replay_buffer`, or a checkpoint.

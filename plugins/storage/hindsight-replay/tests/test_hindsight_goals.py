@@ -148,6 +148,35 @@ def test_a_memory_that_had_no_hindsight_gets_it_when_it_is_loaded(line):
     assert (priorities(base)[1:, :4] == 1).all() and (priorities(base)[1:, 4:] == 0).all()
 
 
+def test_a_memory_with_hindsight_gets_priorities_when_it_is_loaded(line):
+    saved, _ = line(6, {3: "truncated"}, goals=2, online=False)
+    for take in ("load_state_dict", "adopt"):
+        base, _ = line(0, prioritized=True, goals=2)
+        getattr(base, take)(copy.deepcopy(saved.state_dict()))
+        assert (priorities(base)[1:, :4] == 1).all()
+        assert base.sample(8).index.max() >= base.slots
+
+
+@pytest.mark.parametrize("prioritized", [True, False])
+@pytest.mark.parametrize(("saved", "mine"), [(3, 1), (1, 3)])
+def test_a_memory_with_another_number_of_goals_is_adopted_and_gets_new_ones(
+    line, saved, mine, prioritized
+):
+    old, _ = line(6, {3: "truncated"}, goals=saved, prioritized=prioritized, online=False)
+    base, _ = line(4, goals=mine, prioritized=prioritized, online=False)
+    base.adopt(copy.deepcopy(old.state_dict()))
+    assert len(base) == 6 and base.sample(200).index.max() < (1 + mine) * base.slots
+    goals = {goals_of(base, [2 + variant * base.slots])[0] for variant in range(1, 1 + mine)}
+    assert goals <= {3.0, 3.5}, "of the rest of its episode"
+
+
+def test_a_memory_that_is_empty_gets_priorities_and_hindsight(line):
+    saved, _ = line(0, goals=2)
+    base, _ = line(0, prioritized=True, goals=2)
+    base.load_state_dict(copy.deepcopy(saved.state_dict()))
+    assert len(base) == 0
+
+
 def test_priorities_may_join_a_memory_with_hindsight(line):
     base, _ = line(6, {3: "truncated"}, goals=2)
     chooses = PrioritizedReplay(PrioritizedReplayConfig())

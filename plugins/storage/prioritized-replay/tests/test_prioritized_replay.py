@@ -272,6 +272,26 @@ def test_a_restored_storage_chooses_the_same_for_ever(variants: bool) -> None:
     assert mine["choose"]["highest"] == restored["choose"]["highest"]
 
 
+@pytest.mark.parametrize(
+    ("saved", "mine", "expected"),
+    [
+        (0.5, 1.0, [1.0, 4.0, 9.0]),
+        (1.0, 0.5, [1.0, 2.0, 3.0]),
+        (0.5, 0.0, [1.0, 1.0, 1.0]),
+        (0.0, 0.5, [3.0, 3.0, 3.0]),  # forgotten: all get the highest
+    ],
+)
+def test_with_another_alpha_the_priorities_stay(
+    saved: float, mine: float, expected: list[float]
+) -> None:
+    base, _ = built(alpha=saved, eps=1e-9)
+    fill(base, 3)
+    learn(base, {0: 1.0, 1: 4.0, 2: 9.0})
+    other, new = built(alpha=mine)
+    other.load_state_dict(copy.deepcopy(base.state_dict()))
+    assert new._tree.leaves[:4].tolist() == pytest.approx([*expected, 0.0])
+
+
 def test_what_is_restored_replaces_all_that_was_there() -> None:
     few, many = built(8), built(8)
     fill(few[0], 2)

@@ -25,14 +25,22 @@ SPACE = gym.spaces.Dict(
     }
 )
 
+ACTIONS = gym.spaces.Discrete(4)
+
 
 def opened(
-    buffer_size: int, n_envs: int, *, space: Any = SPACE, priorities: bool = False, **config: Any
+    buffer_size: int,
+    n_envs: int,
+    *,
+    space: Any = SPACE,
+    actions: Any = ACTIONS,
+    priorities: bool = False,
+    **config: Any,
 ) -> Replay:
     storage = Replay(ReplayConfig(buffer_size=buffer_size, **config))
     schema = Schema(
         observation_space=space,
-        action_space=gym.spaces.Discrete(4),
+        action_space=actions,
         n_envs=n_envs,
         n_steps=1,
         gamma=0.9,
@@ -50,7 +58,7 @@ def opened(
 
 
 def played(storage: Replay, steps: int, seed: int = 0) -> Replay:
-    made = Trajectory(SPACE, gym.spaces.Discrete(4), storage.schema.n_envs, seed=seed)
+    made = Trajectory(SPACE, ACTIONS, storage.schema.n_envs, seed=seed)
     for step in made.steps(steps):
         storage.add(step)
     return storage
@@ -105,6 +113,15 @@ def test_a_smaller_memory_takes_the_newest_of_every_environment() -> None:
     assert sorted(transitions(found)) == sorted(transitions(saved))[-20:]
 
 
+def test_a_smaller_memory_of_more_environments_takes_the_newest() -> None:
+    saved = played(opened(60, 1), 60)
+    for n_envs, size in ((2, 20), (3, 20), (3, 61), (7, 50)):
+        found = opened(size, n_envs)
+        found.adopt(saved.state_dict())
+        kept = min(size // n_envs, 60 // n_envs) * n_envs
+        assert sorted(transitions(found)) == sorted(transitions(saved))[-kept:]
+
+
 def test_of_the_same_form_it_is_the_same_bit_for_bit_with_priorities() -> None:
     saved = played(opened(50, 2, priorities=True), 60)
     for _ in range(5):
@@ -112,7 +129,19 @@ def test_of_the_same_form_it_is_the_same_bit_for_bit_with_priorities() -> None:
         saved.feedback(batch, Update({}, td_error=batch.reward))
     found = played(opened(50, 2, priorities=True), 9, seed=5)
     found.adopt(saved.state_dict())
+    saved.interrupt()  # the other run begins with a reset
     assert same(found.state_dict(), saved.state_dict())
+
+
+@pytest.mark.parametrize("size", [50, 80])
+def test_its_last_episode_ends_though_the_run_begins_where_it_led_to(size: int) -> None:
+    saved, found = played(opened(50, 2), 10), opened(size, 2)
+    found.adopt(saved.state_dict())
+    observation = {key: found.observation_after(np.array([18, 19]), key) for key in SPACE.spaces}
+    step = next(iter(Trajectory(SPACE, ACTIONS, 2, seed=3).steps(1)))
+    found.add(step._replace(observation=observation))
+    assert found.steps_to_end(np.array([18, 19])).tolist() == [0, 0]
+    assert found.steps_from_start(np.array([20, 21])).tolist() == [0, 0]
 
 
 def test_what_was_there_is_forgotten_and_new_transitions_follow() -> None:
@@ -131,6 +160,16 @@ def test_other_observations_are_refused_by_name() -> None:
     with pytest.raises(RlkError, match=r"observation.place is <f4\[2\] there, <f4\[3\] here"):
         found.adopt(saved)
     assert len(found) == 18  # what it has stays
+
+
+@pytest.mark.parametrize("size", [50, 80])
+def test_actions_of_another_space_are_refused_though_they_look_the_same(size: int) -> None:
+    def box(bound: float) -> gym.spaces.Box:
+        return gym.spaces.Box(-bound, bound, (2,), np.float32)
+
+    saved, found = opened(50, 2, actions=box(1.0)), opened(size, 2, actions=box(10.0))
+    with pytest.raises(RlkError, match=r"action_space is Box\(-1.0, 1.0, .* there, Box\(-10.0"):
+        found.adopt(saved.state_dict())
 
 
 def test_an_empty_memory_may_be_adopted() -> None:

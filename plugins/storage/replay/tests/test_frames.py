@@ -209,6 +209,28 @@ def test_so_it_is_with_rows_that_are_fewer_than_the_frames_of_a_stack(rows: int)
         check_all(lean, plain, length=2)
 
 
+def in_float64(step: Step) -> Step:
+    """The same step, whose images are numbers that float32 rounds."""
+    finals = {env: final / 3 for env, final in step.final_observation.items()}
+    return step._replace(
+        observation=step.observation / 3,
+        next_observation=step.next_observation / 3,
+        final_observation=finals,
+    )
+
+
+def test_numbers_that_are_kept_with_fewer_digits_are_stacks_all_the_same() -> None:
+    lean, plain = pair(gym.spaces.Box(0, 100, SHAPES["first"], np.float64), 2, rows=40)
+    images, _ = pair(SPACES["first"], 2, rows=40)
+    for step in Games(SPACES["first"], 2).steps(60):
+        images.add(step)
+        for storage in (lean, plain):
+            storage.add(in_float64(step))
+    check_all(lean, plain, length=4)
+    (kept,), (expected,) = (one.state_dict()["frames"].values() for one in (lean, images))
+    assert kept["next"] == expected["next"] < 2 * 60 * 2
+
+
 @pytest.mark.parametrize("decorated", [("priorities",), ("n-step",), ("priorities", "n-step")])
 def test_priorities_and_n_step_returns_work_upon_it_unchanged_and_after_a_resume(
     decorated: tuple[str, ...],

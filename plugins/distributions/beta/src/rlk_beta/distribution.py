@@ -47,6 +47,8 @@ class Beta(Distribution):
         middle, half = middle_and_half(action_space)
         self._low = torch.as_tensor(middle - half, dtype=torch.float32)
         self._width = torch.as_tensor(2 * half, dtype=torch.float32)
+        bounds = np.stack([action_space.low, action_space.high])
+        self._bounds = torch.as_tensor(bounds, dtype=torch.float32)
 
     def head(self, features: int) -> nn.Module:
         """Linear, with small initial weights: alpha and beta begin near 1.69, a broad hill."""
@@ -129,11 +131,13 @@ class Beta(Distribution):
     def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
         """The log-density of the environment's actions [B, *shape], which are scaled, [B].
 
-        Outside of the bounds it is minus infinity.
+        Outside of the bounds it is minus infinity. A bound is not, though rounding may scale it
+        beyond 0 or 1.
         """
-        own = self.own_action(action.flatten(1))
+        own, (low, high) = self.own_action(action.flatten(1)), self._bounds.to(action.device)
         found = self.log_prob(parameters, own) - self._width.log().sum()
-        return found.masked_fill(((own < 0.0) | (own > 1.0)).any(-1), -math.inf)
+        is_outside = (action.float() < low) | (action.float() > high)
+        return found.masked_fill(is_outside.flatten(1).any(-1), -math.inf)
 
 
 def above_one(parameters: Tensor) -> tuple[Tensor, Tensor]:

@@ -76,6 +76,8 @@ class SquashedActions:
         middle, half = middle_and_half(action_space)
         self._middle = torch.as_tensor(middle, dtype=torch.float32)
         self._half = torch.as_tensor(half, dtype=torch.float32)
+        bounds = np.stack([action_space.low, action_space.high])
+        self._bounds = torch.as_tensor(bounds, dtype=torch.float32)
         self._gaussian_mean = GaussianMean()
 
     def sample_with_log_prob(
@@ -127,8 +129,10 @@ class SquashedActions:
     def env_log_prob(self, mean: Tensor, log_std: Tensor, action: Tensor) -> Tensor:
         """The log-density of the environment's actions [B, *shape], which are scaled, [B].
 
-        Outside of the bounds it is minus infinity.
+        Outside of the bounds it is minus infinity. A bound is not, though rounding may scale it
+        beyond 1.
         """
-        own = self.own_action(action.flatten(1))
+        own, (low, high) = self.own_action(action.flatten(1)), self._bounds.to(action.device)
         found = self.log_prob(mean, log_std, own) - self._half.log().sum()
-        return found.masked_fill((own.abs() > 1.0).any(-1), -math.inf)
+        is_outside = (action.float() < low) | (action.float() > high)
+        return found.masked_fill(is_outside.flatten(1).any(-1), -math.inf)

@@ -54,7 +54,7 @@ class ObservationRange:
     @hookimpl(trylast=True)
     def rlk_filter_observation(self, run: Run) -> Bounds | None:
         low, high = self._config.range
-        keys = [key for key, *_ in boxes(run.plan.policy_space)]
+        keys = [key for key, *_ in boxes(run.observation_space)]
         if not keys or (low == -math.inf and high == math.inf):
             return None
         return Bounds(keys, low, high)

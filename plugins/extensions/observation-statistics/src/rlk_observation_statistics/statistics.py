@@ -32,7 +32,7 @@ class RunningStatistics:
 
     @hookimpl
     def rlk_filter_observation(self, run: Run) -> ObservationStatistics | None:
-        space = run.plan.policy_space
+        space = run.observation_space
         self.statistics = ObservationStatistics(space, math.inf, self._config.epsilon)
         self._fresh = Fresh(self.statistics.size)
         return self.statistics if self.statistics.size else None

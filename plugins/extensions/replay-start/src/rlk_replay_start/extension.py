@@ -49,7 +49,7 @@ class ReplayStart:
         """Load the replay.
 
         Raises:
-            BadFile: if there is no such run, or it has no replay that fits.
+        BadFile: if there is no such run, or it has no replay that fits.
         """
         # Imported here: this module is loaded with every plan, torch only with a run.
         from rlk.running import checkpoint, saved_files
@@ -81,7 +81,7 @@ def newest(place: Path, kernel: Kernel) -> Path:
         kernel: provides the serializers.
 
     Raises:
-            BadFile: if it has none, or cannot be read.
+        BadFile: if it has none, or cannot be read.
     """
     from rlk.running import saved_files
 

@@ -118,11 +118,15 @@ class PrioritizedReplay:
         used = np.flatnonzero(self._tree.leaves)
         return {
             "priorities": self._tree.leaves[: used[-1] + 1 if len(used) else 0],
+            "alpha": self._config.alpha,
             "highest": self._highest,
         }
 
     def load_state_dict(self, state: State) -> None:
         """Restore the saved state bit for bit: the sums depend only on the priorities.
+
+        If they were saved with another alpha, they are those of this one. An alpha of 0 has
+        forgotten them: all get the highest.
 
         Raises:
             RlkError: if there are more priorities than transitions and variants of them here.
@@ -137,8 +141,16 @@ class PrioritizedReplay:
                 "buffer_size and, with hindsight replay, n_sampled_goal; or without the replay."
             )
         self._tree.set(np.arange(len(self._tree.leaves)), 0.0)
-        self._tree.set(np.arange(len(saved)), saved)
         self._highest = state["highest"]
+        self._tree.set(np.arange(len(saved)), self._with_own_alpha(saved, state["alpha"]))
+
+    def _with_own_alpha(self, saved: Array, alpha: float) -> Array:
+        """Priorities to the power of another alpha, to the power of this one; 0 stays 0."""
+        own = self._config.alpha
+        if alpha == own:
+            return saved
+        found = saved ** (own / alpha) if alpha else np.full(len(saved), self._highest**own)
+        return np.where(saved > 0.0, found, 0.0)
 
     def _resize(self) -> None:
         """A decorator that relabels has joined the base since it was opened."""

@@ -24,10 +24,11 @@ _AT_A_TIME, _BYTES_AT_A_TIME = 1024, 4 << 20
 def steps_of(state: State, schema: Schema, capacity: int, zeros: Zeros) -> Iterator[Step]:
     """The saved steps, as steps of N environments, the oldest first.
 
-    The steps of the saved environments are concatenated and cut into N equal parts. So if N
-    environments were saved, they are the same ones again. Where a part continues with another
-    episode, its observation is not the next observation of the step before, which shows a replay
-    that an episode ended there. The remainder of the division is left out.
+    The newest steps of the saved environments, as many of each as there is room for, are
+    concatenated and cut into N equal parts. So if N environments were saved, they are the same ones
+    again. Where a part continues with another episode, its observation is not the next observation
+    of the step before, which shows a replay that an episode ended there. The remainder of the
+    division, the oldest steps of the first environment, is left out.
 
     Args:
         state: of a `Ring`, of any size and number of environments.
@@ -42,9 +43,9 @@ def steps_of(state: State, schema: Schema, capacity: int, zeros: Zeros) -> Itera
     saved = replace(schema, n_envs=sizes["n_envs"])
     ring = Ring(sizes["capacity"], saved, sizes["frame_stack"], zeros)
     ring.load_state_dict(state)
-    slots = _in_order(ring).reshape(-1)
-    length = len(slots) // schema.n_envs
-    slots = slots[: length * schema.n_envs].reshape(schema.n_envs, length).T[-capacity:]
+    newest = -(-capacity * schema.n_envs // ring.n_envs)
+    slots = _in_order(ring)[:, -newest:].reshape(-1)
+    slots = slots[len(slots) % schema.n_envs :].reshape(schema.n_envs, -1).T[-capacity:]
     size = sum(leaf.size for leaf in ring.leaves)
     steps = max(1, min(_AT_A_TIME, _BYTES_AT_A_TIME // size) // schema.n_envs)
     parts = (slots[begin : begin + steps] for begin in range(0, len(slots), steps))

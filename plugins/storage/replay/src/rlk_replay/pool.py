@@ -66,7 +66,7 @@ class Pool:
         Returns:
             int64 [N, k], of the observation; the same of the next one; int64 [k] by environment.
         """
-        observation, following = map(self._stack.split, step)
+        observation, following = (self._frames_of(values) for values in step)
         envs = range(len(self._numbers))
         for env in envs:
             seen = np.ascontiguousarray(observation[env])
@@ -75,7 +75,7 @@ class Pool:
                 self._latest[env] = seen
         numbers = self._numbers.copy()
         ends = {
-            env: self._numbered(env, np.ascontiguousarray(self._stack.split(np.asarray(final))))
+            env: self._numbered(env, np.ascontiguousarray(self._frames_of(final)))
             for env, final in finals.items()
         }
         for env in envs:
@@ -83,6 +83,10 @@ class Pool:
             self._numbers[env] = self._numbered(env, seen)
             self._latest[env] = seen
         return numbers, self._numbers, ends
+
+    def _frames_of(self, stacks: Any) -> Array:
+        """The frames of stacks [..., *shape], as they are kept, [..., k, *frame]."""
+        return self._stack.split(np.asarray(stacks, self._dtype))
 
     def _numbered(self, env: int, frames: Array) -> list[int]:
         """The numbers of a stack that came after this environment's latest one."""

@@ -42,6 +42,8 @@ class Ring:
         n_envs = schema.n_envs
         self.capacity, self.n_envs, self.slots = capacity, n_envs, capacity * n_envs
         self.leaves = observation_leaves(schema.observation_space, "replay")
+        #: With its bounds, because actions are stored as they are scaled to these.
+        self._action_space = " ".join(str(schema.action_space).split())
         self._zeros, self._frame_stack = zeros, frame_stack
         self._frames = Frames(self.leaves, frame_stack, n_envs, zeros)
         self._kept, self._has_stacks = self._frames.kept, bool(self._frames)
@@ -281,7 +283,8 @@ class Ring:
     def layout(self) -> State:
         """Sizes, and the dtype and shape of all that is kept, to compare a checkpoint with."""
         sizes = {"capacity": self.capacity, "n_envs": self.n_envs, "frame_stack": self._frame_stack}
-        return {**sizes, **describe(self._kept, self._record), **self._frames.layout()}
+        described = describe(self._kept, self._record)
+        return {**sizes, "action_space": self._action_space, **described, **self._frames.layout()}
 
 
 def _offsets(length: int, n_envs: int) -> Array:

@@ -55,16 +55,27 @@ class Stages:
 
     def state_dict(self) -> State:
         """Their states, by the names of what they take."""
-        return {"+".join(_stages(each)): each.state_dict() for each in self.decorators}
+        return {_name(each): each.state_dict() for each in self.decorators}
 
     def load_state_dict(self, state: State) -> None:
-        """Load the result of `state_dict`; for a decorator without a state, everything is new."""
-        for decorator in self.decorators:
-            saved = state.get("+".join(_stages(decorator)))
-            if saved is None:
-                decorator.added(np.arange(len(self.base)))
-            else:
-                decorator.load_state_dict(saved)
+        """Load the result of `state_dict`; for a decorator without a state, everything is new.
+
+        If this is the one that chooses, so it is for those with variants, which they offer to it.
+        """
+        begin = [each for each in self.decorators if _name(each) not in state]
+        if self.owner["choose"] in begin:
+            begin += [each for each in self.decorators if getattr(each, "variants", 1) > 1]
+        for each in self.decorators:
+            if each not in begin:
+                each.load_state_dict(state[_name(each)])
+        for each in self.decorators:
+            if each in begin and len(self.base):
+                each.added(np.arange(len(self.base)))
+
+
+def _name(decorator: Any) -> str:
+    """What its state is saved under."""
+    return "+".join(_stages(decorator))
 
 
 def _stages(decorator: Any) -> list[str]:

@@ -283,7 +283,8 @@ class Replay:
 
     def state_dict(self) -> State:
         """Memory, cursors and decorators. Arrays are views: write them before the next `add`."""
-        return {**self._ring.state_dict(), "decorators": self._stages.state_dict()}
+        decorators = self._stages.state_dict()
+        return {**self._ring.state_dict(), "variants": self.variants, "decorators": decorators}
 
     def load_state_dict(self, state: State) -> None:
         """Restore the saved state bit for bit, in a storage that is open and empty.
@@ -299,14 +300,19 @@ class Replay:
     def adopt(self, state: State) -> None:
         """Forget everything, and begin with the saved contents of another replay.
 
-        From a memory of the same size and number of environments it is bit for bit the same, with
-        the priorities. From any other the transitions are added as if they had just been
-        collected: the newest that fit, with the priorities of new ones.
+        From a memory of the same size, number of environments and decorators it is bit for bit the
+        same, with the priorities. From any other the transitions are added as if they had just been
+        collected: the newest that fit, with the priorities of new ones. Either way all episodes
+        have ended.
 
         Raises:
             RlkError: if it was saved with other observations, actions or extras.
         """
-        is_alike = state["layout"] == self._ring.layout()
+        is_alike = (
+            state["layout"] == self._ring.layout()
+            and state["variants"] == self.variants
+            and state["decorators"].keys() == self._stages.state_dict().keys()
+        )
         capacity, decorators = self._ring.capacity, self._stages.decorators
         past = () if is_alike else steps_of(state, self.schema, capacity, self._zeros)
         self.open(self.schema)
@@ -317,6 +323,7 @@ class Replay:
             self.load_state_dict(state)
         for step in past:
             self.add(step)
+        self.interrupt()
 
     def _tensor(self, array: Array) -> torch.Tensor:
         tensor = torch.from_numpy(np.ascontiguousarray(array))
