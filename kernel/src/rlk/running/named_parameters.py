@@ -60,8 +60,8 @@ def put_parameters(run: Run, values: Mapping[str, Any], *, exact_match: bool) ->
         if here != there:
             raise RlkError(f"parameter {name!r} has shape {here} here and {there} there")
     new = own | {name: value.to(own[name]) for name, value in given.items()}
+    run.algorithm.load_state_dict(_replaced(run.algorithm.state_dict(), new))  # it may refuse
     run.parameters.load_state_dict({name: new[_of_policy(name)] for name in run.parameters.names})
-    run.algorithm.load_state_dict(_replaced(run.algorithm.state_dict(), new))
 
 
 def _tensor(name: str, value: Any) -> Tensor:

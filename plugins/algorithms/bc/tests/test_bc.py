@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import rlk
-from rlk.errors import BadFile, PlanError
+from rlk.errors import BadFile, NotFinite, PlanError
 from rlk_bc import BCConfig, pretrain
 from rlk_bc.loss import likelihood_loss, mode_loss, value_loss
 from rlk_expert_data import ExpertDataset, generate_expert_traj
@@ -235,6 +235,37 @@ def test_continuous_actions_are_learnt_in_the_units_of_the_environment(
             pretrain(agent, dataset, n_epochs=60, learning_rate=1e-2)
         action, _ = agent.predict(np.zeros(2, np.float32), deterministic=True)
         assert action[0] == pytest.approx(3.0, abs=0.2)
+
+
+@pytest.mark.parametrize("algo", ["a2c", "sac", "td3"])
+def test_an_action_that_can_only_be_one_number_is_learnt(algo: str) -> None:
+    actions = gym.spaces.Box(np.array([0, 2], np.float32), np.array([1, 2], np.float32))
+
+    class One(gym.Env[Any, Any]):
+        observation_space = gym.spaces.Box(-1.0, 1.0, (2,), np.float32)
+        action_space = actions
+
+        def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+            return np.zeros(2, np.float32), {}
+
+        def step(self, action: Any) -> Any:
+            return np.zeros(2, np.float32), 0.0, True, False, {}
+
+    data = generate_expert_traj(lambda _: np.array([0.25, 2.0]), env=One(), n_episodes=60)
+    dataset = ExpertDataset(traj_data=data, verbose=0, seed=0)
+    with rlk.make(algo, env=One, **SMALL) as agent:
+        pretrain(agent, dataset, n_epochs=60, learning_rate=1e-2)
+        action, _ = agent.predict(np.zeros(2, np.float32), deterministic=True)
+    assert action.tolist() == pytest.approx([0.25, 2.0], abs=0.05)
+
+
+def test_a_loss_that_is_not_finite_ends_it_before_the_policy_is_spoilt() -> None:
+    dataset = ExpertDataset(traj_data=arrays(1 + np.arange(240) % 3, seen()), verbose=0, seed=0)
+    given = {**SMALL, "policy": {"layers": [8, 8], "act_fun": "relu"}}
+    with rlk.make("a2c", env=MATCH, **given) as agent:
+        with pytest.raises(NotFinite, match="epoch 1, and the policy is that of the batch before"):
+            pretrain(agent, dataset, learning_rate=1e30)
+        assert agent.run.parameters.flat.isfinite().all()
 
 
 def test_progress_is_printed_and_what_does_not_fit_is_refused(

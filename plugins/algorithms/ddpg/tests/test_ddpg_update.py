@@ -8,6 +8,8 @@ import dataclasses
 import pytest
 import torch
 
+from rlk.errors import RlkError
+
 BOX = "rlk_testing.environments:BoxMatch"
 FAST = {"nb_rollout_steps": 1, "nb_train_steps": 1, "batch_size": 16, "policy": {"layers": [24]}}
 POPART = {"normalize_returns": True, "enable_popart": True}
@@ -152,6 +154,23 @@ def test_normalised_returns_change_what_is_learnt(rlk_make):
             agent.run.algorithm.update(batch, agent.run.optimise)
         found.append(agent.run.optimise.groups["critic"].flat.clone())
     assert not found[0].equal(found[1]) and not found[1].equal(found[2])
+
+
+def test_a_critic_that_learnt_normalised_returns_is_no_critic_of_returns(rlk_make):
+    settings = {"env": BOX, "seed": 0, **FAST, "learning_starts": 8}
+    normalised = rlk_make("ddpg", **settings, **POPART).learn(40).get_parameters()
+    plain = rlk_make("ddpg", **settings)
+    before = plain.get_parameters()
+    with pytest.raises(RlkError, match=r"learnt normalised returns .* normalize_returns=true"):
+        plain.load_parameters(normalised)
+    assert all((before[name] == value).all() for name, value in plain.get_parameters().items())
+    rlk_make("ddpg", **settings, **POPART).load_parameters(before)  # mean 0, standard deviation 1
+
+
+def test_without_hidden_layers_there_are_no_weights_to_penalise(rlk_make):
+    agent, batch = ready(rlk_make, critic_l2_reg=0.1, policy={"layers": []})
+    update = agent.run.algorithm.update(batch, agent.run.optimise)
+    assert update.td_error.isfinite().all()
 
 
 def test_the_td_error_is_in_units_of_returns(rlk_make):

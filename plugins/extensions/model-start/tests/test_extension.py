@@ -255,6 +255,13 @@ def test_other_statistics_are_refused_with_the_plugin_that_keeps_them(
         begun(tmp_path, "a2c", *here)
 
 
+def test_a_critic_of_normalised_returns_is_refused_where_they_are_not(tmp_path: Path) -> None:
+    given = {"env": "Pendulum-v1", "nb_rollout_steps": 10, "batch_size": 4}
+    saved(tmp_path, "ddpg", normalize_returns=True, **given)
+    with pytest.raises(BadFile, match=r"learnt normalised returns .* --set normalize_returns=true"):
+        begun(tmp_path, "ddpg", **given)
+
+
 @pytest.mark.parametrize("value", ["text", None, {"a": 1}])
 def test_a_forged_model_is_refused(tmp_path: Path, value: Any) -> None:
     saved(tmp_path, "a2c")

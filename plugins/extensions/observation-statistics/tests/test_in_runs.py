@@ -45,6 +45,19 @@ def test_the_policy_normalises_by_all_that_training_has_acted_on():
         np.testing.assert_allclose(statistics.numpy_forward()(given.numpy()), expected, rtol=1e-3)
 
 
+@pytest.mark.parametrize("more", [[], ["no:numpy-acting"]])
+def test_a_range_leaves_the_masks_of_actions_alone(rlk_make, more):
+    plugins = ["observation-range:range=[-0.1,0.1]", "action-masking", *more]
+    agent = rlk_make("a2c", env="rlk_testing.masked_game:MaskedGame", plugins=plugins, seed=0)
+    agent.learn(20)
+    space, found = agent.run.observation_space, []
+    for number in (0.1, 9.0):
+        seen = torch.full((1, *space["observation"].shape), number)
+        mask = torch.ones(1, *space["action_mask"].shape, dtype=torch.int8)
+        found.append(agent.run.policy({"observation": seen, "action_mask": mask}, "pi")[0])
+    assert found[0].equal(found[1])
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_observations_are_normalised_before_they_are_clipped(order):
     with made(*["observation-range", "observation-statistics"][::order]) as agent:

@@ -12,8 +12,8 @@ import torch
 from gymnasium import spaces
 from torch import Tensor
 
-from rlk.errors import PlanError
-from rlk_action_scaling import middle_and_half
+from rlk.errors import NotFinite, PlanError
+from rlk_action_scaling import divisor, middle_and_half
 from rlk_bc.loss import likelihood_loss, mode_loss, value_loss
 from rlk_expert_data import ExpertDataset, Trajectories
 from rlk_expert_data.fitting import actions_in, observations_in
@@ -54,6 +54,7 @@ def pretrain(
 
     Raises:
         PlanError: if the expert's spaces are not the agent's, or its policy is recurrent.
+        NotFinite: for a loss that is not finite; nothing is learnt from it.
     """
     if not isinstance(dataset, ExpertDataset):
         raise PlanError(
@@ -69,6 +70,12 @@ def pretrain(
         losses = []
         for observation, action in _batches(run, dataset, "train"):
             loss = loss_of(observation, action)
+            if not torch.isfinite(loss):
+                raise NotFinite(
+                    f"the loss of pretraining is {float(loss)} in epoch {epoch}, and the policy is "
+                    "that of the batch before. Use a lower learning_rate, or look for large "
+                    "numbers in the expert's observations and actions."
+                )
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
@@ -116,9 +123,10 @@ def _error_of_mode(run: Run) -> LossOf:
             distribution.mode(policy(observation, "pi")[0]), own_action(distribution, action)
         )
     # A policy without a distribution acts from -1 to 1.
+    center, width = middle_and_half(run.action_space)
     middle, half = (
         torch.as_tensor(one, dtype=torch.float32, device=run.device).reshape(-1)
-        for one in middle_and_half(run.action_space)
+        for one in (center, divisor(width))
     )
     return lambda observation, action: mode_loss(
         policy(observation, "pi")[0], (action - middle) / half

@@ -112,7 +112,7 @@ class DDPG:
         q = self.policy.qf(self.policy.encode(batch.observation), batch.action)
         value = losses.critic_loss(q, self.scale.output(target), batch.weight)
         metrics, error = {"critic_loss": value}, self.scale.value(q) - target
-        if self.config.critic_l2_reg:
+        if self.config.critic_l2_reg and self.penalised:
             value = value + losses.l2_penalty(self.penalised, self.config.critic_l2_reg)
         return Loss(value, metrics=metrics, outputs={"td_error": error})
 
@@ -134,6 +134,6 @@ class DDPG:
         }
 
     def load_state_dict(self, state: State) -> None:
+        self.scale.load_state_dict(state)
         self.target.load_state_dict(state["target"])
         self.schedule.load_state_dict(state["schedule"])
-        self.scale.load_state_dict(state)

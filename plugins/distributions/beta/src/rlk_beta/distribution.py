@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.records import Array, Field
-from rlk_action_scaling import middle_and_half, scaled
+from rlk_action_scaling import divisor, middle_and_half, scaled
 from rlk_beta.gamma import gamma, gamma_noise
 from rlk_networks import Distribution, Linear
 
@@ -46,7 +46,9 @@ class Beta(Distribution):
         self._scaled = scaled(action_space)
         middle, half = middle_and_half(action_space)
         self._low = torch.as_tensor(middle - half, dtype=torch.float32)
+        self._middle = torch.as_tensor(middle, dtype=torch.float32)
         self._width = torch.as_tensor(2 * half, dtype=torch.float32)
+        self._divisor = torch.as_tensor(divisor(2 * half), dtype=torch.float32)
         bounds = np.stack([action_space.low, action_space.high])
         self._bounds = torch.as_tensor(bounds, dtype=torch.float32)
 
@@ -111,8 +113,8 @@ class Beta(Distribution):
 
     def own_action(self, action: Tensor) -> Tensor:
         """The environment's action, from 0 at the lower bound to 1 at the upper, float [..., D]."""
-        low, width = self._low.to(action.device), self._width.to(action.device)
-        return (action - low.flatten()) / width.flatten()
+        middle, width = self._middle.to(action.device), self._divisor.to(action.device)
+        return (action - middle.flatten()) / width.flatten() + 0.5
 
     def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of the environment's action, each [B, *shape].
@@ -135,7 +137,7 @@ class Beta(Distribution):
         beyond 0 or 1.
         """
         own, (low, high) = self.own_action(action.flatten(1)), self._bounds.to(action.device)
-        found = self.log_prob(parameters, own) - self._width.log().sum()
+        found = self.log_prob(parameters, own) - self._divisor.log().sum()
         is_outside = (action.float() < low) | (action.float() > high)
         return found.masked_fill(is_outside.flatten(1).any(-1), -math.inf)
 

@@ -64,7 +64,8 @@ class DiagGaussian(Distribution):
 
     def env_action(self, action: Array) -> Array:
         """Clipped into the space's bounds, in its shape, [N, *shape]."""
-        return np.clip(action.reshape(-1, *self._shape), self._low, self._high)
+        found = np.clip(action.reshape(-1, *self._shape), self._low, self._high)
+        return found.astype(self._low.dtype, copy=False)  # float32 and float16 bounds give float32
 
     def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation before clipping, each [B, *shape]."""

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from rlk.records import Array
-from rlk_action_scaling import middle_and_half, scaled
+from rlk_action_scaling import divisor, middle_and_half, scaled
 from rlk_diag_gaussian import formulas
 
 LOG_2 = math.log(2.0)
@@ -76,6 +76,7 @@ class SquashedActions:
         middle, half = middle_and_half(action_space)
         self._middle = torch.as_tensor(middle, dtype=torch.float32)
         self._half = torch.as_tensor(half, dtype=torch.float32)
+        self._divisor = torch.as_tensor(divisor(half), dtype=torch.float32)
         bounds = np.stack([action_space.low, action_space.high])
         self._bounds = torch.as_tensor(bounds, dtype=torch.float32)
         self._gaussian_mean = GaussianMean()
@@ -111,7 +112,7 @@ class SquashedActions:
 
     def own_action(self, action: Tensor) -> Tensor:
         """The environment's action, -1 at the lower bound to 1 at the upper, float [..., D]."""
-        middle, half = self._middle.to(action.device), self._half.to(action.device)
+        middle, half = self._middle.to(action.device), self._divisor.to(action.device)
         return (action - middle.flatten()) / half.flatten()
 
     def probabilities(self, mean: Tensor, log_std: Tensor) -> tuple[Tensor, Tensor]:
@@ -133,6 +134,6 @@ class SquashedActions:
         beyond 1.
         """
         own, (low, high) = self.own_action(action.flatten(1)), self._bounds.to(action.device)
-        found = self.log_prob(mean, log_std, own) - self._half.log().sum()
+        found = self.log_prob(mean, log_std, own) - self._divisor.log().sum()
         is_outside = (action.float() < low) | (action.float() > high)
         return found.masked_fill(is_outside.flatten(1).any(-1), -math.inf)

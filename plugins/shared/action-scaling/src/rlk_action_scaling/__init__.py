@@ -10,18 +10,20 @@ if TYPE_CHECKING:
     from rlk_action_scaling.number_or_each import as_setting as as_setting
     from rlk_action_scaling.number_or_each import common_size as common_size
     from rlk_action_scaling.number_or_each import per_dimension as per_dimension
+    from rlk_action_scaling.scaling import divisor as divisor
     from rlk_action_scaling.scaling import middle_and_half as middle_and_half
     from rlk_action_scaling.scaling import scaled as scaled
 
 _HOMES = {
     **dict.fromkeys(("as_numbers", "as_setting", "common_size", "per_dimension"), "number_or_each"),
-    **dict.fromkeys(("middle_and_half", "scaled"), "scaling"),
+    **dict.fromkeys(("divisor", "middle_and_half", "scaled"), "scaling"),
 }
 
 __all__ = [
     "as_numbers",
     "as_setting",
     "common_size",
+    "divisor",
     "middle_and_half",
     "per_dimension",
     "scaled",

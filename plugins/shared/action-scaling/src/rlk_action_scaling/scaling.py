@@ -43,3 +43,8 @@ def middle_and_half(space: Any) -> tuple[Array, Array]:
             "Wrap the environment in gymnasium.wrappers.RescaleAction, or give its space bounds."
         )
     return low / 2 + high / 2, high / 2 - low / 2
+
+
+def divisor(width: Array) -> Array:
+    """The width of each dimension, or 1 where it is 0: there the only action is at the middle."""
+    return np.where(width > 0, width, np.ones_like(width))

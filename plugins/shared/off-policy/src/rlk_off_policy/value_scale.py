@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk_networks import Linear
 from rlk_off_policy import return_statistics as statistics
@@ -85,9 +86,22 @@ class ValueScale:
         return {"return_mean": new[0], "return_std": new[1]}
 
     def state_dict(self) -> State:
-        return {"return_moments": self.moments.clone()} if self._normalises else {}
+        """What outputs mean; without normalisation, that they are returns."""
+        return {"return_moments": self.moments.clone()}
 
     def load_state_dict(self, state: State) -> None:
-        """Restore the part of an algorithm's state that `state_dict` returned."""
-        if self._normalises:
-            self.moments.copy_(state["return_moments"])
+        """Restore the part of an algorithm's state that `state_dict` returned.
+
+        Critics that were not normalised go on as they are, with or without normalisation.
+
+        Raises:
+            RlkError: if they were, and outputs are returns here.
+        """
+        saved = state["return_moments"]
+        mean, std = (float(one) for one in statistics.mean_and_std(saved))
+        if not self._normalises and (mean, std) != (0.0, 1.0):
+            raise RlkError(
+                f"the saved critic learnt normalised returns (mean {mean:.4g}, standard deviation "
+                f"{std:.4g}), and this run's learns returns. Use --set normalize_returns=true."
+            )
+        self.moments.copy_(saved)

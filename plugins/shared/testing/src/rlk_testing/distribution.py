@@ -37,6 +37,13 @@ BY_NAME: dict[str, tuple[gym.Space[Any], ...]] = {
     ),
     "MultiBinary": (gym.spaces.MultiBinary(3), gym.spaces.MultiBinary((2, 2))),
 }
+#: A bound that float32 scales beyond 1, a dimension of one number only, and other precisions.
+AWKWARD_BOXES = (
+    gym.spaces.Box(-3.0, -2.7, (1,), np.float32),
+    gym.spaces.Box(np.array([0.0, 0.5], np.float32), np.array([1.0, 0.5], np.float32)),
+    gym.spaces.Box(-0.3, 0.1, (2,), np.float16),
+    gym.spaces.Box(-3.1, 0.1, (1,), np.float64),
+)
 _SAMPLES = 50_000
 _SIGMAS = 5.0
 
@@ -120,6 +127,21 @@ class DistributionContract(Contract):
             assert env_action.shape == (64, *(space.shape or ())), f"in {space}"
             for one in env_action:
                 assert space.contains(as_sample(np.asarray(one))), f"{one!r} is not in {space}"
+
+    @applies(lambda suite: "Box" in suite.record().action_spaces)
+    def test_the_bounds_of_a_box_are_in_it_and_have_a_probability(self) -> None:
+        for space in AWKWARD_BOXES:
+            distribution = self.made(space)
+            distribution.head(3)  # the number of parameters may depend on it
+            bounds = np.stack([space.low, space.high])
+            own = own_action(distribution, torch.from_numpy(bounds).flatten(1))
+            assert own.isfinite().all(), f"the bounds of {space} are {own} in its own units"
+            for one in distribution.env_action(own.float().numpy()):
+                assert space.contains(one), f"{one!r} is not in {space}"
+            if self.tells():
+                parameters = self.parameters(distribution, 2)
+                found = distribution.env_log_prob(parameters, torch.from_numpy(bounds))
+                assert found.isfinite().all(), f"the log-probability of a bound of {space}: {found}"
 
     def test_every_action_of_the_environment_can_come_up(self) -> None:
         for space, distribution in self.tried():
