@@ -37,6 +37,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name == "registry":
         return importlib.import_module("rlk.registry")
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("rlk-kernel")
     if name in _HOMES:
         return getattr(importlib.import_module(f"rlk.{_HOMES[name]}"), name)
     raise AttributeError(

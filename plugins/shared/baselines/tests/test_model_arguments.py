@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pydoc
+import sys
 import warnings
 from typing import Any
 
@@ -14,6 +15,7 @@ import rlk_baselines
 from rlk_baselines import A2C, ACER, DDPG, DQN, HER, PPO2, SAC, TD3
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec, NormalActionNoise
+from rlk_baselines.common.policies import MlpPolicy
 
 MODELS = ("A2C", "ACER", "ACKTR", "DDPG", "DQN", "PPO1", "PPO2", "SAC", "TD3", "TRPO")
 #: Some of the documented signatures.
@@ -103,6 +105,35 @@ def test_a_class_that_is_not_an_algorithm_keeps_its_constructors_signature(cls: 
     if cls is HER:
         own = "policy env model_class n_sampled_goal goal_selection_strategy args info_keys kwargs"
         assert list(inspect.signature(cls).parameters) == own.split()
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: PPO2("MlpPolicy", "CartPole-v1", n_steps=2), r"\. Use n_steps=8 or more, or"),
+        (lambda: PPO2("MlpLstmPolicy", "CartPole-v1"), r"nminibatches=1, or 4 environments or a"),
+        (lambda: HER("MlpPolicy", "CartPole-v1", DQN), r"^HER needs an environment with goals"),
+    ],
+)
+def test_errors_say_what_to_write_in_a_program(make: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        make()
+
+
+def test_a_package_that_an_old_id_needs_is_named_as_by_the_command_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "Box2D", None)
+    for name in [one for one in sys.modules if one.startswith("gymnasium.envs.box2d")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(ValueError, match=r"Type: pip install 'rlk-gymnasium\[box2d\]'"):
+        PPO2("MlpPolicy", "LunarLander-v3")
+
+
+def test_the_policy_of_a_model_is_its_class() -> None:
+    assert PPO2("MlpLstmPolicy", "CartPole-v1", nminibatches=1).policy.recurrent
+    assert A2C(MlpPolicy, "CartPole-v1").policy is MlpPolicy
+    assert A2C("mlp", "CartPole-v1").policy == "mlp", "a name of rlk's has no class"
 
 
 def test_noise_is_an_object() -> None:

@@ -11,6 +11,7 @@ import pytest
 from gymnasium import spaces
 
 from rlk_baselines import PPO1, gym, logger, scripts
+from rlk_baselines.common.policies import CnnLstmPolicy
 from rlk_baselines.common.vec_env import DummyVecEnv, VecFrameStack
 from rlk_baselines.ddpg.main import noises
 
@@ -58,7 +59,7 @@ def films(monkeypatch: pytest.MonkeyPatch) -> None:
         ("acer.run_atari", (), {"n_envs": 16, "lr_schedule": "constant", "buffer_size": 5000}),
         ("acktr.run_atari", (), {"n_envs": 32, "lr_schedule": "linear"}),
         ("ppo1.run_atari", (), {"timesteps_per_actorbatch": 256, "optim_stepsize": 1e-3}),
-        ("ppo2.run_atari", ("--policy", "lstm"), {"n_envs": 8, "policy": "CnnLstmPolicy"}),
+        ("ppo2.run_atari", ("--policy", "lstm"), {"n_envs": 8, "policy": CnnLstmPolicy}),
         ("trpo_mpi.run_atari", (), {"max_kl": 0.001, "gamma": 0.98}),
     ],
 )

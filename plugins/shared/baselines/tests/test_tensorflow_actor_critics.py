@@ -37,7 +37,7 @@ def test_an_actor_critic_acts_and_judges_as_its_file_says(tmp_path: Path) -> Non
     p = actor_critic()
     model = PPO2.load(saved(tmp_path, OF_PPO2, p, **CART_SPACES, **SIZES))
     assert (model.gamma, model.n_steps, model.cliprange) == (0.9, 8, 0.1)
-    assert model.policy == "MlpPolicy"
+    assert model.policy.__name__ == "MlpPolicy"
     likely = softmax(dense(hidden(p, "pi"), p, "model/pi"))
     np.testing.assert_allclose(model.action_probability(CARTPOLE), likely, rtol=1e-5)
     value = dense(hidden(p, "vf"), p, "model/vf")[:, 0]

@@ -110,6 +110,11 @@ def test_a_loader_may_leave_out_the_remainder_and_end() -> None:
     rows = np.arange(5)
     loader = DataLoader(rows, rows, rows, 2, infinite_loop=False, partial_minibatch=False)
     assert [observation.tolist() for observation, _ in loader] == [[0, 1], [2, 3]]
+    with pytest.raises(StopIteration):
+        next(loader)
+    endless = DataLoader(rows, rows, rows, 2)
+    for _ in range(2):
+        assert [observation.tolist() for observation, _ in endless] == [[0, 1], [2, 3], [4]]
     with pytest.raises(PlanError, match="the number of transitions, 5, is below batch_size=6"):
         DataLoader(rows, rows, rows, 6, partial_minibatch=False)
 

@@ -45,7 +45,7 @@ _ITS_OWN = (
 )
 _RENAMED = {"seed": "seed", "n_cpu_tf_sess": "n_threads"}
 #: Arguments that are also kept as attributes.
-_ATTRIBUTES = ("policy", "policy_kwargs", "seed")
+_ATTRIBUTES = ("policy_kwargs", "seed")
 #: The key by which a file notes that the noise was an object of a custom class.
 _OWN_NOISE = "own_noise"
 _LOST_NOISE = (
@@ -81,7 +81,6 @@ class Constructed(metaclass=Documented):
         self._before_change: dict[str, Any] = {}  # old values of changed attributes, until used
         self._given, self._env = given, env
         self._held: Held | None = None
-        self.policy = given["policy"]
         self.verbose: int = given["verbose"]
         self.policy_kwargs: dict[str, Any] = dict(given["policy_kwargs"] or {})
         self.tensorboard_log: str | None = given["tensorboard_log"]

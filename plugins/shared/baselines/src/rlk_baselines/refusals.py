@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Mapping
 
 from rlk.errors import PlanError, RlkError
@@ -18,13 +19,19 @@ class ParametersDoNotFit(RlkError, RuntimeError):
 
 @contextlib.contextmanager
 def refused() -> Iterator[None]:
-    """Turn a PlanError into `Refused`, which is also a ValueError."""
+    """Turn a PlanError into `Refused`, which is also a ValueError and says what to write."""
     try:
         yield
     except Refused:
         raise
     except PlanError as error:
-        raise Refused(*error.args) from error
+        raise Refused(_as_written(str(error))) from error
+
+
+def _as_written(text: str) -> str:
+    """An error that says what to type in a shell, with what to write in a program instead."""
+    text = re.sub(r"--set ([\w.]+=)", r"\1", text)
+    return re.sub(r"--n-envs (\d+)", r"\1 environments", text)
 
 
 def refuse_below_one(number: float, name: str) -> None:

@@ -12,12 +12,14 @@ from rlk_expert_data.images import is_paths, read_images
 class DataLoader:
     """Batches of transitions. Images are read from their files when their batch is requested.
 
+    An iteration ends after every pass, as in Stable Baselines, and the next one begins another.
+
     Args:
         indices: of the transitions to use.
         observations: [M, …], or the paths of images [M].
         actions: [M, …].
         batch_size: transitions in a batch.
-        infinite_loop: whether to start again after the last batch; if not, the iteration ends.
+        infinite_loop: whether `next` begins another pass after that; if not, only `iter` does.
         shuffle: whether every pass has a new random order.
         partial_minibatch: whether the last batch may be smaller.
         n_workers, max_queue_len, start_process, backend, sequential: ignored; batches are made
@@ -68,9 +70,9 @@ class DataLoader:
 
     def __next__(self) -> tuple[Array, Array]:
         if self._given == self.n_minibatches:
-            self._given = 0
-            if not self.infinite_loop:
-                raise StopIteration
+            if self.infinite_loop:
+                self._given = 0
+            raise StopIteration
         if self._given == 0 and self.shuffle:
             self._rng.shuffle(self.indices)
         start = self._given * self.batch_size

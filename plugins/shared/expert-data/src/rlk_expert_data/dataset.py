@@ -111,7 +111,7 @@ class ExpertDataset:
         )
 
     def get_next_batch(self, split: str | None = None) -> tuple[Array, Array]:
-        """Observations and actions [B, …].
+        """Observations and actions [B, …]; after the last batch, those of another pass.
 
         Args:
             split: `train`, `val`, or None for GAIL's.
@@ -124,7 +124,8 @@ class ExpertDataset:
             raise PlanError("call init_dataloader(batch_size) before get_next_batch().")
         if loader is None:
             raise PlanError(f"there are no transitions for {split!r}: change train_fraction.")
-        return next(loader)
+        batch = next(loader, None)
+        return batch if batch is not None else next(loader)
 
     def plot(self) -> None:
         """Show the distribution of the trajectories' returns."""

@@ -24,6 +24,7 @@ from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.imitation import pretrain
 from rlk_baselines.learning import Call
+from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, refused
 
 Model = TypeVar("Model", bound="BaseRLModel")
@@ -240,6 +241,11 @@ class BaseRLModel(Constructed):
     def get_vec_normalize_env(self) -> VecNormalize | None:
         """The `VecNormalize` around the model's environment, or None."""
         return unwrap_vec_normalize(self._env)
+
+    @property
+    def policy(self) -> Any:
+        """The policy class that the constructor was given, or that its name stands for."""
+        return class_of(self._given["policy"])
 
     def set_random_seed(self, seed: int | None) -> None:
         """Seed every random stream of the model; None changes nothing.

@@ -46,8 +46,8 @@ def _render_modes(name: str) -> Collection[str]:
     if isinstance(creator, str):
         try:
             creator = load_env_creator(creator)
-        except (ImportError, AttributeError):  # the error of making it names what is missing
-            creator = None
+        except (ImportError, AttributeError, gymnasium.error.Error):
+            creator = None  # the error of making it names what is missing
     metadata = getattr(creator, "metadata", None)
     said = metadata.get("render_modes") if isinstance(metadata, dict) else None
     return ("rgb_array",) if said is None else said

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import rlk
 import rlk_baselines
 from rlk.agent import Agent
+from rlk.spaces import describe
 from rlk_baselines.arguments import bound, signature
 from rlk_baselines.changed_settings import by_plan
 from rlk_baselines.common.base_class import Callback
@@ -76,6 +77,12 @@ class HER(OffPolicyRLModel):
                 self.setup_model()
 
     def _made(self) -> Agent:
+        space = self.observation_space
+        if not {"achieved_goal", "desired_goal"} <= {*getattr(space, "spaces", ())}:
+            raise Refused(
+                "HER needs an environment with goals, whose observations are a Dict with "
+                f"observation, achieved_goal and desired_goal, not {describe(space)}."
+            )
         if self._given["info_keys"] is None:
             self._given["info_keys"] = keys_asked(self._env, self.observation_space)
         return rlk.make(

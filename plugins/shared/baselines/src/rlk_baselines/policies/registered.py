@@ -30,6 +30,15 @@ def registered(name: Any) -> Any:
     return _registered.get(name) if isinstance(name, str) else None
 
 
+def class_of(policy: Any) -> Any:
+    """The policy class of a model's `policy`; that itself if it is no name of one."""
+    from rlk_baselines.policies import by_name
+
+    if not isinstance(policy, str):
+        return policy
+    return registered(policy) or getattr(by_name, policy, policy)
+
+
 def get_policy_from_name(base_policy_type: Any, name: str) -> Any:
     """The policy class of a name.
 
@@ -40,10 +49,10 @@ def get_policy_from_name(base_policy_type: Any, name: str) -> Any:
     Raises:
         ValueError: if there is no such policy.
     """
-    from rlk_baselines.policies import by_name
+    found = class_of(name)
+    if found is name:
+        from rlk_baselines.policies import by_name
 
-    found = registered(name) or getattr(by_name, name, None)
-    if found is None:
         known = sorted({*_registered, *(one for one in vars(by_name) if one.endswith("Policy"))})
         raise ValueError(f"there is no policy {name!r}; there are {', '.join(known)}")
     return found

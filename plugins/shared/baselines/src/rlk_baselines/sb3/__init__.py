@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rlk_baselines.sb3.sac import SAC as SAC
     from rlk_baselines.sb3.td3 import TD3 as TD3
 
+__version__ = "2.9.2"
+
 _MODELS = ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")
 
 #: The submodule of every name.

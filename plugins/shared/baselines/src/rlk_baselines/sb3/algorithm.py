@@ -199,10 +199,6 @@ class BaseAlgorithm(BaseRLModel):
             self._view = self.viewed(self)
         return self._view
 
-    @policy.setter
-    def policy(self, value: Any) -> None:
-        """Do nothing: the constructor's argument is kept with the others."""
-
     @property
     def ep_info_buffer(self) -> list[dict[str, float]]:
         """The return `r` and length `l`, in steps, of the latest episodes, the newest last."""

@@ -26,7 +26,7 @@ CLASSES = ("A2C", "ACER", "ACKTR", "DDPG", "DQN", "GAIL", "PPO1", "PPO2", "SAC",
 #: the action after its first layer in Stable Baselines, and with the observation here. GAIL's
 #: algorithm is TRPO.
 NEW = {
-    "ddpg": (("model/qf/", "target/qf/"), "the critic of DDPG"),
+    "ddpg": (("model/qf/", "target/qf/", "return_moments"), "the critic of DDPG"),
     "trpo": (("adversary/",), "the discriminator of GAIL"),
 }
 
