@@ -45,7 +45,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
 ALGORITHMS = {"recurrent": "ppo2"}
 CONTINUOUS = ("sac",)
 MULTI = {"policy": "multi-input", "policy.layers": [8], "policy.features": 8}
-LSTM = {"policy.n_lstm": 4, "policy.layers": [8], "policy.features": 8}
+LSTM = {"policy.n_lstm": 4, "policy.layers": [8]}
 BACKENDS: tuple[dict[str, Any], ...] = (
     {"vec_env": "dummy"},
     {"vec_env": "subprocess", "vec_env.n_workers": 1, "vec_env.start_method": "fork"},
@@ -76,7 +76,8 @@ def policy_for(name: str, family: str) -> dict[str, Any]:
     """The policy that takes such observations, if it is not the default."""
     has_keys = isinstance(SPACES[name](), spaces.Dict | spaces.Tuple)
     if family == "recurrent":
-        return {"policy": "multi-input-lstm" if has_keys else "lstm", **LSTM}
+        keys = {**LSTM, "policy": "multi-input-lstm", "policy.features": 8}
+        return keys if has_keys else {**LSTM, "policy": "lstm"}
     return MULTI if has_keys else {}
 
 

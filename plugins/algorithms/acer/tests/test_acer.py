@@ -176,6 +176,11 @@ def test_ranks_replay_as_often_as_rank_0_says(rlk_make):
 # ---- one update ----------------------------------------------------------------------------------
 
 
+def test_of_a_recurrent_policy_it_stores_the_state_before_a_sequence_alone(rlk_make):
+    agent = rlk_make("acer", policy="lstm", **{"lstm.n_lstm": 4})
+    assert agent.run.algorithm.extras()["state"].first_only
+
+
 def agent_and_batch(rlk_make, **settings):
     """An agent after one collection, and the batch of it."""
     given = {"n_envs": 2, "n_steps": 8, "policy": SMALL, **settings}

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import attrs
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
 
 import rlk
-from rlk.errors import PlanError
+from rlk.errors import NotFinite, PlanError
 from rlk_acktr import ACKTRConfig
 from rlk_on_policy.gae import gae, next_values
 from rlk_testing import AlgorithmContract, mean_return
@@ -205,6 +206,25 @@ def test_inverting_in_a_thread_a_restored_checkpoint_learns_on_bit_for_bit(rlk_m
         for one in (agent, restored):
             one.learn(8 * 8, reset_num_timesteps=False)
         assert restored.run.parameters.flat.equal(agent.run.parameters.flat)
+
+
+class Huge(gym.ObservationWrapper):
+    """Observations are float32, and their squares are not."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.observation_space = gym.spaces.Box(-np.inf, np.inf, (4,), np.float32)
+
+    def observation(self, observation):
+        return np.full(4, 3e19, np.float32)
+
+
+def test_a_fisher_matrix_that_is_not_finite_ends_the_run(rlk_make):
+    agent = rlk_make("acktr", env=lambda: Huge(gym.make("CartPole-v1")), n_steps=4, seed=0)
+    before = agent.get_parameters()
+    with pytest.raises(NotFinite, match="'step_scale' is nan in update 1 "):
+        agent.learn(400)
+    assert all(np.array_equal(before[name], one) for name, one in agent.get_parameters().items())
 
 
 # ---- what it learns ------------------------------------------------------------------------------

@@ -216,6 +216,40 @@ def test_factors_are_inverted_every_so_many_steps(one):
     assert inverses[3] == pytest.approx(1 / small_mean(1, 2, 3, 4), rel=1e-3)
 
 
+class OtherRank:
+    """Its batch has a non-finite factor, so the mean over both ranks has one."""
+
+    rank, size = 0, 2
+
+    def __init__(self, number):
+        self.number = number
+
+    def mean(self, tensor):
+        is_factors = tensor.dim() == 1 and len(tensor) == 2  # the gradient is one number
+        return tensor + self.number if is_factors else tensor
+
+    def agree(self, value):
+        return value
+
+
+@pytest.mark.parametrize("number", [np.inf, np.nan, 0.0])
+def test_factors_that_are_not_finite_move_nothing_and_are_reported_on_every_rank(one, number):
+    small = one(gradient=8.0, communicator=OtherRank(number))
+    found = small.step()
+    assert found.metrics["grad_norm"].item() == pytest.approx(8.0)
+    is_good = number == 0.0
+    assert found.metrics["step_scale"].isfinite() == is_good
+    assert (small.net.weight.item() != 0.0) == is_good == small.kfac.count
+
+
+def test_an_input_whose_square_is_not_finite_is_reported_too(one):
+    small = one()
+    small.x = torch.full((3, 1), 3e19)
+    found = small.step()
+    assert found.metrics["grad_norm"].isfinite() and found.metrics["step_scale"].isnan()
+    assert small.net.weight.item() == 0.0 and small.kfac.count == 0
+
+
 def small_mean(*xs):
     return sum(x * x for x in xs) / len(xs)
 
@@ -291,5 +325,5 @@ def test_a_step_that_one_rank_does_not_accept_is_taken_by_none(one):
     small.loss = lambda: Loss(
         plain().value, distribution=plain().distribution, accept=torch.tensor(True)
     )
-    small.step()
+    assert small.step().metrics["step_scale"].item() == 1.0, "nothing is wrong with it"
     assert small.net.weight.item() == 0.0 and small.kfac.count == 0

@@ -251,3 +251,11 @@ def test_a_cnn_of_ones_own_comes_before_the_lstm_and_needs_the_feature_extractio
     assert encoder.lstm.step(torch.zeros(2, 192), torch.zeros(2, 8))[0].shape == (2, 4)
     with pytest.raises(ValueError, match="set feature_extraction=cnn, too"):
         LstmConfig(cnn_extractor=torch.nn.Flatten())
+
+
+@pytest.mark.parametrize("policy", ["lstm", "ln-lstm"])
+@pytest.mark.parametrize(("setting", "value"), [("features", 8), ("channels", "first")])
+def test_settings_of_a_cnn_are_refused_where_there_is_none(rlk_make, policy, setting, value):
+    told = rf"policy '{policy}'.*{setting}={value} is a setting of a CNN, and there is none"
+    with pytest.raises(PlanError, match=told):
+        rlk_make("a2c", env="CartPole-v1", policy=policy, **{f"policy.{setting}": value})

@@ -166,6 +166,20 @@ def test_a_cnn_of_ones_own_takes_the_place_of_the_nature_cnn():
             lambda: FeedForwardPolicy(feature_extraction="mlp", cnn_extractor=nn.Flatten),
             "feature_extraction='cnn', too",
         ),
+        (lambda: FeedForwardPolicy(features=0), "'features' must be >= 1"),
+        (lambda: FeedForwardPolicy(channels="middle"), "channels"),
+        (
+            lambda: FeedForwardPolicy(feature_extraction="mlp", features=3),
+            "features=3 is a setting of the CNN, and there is none",
+        ),
+        (
+            lambda: FeedForwardPolicy(feature_extraction="mlp", channels="first"),
+            "channels=first is a setting of the CNN, and there is none",
+        ),
+        (
+            lambda: LstmPolicy(feature_extraction="mlp", features=3),
+            "policy 'LstmPolicy': features=3 is a setting of a CNN, and there is none",
+        ),
         (lambda: LstmPolicy(net_arch=[64]), "'lstm' exactly once"),
         (lambda: built(FeedForwardPolicy()), "Pass feature_extraction='mlp'"),
         (lambda: built(LstmPolicy()), "feature_extraction=mlp"),

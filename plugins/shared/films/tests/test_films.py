@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from rlk.errors import RlkError
-from rlk_films import film
+from rlk_films import film, remove_unfinished_films
 from rlk_films.writer import mp4_is_there
 
 mp4 = pytest.mark.skipif(not mp4_is_there(), reason="imageio-ffmpeg is not installed")
@@ -52,6 +52,19 @@ def test_what_fails_leaves_no_film(tmp_path: Path) -> None:
         writer.add(frames(1)[0])
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
+
+
+@mp4
+def test_an_unfinished_film_is_removed_by_the_beginning_of_its_name(tmp_path: Path) -> None:
+    for name in ("one.mp4", "other.mp4"):
+        film(tmp_path / name).add(frames(1)[0])  # and then the process is killed
+    (tmp_path / "one.mp4").touch()
+    assert len(list(tmp_path.iterdir())) == 3
+    remove_unfinished_films(tmp_path, "one")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".other.unfinished.mp4",
+        "one.mp4",
+    ]
 
 
 @mp4

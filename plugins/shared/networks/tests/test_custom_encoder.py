@@ -27,6 +27,45 @@ class Says(nn.Module):
         return x
 
 
+class ReadOnly(nn.Module):
+    said = 5
+
+    def __init__(self, space):
+        super().__init__()
+        self.layer = nn.Linear(3, 5)
+
+    @property
+    def features(self):
+        return self.said
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class SaysFive(nn.Linear):
+    features = 5
+
+
+class SaysMore(ReadOnly):
+    said = 6
+
+
+class HasAPart(nn.Module):
+    """The convolutions of torchvision's VGG and AlexNet are called `features`."""
+
+    def __init__(self, space):
+        super().__init__()
+        self.features = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
+        self.classifier = nn.Linear(4, 5)
+
+    def forward(self, x):
+        return self.classifier(self.features(x))
+
+
+class SaysNothing(ReadOnly):
+    said = None
+
+
 @pytest.mark.parametrize(
     ("asked", "space", "features"),
     [
@@ -35,10 +74,27 @@ class Says(nn.Module):
         (nn.Flatten(), gym.spaces.Box(0, 255, (4, 5, 3), np.uint8), 60),
         (nn.Identity(), gym.spaces.Discrete(7), 7),
         (Joined(), DICT, 5),
+        (ReadOnly, BOX, 5),
+        (SaysNothing, BOX, 5),
+        (HasAPart, BOX, 5),
     ],
 )
 def test_the_size_of_its_output_is_found_by_trying_it(asked, space, features):
     assert custom_encoder(asked, space).features == features
+
+
+def test_what_a_module_itself_calls_features_stays_its_own():
+    made = custom_encoder(HasAPart, BOX)
+    inside = made.get_submodule("module")
+    assert isinstance(inside.features, nn.Sequential)
+    x = torch.ones(2, 3)
+    assert made(x).equal(inside(x)) and len(list(made.parameters())) == 4
+
+
+@pytest.mark.parametrize("asked", [ReadOnly, SaysFive(3, 5), nn.Linear(3, 5)])
+def test_a_module_that_says_the_right_number_or_none_is_used_as_it_is(asked):
+    kind = asked if isinstance(asked, type) else type(asked)
+    assert type(custom_encoder(asked, BOX)) is kind
 
 
 def test_a_module_is_copied_and_a_class_is_made_for_the_space():
@@ -60,6 +116,7 @@ def test_trying_it_draws_nothing_from_the_space():
         (nn.Linear(4, 5), r"the encoder Linear does not take observations Box\(\(3,\), float32\)"),
         (nn.Unflatten(1, (1, 3)), r"is to give features \[B, F\], and gives \[2, 1, 3\]"),
         (Says, "says features=9, and gives 3"),
+        (SaysMore, "says features=6, and gives 5"),
     ],
 )
 def test_what_is_no_encoder_of_these_observations_is_refused(asked, message):

@@ -87,8 +87,9 @@ def column(*numbers):
 
 def test_a_policy_whose_encoder_has_a_state_is_recurrent():
     assert is_recurrent(made()) and not is_recurrent(made(NoLayers()))
-    fields = {"state": Field((1,), first_only=True), "episode_start": Field((), "bool")}
+    fields = {"state": Field((1,)), "episode_start": Field((), "bool")}
     assert state_fields(made()) == fields and state_fields(made(NoLayers())) == {}
+    assert state_fields(made(), first_only=True)["state"] == Field((1,), first_only=True)
 
 
 def test_each_policy_gets_the_actor_that_it_needs():
@@ -202,6 +203,29 @@ def test_where_an_episode_terminated_nothing_follows(builder):
 
 
 # ---- minibatches ---------------------------------------------------------------------------------
+
+
+def in_a_lean_storage(given):
+    """The rollout as of a storage that keeps one step of a field where the field allows it."""
+    lean = {name for name, field in state_fields(made()).items() if field.first_only}
+    extras = {name: row[:1] if name in lean else row for name, row in given.extras.items()}
+    return Rollout(**{**vars(given), "extras": extras})
+
+
+def test_a_storage_that_keeps_no_more_than_the_fields_ask_for_changes_no_value():
+    ends = [(1, 0), (3, 0), (3, 2)]
+    given = rollout(ends)
+    lean = in_a_lean_storage(given)
+    for found, expected in zip(
+        following_values(made(), lean), following_values(made(), given), strict=True
+    ):
+        assert found.tolist() == expected.tolist()
+    advantage = np.zeros((T, N), np.float32)
+    batches = [
+        list(sequence_epochs(one, advantage, 1, 1, np.random.default_rng(0), length=2))
+        for one in (lean, given)
+    ]
+    assert batches[0][0].state.tolist() == batches[1][0].state.tolist()
 
 
 def parts(n_epochs=1, n_minibatches=3, seed=0, length=None, **keywords):

@@ -45,6 +45,15 @@ def test_with_reset_an_episode_begins_with_its_first_frame_only(counting: Any) -
     assert last[4]["final_obs"][0].tolist() == [11, 12, 13]
 
 
+@pytest.mark.parametrize("n_stack", [0, 1_001, 30_000_000])
+def test_a_number_of_frames_that_a_forged_model_could_fill_the_memory_with_is_refused(
+    n_stack: int,
+) -> None:
+    FrameStackConfig(n_stack=1_000)
+    with pytest.raises(ValueError, match="n_stack"):
+        FrameStackConfig(n_stack=n_stack)
+
+
 def test_a_reset_of_one_environment_leaves_the_other_alone(counting: Any) -> None:
     env = stacked(counting())
     env.reset()

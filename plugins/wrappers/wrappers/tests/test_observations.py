@@ -160,6 +160,13 @@ def test_what_is_no_row_of_numbers_is_refused(wrapper: Any, counting: Any) -> No
         wrapper(counting(key="place"))
 
 
+@pytest.mark.parametrize("horizon", [0, 10_001, 30_000_000])
+def test_a_horizon_that_a_forged_model_could_fill_the_memory_with_is_refused(horizon: int) -> None:
+    HistoryConfig(horizon=10_000)
+    with pytest.raises(ValueError, match="horizon"):
+        HistoryConfig(horizon=horizon)
+
+
 # ---- transpose-image -----------------------------------------------------------------------------
 
 

@@ -176,6 +176,80 @@ def test_a_checkpoint_goes_on_with_the_count_of_steps(films: Any, tmp_path: Path
     assert list(films) == ["rl-video-step-20-to-step-22.mp4"]
 
 
+def test_a_resumed_run_films_the_episodes_that_an_uninterrupted_one_films(
+    films: Any, tmp_path: Path
+) -> None:
+    plugins = ["video-recorder:every_steps=none,every_episodes=2,video_length=2", "no:monitor"]
+    keywords = {"n_envs": 1, "n_steps": 8, "learning_rate": 1e-6, "seed": 1, "n_threads": 1}
+    out = str(tmp_path / "run")
+    with rlk.make(
+        "stand-in", env=Walk, kernel=KERNEL, plugins=plugins, out=out, **keywords
+    ) as agent:
+        path = agent.learn(16).save_checkpoint(tmp_path / "checkpoint")
+        before = set(films)
+        agent.learn(64, reset_num_timesteps=False)
+    uninterrupted = set(films) - before
+    films.clear()
+    with rlk.load(path, kernel=KERNEL, env=Walk, out=str(tmp_path / "resumed")) as again:
+        again.learn(64, reset_num_timesteps=False)
+    assert set(films) == uninterrupted and len(uninterrupted) > 3
+
+
+def test_a_reset_before_a_state_is_restored_begins_no_episode(films: Any, tmp_path: Path) -> None:
+    env = recorder(tmp_path, n=1)
+    env.reset(seed=[1])
+    state = env.get_state()
+    assert env._videos.episodes == 1
+    env.reset(seed=[2])
+    env.set_state(state)
+    env.set_state(state)
+    assert env._videos.episodes == 1, "the reset's episode was dropped, once"
+    env.step(np.zeros(1, np.int64))
+    env.set_state(state)
+    assert env._videos.episodes == 1, "no reset came before"
+
+
+class Broken(Frames):
+    """A film that cannot be completed."""
+
+    def end(self) -> None:
+        raise OSError("No space left on device")
+
+
+def test_a_last_video_that_cannot_be_written_is_noted_when_the_run_is_closed(
+    films: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(videos_module, "film", Broken)
+    plugins = ["video-recorder:video_length=1000", "no:monitor"]
+    keywords = {"n_steps": 4, "seed": 1, "n_threads": 1, "out": str(tmp_path)}
+    agent = rlk.make("stand-in", env=Walk, kernel=KERNEL, plugins=plugins, **keywords)
+    with agent:
+        agent.learn(8)
+        agent.learn(8, reset_num_timesteps=False)
+        assert not agent.run.failed_writes, "it is still being recorded"
+    assert "No space left" in str(agent.run.failed_writes)
+    assert "1 time:" in str(agent.run.failed_writes)
+    assert "rlk_wrappers.videos" in capsys.readouterr().err
+
+
+def test_what_a_killed_run_left_unfinished_is_removed_from_the_runs_own_folder(
+    films: Any, tmp_path: Path
+) -> None:
+    names = [".rl-video-step-0.unfinished.mp4", ".mine.unfinished.mp4", "rl-video-step-0.mp4"]
+    folders = {True: tmp_path / "videos", False: tmp_path / "shared"}
+    for is_own, folder in folders.items():
+        folder.mkdir()
+        for name in names:
+            (folder / name).touch()
+        settings = {} if is_own else {"video_folder": str(folder)}
+        env = recorder(tmp_path, **settings)
+        assert len(list(folder.iterdir())) == 3, "nothing was recorded yet"
+        play(env, 2)
+        env.close()
+        left = names[1:] if is_own else names
+        assert sorted(path.name for path in folder.iterdir()) == sorted(left)
+
+
 def test_a_full_disk_costs_the_video_and_is_told_at_the_border(
     films: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

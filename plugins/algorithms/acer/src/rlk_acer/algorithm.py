@@ -55,7 +55,7 @@ class ACER:
 
     def extras(self) -> Mapping[str, Field]:
         logits = Field((self.distribution.parameter_size,))
-        return {"parameters": logits, **state_fields(self.policy)}
+        return {"parameters": logits, **state_fields(self.policy, first_only=True)}
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
         stream = rng if rng is not None else self.run.streams.numpy("actor")

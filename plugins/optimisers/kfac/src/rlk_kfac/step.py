@@ -36,7 +36,8 @@ class Kfac:
     by the plain gradient, clipped to the group's `max_grad_norm`, within the same trust region. So
     do all parameters in the first `cold_iter` steps, while the factors are estimated.
 
-    A non-finite gradient, or a loss whose `accept` is False, changes nothing.
+    A loss whose `accept` is False changes nothing. Nor does a non-finite number in the gradient or
+    in the factors of any rank; then all ranks report a `step_scale` of NaN, which ends the run.
 
     Raises:
         PlanError: if the algorithm gives the group no likelihood.
@@ -66,8 +67,9 @@ class Kfac:
             loss = objective.differentiable()
         self._gradient.copy_(objective.gradient_of(loss))
         fresh, are_finite = mean_over_ranks(objective, self._batch_factors(loss, products.found))
-        norm, scale = torch.linalg.vector_norm(self._gradient), 1.0
+        norm = torch.linalg.vector_norm(self._gradient)
         is_good = objective.agree(are_finite and math.isfinite(float(norm)))
+        scale = 1.0 if is_good else math.nan
         if is_good and objective.accepts(loss):
             self._take_in(fresh, products.found)
             scale = self._move(float(norm))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import attrs
 
 from rlk.component import Component
-from rlk_lstm.config import LstmConfig
+from rlk_lstm.config import LstmConfig, check
 
 lstm = Component(
     name="lstm",
@@ -18,6 +18,7 @@ lstm = Component(
     config=LstmConfig,
     observation_spaces=("Box", "Discrete", "MultiDiscrete", "MultiBinary", "Image"),
     recurrent=True,
+    check=check,
 )
 ln_lstm = attrs.evolve(
     lstm,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 from attrs import validators as v
 
+from rlk.errors import PlanError
 from rlk_cnn.config import CnnConfig
 from rlk_mlp.config import ACT_FUN, MlpConfig
 from rlk_multi_input.config import MultiInputConfig
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
 
 Roles = dict[str, list[int]]
 Entry = int | Literal["lstm"] | Roles
@@ -176,3 +180,21 @@ class LstmConfig:
     def _features(self) -> dict[str, Any]:
         """The size that was set; without one, either policy has its own."""
         return {} if self.features is None else {"features": self.features}
+
+
+def check(config: LstmConfig, plan: Plan) -> None:
+    """PlanError for settings of a CNN where there is none."""
+    refuse_without_cnn(config, plan.policy.title)
+
+
+def refuse_without_cnn(config: LstmConfig, whose: str) -> None:
+    """PlanError, about the policy with this title, if settings of a CNN have no effect."""
+    if config.feature_extraction != "mlp":
+        return
+    for name, default in (("features", None), ("channels", "auto")):
+        value = getattr(config, name)
+        if value != default:
+            raise PlanError(
+                f"{whose}: {name}={value} is a setting of a CNN, and there is none. Leave it out, "
+                "or set feature_extraction=cnn, too."
+            )

@@ -19,6 +19,14 @@ from rlk_mlp.network import Mlp
 from rlk_networks import Architecture
 
 
+def _needs_cnn(config: FeedForwardConfig, attribute: attrs.Attribute[Any], value: Any) -> None:
+    if value != attribute.default and config.feature_extraction == "mlp":
+        raise ValueError(
+            f"{attribute.name}={value} is a setting of the CNN, and there is none: leave it out, "
+            "or pass feature_extraction='cnn', too"
+        )
+
+
 @attrs.frozen(kw_only=True)
 class FeedForwardConfig(LayersConfig):
     """The keywords of `FeedForwardPolicy`."""
@@ -41,10 +49,14 @@ class FeedForwardConfig(LayersConfig):
         metadata={"help": "a module, or what makes one, in the place of the Nature CNN"},
     )
     features: int = attrs.field(
-        default=512, metadata={"help": "size of the Nature CNN's last, fully connected layer"}
+        default=512,
+        validator=[attrs.validators.ge(1), _needs_cnn],
+        metadata={"help": "size of the Nature CNN's last, fully connected layer"},
     )
     channels: Literal["auto", "first", "last"] = attrs.field(
-        default="auto", metadata={"help": "which axis of an image holds its channels"}
+        default="auto",
+        validator=[attrs.validators.in_(("auto", "first", "last")), _needs_cnn],
+        metadata={"help": "which axis of an image holds its channels"},
     )
 
     def architecture(self) -> Architecture:

@@ -9,7 +9,7 @@ from torch import nn
 
 from rlk.component import Component
 from rlk_custom_policies.keywords import with_keywords
-from rlk_lstm.config import LstmConfig
+from rlk_lstm.config import LstmConfig, refuse_without_cnn
 from rlk_lstm.network import Lstm
 from rlk_networks import Architecture
 
@@ -41,7 +41,9 @@ class LstmPolicy(Architecture):
 
     def __init__(self, config: LstmPolicyConfig | None = None, **keywords: Any) -> None:
         name = type(self).__name__
-        self._architecture = Lstm(with_keywords(config, LstmPolicyConfig, keywords, name))
+        chosen = with_keywords(config, LstmPolicyConfig, keywords, name)
+        refuse_without_cnn(chosen, f"policy {name!r}")
+        self._architecture = Lstm(chosen)
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

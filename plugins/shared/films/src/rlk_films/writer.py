@@ -17,6 +17,8 @@ from rlk.records import Array
 
 #: Frames per second by default.
 FPS = 30
+#: How the name of an MP4 ends that is being written: `.play.unfinished.mp4`.
+_UNFINISHED = ".unfinished.mp4"
 #: Colours of a GIF frame; rendered scenes have few, and all frames are kept in memory.
 COLOURS = 128
 
@@ -56,6 +58,16 @@ def check_film(path: Path) -> None:
         # Tests whether the folder is writable and the name not too long.
         with tempfile.NamedTemporaryFile(prefix=f".{path.stem}.", dir=path.absolute().parent):
             pass
+
+
+def remove_unfinished_films(folder: Path, prefix: str) -> None:
+    """Remove what killed processes left unfinished of films whose names begin with `prefix`.
+
+    Only for a folder where no other process writes such films: theirs would be removed, too.
+    """
+    for path in folder.iterdir():
+        if path.name.startswith(f".{prefix}") and path.name.endswith(_UNFINISHED):
+            path.unlink(missing_ok=True)
 
 
 #: What to do if ffmpeg is missing.
@@ -115,7 +127,7 @@ class _Mp4(_Ends):
 
     def __init__(self, path: Path, fps: float) -> None:
         self._path, self._fps = path, fps
-        self._aside = path.with_name(f".{path.stem}.unfinished.mp4")
+        self._aside = path.with_name(f".{path.stem}{_UNFINISHED}")
         self._pipe: Generator[None, Any, None] | None = None
         self._frames = 0
 

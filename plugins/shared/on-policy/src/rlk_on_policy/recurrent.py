@@ -52,16 +52,21 @@ def is_recurrent(policy: Policy) -> bool:
     return hasattr(policy.shared, "state_size")
 
 
-def state_fields(policy: Policy) -> Mapping[str, Field]:
+def state_fields(policy: Policy, *, first_only: bool = False) -> Mapping[str, Field]:
     """The fields that a recurrent policy stores with every step; none for any other policy.
 
     `state` is the one before the step, not yet reset after an episode that has ended;
     `episode_start` says where it must be reset.
+
+    Args:
+        first_only: whether a storage may keep only the first state of a collection, which is all
+            that unrolling the whole of it needs. `following_values` and `sequence_epochs` also
+            need later ones.
     """
     if not is_recurrent(policy):
         return {}
     size = encoder_of(policy).state_size
-    state = Field((size,), first_only=True)  # it is large, and unrolling begins with the first one
+    state = Field((size,), first_only=first_only)
     return {"state": state, "episode_start": Field((), "bool")}
 
 

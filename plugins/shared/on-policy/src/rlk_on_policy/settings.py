@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk_schedules import as_schedule, is_curve_of, is_schedule, is_schedule_or_off
+from rlk_schedules import as_schedule, is_curve_of, is_off, is_schedule_or_off
 from rlk_schedules.settings import GAMMA as GAMMA
 from rlk_schedules.settings import LEARNING_RATE as LEARNING_RATE
 from rlk_schedules.settings import MAX_GRAD_NORM as MAX_GRAD_NORM
@@ -22,9 +22,9 @@ from rlk_schedules.settings import described as described
 
 def is_clip_range(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     """Raises ValueError for anything but a schedule or a number above 0."""
-    is_schedule(_, attribute, value)
-    if as_schedule(value) == 0:
-        raise ValueError(f"{attribute.name} must be above 0, got {value!r}")
+    is_schedule_or_off(_, attribute, value)
+    if is_off(value) or as_schedule(value) == 0:
+        raise ValueError(f"{attribute.name} must be above 0, got {value!s}")
 
 
 def is_clip_range_or_off(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 import attrs
 from attrs import validators
 
-from rlk_wrappers.validators import at_least, keys_or_none
+from rlk_wrappers.validators import at_least, between, keys_or_none
 
 
 @attrs.frozen(kw_only=True)
@@ -16,8 +16,8 @@ class FrameStackConfig:
 
     n_stack: int = attrs.field(
         default=4,
-        validator=at_least(1),
-        metadata={"help": "how many frames an observation has, at least 1"},
+        validator=between(1, 1_000),
+        metadata={"help": "how many frames an observation has, 1 to 1000"},
     )
     channels_order: Literal["first", "last"] | None = attrs.field(
         default=None,
@@ -69,8 +69,8 @@ class HistoryConfig:
 
     horizon: int = attrs.field(
         default=2,
-        validator=at_least(1),
-        metadata={"help": "how many observations and actions an observation has, at least 1"},
+        validator=between(1, 10_000),
+        metadata={"help": "how many observations and actions an observation has, 1 to 10000"},
     )
 
 

@@ -13,6 +13,14 @@ def at_least(least: int) -> Any:
     return validators.and_(validators.instance_of(int), validators.ge(least))
 
 
+def between(least: int, most: int) -> Any:
+    """A validator of integers from `least` to `most`.
+
+    The upper bound is for sizes of arrays: a model from elsewhere may hold any number.
+    """
+    return validators.and_(at_least(least), validators.le(most))
+
+
 def keys_or_none(value: Iterable[str] | str | None) -> tuple[str, ...] | None:
     """Keys of a Dict as a tuple; a str is one key."""
     if value is None:

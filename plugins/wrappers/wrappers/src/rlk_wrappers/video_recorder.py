@@ -15,7 +15,7 @@ from rlk.registry.hooks import Hooks
 from rlk_films import tiled, without_display
 from rlk_films.writer import FPS
 from rlk_wrappers.config_steps import VideoRecorderConfig
-from rlk_wrappers.layer import Result, VectorLayer
+from rlk_wrappers.layer import Result, State, VectorLayer
 from rlk_wrappers.videos import Video, Videos
 
 TITLE = "wrapper 'video-recorder' (rlk-wrappers)"
@@ -64,6 +64,7 @@ class VideoRecorder(VectorLayer):
         self._video: Video | None = None
         self._left = 0  # steps that remain of the current video
         self._wanted = False  # whether an evaluation has begun
+        self._counted = False  # whether a reset just before has counted an episode
 
     @staticmethod
     def env_keywords(config: VideoRecorderConfig) -> Mapping[str, Any]:
@@ -75,6 +76,7 @@ class VideoRecorder(VectorLayer):
     def _begun(self, observation: Any, which: Array) -> Any:
         if which[0]:
             self._episode_begins()
+            self._counted = self._training
         if not self._training and which.all():
             self._end()
             self._wanted = True
@@ -82,6 +84,7 @@ class VideoRecorder(VectorLayer):
 
     def _before(self, actions: Any) -> None:
         """The first frame of a video shows the state in which its first action is taken."""
+        self._counted = False
         if not self._records or self._video is not None:
             return
         wanted, self._wanted = self._wanted, False
@@ -140,6 +143,13 @@ class VideoRecorder(VectorLayer):
             raise RlkError(_no_images(self.env))
         return tiled(frames)
 
+    def set_state(self, states: list[State]) -> None:
+        """As in `VectorLayer`; the episode that a reset just before began is not counted."""
+        if self._counted:
+            self._videos.episodes -= 1
+            self._counted = False
+        super().set_state(states)
+
     def close(self, **kwargs: Any) -> None:
         self._end()
         super().close(**kwargs)
@@ -156,6 +166,7 @@ def _shared_videos(env: Any, config: VideoRecorderConfig, out: Any, hooks: Hooks
         config.name_prefix,
         float(env.metadata.get("render_fps") or FPS),
         in_run=hooks is not None,
+        owned=hooks is not None and config.video_folder is None,
     )
     if hooks is not None:
         hooks.activate(videos, NAME, "rlk-wrappers")

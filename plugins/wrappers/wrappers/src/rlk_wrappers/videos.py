@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlk.hookspecs import hookimpl
 from rlk.records import Array
-from rlk_films import Film, film
+from rlk_films import Film, film, remove_unfinished_films
 
 if TYPE_CHECKING:
     from rlk.protocols import State
@@ -24,7 +24,7 @@ class Videos:
     """Writes one video at a time; a run has one of these, among its plugins.
 
     A video that cannot be written is left out. In a run, the error is raised at the end of the
-    iteration, where a failed write does not end training.
+    iteration, or when the run is closed, where a failed write does not end training.
 
     Attributes:
         steps: number of vector steps of training so far, used in the names of videos.
@@ -36,13 +36,18 @@ class Videos:
         prefix: the beginning of the file names.
         fps: frames per second.
         in_run: whether a run calls the hooks.
+        owned: whether nothing else writes to the folder. Then what a killed process left unfinished
+            there is removed before the first video.
     """
 
-    def __init__(self, folder: Path | None, prefix: str, fps: float, *, in_run: bool) -> None:
+    def __init__(
+        self, folder: Path | None, prefix: str, fps: float, *, in_run: bool, owned: bool = False
+    ) -> None:
         self.steps = self.episodes = self.asked = 0
         self._folder, self._prefix, self._fps, self._in_run = folder, prefix, fps, in_run
         self._error: OSError | None = None
-        self._told = False
+        self._told, self._is_clean = False, not owned
+        self._open: list[Video] = []
 
     @property
     def has_folder(self) -> bool:
@@ -61,13 +66,22 @@ class Videos:
         path = self._folder / f"{self._prefix}-{what}step-{first}{until}.mp4"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            if not self._is_clean:
+                remove_unfinished_films(self._folder, f"{self._prefix}-")
+                self._is_clean = True
         except OSError as error:
             self.failed(error)
             return None
-        return Video(self, film(path, self._fps))
+        video = Video(self, film(path, self._fps))
+        self._open.append(video)
+        return video
+
+    def ended(self, video: Video) -> None:
+        """A video is complete, or it failed."""
+        self._open.remove(video)
 
     def failed(self, error: OSError) -> None:
-        """Keep the error until the end of the iteration."""
+        """Keep the error until the end of the iteration, or of the run."""
         if not self._in_run:
             raise error
         self._error = error
@@ -78,6 +92,8 @@ class Videos:
     def rlk_training_start(self, run: Run) -> None:
         """Of several ranks, only rank 0 has a folder; the others need not warn of that."""
         self._told |= run.communicator.rank > 0
+        if self.close not in run.on_close:
+            run.on_close.append(self.close)
 
     @hookimpl
     def rlk_update_end(self) -> None:
@@ -85,6 +101,12 @@ class Videos:
         error, self._error = self._error, None
         if error is not None:
             raise error
+
+    def close(self) -> None:
+        """End the videos that are being recorded, and raise the error of a write that failed."""
+        for video in list(self._open):
+            video.end()
+        self.rlk_update_end()
 
     @hookimpl
     def rlk_save(self) -> State:
@@ -98,27 +120,32 @@ class Videos:
 
 
 class Video:
-    """A video that is being recorded; after a failed write it takes no more frames."""
+    """A video that is being recorded; after its end, or a failed write, it takes no more frames."""
 
     def __init__(self, videos: Videos, writer: Film) -> None:
-        self._videos, self._writer, self._failed = videos, writer, False
+        self._videos, self._writer, self._has_ended = videos, writer, False
 
     def add(self, frame: Array) -> None:
         """Add a frame, uint8 [height, width, 3]."""
-        if self._failed:
+        if self._has_ended:
             return
         try:
             self._writer.add(frame)
         except OSError as error:
-            self._failed = True
+            self._ends()
             self._writer.drop()
             self._videos.failed(error)
 
     def end(self) -> None:
         """Finish the video; it gets its name unless it could not be written."""
-        if self._failed:
+        if self._has_ended:
             return
+        self._ends()
         try:
             self._writer.end()
         except OSError as error:
             self._videos.failed(error)
+
+    def _ends(self) -> None:
+        self._has_ended = True
+        self._videos.ended(self)
