@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -137,6 +140,35 @@ def test_what_draws_globally_while_it_learns_is_of_the_runs_seed(make, tmp_path)
     with rlk.load(path, kernel=agent.kernel, env=MATCH, plugins=(again,)) as loaded:
         loaded.learn(8, reset_num_timesteps=False)
     assert again.drawn == one.drawn[len(two.drawn) :]
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+class Waits:
+    """Says that training has begun, and waits for something at the end of the first collection."""
+
+    def __init__(self, wanted):
+        self.begun, self._wanted = threading.Event(), wanted
+
+    @rlk.hookimpl
+    def rlk_rollout_end(self):
+        self.begun.set()
+        assert self._wanted.wait(60)
+
+
+def test_trainings_that_overlap_in_threads_leave_the_programs_generator_as_it_was(make):
+    before = torch.get_rng_state()
+    both_train, first_ended = threading.Event(), threading.Event()
+    first, second = Waits(both_train), Waits(first_ended)
+    agents = make(), make(seed=1)
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(agents[0].learn, 8, callback=first)
+        assert first.begun.wait(60)
+        other = pool.submit(agents[1].learn, 8, callback=second)
+        assert second.begun.wait(60)
+        both_train.set()
+        one.result(60)
+        first_ended.set()
+        other.result(60)
     assert torch.equal(torch.get_rng_state(), before)
 
 

@@ -1,8 +1,10 @@
 """Which ends of episodes are counted, and what monitors report of them."""
 
 import numpy as np
+import pytest
 
-from rlk.episode_ends import counted, reported
+from rlk.episode_ends import counted, reported, success
+from rlk.errors import RlkError
 
 ENDED = np.array([True, True, False])
 
@@ -27,3 +29,27 @@ def test_what_a_monitor_reports_is_told_from_an_environments_own_value():
     for own in (np.array([5, 6]), {"id": np.array([1, 2])}, np.array([None, "x"], object)):
         assert reported({"episode": own, "_episode": np.array([True, True])}, 0) is None
     assert reported({}, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (np.array([True, False]), [1.0, 0.0]),
+        (np.array([None, True], object), [None, 1.0]),
+        (np.array([np.nan, 0.5]), [None, 0.5]),
+        (np.array([[1.0], [0.0]]), [1.0, 0.0]),
+        (np.array([np.array([True]), None], object), [1.0, None]),
+    ],
+)
+def test_the_success_of_an_episode_is_a_number_and_none_is_not_told(told, expected):
+    assert [success({"is_success": told}, env) for env in (0, 1)] == expected
+    mask = np.array([False, True])
+    assert success({"is_success": told, "_is_success": mask}, 0) is None
+    assert success({"is_success": told, "_is_success": mask}, 1) == expected[1]
+    assert success({}, 0) is None
+
+
+@pytest.mark.parametrize("told", ["yes", np.array([True, True])])
+def test_a_success_that_is_no_number_is_refused_with_its_environment(told):
+    with pytest.raises(RlkError, match=r"^environment 1 ended an episode with is_success="):
+        success({"is_success": [None, told]}, 1)

@@ -2,12 +2,20 @@ from __future__ import annotations
 
 from functools import partial
 
+import attrs
 import gymnasium as gym
 import pytest
 
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.registry.external import PASSED, as_component, external_entry, is_place, passed_entry
+from rlk.registry.external import (
+    PASSED,
+    as_component,
+    external_entry,
+    find_entry,
+    is_place,
+    passed_entry,
+)
 from rlk.registry.guess import guessed_kind
 
 
@@ -78,6 +86,25 @@ def test_a_class_that_is_passed_as_a_plugin_is_what_its_methods_show():
 def test_something_that_cannot_be_called_is_refused(registries):
     with pytest.raises(PlanError, match=r"no rlk.Component, class or function"):
         external_entry(3, "policies", registries)
+
+
+@attrs.frozen(kw_only=True)
+class Every:
+    every: int = 1
+
+
+@pytest.mark.parametrize("typed", ["watch:every", "watch:every,episodes=3"])
+def test_a_setting_without_a_value_is_not_taken_for_a_place(registries, typed):
+    registries.callbacks.register("watch", Thing, config=Every)
+    message = r"the setting 'every' needs a value: watch:every=VALUE"
+    with pytest.raises(PlanError, match=message):
+        find_entry(typed, None, registries)
+
+
+def test_a_place_in_a_module_with_the_name_of_a_component_is_found(registries):
+    registries.callbacks.register("watch", Thing, config=Every)
+    registries.finders.register("shelf", lambda place, kind: Component(name="mine", factory=Thing))
+    assert find_entry("watch:Every", "callbacks", registries).dist == "watch:Every"
 
 
 def test_finders_are_asked_for_a_place_with_the_kind_that_is_wanted(registries):

@@ -87,6 +87,14 @@ def test_what_decorates_has_the_methods_of_its_stages():
                 entry.load()
 
 
+def test_a_decorator_that_does_not_name_its_stages_says_how_to():
+    names = ("open", "added", "feedback", "state_dict", "load_state_dict", "choose", "fold")
+    component = Component(name="made", factory=type("Made", (), dict.fromkeys(names, print)))
+    said = r"which all storages must have\. A decorator .*rlk\.Component\(…, stages=\('choose', 'fo"
+    with pytest.raises(BrokenPlugin, match=said):
+        Entry("storages", "made", "rlk-made", "0.1", lambda: component).load()
+
+
 class Shape(ABC):
     """What some kind of components agrees on, without the kernel."""
 

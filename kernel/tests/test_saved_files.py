@@ -130,7 +130,8 @@ def test_of_a_run_folder_the_best_model_is_meant_if_told(make, tmp_path, rlk_sta
     ("name", "message"),
     [
         ("empty", "empty holds no model.standin and no checkpoint"),
-        ("none", "none does not exist. RUN is a run folder, a model.standin or a checkpoint"),
+        ("none", r"none does not exist, and the file .*none.standin does not, either\.$"),
+        ("none.standin", r"the file .*none\.standin does not exist\.$"),
     ],
 )
 def test_where_there_is_nothing_it_is_said(tmp_path, rlk_stand_in_kernel, name, message):

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
 import copy
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 import torch
 
 from rlk.running.seeding import CONTROL, Streams
@@ -119,6 +123,93 @@ def test_a_state_or_a_seed_given_meanwhile_reaches_torchs_global_generator():
         assert torch.equal(torch.randn(3), expected[7])
         other.reseed(8)
         assert torch.equal(torch.randn(3), expected[8])
+
+
+@pytest.fixture
+def elsewhere():
+    """Calls a function in another thread, always the same one, and returns its result."""
+    with ThreadPoolExecutor(1) as pool:
+        yield lambda function, *given: pool.submit(function, *given).result(timeout=60)
+
+
+def alone(seed, count=4, name="modules"):
+    with Streams(seed).globally(name):
+        return torch.randn(count)
+
+
+def test_a_thread_that_wants_torchs_global_generator_for_a_moment_waits_for_another():
+    order, drawn = [], {}
+
+    def draws(seed):
+        with Streams(seed).globally("init"):
+            order.append(seed)
+            drawn[seed] = torch.randn(3)
+
+    with ThreadPoolExecutor(1) as pool:
+        with Streams(7).globally("init"):
+            first = torch.randn(2)
+            other = pool.submit(draws, 8)
+            with pytest.raises(TimeoutError):
+                other.result(timeout=0.2)
+            order.append(7)
+            drawn[7] = torch.cat([first, torch.randn(2)])
+        other.result(timeout=60)
+    assert order == [7, 8]
+    assert torch.equal(drawn[7], alone(7, 4, "init")) and torch.equal(drawn[8], alone(8, 3, "init"))
+
+
+@pytest.mark.parametrize("first_to_end", [7, 8])
+def test_threads_that_train_at_once_have_torchs_global_generator_one_after_the_other(
+    elsewhere, first_to_end
+):
+    before = torch.get_rng_state()
+    here, there = Streams(7).globally_in_turn("modules"), Streams(8).globally_in_turn("modules")
+    here.__enter__()
+    own = torch.randn(2)
+    elsewhere(there.__enter__)
+    own = torch.cat([own, torch.randn(2)])
+    assert torch.equal(own, alone(7)), "the other one did not take it"
+    if first_to_end == 7:
+        here.__exit__(None, None, None)
+        assert torch.equal(elsewhere(torch.randn, 4), alone(8)), "it is the other one's turn"
+    elsewhere(there.__exit__, None, None, None)
+    if first_to_end == 8:
+        here.__exit__(None, None, None)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_weights_that_another_thread_draws_during_a_training_leave_it_as_it_was(elsewhere):
+    with Streams(7).globally_in_turn("modules"):
+        first = torch.randn(2)
+        assert torch.equal(elsewhere(alone, 8), alone(8))
+        assert torch.equal(torch.cat([first, torch.randn(2)]), alone(7))
+
+
+def test_a_training_within_a_training_has_torchs_global_generator_meanwhile(elsewhere):
+    before = torch.get_rng_state()
+    there = Streams(9).globally_in_turn("modules")
+    with Streams(7).globally_in_turn("modules"):
+        elsewhere(there.__enter__)
+        first = torch.randn(2)
+        with Streams(8).globally_in_turn("modules"):
+            assert torch.equal(torch.randn(4), alone(8))
+        assert torch.equal(torch.cat([first, torch.randn(2)]), alone(7))
+    elsewhere(there.__exit__, None, None, None)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="forks")
+def test_a_fork_does_not_wait_for_threads_that_it_does_not_have(elsewhere):
+    there = Streams(7).globally("modules")
+    elsewhere(there.__enter__)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        with Streams(8).globally_in_turn("modules"):
+            found = torch.randn(4)
+        os._exit(0 if torch.equal(found, alone(8)) else 1)
+    elsewhere(there.__exit__, None, None, None)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_streams_that_were_not_asked_for_before_a_checkpoint_come_out_the_same_after_it():

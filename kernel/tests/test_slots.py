@@ -8,7 +8,10 @@ import pytest
 from rlk.component import Component
 from rlk.errors import PlanError, UnknownName
 from rlk.hookspecs import hookimpl
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import Patch, make_spec
+from rlk.registry.kinds import SLOTS
 from rlk_testing.environments import Walk
 from rlk_testing.stand_ins import COMPONENTS, StandInPolicy
 
@@ -193,8 +196,13 @@ def test_what_the_user_says_counts_more_than_the_arguments_of_a_presets_plugin(
 
 
 def test_two_that_count_as_much_must_not_contradict_each_other(plan):
-    with pytest.raises(PlanError, match=r"different values for 'watches.size': 4 and 3"):
+    both = r"^watches\.size=4 \(user\) and plugin 'watches:size=3' \(user\) are one setting"
+    with pytest.raises(PlanError, match=both):
         plan(plugins=["watches:size=3"], watches={"size": 4})
+    with pytest.raises(PlanError, match=r"^plugin 'watches:size=3' .*plugin 'watches:size=4' "):
+        plan(plugins=["watches:size=3", "watches:size=4"])
+    with pytest.raises(PlanError, match=r"^gamma=0\.5 \(user\) and algo\.gamma=0\.6 \(user\)"):
+        plan(gamma=0.5, **{"algo.gamma": 0.6})
 
 
 def test_what_a_preset_put_in_can_be_taken_out(plan):
@@ -230,6 +238,73 @@ def test_a_slot_that_nothing_fills_is_refused(planning_kernel, plan):
     )
     with pytest.raises(PlanError, match="nothing fills the slot 'serializer'"):
         plan("bare")
+
+
+@pytest.fixture
+def exploring(planning_kernel):
+    """A preset `wants` with a noise by a plugin, and `names`, which names two by settings."""
+
+    def of(tuned):
+        return type("Wants", (), {"find": lambda self, algo, env: tuned})
+
+    presets = planning_kernel.registries.presets
+    presets.register("wants", of({"plugins": ["shakes:size=3"]}))
+    presets.register("names", of({"shaken": "shakes:size=3", "trembling": "trembles"}))
+
+
+@pytest.mark.parametrize("none", [None, "none"])
+@pytest.mark.parametrize("origin", ["", "spec.toml"])
+def test_no_noise_of_the_user_or_a_file_counts_more_than_that_of_a_preset(
+    exploring, plan, none, origin
+):
+    assert noises(plan(preset="wants")) == ["shakes"]
+    found = plan(preset="wants", shaken=none, origin=origin)
+    assert noises(found) == [] and found.algorithm.config.shaken is None
+    by = origin or "user"
+    note = f"no noise ({by}), so without 'shakes', with which algo explores by preset wants"
+    assert [one for one in found.notes if "noise" in one] == [note]
+
+
+def test_no_noise_of_one_setting_leaves_those_of_other_settings(exploring, plan):
+    assert noises(plan(preset="names")) == ["shakes", "trembles"]
+    assert noises(plan(preset="names", shaken=None)) == ["trembles"]
+    assert noises(plan(preset="wants", shaken=None, trembling="trembles")) == ["trembles"]
+    assert noises(plan(preset="wants", shaken=None, plugins=["trembles"])) == ["trembles"]
+
+
+def test_no_noise_of_a_file_gives_way_to_one_of_the_user_and_the_other_way_round(plan):
+    lower = make_spec("algo", {"shaken": None, "noise": "trembles"}, origin="a saved plan")
+    assert noises(plan(lower=lower)) == ["trembles"], "the file has both: its noise was put in"
+    assert noises(plan(lower=lower, shaken=None)) == []
+    lower = make_spec("algo", {"shaken": None}, origin="spec.toml")
+    assert noises(plan(lower=lower, plugins=["shakes"])) == ["shakes"]
+
+
+def test_a_slot_that_may_be_empty_is_emptied_by_the_word_none(exploring, plan):
+    assert noises(plan(preset="names", noise="none")) == []
+    assert noises(plan(preset="names", noise=None)) == ["shakes", "trembles"], "it is left open"
+    lower = make_spec("algo", {"noise": "none"}, origin="spec.toml")
+    assert noises(plan(lower=lower, preset="wants")) == []
+    for slot in (slot for slot in SLOTS if slot != "noise"):
+        with pytest.raises(PlanError, match=f"^{slot}=none: the slot .* cannot be emptied"):
+            plan(**{slot: "none"})
+
+
+@pytest.mark.parametrize("also", [{"plugins": ["shakes"]}, {"shaken": "shakes"}])
+def test_an_emptied_slot_and_a_noise_that_count_as_much_contradict_each_other(plan, also):
+    with pytest.raises(PlanError, match=r"^noise=none \(user\) and .*shakes.* with two values"):
+        plan(noise="none", **also)
+
+
+def test_a_noise_that_another_took_the_place_of_does_not_come_back_from_a_file(
+    planning_kernel, exploring, plan
+):
+    for given in ({"noise": "trembles"}, {"noise": "none"}, {"shaken": None, "trembling": None}):
+        found = plan(preset="names", **given)
+        again = resolve(planning_kernel, spec_of(as_json(found), planning_kernel))
+        assert noises(again) == noises(found)
+        assert noises(found) == [name for name in ["trembles"] if name in given.values()]
+        assert found.algorithm.config.shaken is None
 
 
 @pytest.mark.parametrize("preset", [True, 3, ["tuned"]])

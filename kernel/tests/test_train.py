@@ -152,6 +152,38 @@ def test_the_end_of_a_training_is_told_also_after_an_error(make, where):
     assert hears.reasons == ["an error"]
 
 
+class FailsAtTheEnd:
+    @hookimpl(tryfirst=True)
+    def rlk_training_end(self):
+        raise ValueError("bad at the end")
+
+
+def test_a_listener_that_fails_at_the_end_keeps_no_other_from_being_told(make):
+    hears = Hears()
+    with pytest.raises(ValueError, match=r"^bad at the end\n") as raised:
+        make(FailsAtTheEnd(), hears, FailsAtTheEnd()).learn(8)
+    assert hears.heard[-1] == "training_end" and hears.reasons == [None]
+    assert raised.value.__notes__ == ["After that, ValueError was raised: bad at the end"]
+
+
+def test_a_listener_that_fails_at_the_end_does_not_hide_the_error_that_ended_training(make):
+    hears = Hears(fails_in="update_end")
+    with pytest.raises(RuntimeError, match=r"^in update_end\n") as raised:
+        make(FailsAtTheEnd(), hears).learn(8)
+    assert hears.reasons == ["an error"]
+    assert raised.value.__notes__ == ["After that, ValueError was raised: bad at the end"]
+
+
+def test_an_error_that_the_program_handles_meanwhile_is_none_of_the_trainings(make):
+    outer = KeyError("the program's own")
+    try:
+        raise outer
+    except KeyError:
+        with pytest.raises(ValueError, match="bad at the end"):
+            make(FailsAtTheEnd()).learn(8)
+    assert not hasattr(outer, "__notes__")
+
+
 def test_updates_are_counted_and_fed_back_to_the_storage(make):
     agent = make()
     fed = []

@@ -104,3 +104,35 @@ def test_environments_are_made_with_the_keywords_that_a_wrapper_wants(agent):
         shown = make_vec_env(made.plan, made.run.hooks, 1, training=False, render_mode="human")
         assert shown.render_mode == "human"  # who asks for an evaluation has the last word
         shown.close()
+
+
+def raises(env, **_):
+    raise RuntimeError("cannot wrap")
+
+
+def test_a_vector_that_cannot_be_wrapped_is_closed_unless_the_program_passed_it(
+    rlk_stand_in_kernel,
+):
+    opened = []
+
+    class Tells(Walk):
+        def __init__(self):
+            super().__init__()
+            opened.append(self)
+
+        def close(self):
+            opened.remove(self)
+
+    def make(**what):
+        wrapper = Component(name="raises", factory=raises, kind="wrappers", scope="vector")
+        with pytest.raises(RuntimeError, match="cannot wrap"):
+            rlk.make("stand-in", kernel=rlk_stand_in_kernel, plugins=[wrapper], n_steps=4, **what)
+
+    make(env=Tells, n_envs=2)
+    assert opened == []
+    mode = gym.vector.AutoresetMode.SAME_STEP
+    vector = gym.vector.SyncVectorEnv([Tells] * 2, autoreset_mode=mode)
+    made = [*opened]
+    make(env=vector)
+    assert opened == made
+    vector.close()

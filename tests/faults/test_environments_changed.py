@@ -110,6 +110,36 @@ def test_a_reset_by_hand_begins_new_episodes(vec_env):
     assert (watch.seen[4][0] == [3, 0]).all(), "the reset by hand, then that of training"
 
 
+@pytest.mark.parametrize(
+    "resets",
+    [
+        lambda env: env.call("reset"),
+        lambda env: env.call_at([1], "reset"),
+        lambda env: env.env_method("reset"),
+        lambda env: env.env_method("step", 0, indices=[1]),
+    ],
+)
+@pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
+def test_a_method_that_is_called_in_the_environments_counts_as_by_hand(vec_env, resets):
+    watch = Steps()
+    settings = {"subprocess.start_method": "fork"} if vec_env == "subprocess" else {}
+    with trained("ppo2", watch, vec_env=vec_env, **settings) as agent:
+        resets(agent.get_env())
+        agent.learn(8, reset_num_timesteps=False)
+    watch.check()
+
+
+def test_a_method_that_changes_no_state_lets_episodes_go_on():
+    watch = Steps()
+    with trained("ppo2", watch) as agent:
+        env = agent.get_env()
+        assert env.env_method("get_wrapper_attr", "time") == [4, 4]
+        assert env.call_at([1], "get_wrapper_attr", "time") == (4,)
+        agent.learn(8, reset_num_timesteps=False)
+    watch.check()
+    assert (watch.seen[4][0] == [1, 4]).all(), "the episodes from before"
+
+
 def test_an_lstm_forgets_its_state_where_a_user_has_stepped():
     watch = Steps()
     with trained("ppo2", watch, policy="lstm") as agent:

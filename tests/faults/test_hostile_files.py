@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import pytest
 from faults.mutations import EVIL
 from faults.watch import watching
@@ -91,7 +92,13 @@ def test_what_is_to_be_typed_again_can_be_pasted_into_a_shell(made: bytes, downl
     assert "\x1b" not in str(refused.value)
 
 
-@pytest.mark.parametrize("code", [f"{EVIL}.Evil", f"{EVIL}:Evil", f"./{EVIL}.py"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        *(f"{EVIL}.Evil", f"{EVIL}:Evil", f"./{EVIL}.py"),
+        *(f"{EVIL}:Id-v0", f"{EVIL}:space/Id-v0", f"{EVIL}.inner:Id-v0", f"{EVIL}: not an id"),
+    ],
+)
 def test_a_keyword_of_the_environment_that_names_code_is_passed_again(
     made: bytes, downloads: Path, code: str
 ) -> None:
@@ -103,8 +110,33 @@ def test_a_keyword_of_the_environment_that_names_code_is_passed_again(
         rlk.load(path, **{"env.vehicle": code})
 
 
-def test_a_keyword_that_only_looks_like_a_module_is_kept(made: bytes, downloads: Path) -> None:
-    path = forged(made, downloads / "m.zip", put("plan", "env", "kwargs")({"file": "ant.xml"}))
+class MakesAnId(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """As Gymnasium's `GymV26Environment-v0`, it makes the id that a keyword names."""
+
+    def __init__(self, env_id: str = "CartPole-v1") -> None:
+        super().__init__(gymnasium.make(env_id))
+
+
+def test_an_environment_that_makes_an_id_does_not_import_the_module_of_a_files_id(
+    made: bytes, downloads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gymnasium.register("MakesAnId-v0", entry_point=MakesAnId)
+    monkeypatch.setitem(gymnasium.registry, "MakesAnId-v0", gymnasium.registry.pop("MakesAnId-v0"))
+    path = downloads / "m.zip"
+    forged(made, path, put("plan", "env", "name")("MakesAnId-v0"))
+    forged(path.read_bytes(), path, put("plan", "env", "kwargs")({"env_id": f"{EVIL}:Id-v0"}))
+    with watching() as watched, pytest.raises(PlanError, match=r"again: --set env\.env_id="):
+        rlk.load(path)
+    assert EVIL not in watched.imported and EVIL not in sys.modules
+
+
+@pytest.mark.parametrize(
+    "text", ["ant.xml", r"C:\ant.xml", "http://a.b/ant.xml", "time: 3", "a: b", "12:30", "./a:b-v0"]
+)
+def test_a_keyword_that_only_looks_like_a_module_is_kept(
+    made: bytes, downloads: Path, text: str
+) -> None:
+    path = forged(made, downloads / "m.zip", put("plan", "env", "kwargs")({"file": text}))
     with pytest.raises(PlanError, match="unexpected keyword argument 'file'"):
         rlk.load(path)
 

@@ -43,6 +43,11 @@ RUN = (
 KERNEL = stand_in_kernel()
 
 
+def unfinished(name: str, process: int) -> str:
+    """The name of a file that this process has not finished writing."""
+    return f"{name}.{process}.rlk-unfinished"
+
+
 @pytest.fixture
 def waiting(rlk_forks, tmp_path, monkeypatch):
     """A run that has 16 timesteps and waits in its folder `there`, below the current one."""
@@ -76,7 +81,8 @@ def test_who_owns_a_folder_is_said_to_a_second_run_and_reading_it_is_allowed(wai
 def test_a_dead_process_owns_nothing_and_what_its_write_left_is_removed(waiting, tmp_path):
     waiting.kill()
     assert waiting.wait(timeout=60) == -signal.SIGKILL
-    left = [tmp_path / "there" / name for name in (f"checkpoints/.24.zip.{waiting.pid}", ".x.1")]
+    names = (unfinished("checkpoints/.24.zip", waiting.pid), unfinished(".x", 1))
+    left = [tmp_path / "there" / name for name in names]
     for path in left:
         path.touch()
     assert (tmp_path / "there" / OWNER).exists() and in_use(tmp_path / "there") is None
@@ -127,8 +133,10 @@ def test_only_the_files_of_dead_processes_are_removed(tmp_path):
     if dead == 0:
         os._exit(0)
     os.waitpid(dead, 0)
-    kept = [".400.zip.1", "400.zip", ".hidden", f"plain.{dead}", f".folder.{dead}"]
-    removed = [f".400.zip.{dead}", f".8.zip.{os.getpid()}"]
+    users_own = [f".400.zip.{dead}", ".notes.2024", ".backup-of-thesis.tex.20240131"]
+    kept = [unfinished(".400.zip", 1), "400.zip", ".hidden", unfinished("plain", dead), *users_own]
+    kept.append(unfinished(".folder", dead))
+    removed = [unfinished(".400.zip", dead), unfinished(".8.zip", os.getpid())]
     for name in [*kept[:-1], *removed]:
         (tmp_path / name).touch()
     (tmp_path / kept[-1]).mkdir()
@@ -136,7 +144,19 @@ def test_only_the_files_of_dead_processes_are_removed(tmp_path):
     assert sorted(os.listdir(tmp_path)) == sorted(kept)
     with replacing(tmp_path / "new"):
         (aside,) = set(os.listdir(tmp_path)) - set(kept)
-        assert aside == f".new.{os.getpid()}"
+        assert aside == unfinished(".new", os.getpid())
+
+
+def test_only_the_folder_that_a_file_is_in_is_one_to_continue_its_run_in(tmp_path):
+    home = tmp_path / "home"
+    with rlk.make("stand-in", kernel=KERNEL) as agent:
+        files = [agent.save(home / "x" / name) for name in ("m", "checkpoints/8")]
+    (home / "thesis.tex").touch()
+    for file in files:
+        for out in {home / "x", file.parent}:
+            rlk.load(file, kernel=KERNEL, out=str(out)).close()
+        with pytest.raises(PlanError, match="exists and is not empty"):
+            rlk.load(file, kernel=KERNEL, out=str(home))
 
 
 def test_where_there_are_no_locks_a_run_starts_all_the_same(tmp_path, monkeypatch):

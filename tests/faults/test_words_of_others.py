@@ -35,7 +35,8 @@ from rlk.registry.kernel import default_kernel
     ],
 )
 def test_a_word_of_stable_baselines_is_answered_with_rlks_own(rlk_typed, typed, said):
-    ended = rlk_typed("run", "--algo", "ppo2", *typed.split())
+    algo = () if "--algo" in typed else ("--algo", "ppo2")
+    ended = rlk_typed("run", *algo, *typed.split())
     assert ended.code == 2 and said in ended.err
 
 

@@ -102,7 +102,7 @@ class Agent:
         for sentence in self.spec.lost:
             warnings.warn(sentence, stacklevel=3)
         self._passed_env.check()
-        with self.run.streams.globally("modules"):
+        with self.run.streams.globally_in_turn("modules"):
             reason = train(self.run, timesteps)
         self._passed_env.remember()
         return reason

@@ -1,4 +1,6 @@
-"""Which ends of episodes are counted: a game may continue after one of its lives has ended.
+"""Which ends of episodes are counted, and what is reported of an episode that ended.
+
+A game may continue after one of its lives has ended.
 
 An environment says so by `goes_on` in the last info of such an episode. Learning treats it as an
 end (values are not bootstrapped from later states), but returns and lengths are those of whole
@@ -10,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from rlk.errors import RlkError
 from rlk.records import Array
 
 
@@ -39,3 +44,29 @@ def reported(infos: Mapping[str, Any], env: int) -> tuple[float, int] | None:
     if mask is not None and not mask[env]:
         return None
     return float(found["r"][env]), int(found["l"][env])
+
+
+def success(infos: Mapping[str, Any], env: int) -> float | None:
+    """The `is_success` of an episode's last info as a number, or None if it is not told.
+
+    None in an info means not told, as in Stable-Baselines3, and so does NaN, which None becomes in
+    an array of numbers. An array of one element is a number.
+
+    Args:
+        infos: the last infos of episodes, in the format of Gymnasium's vector environments.
+        env: the index of the environment whose episode ended.
+
+    Raises:
+        RlkError: if it is neither a boolean nor a number.
+    """
+    found, mask = infos.get("is_success"), infos.get("_is_success")
+    if found is None or (mask is not None and not mask[env]) or found[env] is None:
+        return None
+    try:
+        number = float(np.asarray(found[env]).item())
+    except (TypeError, ValueError):
+        raise RlkError(
+            f"environment {env} ended an episode with is_success={found[env]!r:.80} in its info. "
+            "Let it be a boolean or a number, or leave it out."
+        ) from None
+    return None if np.isnan(number) else number

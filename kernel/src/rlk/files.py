@@ -17,8 +17,10 @@ from typing import IO
 
 from rlk.errors import BadFile, RlkError
 
-#: The name of a file that is being written: `.400.zip.15860`, with the number of its process.
-_UNFINISHED = re.compile(r"\..+\.(?P<process>\d+)")
+#: How the name of a file that is being written ends: no program but rlk ends a name like this.
+_ENDING = ".rlk-unfinished"
+#: All of that name: `.400.zip.15860.rlk-unfinished`, with the number of the process.
+_UNFINISHED = re.compile(rf"\..+\.(?P<process>[0-9]+){re.escape(_ENDING)}")
 
 
 @contextlib.contextmanager
@@ -57,7 +59,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     are created.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside = path.with_name(f".{path.name}.{os.getpid()}{_ENDING}")
     try:
         with aside.open("w+b") as file:
             yield file
@@ -97,8 +99,9 @@ def append(path: Path, data: bytes) -> None:
 def remove_unfinished(folder: Path) -> list[Path]:
     """Delete files that killed processes left half written in a folder; return their paths.
 
-    A file whose process still runs stays. A file with this process's own number is from an earlier
-    process, because nothing is being written yet when a run takes its folder.
+    They are known by the names that `replacing` gives; a user's own hidden files stay. A file whose
+    process still runs stays. A file with this process's own number is from an earlier process,
+    because nothing is being written yet when a run takes its folder.
     """
     if not folder.is_dir():
         return []

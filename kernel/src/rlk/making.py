@@ -34,6 +34,9 @@ def make(
     some for the environment; here you ask for them: `preset='zoo'`. With `verbose=1` it prints
     what `rlk run` prints; without `out` it writes nothing.
 
+    Agents may be made and trained in several threads. Those that train at once keep to their seeds,
+    unless a custom module draws from torch's global generator, as dropout does.
+
     Args:
         algo: the algorithm's name.
         unnamed: refused: a policy and an environment are keywords.

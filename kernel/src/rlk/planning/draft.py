@@ -42,8 +42,15 @@ class Draft:
     preset: str = ""  #: the one that was applied
     notes: tuple[str, ...] = ()  #: what the user should be told
 
-    def with_settings(self, values: Mapping[str, Any], by: str, rank: Rank) -> Draft:
+    def with_settings(
+        self, values: Mapping[str, Any], by: str, rank: Rank, asked: str = ""
+    ) -> Draft:
         """With settings by dotted key; `plugins` is a list of plugins to put in.
+
+        Args:
+            values: the settings.
+            by, rank: who gives them, and their rank.
+            asked: how they were asked for, if not by their keys.
 
         Raises:
             PlanError: if a value of the same rank contradicts one of them, or if only the user may
@@ -56,7 +63,7 @@ class Draft:
             elif key in _USERS_OWN and rank < Rank.FILE:
                 raise PlanError(f"{by} proposes {key}={value!r}, which only the user may set.")
             else:
-                layers = draft.layers.with_setting(key, value, by, rank)
+                layers = draft.layers.with_setting(key, value, by, rank, asked)
                 draft = attrs.evolve(draft, layers=layers)
         return draft
 
@@ -99,9 +106,8 @@ class Draft:
             return self
         own = entry.component().name
         draft = self._with_entry(entry, name, by, rank)
-        return draft.with_settings(
-            {f"{own}.{key}": value for key, value in settings.items()}, by, rank
-        )
+        values = {f"{own}.{key}": value for key, value in settings.items()}
+        return draft.with_settings(values, by, rank, f"plugin {plugin!r}")
 
     def _with_entry(self, entry: Entry, asked: Any, by: str, rank: Rank) -> Draft:
         """With a component where its kind belongs.
@@ -117,7 +123,7 @@ class Draft:
         if entry.kind in LISTS or entry.component().stages:
             return self._with_choice(Choice.of(entry, by, slot))
         if slot:
-            return self.with_settings({slot: asked}, by, rank)
+            return self.with_settings({slot: asked}, by, rank, f"plugin {asked!r:.80}")
         key = _CHOSEN_BY.get(entry.kind)
         typed = f"--{key} {asked}" if isinstance(asked, str) else f"{key}=…"
         hint = f"; choose it with {typed}" if key else ""

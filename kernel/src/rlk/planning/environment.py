@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from rlk import settings
 from rlk.abilities import NamedAgain, WrapsVectors, offers
 from rlk.errors import PlanError, RlkError, described
 from rlk.planning.passed_environment import place_of, registered_as
@@ -140,6 +141,19 @@ class MakeEnv:
     choice: EnvChoice
     wrappers: tuple[Choice, ...] = ()  #: innermost first; those of the vector are left out
     extra: Mapping[str, Any] = attrs.field(factory=dict)  #: further keywords of the environment
+
+    @property
+    def settings(self) -> Any:
+        """Those of the environment and its wrappers, in JSON's types.
+
+        None if they may differ in two processes although the plan is the same: a function that was
+        passed may do anything.
+        """
+        if not self.choice.source and not isinstance(self.choice.made, type):
+            return None
+        wrappers = (one for one in self.wrappers if one.component.scope == "env")
+        configs = {wrapper.name: settings.unstructure(wrapper.config) for wrapper in wrappers}
+        return {"env": settings.plain(self.choice.kwargs), "wrappers": configs}
 
     def __call__(self) -> gym.Env[Any, Any]:
         env = self.choice.make(**self.extra)

@@ -10,7 +10,7 @@ from rlk.planning.choice import ANSWERING, Choice, activated
 from rlk.planning.configure import configured
 from rlk.planning.draft import Draft, leaves_out
 from rlk.planning.layers import Rank, SettingLayers
-from rlk.planning.plugins_of_settings import with_plugins_of_settings
+from rlk.planning.plugins_of_settings import with_emptied_slots, with_plugins_of_settings
 from rlk.planning.presets import with_preset
 from rlk.planning.select import JOINED
 from rlk.planning.spec import CALLER, RunSpec, plugin_key
@@ -43,7 +43,7 @@ def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
     # Settings ask for plugins, plugins propose settings, and these may ask for more plugins.
     draft = with_plugins_of_settings(draft)
     draft = _with_patches(draft, spec)
-    return with_plugins_of_settings(draft)
+    return with_emptied_slots(with_plugins_of_settings(draft))
 
 
 def _begin(registries: Registries, spec: RunSpec) -> Draft:

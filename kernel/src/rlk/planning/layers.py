@@ -38,6 +38,8 @@ class Setting:
     value: Any
     by: str
     rank: Rank
+    #: How it was asked for, to name it in an error: `ppo2.gamma=0.9`, `plugin 'watches:size=3'`.
+    asked: str = attrs.field(default="", eq=False)
 
     @property
     def is_set(self) -> bool:
@@ -69,19 +71,25 @@ class SettingLayers:
     slots: Mapping[str, str]  #: the slots, each with the kind of its component
     by_rank: Mapping[Rank, Mapping[str, Setting]] = attrs.field(factory=dict)
 
-    def with_setting(self, key: str, value: Any, by: str, rank: Rank) -> SettingLayers:
+    def with_setting(
+        self, key: str, value: Any, by: str, rank: Rank, asked: str = ""
+    ) -> SettingLayers:
         """These layers with one more setting; components of a slot of `STACKED` are joined.
 
         Raises:
             PlanError: if another value for that key has the same rank already.
         """
+        shown = "none" if key in STACKED and not listed(value) else f"{value!r:.80}"
+        setting = Setting(value, by, rank, asked or f"{key}={shown}")
         before = self.at(rank, key)
         if not before.is_set:
-            return self._put(key, Setting(value, by, rank))
+            return self._put(key, setting)
         if before.value == value:
             return self
         if key not in STACKED:
-            raise self._contradiction(key, before, value, by)
+            raise self._contradiction(key, before, setting)
+        if bool(listed(before.value)) != bool(listed(value)):
+            raise _one_setting_twice(before, setting)
         more = [one for one in listed(value) if one not in listed(before.value)]
         if not more:
             return self
@@ -92,11 +100,13 @@ class SettingLayers:
         layer = {**self.by_rank.get(setting.rank, {}), self._full(key): setting}
         return attrs.evolve(self, by_rank={**self.by_rank, setting.rank: layer})
 
-    def _contradiction(self, key: str, before: Setting, value: Any, by: str) -> PlanError:
-        both = f"{before.value!r} and {value!r}"
+    def _contradiction(self, key: str, before: Setting, now: Setting) -> PlanError:
+        both = f"{before.value!r} and {now.value!r}"
         if key in self.slots:
             return PlanError(f"{both} both fill the slot {key!r}. Ask for one of them.")
-        differ = f"{before.by} and {by} propose different values for {key!r}"
+        if before.rank == Rank.USER:
+            return _one_setting_twice(before, now)
+        differ = f"{before.by} and {now.by} propose different values for {key!r}"
         return PlanError(f"{differ}: {both}. Set it yourself: --set {key}=…")
 
     def at(self, rank: Rank, key: str) -> Setting:
@@ -118,3 +128,9 @@ class SettingLayers:
         if "." in key or key in self.slots or key in RUN_KEYS:
             return key
         return f"{self.algorithm}.{key}"
+
+
+def _one_setting_twice(before: Setting, now: Setting) -> PlanError:
+    """The error for two values of one rank, where a further one would be a third."""
+    both = f"{before.asked} ({before.by}) and {now.asked} ({now.by})"
+    return PlanError(f"{both} are one setting with two values. Set one of them.")

@@ -14,11 +14,13 @@ _WORDS = re.compile(r"\[\s*[A-Za-z_][\w./-]*\s*(,\s*[A-Za-z_][\w./-]*\s*)*\]")
 def parse_value(text: str) -> Any:
     """A TOML value if the text parses as one (`1e-3`, `[64, 64]`, `true`), else the text itself.
 
-    TOML has no null: `none` is None. A list of words needs no quotes (`[image, goal]`): a shell
-    would have removed them.
+    TOML has no null: `none` is None. `None`, `True` and `False` are those of Python. A list of
+    words needs no quotes (`[image, goal]`): a shell would have removed them.
     """
     if text in ("none", "None", "null"):
         return None
+    if text in ("True", "False"):
+        return text == "True"
     try:
         return parse_toml(f"value = {text}")["value"]
     except ValueError:

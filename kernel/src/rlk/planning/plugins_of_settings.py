@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rlk.errors import PlanError
 from rlk.planning.draft import Draft
-from rlk.planning.layers import Rank, Setting
+from rlk.planning.layers import Rank, Setting, listed
 from rlk.planning.parse import parse_plugin
-from rlk.planning.select import distribution_of_any_space, select
+from rlk.planning.select import distribution_of_any_space, filling, select
 from rlk.registry.kinds import SLOTS, STACKED
 
 
@@ -33,7 +34,8 @@ def _with_selected(draft: Draft, kind: str) -> Draft:
     selects = draft.algorithm.component.selects
     found = {key: draft.layers.find(key) for key in selects if selects[key] == kind}
     settings = {key: one for key, one in found.items() if not _is_none(one.value)}
-    highest = max((setting.rank for setting in settings.values()), default=Rank.DEFAULT)
+    counting = [one for one in found.values() if one.is_demand or not _is_none(one.value)]
+    highest = max((setting.rank for setting in counting), default=Rank.DEFAULT)
     for key, setting in settings.items():
         plugin = _as_text(setting.value)
         if not isinstance(plugin, str):
@@ -49,12 +51,47 @@ def _beside_stronger(draft: Draft, kind: str, name: str, setting: Setting, highe
     """With a component beside those that stronger settings name, if a slot holds several.
 
     A preset's `action_noise` and a user's `param_noise` do not conflict: both are used. But only
-    the setting of the highest rank counts in the slot `noise`, so the weaker one is added there.
+    the setting of the highest rank counts in the slot `noise`, so the weaker one is added there,
+    unless the slot is to be empty.
     """
     if setting.rank < highest:
         for slot in STACKED:
-            if SLOTS[slot] == kind:
+            stronger = draft.layers.at(highest, slot)
+            is_emptied = stronger.is_set and not listed(stronger.value)
+            if SLOTS[slot] == kind and not is_emptied:
                 draft = draft.with_settings({slot: name}, setting.by, highest)
+    return draft
+
+
+def with_emptied_slots(draft: Draft) -> Draft:
+    """With the slots of `STACKED` as settings that name no plugin leave them.
+
+    This comes last: a user's or a file's `action_noise=None` empties the slot `noise` of what
+    presets and others of lower rank have put there. A noise that was asked for with the same rank
+    or a higher one stays. A setting becomes None if its noise is no longer in the run: a saved plan
+    would put it in again.
+    """
+    selects = draft.algorithm.component.selects
+    for slot in STACKED:
+        found = {key: draft.layers.find(key) for key in selects if selects[key] == SLOTS[slot]}
+        for setting in found.values():
+            filled = draft.layers.find(slot)
+            if setting.is_demand and _is_none(setting.value) and filled.rank < setting.rank:
+                draft = draft.with_settings({slot: ()}, setting.by, setting.rank)
+        draft = _without_replaced(draft, slot, found)
+    return draft
+
+
+def _without_replaced(draft: Draft, slot: str, settings: Mapping[str, Setting]) -> Draft:
+    """With None for the settings whose plugins others in the slot have replaced."""
+    own_name = draft.registries.own_name
+    there = {*(choice.name for choice in filling(draft, slot)), *draft.left_out}
+    for key, setting in settings.items():
+        if _is_none(setting.value):
+            continue
+        name, _ = parse_plugin(_as_text(setting.value))
+        if own_name(name) not in there:
+            draft = draft.with_settings({key: None}, draft.layers.find(slot).by, Rank.DERIVED)
     return draft
 
 

@@ -18,20 +18,25 @@ def remarks(plan: Plan, draft: Draft) -> Iterator[str]:
 
 
 def _replaced_noise(plan: Plan, draft: Draft) -> Iterator[str]:
-    """Chosen noises replace those of the algorithm or a preset."""
-    if not plan.noises:
+    """Chosen noises, or a demand for none, replace those of the algorithm or a preset."""
+    setting = draft.layers.find("noise")
+    is_emptied = setting.is_set and not listed(setting.value)
+    if not plan.noises and not is_emptied:
         return
-    highest = draft.layers.find("noise").rank
     now = {name for noise in plan.noises for name in (noise.name, noise.alias)}
     chosen = " and ".join(repr(noise.name) for noise in plan.noises)
-    for rank in (rank for rank in Rank if rank < highest):
+    for rank in (rank for rank in Rank if rank < setting.rank):
         wished = draft.layers.at(rank, "noise")
         for name in (name for name in listed(wished.value) if name not in now):
             wants = "explores by default" if rank == Rank.ALGORITHM else f"explores by {wished.by}"
-            yield (
-                f"noise {chosen} takes the place of {name!r}, with which {plan.algorithm.name} "
-                f"{wants}: to have both, use --plugin {name} as well"
-            )
+            which = f"{name!r}, with which {plan.algorithm.name} {wants}"
+            if is_emptied:
+                yield f"no noise ({setting.by}), so without {which}"
+            else:
+                yield (
+                    f"noise {chosen} takes the place of {which}: to have both, use "
+                    f"--plugin {name} as well"
+                )
 
 
 def _step_size_of_another(plan: Plan, draft: Draft) -> Iterator[str]:

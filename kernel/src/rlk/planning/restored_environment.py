@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,8 +19,11 @@ from rlk.planning.saved_records import SavedEnvironment
 from rlk.registry.external import is_place
 from rlk.registry.registries import Registries
 
-_DOTTED = re.compile(r"([^\W\d]\w*)(\.[^\W\d]\w*)+(:[^\W\d][\w.]*)?")
-_MODULE_AND_OBJECT = re.compile(r"([^\W\d]\w*):[^\W\d][\w.]*")
+#: `package.Object`, and what can stand before the colon of `package.module:Object`.
+_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
+_MODULE = re.compile(r"[\w-]+(\.[\w-]+)*")
+#: What can stand behind that colon: an object, or an id of Gymnasium.
+_OBJECT_OR_ID = re.compile(r"[^\W\d][\w./-]*")
 
 
 def restore_environment(
@@ -107,7 +111,8 @@ def object_in(value: Any) -> str | None:
 def code_in(value: Any) -> str | None:
     """The first text in a keyword that names code which can be imported here, or a Python file.
 
-    Some environments import what a keyword names (`vehicle="highway_env.vehicle.Car"`).
+    Some environments import what a keyword names (`vehicle="highway_env.vehicle.Car"`), and
+    Gymnasium imports the module of `module:Id-v0`.
     """
     if isinstance(value, Mapping):
         value = list(value.values())
@@ -119,11 +124,16 @@ def code_in(value: Any) -> str | None:
 def _names_code(text: str) -> bool:
     if text.endswith((".py", ".so", ".pyd", ".pkl", ".pickle")):
         return True
-    dotted = _DOTTED.fullmatch(text) or _MODULE_AND_OBJECT.fullmatch(text)
-    if dotted is None:
+    module, colon, named = text.partition(":")
+    if (_MODULE if colon else _DOTTED).fullmatch(module) is None:
+        return False
+    package = module.partition(".")[0]
+    # Gymnasium imports a module before it looks at what is behind the colon. Python's own modules
+    # do nothing when they are imported, and texts begin like them: `http://…`, `time: 3`.
+    if colon and package in sys.stdlib_module_names and not _OBJECT_OR_ID.fullmatch(named):
         return False
     try:
-        return importlib.util.find_spec(dotted[1]) is not None  # the package: imports nothing
+        return importlib.util.find_spec(package) is not None  # this imports nothing
     except (ImportError, ValueError):
         return True
 

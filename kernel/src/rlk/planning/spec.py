@@ -16,7 +16,7 @@ import attrs
 from rlk.errors import PlanError
 from rlk.planning.layers import Rank, Setting
 from rlk.planning.run_settings import RUN_KEYS
-from rlk.registry.kinds import SLOTS
+from rlk.registry.kinds import SLOTS, STACKED
 
 #: Who gave a setting without another origin.
 CALLER = "user"
@@ -84,7 +84,7 @@ def make_spec(algo: str, given: Mapping[str, Any], origin: str = "") -> RunSpec:
     """A RunSpec from keywords; nested tables become dotted keys.
 
     None leaves open a setting of the run or the component of a slot (`seed=None`, `policy=None`);
-    for any other setting it is a value.
+    for any other setting it is a value. The word `none` empties a slot that may be empty.
 
     Args:
         algo: the algorithm's name.
@@ -92,12 +92,13 @@ def make_spec(algo: str, given: Mapping[str, Any], origin: str = "") -> RunSpec:
         origin: who gave them, if it was not the caller.
 
     Raises:
-        PlanError: for invalid plugins or an invalid folder.
+        PlanError: for invalid plugins or an invalid folder, or a slot that may not be empty.
     """
     values = flatten(given)
     for key in ("plugins", *RUN_KEYS, *SLOTS):
         if key in values and values[key] is None:
             del values[key]
+    values |= {slot: _emptied(slot) for slot in SLOTS if _is_the_word_none(values.get(slot))}
     if "env.id" in values:
         values["env"] = values.pop("env.id")
     plugins = values.pop("plugins", ())
@@ -108,6 +109,22 @@ def make_spec(algo: str, given: Mapping[str, Any], origin: str = "") -> RunSpec:
         raise PlanError(f"out is the name of a folder, got {out!r:.80}.")
     origins = dict.fromkeys(values, origin) if origin else {}
     return RunSpec(algo, values, plugins, origins)
+
+
+def _is_the_word_none(value: Any) -> bool:
+    """Whether a value is the text `none`; it may be an object with a comparison of its own."""
+    return isinstance(value, str) and value == "none"
+
+
+def _emptied(slot: str) -> tuple[()]:
+    """No component in a slot; PlanError for a slot that is never empty."""
+    if slot not in STACKED:
+        option = f"--{slot.replace('_', '-')} NAME"
+        raise PlanError(
+            f"{slot}=none: the slot {slot!r} cannot be emptied, only {', '.join(STACKED)} can. "
+            f"Leave it out for the algorithm's own, or name another: {option}."
+        )
+    return ()
 
 
 def plugin_key(plugin: Any) -> str:

@@ -20,6 +20,7 @@ INSTEAD: Mapping[str, str] = {
     "full_tensorboard_log": _NOTHING,
     "_init_setup_model": _NOTHING,
     **dict.fromkeys(("n_cpu_tf_sess", "num_procs", "nprocs"), "torch's threads are n_threads=…"),
+    **dict.fromkeys(("num_env", "num_envs"), "the number of environments is n_envs=… (--n-envs …)"),
     "n_timesteps": "the length of a run is total_timesteps=… (--timesteps …)",
     **dict.fromkeys(
         ("callback", "eval_freq", "eval_env", "n_eval_episodes", "save_freq"),

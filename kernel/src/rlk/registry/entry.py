@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from rlk.component import Component
+from rlk.component import STAGES, Component
 from rlk.errors import BrokenPlugin, described
 from rlk.registry.kinds import singular
 
@@ -54,7 +54,7 @@ class Owned:
             if missing:
                 raise self.broken(
                     f"{component.factory} lacks {', '.join(sorted(missing))}, "
-                    f"which all {self.kind} must have{_PARTS.get(self.kind, '')}"
+                    f"which all {self.kind} must have{_advice(factory, self.kind)}"
                 )
         return factory
 
@@ -100,6 +100,14 @@ class Entry(Owned):
             found = f"{type(loaded).__name__} {loaded!r:.60}"
             raise BrokenPlugin(f"{self.title} names {found}, not an rlk.Component.")
         return loaded
+
+
+def _advice(factory: type, kind: str) -> str:
+    """What to do about a class that lacks methods of its kind, if that is known."""
+    taken = tuple(stage for stage in STAGES if hasattr(factory, stage))
+    if kind == "storages" and taken:
+        return f". A decorator says which stages it takes: rlk.Component(…, stages={taken!r})"
+    return _PARTS.get(kind, "")
 
 
 @cache

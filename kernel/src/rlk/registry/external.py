@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from rlk import settings
 from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.registry.entry import Entry
@@ -33,8 +34,18 @@ def find_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:
         PlanError: if there is no such component.
     """
     if not isinstance(asked, str) or is_place(asked):
+        _refuse_setting_without_value(asked, registries)
         return external_entry(asked, kind, registries)
     return registries[kind].get(asked) if kind else registries.find(asked)
+
+
+def _refuse_setting_without_value(asked: Any, registries: Registries) -> None:
+    """PlanError for `evaluation:every`, which has the form of a place, but names a setting."""
+    name, _, rest = asked.partition(":") if isinstance(asked, str) else ("", "", "")
+    if any(name in registry for registry in registries):
+        key = rest.partition(",")[0]
+        if key in settings.names(registries.find(name).component().config):
+            raise PlanError(f"the setting {key!r} needs a value: {name}:{key}=VALUE")
 
 
 def external_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:

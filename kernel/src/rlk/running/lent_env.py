@@ -18,15 +18,16 @@ from rlk.vector_wrapper import TransparentVector
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: Methods that change an environment's state.
-_STEPPING = ("reset", "step")
+#: Methods of a single environment that change its state; the last is MuJoCo's, for example.
+_STEPPING = ("reset", "step", "set_state")
 
 
 class LentEnv(TransparentVector):
     """The training environment as `Agent.get_env` returns it.
 
     It behaves like the environment. Before a reset, a step, or a change of its state, it makes the
-    collector forget its last observation.
+    collector forget its last observation. The single environments (`envs[i]` of some backends) are
+    not watched: after stepping one of those, reset this one.
     """
 
     def __init__(self, run: Run) -> None:
@@ -53,9 +54,23 @@ class LentEnv(TransparentVector):
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """As the backend's; calling `reset` or `step` this way counts as one."""
-        if name in _STEPPING:
-            self._run.collector.forget()
+        self._notice(name)
         return self.env.call(name, *args, **kwargs)  # type: ignore[attr-defined]
+
+    def call_at(self, indices: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+        """As the backend's, where it has one: `call` of some environments."""
+        self._notice(name)
+        return self.env.call_at(indices, name, *args, **kwargs)  # type: ignore[attr-defined]
+
+    def env_method(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
+        """As the backend's, where it has one: Stable Baselines' name for both."""
+        self._notice(method_name)
+        return self.env.env_method(method_name, *args, **kwargs)  # type: ignore[attr-defined]
+
+    def _notice(self, method: str) -> None:
+        """Forget the observation if this method of an environment changes its state."""
+        if method in _STEPPING:
+            self._run.collector.forget()
 
     def __del__(self) -> None:
         """Close nothing: the environment is the run's (Gymnasium's vectors close themselves)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import RlkError
@@ -31,6 +32,30 @@ def look_up_listeners(hooks: Hooks, failed_writes: FailedWrites) -> dict[str, li
             found = [(name, _guarded(listen, hook, name, failed_writes)) for name, listen in found]
         listeners[hook] = [listen for _, listen in found]
     return listeners
+
+
+def call_all(
+    listeners: Iterable[Listener], failure: BaseException | None, **arguments: Any
+) -> None:
+    """Call listeners, all of them even if one raises; then raise the first error.
+
+    Args:
+        listeners: of one hook.
+        failure: an error that is being handled, and raised again by the caller. Errors of the
+            listeners are noted on it instead of being raised.
+        arguments: for each listener.
+    """
+    first = failure
+    for listen in listeners:
+        try:
+            listen(**arguments)
+        except BaseException as error:  # also an interrupt: others still have a model to save
+            if first is None:
+                first = error
+            elif error is not first:
+                first.add_note(f"After that, {type(error).__name__} was raised: {error}")
+    if first is not failure and first is not None:
+        raise first
 
 
 def _guarded(listen: Listener, hook: str, plugin: str, failed_writes: FailedWrites) -> Listener:

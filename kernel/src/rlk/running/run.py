@@ -18,6 +18,7 @@ from rlk.running.clock import Clock, Scheduled
 from rlk.running.device import set_threads
 from rlk.running.failed_writes import FailedWrites
 from rlk.running.folder_owner import OwnedFolder
+from rlk.running.listeners import call_all
 from rlk.running.metrics import Metrics
 from rlk.running.rows import as_numbers
 from rlk.running.schedules import Schedules
@@ -213,6 +214,19 @@ class Run:
         self.at = hook
         for listen in self.listeners[hook]:
             listen(run=self, **arguments)
+
+    def end(self, reason: str | None, failure: BaseException | None = None) -> None:
+        """Call all listeners of `rlk_training_end`, even if one of them raises.
+
+        Args:
+            reason: why training ended early, or None.
+            failure: the error that ended it; errors of listeners become notes on it.
+
+        Raises:
+            BaseException: the first error of a listener, if training itself did not fail.
+        """
+        self.at = "rlk_training_end"
+        call_all(self.listeners[self.at], failure, run=self, reason=reason)
 
     def stop(self, reason: str) -> None:
         """Ask the run to end at the next iteration border."""

@@ -34,7 +34,8 @@ def check_out(out: str | None, going_on_from: Path | None = None) -> None:
 
     Args:
         out: the folder, or None for a run that writes nothing.
-        going_on_from: the loaded file; its run may continue in the folder that it is in.
+        going_on_from: the loaded file or folder; its run may continue in the folder that it is in,
+            or in the one that holds its `checkpoints`.
 
     Raises:
         PlanError: if a run is writing to it, it is not empty, or it cannot be a folder.
@@ -42,9 +43,16 @@ def check_out(out: str | None, going_on_from: Path | None = None) -> None:
     if out is None:
         return
     with looking_at(Path(out), f"out={out!r} cannot be made", PlanError):
-        loaded = [] if going_on_from is None else [going_on_from, *going_on_from.resolve().parents]
-        if Path(out).resolve() not in (place.resolve() for place in loaded):
+        own = () if going_on_from is None else _own_folders(going_on_from)
+        if Path(out).resolve() not in own:
             _refuse_used(Path(out), f"out={out!r}", f"rlk.load({out!r}, out={out!r})")
+
+
+def _own_folders(loaded: Path) -> tuple[Path, ...]:
+    """The folders in which the run of a loaded file, or of a run folder, may continue."""
+    place = loaded.resolve()
+    folder = place if place.is_dir() else place.parent
+    return (folder, folder.parent) if folder.name == "checkpoints" else (folder,)
 
 
 def _refuse_used(path: Path, what: str, instead: str) -> None:

@@ -78,7 +78,10 @@ def _find(place: Path, installed: list[Serializer], best: bool) -> tuple[Path, S
         there_is = "" if newest is None else f" It holds run folders; name one of them: {newest}"
         raise BadFile(f"{place} holds no {model} and no checkpoint.{there_is}")
     if not place.exists():
-        raise BadFile(f"{place} does not exist. RUN is a run folder, a {model} or a checkpoint.")
+        if place.name.endswith(tuple(known)):
+            raise BadFile(f"the file {place} does not exist.")
+        files = " or ".join(f"{place}{suffix}" for suffix in known)
+        raise BadFile(f"{place} does not exist, and the file {files} does not, either.")
     if not place.is_file():
         raise BadFile(f"{place} is neither a file nor a folder.")
     there_are = f"{place.suffix!r} files (there are {known})"

@@ -2,20 +2,21 @@
 
 Streams are named (`environments`, `actor`, `storage`, `update`, `evaluation`, …) and do not depend
 on the order in which they are created. Nothing in rlk draws from a global generator. A custom
-module's dropout does, so while a run trains, torch's global generator is the stream `modules`.
+module's dropout does, so while a run trains, torch's global generator is the stream `modules`
+(`global_generator` says what becomes of it where several threads train).
 """
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 import zlib
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import numpy as np
 
+from rlk.running.global_generator import lent_at_once, lent_in_turn
 from rlk.structure import structured
 
 if TYPE_CHECKING:
@@ -104,21 +105,18 @@ class Streams:
         drawn: list[int] = later.integers(2**31, size=count).tolist()
         return drawn
 
-    @contextlib.contextmanager
-    def globally(self, name: str) -> Iterator[None]:
-        """Make torch's global CPU generator this stream, for code that draws from no other."""
-        import torch
+    def globally(self, name: str) -> AbstractContextManager[None]:
+        """Make torch's global CPU generator this stream, for code that draws from no other.
 
-        stream, default = self.torch(name), torch.default_generator
-        before = default.get_state()
-        default.set_state(stream.get_state())
-        self._torch[name] = default  # so that a checkpoint saves and restores this one
-        try:
-            yield
-        finally:
-            stream.set_state(default.get_state())
-            self._torch[name] = stream
-            default.set_state(before)
+        This is for a moment, in which other threads that call it wait.
+        """
+        self.torch(name)
+        return lent_at_once(self._torch, name)
+
+    def globally_in_turn(self, name: str) -> AbstractContextManager[None]:
+        """Likewise for long: nobody waits, but one thread at a time has the generator."""
+        self.torch(name)
+        return lent_in_turn(self._torch, name)
 
     def reseed(self, seed: int) -> None:
         """Restart every stream from another seed; generators that parts hold stay valid."""

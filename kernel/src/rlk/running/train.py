@@ -26,7 +26,6 @@ def train(run: Run, total_timesteps: int) -> str | None:
     """
     run.begin(total_timesteps)
     run.notify("rlk_training_start")
-    reason: str | None = "an error"
     try:
         while run.timesteps < total_timesteps and not run.stop_reason():
             run.notify("rlk_rollout_start")
@@ -53,9 +52,11 @@ def train(run: Run, total_timesteps: int) -> str | None:
         reason = run.stop_reason()
         if run.metrics.has_news():
             run.log()
-    finally:
+    except BaseException as error:
         run.modes.learns(False)
-        run.notify("rlk_training_end", reason=reason)
+        run.end("an error", error)
+        raise
+    run.end(reason)
     return reason
 
 

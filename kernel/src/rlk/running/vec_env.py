@@ -23,7 +23,8 @@ def make_vec_env(
     """A vector environment with the plan's wrappers.
 
     A vector that was passed, or made by a hook, is adopted if the backend can (`AdoptsVectors`).
-    Nested observations are flattened for everything after it (`rlk.spaces.flat_space`).
+    Nested observations are flattened for everything after it (`rlk.spaces.flat_space`). If a
+    wrapper raises, the vector is closed, unless the program passed it.
 
     Args:
         plan: the plan of the run.
@@ -41,15 +42,20 @@ def make_vec_env(
     if found is None:
         found = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
     env = _made(plan, n_envs, keep, extra) if found is None else _adopted(found, plan, keep)
-    _check_is_gymnasiums(env)
-    _check_autoreset(env)
-    were_made_together = found is None and _makes_them_together(plan)
-    if plan.env.is_vector or were_made_together:  # no single environment could be wrapped
-        env = _around_each(env, plan)
-    env = flattened(env)
-    for choice in plan.wrappers:
-        if choice.component.scope == "vector":
-            env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
+    try:
+        _check_is_gymnasiums(env)
+        _check_autoreset(env)
+        were_made_together = found is None and _makes_them_together(plan)
+        if plan.env.is_vector or were_made_together:  # no single environment could be wrapped
+            env = _around_each(env, plan)
+        env = flattened(env)
+        for choice in plan.wrappers:
+            if choice.component.scope == "vector":
+                env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
+    except BaseException:
+        if not plan.env.is_vector:
+            env.close()
+        raise
     return env
 
 

@@ -170,6 +170,19 @@ def test_the_success_of_each_episode_is_kept_and_saved(make):
     assert [*agent.run.metrics.recent_successes] == found[:3]
 
 
+@pytest.mark.parametrize(("told", "kept"), [(None, None), (np.array([True]), 1.0)])
+def test_a_success_may_be_none_or_an_array_of_one_element(make, told, kept):
+    class Tells(DiscreteMatch):
+        def step(self, action):
+            *found, info = super().step(action)
+            return *found, {**info, "is_success": told}
+
+    agent = make(env=Tells, n_envs=2)
+    agent.learn(64)
+    found = [*agent.run.metrics.recent_successes]
+    assert len(found) > 2 and set(found) == {kept}
+
+
 def test_returns_and_lengths_are_of_each_environment(make):
     records = Records()
     agent = make(plugins=[records], n_envs=3, env="rlk_testing.environments:Walk")

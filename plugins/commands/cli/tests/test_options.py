@@ -5,12 +5,31 @@ from __future__ import annotations
 import pytest
 
 from rlk.errors import PlanError
-from rlk_cli.options import SHARED, given, read_spec
+from rlk.planning.spec import make_spec
+from rlk_cli.options import SHARED, given, over_file, read_spec, typed_verbosity
 
 
-def test_an_option_wins_over_set_and_what_is_not_given_is_left_out():
-    found = given(("seed=1", "gamma=0.9"), seed=2, device=None, plugins=())
+def test_what_is_not_given_is_left_out():
+    found = given(("gamma=0.9",), seed=2, device=None, plugins=())
     assert found == {"seed": 2, "gamma": 0.9}
+
+
+def test_an_option_and_set_that_contradict_each_other_are_refused():
+    assert given(("n_envs=3",), n_envs=3) == {"n_envs": 3}
+    with pytest.raises(PlanError, match=r"^n_envs=4 \(--set\) and n_envs=3 .* with two values"):
+        given(("n_envs=4",), n_envs=3)
+
+
+def test_none_is_a_word_for_slots_and_presets_and_no_value_for_other_settings():
+    found = given(("noise=none", "preset=none", "action_noise=none", "seed=none"))
+    assert found == {"noise": "none", "preset": "none", "action_noise": None, "seed": None}
+
+
+@pytest.mark.parametrize(
+    ("quiet", "more", "verbose"), [(True, 0, 0), (True, 2, 0), (False, 0, None), (False, 2, 3)]
+)
+def test_quiet_and_v_are_a_setting_that_is_open_without_them(quiet, more, verbose):
+    assert typed_verbosity(quiet, more) == verbose
 
 
 def test_every_shared_option_has_a_help_text():
@@ -46,6 +65,7 @@ def test_a_file_is_read_with_its_tables(tmp_path):
     [
         ("algo = ", "is not a TOML file"),
         ("algo = 3", "algo must be a name"),
+        ("[set]\ngamma = 0.9", r"settings are in the table \[settings\], not \[set\]"),
         (b"\xff\xfe", "is not a TOML file"),
     ],
 )
@@ -59,3 +79,33 @@ def test_a_file_that_is_no_spec_is_refused(tmp_path, text, message):
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(PlanError, match="cannot read"):
         read_spec(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("file", "given", "says"),
+    [
+        ("ppo2", {"env": "CartPole-v1"}, r"there is no such file\. Type: --algo ppo2$"),
+        ("her", {}, r"Type: --algo her$"),
+        ("ppo2", {"algo": "dqn"}, r"A run has one algorithm\.$"),
+        ("CartPole-v1", {"algo": "dqn"}, r"there is no such file\. Type: --env CartPole-v1$"),
+        ("./mine.py:Mine", {}, r"Type: --env \./mine\.py:Mine$"),
+        (
+            "CartPole-v1",
+            {"env": "Acrobot-v1"},
+            r"one environment: type rlk run once for each --env",
+        ),
+        ("nothing", {"env": "Acrobot-v1"}, r"cannot read nothing: there is no such file\.$"),
+    ],
+)
+def test_what_is_typed_without_its_option_in_place_of_a_file_says_which(file, given, says):
+    spec = make_spec(given.pop("algo", ""), given)
+    with pytest.raises(PlanError, match=says):
+        over_file(spec, file)
+
+
+def test_what_is_typed_wins_over_the_file(tmp_path):
+    path = tmp_path / "spec.toml"
+    path.write_text('algo = "dqn"\nn_envs = 2\nverbose = 0\n')
+    spec = over_file(make_spec("", {"n_envs": 3}), str(path))
+    assert (spec.algo, dict(spec.given)) == ("dqn", {"n_envs": 3, "verbose": 0})
+    assert over_file(spec, None) is spec

@@ -38,6 +38,37 @@ def test_the_folder_of_a_run_that_failed_before_it_began_can_be_named_again(tmp_
     assert (out / "model.zip").is_file()
 
 
+RUN = ["run", "--algo", "a2c", "--env", "CartPole-v1", "--timesteps", 10, "--preset", "none"]
+
+
+@pytest.mark.parametrize(("verbose", "lines"), [(0, 0), (1, 1), (2, 30)])
+def test_how_much_is_printed_may_be_set_on_the_command_line_or_in_a_file(
+    verbose: int, lines: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "spec.toml"
+    file.write_text(f"verbose = {verbose}\n")
+    for number, typed in enumerate((["--set", f"verbose={verbose}"], [file])):
+        assert ended(*RUN, "--out", tmp_path / str(number), *typed) == 0
+        printed = capsys.readouterr().out
+        assert len(printed.splitlines()) >= lines
+        assert bool(printed) is (verbose > 0)
+
+
+def test_quiet_beside_another_verbosity_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(*RUN, "--quiet", "--set", "verbose=1") == 2
+    assert "are one setting with two values" in capsys.readouterr().err
+
+
+def test_the_folder_of_a_recipe_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    env = ["--env", "rlk/BitFlipping-v0", "--seed", 3, "--timesteps", 10]
+    assert ended("run", "--algo", "her", "--set", "model=dqn", *env, "--quiet") == 0
+    (made,) = (tmp_path / "runs").iterdir()
+    assert made.name.startswith("her-rlk_BitFlipping-v0-3-")
+
+
 FAILS = """
 from gymnasium.envs.classic_control import CartPoleEnv
 

@@ -130,6 +130,13 @@ def test_what_is_wrong_is_said_once(env: Any, level: str, message: str) -> None:
     assert len([text for text in texts if re.search(message, text)]) == 1, texts
 
 
+@pytest.mark.parametrize("name", ["reset", "step"])
+def test_a_method_that_was_forgotten_is_not_taken_for_one_of_the_old_gym(name: str) -> None:
+    env = type("Forgot", (Sound,), {name: getattr(gym.Env, name)})()
+    (text,) = found(env, "error")
+    assert text.startswith(f"it has no {name}() of its own. Define {name}(self, ")
+
+
 @pytest.mark.parametrize(
     ("given", "level", "message"),
     [

@@ -97,6 +97,7 @@ def test_settings_reach_the_environment(folder: Path) -> None:
         (["{run}/nowhere"], 1, "does not exist"),
         (["{run}"], 2, "--env"),
         (["{run}/model.zip", "--best", "--env", WALK], 2, "is a file"),
+        (["{run}", "--env", WALK, "--env", "CartPole-v1"], 2, "give one environment"),
         (["{run}/..", "--env", WALK], 1, "no model.zip"),
         (["{run}", "--env", WALK, "--set", "env.lenth=3"], 2, "lenth"),
         (["{run}", "--env", WALK, "--episodes", "0"], 2, "--episodes"),

@@ -75,6 +75,18 @@ def test_successes_are_counted_where_the_environment_tells_them() -> None:
     assert result.success_rate == pytest.approx(2 / 3)
 
 
+@pytest.mark.parametrize(("told", "counted"), [(None, []), (np.array([True]), [True] * 4)])
+def test_a_success_that_is_none_is_not_told_and_an_array_of_one_element_counts(
+    told: Any, counted: list[bool]
+) -> None:
+    class Tells(Fixed):
+        def step(self, action: Any) -> Any:
+            *rest, info = super().step(action)
+            return *rest, {**info, "is_success": told}
+
+    assert evaluate(still, vector(Tells(2, 1.0), Tells(3, 1.0)), 4).successes == counted
+
+
 def test_a_monitors_figures_win_over_rewards_that_were_changed_on_the_way() -> None:
     class Monitored(Fixed):
         def step(self, action: Any) -> Any:

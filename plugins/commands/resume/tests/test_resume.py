@@ -231,17 +231,34 @@ def test_an_environment_that_is_code_is_named_again(
     ("place", "says"),
     [
         ("nowhere", "does not exist"),
-        ("run/model.zip", "is not a checkpoint. A model alone cannot be resumed"),
-        ("empty", "holds no checkpoint. A model alone cannot be resumed"),
+        ("run/model.zip", "is not a checkpoint. Type: rlk resume {runs}/run\n"),
+        ("alone/model.zip", "is not a checkpoint. A model alone cannot be resumed"),
+        ("ended", "holds no checkpoint. A model alone cannot be resumed"),
+        ("best", "holds no checkpoint. A model alone cannot be resumed"),
+        ("killed", "holds no checkpoint. The run has saved none"),
+        ("killed", "Next time: rlk run … --plugin checkpoint:every=10000\n"),
+        ("empty", "empty holds no model.zip and no checkpoint.\n"),
+        (".", "It holds run folders; name one of them: "),
         ("run/plan.json", "no installed serializer reads '.json' files"),
     ],
 )
 def test_what_is_no_checkpoint_is_refused(
     folder: Path, place: str, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (folder.parent / "empty").mkdir()
-    assert ended("resume", folder.parent / place) == 1
-    assert says in capsys.readouterr().err
+    runs = folder.parent
+    for name in ("alone", "ended", "best", "killed", "empty"):
+        (runs / name).mkdir()
+    for name in ("ended", "best", "killed"):
+        shutil.copy(folder / "plan.json", runs / name)
+    for copy in ("alone/model.zip", "ended/model.zip", "best/best_model.zip"):
+        shutil.copy(folder / "model.zip", runs / copy)
+    assert ended("resume", runs / place) == 1
+    assert says.format(runs=runs) in capsys.readouterr().err
+
+
+def test_how_much_is_printed_may_be_set(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("resume", folder, "--timesteps", 70, "--set", "verbose=0") == 0
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize("is_kept", [0.5, 0.95], ids=["half of it", "all but its end"])

@@ -129,6 +129,22 @@ def test_a_quiet_search_prints_nothing(rlk_typed: Terminal, typed: list[Any]) ->
     assert Path("mine/best.toml").exists()
 
 
+def test_how_much_is_printed_may_be_set(rlk_typed: Terminal, typed: list[Any]) -> None:
+    ended = rlk_typed(*typed, "--set", "verbose=0")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(("folder", "why"), [("nope", "does not exist"), ("empty", "is empty")])
+def test_where_there_is_no_search_to_continue_it_is_said(
+    rlk_typed: Terminal, folder: str, why: str
+) -> None:
+    Path("empty").mkdir()
+    ended = rlk_typed("tune", "--out", folder)
+    assert ended.code == 2
+    assert f"--out {folder} {why}, so there is no search in it to continue." in ended.err
+    assert "A new search needs --algo NAME." in ended.err
+
+
 def test_without_a_name_the_folder_is_named_after_the_search(
     rlk_typed: Terminal, typed: list[Any]
 ) -> None:

@@ -54,11 +54,12 @@ def env_for(algo):
 def run(plugin, algo, *more):
     settings = [word for one in (*SMALL[algo], "policy.layers=[16]") for word in ("--set", one)]
     fixed = ("--plugin", plugin, "--preset", "none", "--seed", 5)
-    return ("run", "--algo", algo, "--env", env_for(algo), *fixed, *settings, *more)
+    env = () if "--env" in more else ("--env", env_for(algo))
+    return ("run", "--algo", algo, *env, *fixed, *settings, *more)
 
 
 def resume(algo, *more):
-    return ("resume", "--env", env_for(algo), *more)
+    return ("resume", *(() if "--env" in more else ("--env", env_for(algo))), *more)
 
 
 def trainings(plugin, programs, algos):

@@ -21,7 +21,7 @@ CONDITIONAL = {
     "CollectorContract": 1,
     "CommandContract": 1,
     "Contract": 5,
-    "DistributionContract": 6,
+    "DistributionContract": 7,
     "EnvironmentContract": 2,
     "ExtensionContract": 2,
     "FinderContract": 3,

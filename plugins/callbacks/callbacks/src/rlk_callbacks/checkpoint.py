@@ -108,7 +108,7 @@ class Checkpoints:
         if self._config.replay:
             self._announce(run)
         compose = checkpoint.run_state if self._at_border else unfinished_state
-        saved_files.save(run, path, compose, replay=self._config.replay)
+        _save(run, path, compose(run, replay=self._config.replay))
         self._saved = run.timesteps
         for path in later(run):
             path.unlink(missing_ok=True)
@@ -184,7 +184,15 @@ def size_of(state: Any) -> int:
 
 
 def _write_model(run: Run) -> None:
-    saved_files.save(run, Path(os.path.join(str(run.out), "model")))
+    _save(run, Path(os.path.join(str(run.out), "model")), checkpoint.model_state(run))
+
+
+def _save(run: Run, path: Path, state: State) -> None:
+    """Write a state; RlkError, as for any failed write, if the serializer refuses what it holds."""
+    try:
+        saved_files.save(run, path, lambda _: state)
+    except (TypeError, ValueError) as error:
+        raise RlkError(f"{run.plan.serializer.title} cannot hold the state: {error}") from error
 
 
 def _writes(run: Run) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk.abilities import ToldOfResets, beginning, offers
-from rlk.episode_ends import counted, reported
+from rlk.episode_ends import counted, reported, success
 from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Step
@@ -152,7 +152,6 @@ class StepCollector:
         run, final = self.run, {}
         is_counted = counted(ended, infos)
         final_info = infos.get("final_info", {})
-        is_success, is_told = final_info.get("is_success"), final_info.get("_is_success", ended)
         for env in map(int, np.flatnonzero(ended)):
             final[env] = infos["final_obs"][env]
             if not self._finite(final[env]):
@@ -162,9 +161,7 @@ class StepCollector:
                 continue
             figures = reported(final_info, env) or reported(infos, env)
             return_, length = figures or (float(self._returns[env]), int(self._lengths[env]))
-            is_known = is_success is not None and is_told[env]
-            success = float(is_success[env]) if is_known else None
-            run.metrics.episode_ended(return_, length, success)
+            run.metrics.episode_ended(return_, length, success(final_info, env))
             run.clock.episodes += 1
             self._returns[env] = self._lengths[env] = 0
         return final

@@ -16,6 +16,7 @@ from rlk.errors import RlkError
 from rlk.files import replacing
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_place
+from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.running.run_folder import claim
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 PLAN_FILES = {"plan.json", "spec.toml"}
 
 
-def choose(wanted: str | None, plan: Plan, among: str = "runs") -> Path:
+def choose(wanted: str | None, plan: Plan, algo: str = "", among: str = "runs") -> Path:
     """Create the folder; by default `runs/<algo>-<env>-<seed>-<time>`, in letters safe for files.
 
     An environment from a file or a module is named after its class.
@@ -35,13 +36,15 @@ def choose(wanted: str | None, plan: Plan, among: str = "runs") -> Path:
     Args:
         wanted: the folder that the user names, if any.
         plan: of the run.
+        algo: the algorithm that the user names; of a recipe the plan only has what it stands for.
         among: the parent folder of folders that the user does not name.
 
     Raises:
         PlanError: if the folder that the user names is in use, is not empty, or cannot be made.
     """
     env = plan.env.name.rpartition(":")[2] if is_place(plan.env.name) else plan.env.name
-    words = (plan.algorithm.name, env, plan.seed, time.strftime("%Y%m%d-%H%M%S"))
+    first = algo if algo in default_kernel().registries.recipes else plan.algorithm.name
+    words = (first, env, plan.seed, time.strftime("%Y%m%d-%H%M%S"))
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
     names = chain([name], (f"{name}+{number}" for number in count(2)))
     path = Path(wanted) if wanted else next(p for n in names if not (p := Path(among, n)).exists())

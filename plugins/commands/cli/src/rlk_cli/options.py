@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import click
 from click import Option
 
 from rlk.documents import MAX_TOML_CHARACTERS, parse_toml
@@ -13,16 +14,36 @@ from rlk.errors import PlanError
 from rlk.files import looking_at
 from rlk.planning.parse import parse_setting
 from rlk.planning.spec import RunSpec, make_spec
+from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS
 
 PLUGIN = (
     "Add a plugin, or choose a component, such as a storage; no:NAME leaves one out. Repeatable."
 )
 SETTING = "Change a setting: gamma=0.98, policy.layers=[256,256], env.gravity=9.0. Repeatable."
+
+
+def one_value(context: click.Context, param: click.Parameter, values: tuple[str, ...]) -> Any:
+    """The callback of a repeatable option that takes one value; None if it was not given.
+
+    Click would take the last of several.
+
+    Raises:
+        UsageError: for several different values.
+    """
+    if len(set(values)) > 1:
+        given = " and ".join(f"{param.opts[0]} {value}" for value in values)
+        what = {"env": "environment", "algo": "algorithm"}.get(str(param.name), "value")
+        raise click.UsageError(f"{given}: give one {what}, or type a command for each.", context)
+    return values[0] if values else None
+
+
 SHARED = (
     Option(
         ["--env"],
         metavar="ENV",
+        multiple=True,
+        callback=one_value,
         help="The environment: an id, module:Id-v0, module:Class or ./file.py:Class.",
     ),
     Option(["--plugin", "plugins"], multiple=True, metavar="NAME[:k=v,…]", help=PLUGIN),
@@ -60,12 +81,68 @@ SHARED = (
 #: The parts of a SPEC.toml besides settings, which planning checks.
 _KINDS = {"algo": str, "preset": str, "out": str, "plugins": list, "settings": dict}
 _WORDS = {str: "a name", list: "a list of names", dict: "a table"}
+#: What the table `settings` is easily called.
+_NOT_SETTINGS = ("set", "setting", "hyperparams", "hyperparameters")
+
+
+#: Settings for which `none` is a word with a meaning of its own, not the absence of a value.
+_NONE_IS_A_WORD = ("preset", *SLOTS)
 
 
 def given(pairs: Iterable[str], **options: Any) -> dict[str, Any]:
-    """The settings of a command line; an option overrides the same key after `--set`."""
+    """The settings of a command line.
+
+    Args:
+        pairs: those of `--set`, KEY=VALUE.
+        options: those with options of their own; None and () mean that one was not given.
+
+    Raises:
+        PlanError: for a pair without `=`, or one that contradicts an option.
+    """
     used = {key: value for key, value in options.items() if value not in (None, ())}
-    return dict(map(parse_setting, pairs)) | used
+    found = dict(map(parse_setting, pairs))
+    for key in found:
+        if found[key] is None and key in _NONE_IS_A_WORD:
+            found[key] = "none"
+        if key in used and used[key] != found[key]:
+            both = f"{key}={found[key]!r} (--set) and {key}={used[key]!r} (the command's own)"
+            raise PlanError(f"{both} are one setting with two values. Set one of them.")
+    return found | used
+
+
+def typed_verbosity(quiet: bool, more: int) -> int | None:
+    """The setting `verbose` for `--quiet` and a number of `-v`; None if neither was typed."""
+    if quiet:
+        return 0
+    return 1 + more if more else None
+
+
+def over_file(spec: RunSpec, file: str | None) -> RunSpec:
+    """The spec, completed from a SPEC.toml if one was typed.
+
+    Raises:
+        PlanError: if the file cannot be read or is not a SPEC.toml; for the name of an algorithm or
+            an environment in its place, with the option to type.
+    """
+    if file is None:
+        return spec
+    path = Path(file)
+    with looking_at(path, f"cannot read {file}", PlanError):
+        if path.suffix != ".toml" and not path.exists():
+            raise PlanError(f"cannot read {file}: there is no such file.{_option_for(file, spec)}")
+    return spec.over(read_spec(path))
+
+
+def _option_for(text: str, spec: RunSpec) -> str:
+    """What to type for a text that names no file but an algorithm, a recipe or an environment."""
+    registries = default_kernel().registries
+    if text in registries.algorithms or text in registries.recipes:
+        return " A run has one algorithm." if spec.algo else f" Type: --algo {text}"
+    if next(registries.environments.answers(text), None) is None:
+        return ""
+    if "env" in spec.given:
+        return " A run has one environment: type rlk run once for each --env."
+    return f" Type: --env {text}"
 
 
 def read_spec(path: Path) -> RunSpec:
@@ -75,14 +152,14 @@ def read_spec(path: Path) -> RunSpec:
         PlanError: if the file cannot be read or is not a SPEC.toml.
     """
     with looking_at(path, f"cannot read {path}", PlanError):
-        if path.suffix != ".toml" and not path.exists():
-            several = "A run has one environment: type rlk run once for each --env."
-            raise PlanError(f"cannot read {path}: there is no such file. {several}")
         try:
             with path.open(encoding="utf-8") as file:
                 found = parse_toml(file.read(MAX_TOML_CHARACTERS + 1))
         except ValueError as error:
             raise PlanError(f"{path} is not a TOML file: {error}.") from None
+    for key in _NOT_SETTINGS:
+        if isinstance(found.get(key), dict):
+            raise PlanError(f"{path}: settings are in the table [settings], not [{key}].")
     for key, kind in _KINDS.items():
         value = found.get(key, kind())
         items = value if isinstance(value, list) else []

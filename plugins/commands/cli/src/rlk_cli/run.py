@@ -14,7 +14,7 @@ import click
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk.terminal import is_terminal
-from rlk_cli.options import SHARED, given, read_spec
+from rlk_cli.options import SHARED, given, one_value, over_file, typed_verbosity
 from rlk_cli.train import explain, take_over, train_to_the_end
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ def algorithms_and_recipes() -> str:
 
 @click.command(params=list(SHARED), epilog=EXAMPLES)
 @click.argument("spec_file", required=False, metavar="[SPEC.toml]", type=click.Path(dir_okay=False))
-@click.option("--algo", metavar="NAME", help=algorithms_and_recipes())
+@click.option(
+    "--algo", metavar="NAME", multiple=True, callback=one_value, help=algorithms_and_recipes()
+)
 @click.option("--n-envs", type=int, help="How many environments to step together.")
 @click.option(
     "--preset",
@@ -52,14 +54,14 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     """
     from rlk.planning.resolve import resolve
 
-    verbose = 0 if quiet else 1 + verbosity
-    spec = make_spec(options.pop("algo") or "", given(**options) | {"verbose": verbose})
-    if spec_file:
-        spec = spec.over(read_spec(Path(spec_file)))
+    verbose = typed_verbosity(quiet, verbosity)
+    spec = make_spec(options.pop("algo") or "", given(**options, verbose=verbose))
+    spec = over_file(spec, spec_file)
     # The seed is drawn here, because the folder is named after it.
     drawn = make_spec("", {"seed": secrets.randbelow(100_000)}, origin="drawn")
     wanted = spec.given.get("out")
-    spec = spec.over(make_spec("", {"preset": "auto", "out": "runs"})).over(drawn)
+    usual = make_spec("", {"preset": "auto", "out": "runs", "verbose": 1})
+    spec = spec.over(usual).over(drawn)
     plan = resolve(default_kernel(), spec, terminal=is_terminal(sys.stderr))
     if explained:
         return explain(plan, spec)
@@ -72,7 +74,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
 
     is_new = wanted is None or not os.path.exists(wanted)
     if plan.out is not None:
-        out = str(folder.choose(wanted, plan))
+        out = str(folder.choose(wanted, plan, spec.algo))
         plan, spec = attrs.evolve(plan, out=out), make_spec("", {"out": out}).over(spec)
     has_folder = False  # it is this process's own only when the agent is built
     try:

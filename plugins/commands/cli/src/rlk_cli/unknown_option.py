@@ -17,7 +17,13 @@ from rlk.errors import SHOWN, BrokenPlugin, nearest
 from rlk.planning.run_settings import RUN_SETTINGS
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS
-from rlk_cli.words_of_the_zoos import COMMANDS, SEARCH, searched_instead, typed_instead
+from rlk_cli.words_of_the_zoos import (
+    COMMANDS,
+    SEARCH,
+    SETTINGS,
+    searched_instead,
+    typed_instead,
+)
 
 
 def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.UsageError:
@@ -75,7 +81,8 @@ def _settings(key: str, algo: str) -> list[str]:
     known = {name for algorithm in own for name in _names(algorithm, "algorithms")}
     if key in known:
         return [key]
-    others = [*_of_slots(key), *_of_plugins(key)]
+    renamed = [name for name in SETTINGS.get(key, ()) if name in known]
+    others = renamed or [*_of_slots(key), *_of_plugins(key)]
     return others or nearest(key, known)
 
 

@@ -1,11 +1,13 @@
-"""Options and scripts of Stable Baselines' zoos (`train.py`, `enjoy.py`), and rlk's for them."""
+"""Options and scripts of Stable Baselines' zoos (`train.py`) and others, and rlk's for them."""
 
 from __future__ import annotations
 
 import click
 
-_PLAYED = "rlk {command} RUN, where RUN is a run's folder (runs/…) or its model.zip"
+_PLAYED = "rlk {command} RUN, where RUN is a run's folder (runs/…)"
 _FILM = "rlk enjoy RUN --record FILE.mp4"
+#: Settings elsewhere, with their names in one algorithm or another.
+SETTINGS = {"lr": ("learning_rate", "actor_lr", "critic_lr")}
 #: Options that are not settings here, with what to type.
 OPTIONS = {
     "tensorboard_log": "--plugin tensorboard",
@@ -17,6 +19,8 @@ OPTIONS = {
     "f": "--out {value}",
     "n_timesteps": "--timesteps {value}",
     "n": "--timesteps {value}",
+    "steps": "--timesteps {value}",
+    **dict.fromkeys(("num_env", "num_envs"), "--n-envs {value}"),
     "num_threads": "--set n_threads={value}",
     "hyperparams": "--set NAME=VALUE",
     "hyperparameters": "--set NAME=VALUE",
@@ -26,11 +30,15 @@ OPTIONS = {
     "wrapper": "--plugin {value}",
     "env_wrapper": "--plugin {value}",
     "video": _FILM,
-    **dict.fromkeys(("trained_agent", "i"), "--plugin model-start:path={value}"),
+    **dict.fromkeys(("trained_agent", "i", "load"), "--plugin model-start:path={value}"),
+    "save_path": "--out {value}",
+    "verbose": "-v",
+    "verbose 0": "--quiet",  # a value of an option may mean another one
 }
 #: The same, for commands that take a RUN.
 OPTIONS_OF_A_RUN = {
-    **dict.fromkeys(("algo", "exp_id", "folder", "log_folder", "f", "trained_agent", "i"), _PLAYED),
+    **dict.fromkeys(("algo", "exp_id", "folder", "log_folder", "f"), _PLAYED),
+    **dict.fromkeys(("trained_agent", "i", "load"), _PLAYED),
     **dict.fromkeys(("n_timesteps", "n"), "--episodes N"),
     "load_best": "--best",
     "load_checkpoint": "rlk {command} RUN/checkpoints/{value}.zip",
@@ -48,6 +56,7 @@ SEARCH = {
 COMMANDS = {
     **dict.fromkeys(("train", "train.py"), "rlk run --algo NAME --env ENV"),
     "enjoy.py": "rlk enjoy RUN",
+    "list": "rlk plugins list",
     **dict.fromkeys(("record", "record_video"), _FILM),
 }
 
@@ -64,8 +73,9 @@ def typed_instead(key: str, value: str, context: click.Context) -> list[str]:
     options = {option for param in params for option in param.opts}
     is_of_run = any(isinstance(one, click.Argument) and one.metavar == "RUN" for one in params)
     for table in [OPTIONS_OF_A_RUN, OPTIONS] if is_of_run else [OPTIONS]:
-        text = table.get(key, "").format(value=value, command=context.info_name)
-        if text and (text.split()[0] in options or not text.startswith("--")):
+        text = table.get(f"{key} {value}") or table.get(key, "")
+        text = text.format(value=value, command=context.info_name)
+        if text and (text.split()[0] in options or not text.startswith("-")):
             return [text]
     return []
 

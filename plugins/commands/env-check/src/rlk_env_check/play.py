@@ -43,6 +43,7 @@ def findings(env: Env, steps: int) -> Iterator[Finding]:
     Raises:
         Stop: if the environment cannot be played any further.
     """
+    _check_methods(env)
     _check_signature(env)
     before = _global_generators()
     first = Trace(SEED)
@@ -63,6 +64,14 @@ def findings(env: Env, steps: int) -> Iterator[Finding]:
         )
     yield from _reproducible(env, first)
     yield note(f"{steps} random steps; episodes that ended: {first.ends}; {first.described()}")
+
+
+def _check_methods(env: Env) -> None:
+    """Stop if the environment has only the empty `reset` or `step` of its base class."""
+    for name, form in (("reset", "self, *, seed=None, options=None"), ("step", "self, action")):
+        method = getattr(env.unwrapped, name)
+        if getattr(method, "__func__", method) is getattr(gym.Env, name):
+            raise Stop(error(f"it has no {name}() of its own. Define {name}({form})."))
 
 
 def _check_signature(env: Env) -> None:

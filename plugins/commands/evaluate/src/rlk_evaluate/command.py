@@ -11,7 +11,7 @@ import click
 
 from rlk.errors import BadFile, PlanError
 from rlk.registry.kernel import default_kernel
-from rlk_cli.options import given
+from rlk_cli.options import given, one_value
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -36,7 +36,13 @@ _SHARED = (
         default=None,
         help="Take best_model.zip or model.zip from a run folder.",
     ),
-    click.option("--env", metavar="ENV", help="Play in another environment than that of training."),
+    click.option(
+        "--env",
+        metavar="ENV",
+        multiple=True,
+        callback=one_value,
+        help="Play in another environment than that of training.",
+    ),
     click.option(
         "--set",
         "pairs",

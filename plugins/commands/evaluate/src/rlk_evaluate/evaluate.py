@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from rlk.episode_ends import counted, reported
+from rlk.episode_ends import counted, reported, success
 from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.records import Array
 from rlk.running.actors import check_act
@@ -136,13 +136,13 @@ def evaluate(
 def _count(
     result: Evaluation, index: int, final: dict[str, Any], returns: Array, lengths: Array
 ) -> None:
-    """One finished episode; Gymnasium keeps a mask `_key` for each `key` of a vector's infos."""
+    """Add one finished episode to the result."""
     return_, length = reported(final, index) or (float(returns[index]), int(lengths[index]))
     result.returns.append(return_)
     result.lengths.append(length)
-    success, mask = final.get("is_success"), final.get("_is_success")
-    if success is not None and (mask is None or mask[index]):
-        result.successes.append(bool(success[index]))
+    told = success(final, index)
+    if told is not None:
+        result.successes.append(bool(told))
 
 
 def _check_finite(returns: Array) -> None:

@@ -13,7 +13,7 @@ import click
 from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
 from rlk.registry.kernel import default_kernel
-from rlk_cli.options import SHARED, given
+from rlk_cli.options import SHARED, given, typed_verbosity
 from rlk_cli.train import explain, take_over, train_to_the_end
 from rlk_model_files.locate import checkpoints
 from rlk_resume.schedules import end_schedules
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from rlk.protocols import State
     from rlk.registry.kernel import Kernel
 
+#: About a run that was killed.
+NONE_SAVED = (
+    "The run has saved none: without an interval there is only the one that Ctrl-C or the end "
+    "writes. Next time: rlk run … --plugin checkpoint:every=10000"
+)
 NO_MODEL = (
     "A model alone cannot be resumed; a new run begins with its policy: rlk run --algo NAME "
     "--env ENV --plugin model-start:path=MODEL"
@@ -63,8 +68,8 @@ def resume(
     with one_before_named(before):
         manifest = saved_files.read_manifest(path, kernel)
     if "run" not in manifest["contents"]:
-        raise BadFile(f"{path} is not a checkpoint. {NO_MODEL}")
-    changes = given(**options) | {"verbose": 0 if quiet else 1 + verbosity}
+        raise BadFile(f"{path} is not a checkpoint. {what_instead(path, kernel)}")
+    changes = {"verbose": 1} | given(**options, verbose=typed_verbosity(quiet, verbosity))
     spec = spec_of(
         manifest["plan"], kernel, env=env, plugins=plugins, changes=changes, observers=True
     )
@@ -145,14 +150,27 @@ def checkpoints_of(place: Path, kernel: Kernel) -> list[Path]:
     """
     from rlk.running import saved_files
 
-    suffixes = [one.suffix for one in saved_files.serializers(kernel)]
+    serializers = saved_files.serializers(kernel)
     with looking_at(place, f"cannot read {place}"):
-        if not place.is_dir():
-            return [saved_files.find(place, kernel)[0]]
-        found = checkpoints(place, *suffixes)
-    if not found:
-        raise BadFile(f"{place} holds no checkpoint. {NO_MODEL}")
-    return found
+        if place.is_dir():
+            found = checkpoints(place, *(one.suffix for one in serializers))
+            if found:
+                return found
+            if any(one.find(place, best=True) for one in serializers):
+                raise BadFile(f"{place} holds no checkpoint. {NO_MODEL}")
+            if (place / "plan.json").exists():
+                raise BadFile(f"{place} holds no checkpoint. {NONE_SAVED}")
+    return [saved_files.find(place, kernel)[0]]  # if nothing is there, an error that says so
+
+
+def what_instead(model: Path, kernel: Kernel) -> str:
+    """What to type instead of the file of a model, which cannot be resumed."""
+    from rlk.running import saved_files
+
+    suffixes = [one.suffix for one in saved_files.serializers(kernel)]
+    if checkpoints(model.parent, *suffixes):
+        return f"Type: {shlex.join(['rlk', 'resume', str(model.parent)])}"
+    return NO_MODEL
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from rlk.errors import PlanError
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
-from rlk_cli.options import given, read_spec
+from rlk_cli.options import given, over_file
 from rlk_cli.run import run
 from rlk_tune.options import FIELDS, OPTIONS
 
@@ -55,7 +55,8 @@ def tune(
 
     of_search = {name: options.pop(name) for name in OF_SEARCH}
     spec = make_spec(algo or "", given(**options, out=out))
-    spec = spec.over(read_spec(Path(spec_file))) if spec_file else spec
+    spec = over_file(spec, spec_file)
+    quiet = quiet or spec.given.get("verbose") == 0
     wanted: str = spec.given.get("out") or ""
     search, notes = _search(context, wanted, spec, **of_search)
     plan = resolve(default_kernel(), search.spec({}, search.seed))
@@ -63,7 +64,7 @@ def tune(
         click.echo(f"{plan}\n{report.searched(search, notes)}")
         return 0
     is_there = wanted and Path(wanted).exists()
-    folder = Path(wanted) if is_there else choose(wanted, plan, among="tunings")
+    folder = Path(wanted) if is_there else choose(wanted, plan, search.algo, among="tunings")
     if not quiet:
         click.echo(f"{report.beginning(plan, search, folder)}\n{report.searched(search, notes)}")
     return play_in(folder, search, jobs, quiet=quiet)
@@ -91,6 +92,12 @@ def _search(
         raise PlanError(
             f"--out {wanted} exists and is not empty, and there is no search in it to continue. "
             "Name another folder."
+        )
+    if wanted and not spec.algo:
+        is_there = "is empty" if Path(wanted).exists() else "does not exist"
+        raise PlanError(
+            f"--out {wanted} {is_there}, so there is no search in it to continue. A new search "
+            "needs --algo NAME."
         )
     return new_search(spec, ranges, space, fields)
 

@@ -2,34 +2,61 @@
 
 The wrapper chain is saved layer by layer. If a layer's class has `get_state` and `set_state`, these
 are used (and its `np_random` is saved as well); if it has `has_whole_state`, they include the state
-of everything inside it. Otherwise a layer's instance attributes are saved: None, numbers, strings,
-arrays, generators, and lists, tuples, deques and dicts of those. Spaces, functions and renderers
-are not saved: the new environment makes its own. Anything else (a physics engine) is refused,
-because a state that is almost right is worse than a new episode. A state is JSON and numpy arrays,
-and restoring one runs only `set_state`.
+of everything inside it. Otherwise a layer's instance attributes are saved, as far as they can be
+(`state_values`), with the generators of its spaces. `not_saved` lists what a new environment makes
+by itself. Anything else is refused (a physics engine, a view of an array, a function that is not
+the one from the constructor), because a state that is almost right is worse than a new episode.
+
+An attribute that nothing has changed since the environment was made (`how_made`) is a setting: if
+the new environment was made with other settings, its own value stays.
+
+A state is JSON and numpy arrays, and restoring one runs only `set_state`. It chooses no file: a
+text that may name one is saved and restored only if the constructor set that text, too.
 """
 
 from __future__ import annotations
 
-import types
-from collections import deque
-from collections.abc import Iterator
-from enum import Enum
-from typing import Any
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 
-from rlk.errors import RlkError
+from rlk_vector_environments import how_made, not_saved
+from rlk_vector_environments.state_values import (
+    UNKNOWN,
+    Enums,
+    Seen,
+    Unsupported,
+    alone,
+    decode,
+    digest,
+    encode,
+    texts,
+)
 
-_BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
-_SKIPPED = ("env", "spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs", "render_mode")
-_CODE = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType)
-_CONFIGURATION = (gym.Space, Enum, np.dtype, *_CODE)
+__all__ = ["Unsupported", "capture", "restore"]
+
+_SUFFIX = re.compile(r"\.[A-Za-z]\w*$")
 
 
-class Unsupported(RlkError):
-    """An environment whose state cannot be saved, or a state of another kind of environment."""
+def _names_file(text: str) -> bool:
+    """Whether a text looks like a path, or like the name of a file with a suffix."""
+    return "/" in text or "\\" in text or bool(_SUFFIX.search(text))
+
+
+class _Layer(NamedTuple):
+    """The saved state of one layer."""
+
+    attributes: dict[str, Any]
+    generators: dict[str, Any]  #: of its spaces, by path
+    own: list[Any]  #: the result of its `get_state`, if it has one
+    not_saved: set[str]  #: the attributes that a new environment sets up by itself
+    as_made: set[str]  #: those of `attributes` that nothing had changed
+    deleted: set[str]  #: the attributes that the constructor had set, and that were gone
+    has_marks: bool  #: False in files of earlier versions, which did not tell settings from state
 
 
 def capture(env: gym.Env[Any, Any]) -> dict[str, Any]:
@@ -38,48 +65,180 @@ def capture(env: gym.Env[Any, Any]) -> dict[str, Any]:
     Raises:
         Unsupported: if a state cannot be captured; names the layer, the attribute and its value.
     """
-    layers, seen = list[dict[str, Any]](), dict[int, tuple[int, Any]]()
-    for layer in _layers(env):
-        name, own = type(layer).__name__, {"get_state", "set_state"} <= set(dir(type(layer)))
-        kept = {k: v for k, v in _state(layer).items() if not own or k.startswith("_np_random")}
-        attributes = {key: _encode(value, f"{name}.{key}", seen) for key, value in kept.items()}
-        layers.append(
-            {"class": name, "attributes": attributes, "configuration": _configured(layer)}
-        )
-        if own:
-            state = layer.get_state()  # type: ignore[attr-defined]
-            layers[-1]["own"] = _encode(state, f"{name}.get_state()", seen)
-    return {"layers": layers}
+    seen: Seen = {}
+    layers = [_captured(layer, seen) for layer in _layers(env)]
+    return {"layers": layers, "settings": _settings(env)}
 
 
 def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
-    """Restore a captured state into an environment made the same way; it needs no reset before.
+    """Restore a captured state into an environment of the same kind; it needs no reset before.
 
     Raises:
-        Unsupported: if the wrapper chains differ, or the state is not one of `capture`; then
-            nothing has been changed.
+        Unsupported: if the wrapper chains differ, or the state is not one of `capture`, or it would
+            choose a file; then nothing has been changed.
     """
     layers = list(_layers(env))
+    found = [type(layer).__name__ for layer in layers]
     try:
-        taken, decoded = [s["class"] for s in state["layers"]], _decoded(state["layers"])
+        taken = [str(saved["class"]) for saved in state["layers"]]
+        if taken != found:
+            raise Unsupported(f"a state of {' > '.join(taken)} does not fit {' > '.join(found)}")
+        decoded = _decoded(layers, state["layers"])
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         damage = f"{type(error).__name__}: {error}"
         raise Unsupported(f"a saved environment state is damaged: {damage}") from error
-    found = [type(layer).__name__ for layer in layers]
-    if taken != found:
-        raise Unsupported(
-            f"a state of {' > '.join(map(str, taken))} does not fit {' > '.join(found)}"
-        )
-    for layer, (attributes, *_) in zip(layers, decoded, strict=True):
-        _refuse_foreign(layer, attributes)
-    for layer, (attributes, own, configured) in zip(layers, decoded, strict=True):
-        # An attribute that held a renderer when it was captured may be None here, and is kept.
-        for key in [] if own else _state(layer).keys() - configured:
-            del vars(layer)[key]
-        vars(layer).update(attributes)
-        if own:
-            layer.set_state(own[0])  # type: ignore[attr-defined]
+    pairs = list(zip(layers, decoded, strict=True))
+    is_other = _settings(env) is None or _settings(env) != state.get("settings")
+    restored = [_restored(layer, saved, is_other) for layer, saved in pairs]
+    for (layer, saved), attributes in zip(pairs, restored, strict=True):
+        _put(layer, saved, attributes)
     _silence_checker(env)
+
+
+# ---- saving --------------------------------------------------------------------------------------
+
+
+def _captured(layer: Any, seen: Seen) -> dict[str, Any]:
+    name, own = type(layer).__name__, _has_own_state(layer)
+    note, enums = how_made.of(layer), _enums(layer)
+    kept = {
+        k: v for k, v in not_saved.state(layer).items() if not own or k.startswith("_np_random")
+    }
+    if not own:
+        _refuse_other_code(layer, note)
+    saved: dict[str, Any] = {
+        "class": name,
+        "attributes": {k: encode(v, f"{name}.{k}", seen, enums) for k, v in kept.items()},
+        "configuration": list(not_saved.the_rest(layer)),
+        "as_made": _unchanged(layer, kept, note) if note else [],
+        "deleted": sorted(note.digests.keys() - vars(layer).keys()) if note else [],
+        "generators": {
+            path: encode(generator, f"{name}.{path}", seen, enums)
+            for path, generator in not_saved.generators_in(layer).items()
+            if note is None or note.generators.get(path) != digest(alone(generator, enums))
+        },
+    }
+    if own:
+        saved["own"] = encode(layer.get_state(), f"{name}.get_state()", seen, enums)
+    return saved
+
+
+def _unchanged(layer: object, kept: dict[str, Any], note: how_made.Made) -> list[str]:
+    """The attributes that are as the constructor set them; Unsupported if another names a file."""
+    found = []
+    for key, value in kept.items():
+        node = alone(value, note.enums)
+        if note.digests.get(key) == digest(node):
+            found.append(key)
+        else:
+            hint = "To save it, give that class get_state() and set_state(state)."
+            _refuse_file(layer, key, texts(node) - _texts_of_program(layer, key), hint)
+    return found
+
+
+def _refuse_other_code(layer: object, note: how_made.Made | None) -> None:
+    """Raise Unsupported for a function, class or module that the constructor did not set."""
+    for key, value in not_saved.the_rest(layer).items():
+        code = not_saved.code_in(value)
+        if note is None:
+            is_other = not_saved.has_method_of(layer, value)
+        else:
+            is_other = code is not None and note.code.get(key) != code
+        if is_other:
+            raise Unsupported(
+                f"{type(layer).__name__}.{key} holds {value!r:.80}, which a file does not hold. To "
+                "save it, give that class get_state() and set_state(state)."
+            )
+
+
+# ---- restoring -----------------------------------------------------------------------------------
+
+
+def _decoded(layers: list[Any], states: list[dict[str, Any]]) -> list[_Layer]:
+    seen: list[Any] = []
+    found = []
+    for layer, saved in zip(layers, states, strict=True):
+        enums = _enums(layer)
+        attributes = {k: decode(node, seen, enums) for k, node in saved["attributes"].items()}
+        nodes = saved.get("generators", {})
+        generators = {path: decode(node, seen, enums) for path, node in nodes.items()}
+        own = [decode(saved["own"], seen, enums)] if "own" in saved else []
+        found.append(
+            _Layer(
+                attributes,
+                generators,
+                own,
+                not_saved={str(key) for key in saved.get("configuration", ())},
+                as_made={str(key) for key in saved.get("as_made", ())},
+                deleted={str(key) for key in saved.get("deleted", ())},
+                has_marks="as_made" in saved,
+            )
+        )
+        _refuse_foreign(layer, attributes)
+        if not all(isinstance(value, np.random.Generator) for value in generators.values()):
+            raise ValueError("a space has something else than a random generator")
+    return found
+
+
+def _refuse_foreign(layer: object, attributes: dict[str, Any]) -> None:
+    """Raise Unsupported for an attribute that `capture` never saves, such as a method's name."""
+    for key in attributes:
+        if key in not_saved.names(layer) or callable(getattr(type(layer), key, None)):
+            name = f"{type(layer).__name__}.{key}"
+            raise Unsupported(f"a saved environment state has {name}, which is not a state")
+
+
+def _restored(layer: object, saved: _Layer, is_other: bool) -> dict[str, Any]:
+    """The attributes of the state that a layer will have, in the order in which they were saved.
+
+    Args:
+        layer: the new one.
+        saved: its saved state.
+        is_other: whether its settings may be others. If not, what differs was drawn at random.
+
+    Raises:
+        Unsupported: if one would choose a file.
+    """
+    found, present = dict(saved.attributes), not_saved.state(layer)
+    note, enums = how_made.of(layer), _enums(layer)
+    digests = note.digests if note else {}
+    nodes = {key: alone(value, enums) for key, value in present.items()}
+    has_stayed = {key for key, node in nodes.items() if digests.get(key) == digest(node)}
+    hint = "A model (model.zip) of the same run begins new episodes."
+    for key, value in saved.attributes.items():
+        node = alone(value, enums)
+        if node is UNKNOWN:  # it could hide a text
+            raise Unsupported(f"a saved environment state is damaged: no value of {key!r}. {hint}")
+        if key not in has_stayed & saved.as_made:
+            new = texts(node) - _texts_of_program(layer, key) - texts(nodes.get(key))
+            _refuse_file(layer, key, new, hint, texts(nodes.get(key)), os.path.lexists)
+        elif digest(node) != digests[key] and (is_other or texts(node) - texts(nodes[key])):
+            found[key] = present[key]
+    # A constructor with other settings may set other attributes; earlier versions saved fewer.
+    for key in sorted(present.keys() - found.keys() - saved.not_saved):
+        if nodes[key] is UNKNOWN:
+            if not saved.has_marks and not saved.own:
+                name = f"{type(layer).__name__}.{key}"
+                raise Unsupported(
+                    f"a saved environment state is without {name}: made by an earlier version. "
+                    + hint
+                )
+            found[key] = present[key]
+    for key in sorted(has_stayed - found.keys() - saved.deleted):
+        found[key] = present[key]
+    return found
+
+
+def _put(layer: Any, saved: _Layer, attributes: dict[str, Any]) -> None:
+    # An attribute that held a renderer when it was captured may be None here, and is kept.
+    for key in [] if saved.own else not_saved.state(layer).keys() - saved.not_saved:
+        del vars(layer)[key]
+    vars(layer).update(attributes)
+    for path, space in not_saved.spaces_in(layer):
+        if path in saved.generators:
+            space._np_random = saved.generators[path]
+    if saved.own:
+        layer.set_state(saved.own[0])
 
 
 def _silence_checker(env: Any) -> None:
@@ -92,25 +251,7 @@ def _silence_checker(env: Any) -> None:
         env = env.env
 
 
-def _decoded(layers: list[dict[str, Any]]) -> list[tuple[dict[str, Any], list[Any], set[str]]]:
-    """For every layer: its attributes, a list with the result of its own `get_state` if it has
-    one, and the names of the attributes that a new environment sets up by itself.
-    """
-    seen: list[Any] = []
-    found = []
-    for saved in layers:
-        attributes = {key: _decode(node, seen) for key, node in saved["attributes"].items()}
-        own = [_decode(saved["own"], seen)] if "own" in saved else []
-        found.append((attributes, own, set(map(str, saved.get("configuration", ())))))
-    return found
-
-
-def _refuse_foreign(layer: object, attributes: dict[str, Any]) -> None:
-    """Raise Unsupported for an attribute that `capture` never saves, such as a method's name."""
-    for key in attributes:
-        if key in _SKIPPED or callable(getattr(type(layer), key, None)):
-            name = type(layer).__name__
-            raise Unsupported(f"a saved environment state has {name}.{key}, which is not a state")
+# ---- both ----------------------------------------------------------------------------------------
 
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
@@ -125,74 +266,49 @@ def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
     yield inner
 
 
-def _state(layer: object) -> dict[str, Any]:
-    found = vars(layer).items()
-    return {k: v for k, v in found if k not in _SKIPPED and not _is_configuration(v)}
+def _settings(env: Any) -> str | None:
+    """The settings with which an environment was made, as one text; None if they are unknown."""
+    note = how_made.of(env)
+    return note.settings if note else None
 
 
-def _configured(layer: object) -> list[str]:
-    """The attributes that a new environment sets up by itself."""
-    return [k for k, v in vars(layer).items() if k not in _SKIPPED and _is_configuration(v)]
+def _has_own_state(layer: object) -> bool:
+    return {"get_state", "set_state"} <= set(dir(type(layer)))
 
 
-def _is_configuration(value: Any) -> bool:
-    """Whether a new environment sets up this value, or all values of this container, by itself."""
-    if isinstance(value, (list, tuple, dict)) and value:
-        return all(map(_is_configuration, value.values() if isinstance(value, dict) else value))
-    package = type(value).__module__.partition(".")[0]
-    return isinstance(value, _CONFIGURATION) or package in ("pygame", "pyglet", "PIL", "logging")
+def _enums(layer: object) -> Enums:
+    """The classes of Enum that a layer knew when it was made, or now if that was not noted."""
+    note = how_made.of(layer)
+    return note.enums if note else how_made.enums_of(layer)
 
 
-def _encode(value: Any, where: str, seen: dict[int, tuple[int, Any]]) -> Any:
-    """A value as JSON and numpy; an object that occurs twice is restored as one object."""
-    kind, is_array = type(value), type(value) is np.ndarray
-    if kind in (bool, int, float, str, type(None)):
-        return value
-    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
-        return {"kind": "scalar", "value": np.array(value)}
-    if id(value) in seen:
-        return {"kind": "same", "as": seen[id(value)][0]}
-    if is_array and any(np.may_share_memory(value, o) for _, o in seen.values() if type(o) is kind):
-        raise Unsupported(
-            f"{where} is a view of another array of the environment, which a copy would not be."
-        )
-    if kind is not tuple:
-        seen[id(value)] = len(seen), value
-    if kind in (list, tuple, deque, dict):
-        items = [_encode(i, where, seen) for i in (value.items() if kind is dict else value)]
-        return {"kind": kind.__name__, "items": items, "maxlen": getattr(value, "maxlen", None)}
-    if is_array and value.dtype.kind in "biufSU":
-        bare = np.frombuffer(value.tobytes(), np.uint8) if value.dtype.kind in "SU" else value
-        layout = {"dtype": value.dtype.str, "shape": list(value.shape)}
-        return {"kind": "array", "value": bare.copy(), **layout}
-    if kind is np.random.Generator:
-        return {"kind": "generator", "state": value.bit_generator.state}
-    found = f"{kind.__module__}.{kind.__qualname__}" + (f" of {value.dtype}" if is_array else "")
-    raise Unsupported(
-        f"{where} holds a {found}. To save it, give that class get_state() and set_state(state)."
-    )
+def _texts_of_program(layer: object, key: str) -> set[str]:
+    """The texts in an attribute as the constructor or the class has set it."""
+    note, of_class = how_made.of(layer), alone(getattr(type(layer), key, None), {})
+    return texts(of_class) | (note.texts.get(key, set()) if note else set())
 
 
-def _decode(node: Any, seen: list[Any]) -> Any:
-    if not isinstance(node, dict):
-        return node
-    if (kind := node["kind"]) == "same":
-        return seen[node["as"]]
-    if kind == "scalar":
-        return np.asarray(node["value"])[()]
-    if kind == "tuple":
-        return tuple(_decode(item, seen) for item in node["items"])
-    if kind in ("list", "dict", "deque"):
-        made: Any = {"list": [], "dict": {}, "deque": deque(maxlen=node["maxlen"])}[kind]
-        seen.append(made)  # before its contents, in the order of `_encode`'s numbers
-        (made.update if kind == "dict" else made.extend)(_decode(i, seen) for i in node["items"])
-        return made
-    if kind == "array" and np.dtype(node["dtype"]).kind in "biufSU":
-        seen.append(np.array(node["value"]).view(node["dtype"]).reshape(node["shape"]))
-    elif kind == "generator" and node["state"]["bit_generator"] in _BIT_GENERATORS:
-        bits = getattr(np.random, node["state"]["bit_generator"])()
-        bits.state = node["state"]
-        seen.append(np.random.Generator(bits))
-    else:
-        raise Unsupported(f"a saved environment state holds {kind!r}: made by a newer version?")
-    return seen[-1]
+def _refuse_file(
+    layer: object,
+    key: str,
+    new: set[str],
+    hint: str,
+    present: Iterable[str] = (),
+    is_file: Callable[[str], bool] = _names_file,
+) -> None:
+    """Raise Unsupported if an attribute holds a text, not of the program's, that may name a file.
+
+    Where the program names a file, any other text may name one.
+
+    Args:
+        new: the texts that the program has not set.
+        present: the texts that the attribute holds now, besides those of `_texts_of_program`.
+        is_file: finds further names of files.
+    """
+    is_path = any(map(_names_file, _texts_of_program(layer, key).union(present)))
+    for text in sorted(new):
+        if is_path or _names_file(text) or is_file(text):
+            raise Unsupported(
+                f"{type(layer).__name__}.{key} holds the text {text!r:.80}, which may name a file, "
+                f"and which its constructor did not set. A checkpoint chooses no file. {hint}"
+            )

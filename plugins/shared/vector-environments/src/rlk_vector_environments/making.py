@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from rlk.errors import EnvironmentFailed, PlanError
+from rlk_vector_environments import how_made
 from rlk_vector_environments.failures import raised
 
 MakesEnv = Callable[[], gym.Env[Any, Any]]
@@ -50,6 +52,7 @@ def make_environments(env_fns: Iterable[MakesEnv], start: int = 0) -> Iterator[g
                     "Let every function in env_fns make a new one: lambda: gym.make(...)."
                 )
         made.append(env)
+        how_made.note(env, getattr(env_fn, "settings", None))
         yield env
 
 
@@ -72,12 +75,15 @@ def check_equal_spaces(descriptions: Sequence[Description]) -> None:
 
 
 def describe_vector(vector: VectorEnv[Any, Any, Any], descriptions: Sequence[Description]) -> None:
-    """Set the attributes that Gymnasium requires; restarts are declared as same-step."""
+    """Set the attributes that Gymnasium requires; restarts are declared as same-step.
+
+    Its spaces are copies, so that nothing draws from the generators of an environment's own.
+    """
     first, n = descriptions[0], len(descriptions)
+    observation, action = copy.deepcopy((first.observation_space, first.action_space))
     vector.num_envs = n
-    vector.single_observation_space = first.observation_space
-    vector.single_action_space = first.action_space
-    vector.observation_space = batch_space(first.observation_space, n)
-    vector.action_space = batch_space(first.action_space, n)
+    vector.single_observation_space, vector.single_action_space = observation, action
+    vector.observation_space = batch_space(observation, n)
+    vector.action_space = batch_space(action, n)
     vector.metadata = {**first.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
     vector.render_mode = first.render_mode

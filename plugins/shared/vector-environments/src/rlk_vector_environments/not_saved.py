@@ -1,0 +1,120 @@
+"""The attributes of an environment that are not saved, because a new one makes its own.
+
+These are what wrappers and `gymnasium.make` know an environment by (`names`), spaces, dtypes, code,
+and what draws pictures or writes logs, alone or in a container of nothing else. Of a space the
+random generator is saved, in `env_state`.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+_NAMES = ("spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs", "render_mode")
+_CODE = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType)
+#: Their classes draw, play sounds or write; others of these packages (vectors, sprites) are state.
+_TOOLS = {
+    "pygame": ("Surface", "Clock", "Font", "Window", "Renderer", "Texture", "PixelArray", "Sound"),
+    "PIL": ("Image", "ImageDraw", "FreeTypeFont", "ImageFont", "TransposedFont"),
+}
+#: Packages of nothing but such classes, with the modules that are something else.
+_TOOL_PACKAGES = {"logging": (), "pyglet": ("pyglet.math",)}
+
+
+def names(layer: object) -> tuple[str, ...]:
+    """The names of attributes that are not saved, whatever they hold."""
+    return (*_NAMES, "env") if isinstance(layer, gym.Wrapper) else _NAMES
+
+
+def state(layer: object) -> dict[str, Any]:
+    """The attributes of a layer that are its state, by name."""
+    return {key: value for key, value in _named(layer) if not is_not_saved(value)}
+
+
+def the_rest(layer: object) -> dict[str, Any]:
+    """The attributes of a layer that are not saved, without those that are known by name."""
+    return {key: value for key, value in _named(layer) if is_not_saved(value)}
+
+
+def _named(layer: object) -> Iterator[tuple[str, Any]]:
+    left_out = names(layer)
+    return ((key, value) for key, value in vars(layer).items() if key not in left_out)
+
+
+def is_not_saved(value: Any) -> bool:
+    """Whether a new environment makes this value, or all values of this container, by itself."""
+    if isinstance(value, list | tuple | dict) and value:
+        return all(map(is_not_saved, parts(value)))
+    return isinstance(value, (gym.Space, np.dtype, *_CODE)) or _is_tool(value)
+
+
+def _is_tool(value: Any) -> bool:
+    for kind in type(value).__mro__:
+        package = kind.__module__.partition(".")[0]
+        if kind.__name__ in _TOOLS.get(package, ()):
+            return True
+        if package in _TOOL_PACKAGES and kind.__module__ not in _TOOL_PACKAGES[package]:
+            return True
+    return False
+
+
+def parts(container: Any) -> Iterable[Any]:
+    """The values of a list, tuple or dict."""
+    return container.values() if isinstance(container, dict) else container
+
+
+def code_in(value: Any) -> str | None:
+    """A text that is equal for equal functions, classes and modules; None if there are none."""
+    if isinstance(value, list | tuple | dict):
+        found = [code_in(part) for part in parts(value)]
+        return str(found) if any(found) else None
+    if not isinstance(value, _CODE):
+        return None
+    function = getattr(value, "__func__", value)
+    name = getattr(function, "__qualname__", function.__name__)
+    line = getattr(getattr(function, "__code__", None), "co_firstlineno", 0)
+    kind = type(value).__name__
+    return f"{kind} {getattr(function, '__module__', '')}.{name}:{line}"
+
+
+def has_method_of(layer: object, value: Any) -> bool:
+    """Whether a value is a bound method of the layer, or a container with one."""
+    if isinstance(value, list | tuple | dict):
+        return any(has_method_of(layer, part) for part in parts(value))
+    return isinstance(value, types.MethodType) and value.__self__ is layer
+
+
+def generators_in(layer: object) -> dict[str, np.random.Generator]:
+    """The random generators of a layer's spaces, as far as there are any yet, by path."""
+    spaces = spaces_in(layer)
+    return {path: space._np_random for path, space in spaces if space._np_random is not None}
+
+
+def spaces_in(layer: object) -> Iterator[tuple[str, gym.Space[Any]]]:
+    """Every space of a layer, and every space in it, with the path to it.
+
+    A class may have spaces, too, which all of its environments share.
+    """
+    own = the_rest(layer)
+    if not isinstance(layer, gym.Wrapper):
+        for name in ("action_space", "observation_space"):
+            own.setdefault(name, getattr(type(layer), name, None))
+    for key, value in own.items():
+        yield from _spaces(value, key)
+
+
+def _spaces(value: Any, path: str) -> Iterator[tuple[str, gym.Space[Any]]]:
+    if isinstance(value, gym.Space):
+        yield path, value
+        inner: list[tuple[Any, Any]] = list(vars(value).items())
+    elif isinstance(value, dict):
+        inner = list(value.items())
+    else:
+        inner = list(enumerate(value)) if isinstance(value, list | tuple) else []
+    for key, part in inner:
+        if isinstance(part, gym.Space | dict | list | tuple):
+            yield from _spaces(part, f"{path}.{key}")
