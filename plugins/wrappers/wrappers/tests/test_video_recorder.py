@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -265,6 +266,19 @@ def test_a_full_disk_costs_the_video_and_is_told_at_the_border(
         env._videos.rlk_update_end()
     play(env, 9)
     assert list(films) == ["rl-video-step-5-to-step-8.mp4", "rl-video-step-10-to-step-13.mp4"]
+
+
+def test_a_disk_that_is_full_at_its_beginning_costs_the_video_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: object) -> None:
+        raise OSError("No space left on device")
+
+    env = recorder(tmp_path)
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", full)
+    play(env, 2)
+    with pytest.raises(OSError, match="No space left"):
+        env._videos.rlk_update_end()
 
 
 def test_environments_without_images_are_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlk.errors import RlkError
 from rlk.hookspecs import hookimpl
 from rlk.records import Array
 from rlk_films import Film, film, remove_unfinished_films
@@ -69,10 +70,15 @@ class Videos:
             if not self._is_clean:
                 remove_unfinished_films(self._folder, f"{self._prefix}-")
                 self._is_clean = True
+            video = Video(self, film(path, self._fps))
         except OSError as error:
             self.failed(error)
             return None
-        video = Video(self, film(path, self._fps))
+        except RlkError as error:
+            if not isinstance(error.__cause__, OSError):  # ffmpeg is missing
+                raise
+            self.failed(error.__cause__)
+            return None
         self._open.append(video)
         return video
 
