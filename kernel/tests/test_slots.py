@@ -261,7 +261,7 @@ def test_no_noise_of_the_user_or_a_file_counts_more_than_that_of_a_preset(
     found = plan(preset="wants", shaken=none, origin=origin)
     assert noises(found) == [] and found.algorithm.config.shaken is None
     by = origin or "user"
-    note = f"no noise ({by}), so without 'shakes', with which algo explores by preset wants"
+    note = f"no noise ({by}) takes the place of 'shakes', with which algo explores by preset wants"
     assert [one for one in found.notes if "noise" in one] == [note]
 
 

@@ -146,3 +146,10 @@ def plain(value: Any) -> Any:
     if held is not None:
         return plain(held)
     return {"callable": getattr(value, "__qualname__", repr(value))}
+
+
+def holds_callable(value: Any) -> bool:
+    """Whether a value of `plain` stands for one that no file can hold, or has such a part."""
+    if isinstance(value, Mapping):
+        return value.keys() == {"callable"} or any(map(holds_callable, value.values()))
+    return isinstance(value, list) and any(map(holds_callable, value))

@@ -143,17 +143,18 @@ class MakeEnv:
     extra: Mapping[str, Any] = attrs.field(factory=dict)  #: further keywords of the environment
 
     @property
-    def settings(self) -> Any:
+    def rlk_settings(self) -> Any:
         """Those of the environment and its wrappers, in JSON's types.
 
-        None if they may differ in two processes although the plan is the same: a function that was
-        passed may do anything.
+        None if that does not tell whether they are the same: an array or a function among them, or
+        a function that makes the environment, may be another one.
         """
         if not self.choice.source and not isinstance(self.choice.made, type):
             return None
         wrappers = (one for one in self.wrappers if one.component.scope == "env")
         configs = {wrapper.name: settings.unstructure(wrapper.config) for wrapper in wrappers}
-        return {"env": settings.plain(self.choice.kwargs), "wrappers": configs}
+        found = {"env": settings.plain(self.choice.kwargs), "wrappers": configs}
+        return None if settings.holds_callable(found) else found
 
     def __call__(self) -> gym.Env[Any, Any]:
         env = self.choice.make(**self.extra)

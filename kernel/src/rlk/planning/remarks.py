@@ -31,7 +31,7 @@ def _replaced_noise(plan: Plan, draft: Draft) -> Iterator[str]:
             wants = "explores by default" if rank == Rank.ALGORITHM else f"explores by {wished.by}"
             which = f"{name!r}, with which {plan.algorithm.name} {wants}"
             if is_emptied:
-                yield f"no noise ({setting.by}), so without {which}"
+                yield f"no noise ({setting.by}) takes the place of {which}"
             else:
                 yield (
                     f"noise {chosen} takes the place of {which}: to have both, use "

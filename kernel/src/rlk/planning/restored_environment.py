@@ -22,6 +22,8 @@ from rlk.registry.registries import Registries
 #: `package.Object`, and what can stand before the colon of `package.module:Object`.
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 _MODULE = re.compile(r"[\w-]+(\.[\w-]+)*")
+#: Modules of Python that open a browser or print when they are imported.
+_DO_SOMETHING = ("antigravity", "this", "__main__")
 #: What can stand behind that colon: an object, or an id of Gymnasium.
 _OBJECT_OR_ID = re.compile(r"[^\W\d][\w./-]*")
 
@@ -128,9 +130,10 @@ def _names_code(text: str) -> bool:
     if (_MODULE if colon else _DOTTED).fullmatch(module) is None:
         return False
     package = module.partition(".")[0]
-    # Gymnasium imports a module before it looks at what is behind the colon. Python's own modules
-    # do nothing when they are imported, and texts begin like them: `http://…`, `time: 3`.
-    if colon and package in sys.stdlib_module_names and not _OBJECT_OR_ID.fullmatch(named):
+    # Gymnasium imports a module before it looks at what is behind the colon. Texts begin like
+    # packages of Python, and importing these does nothing: `http://…`, `time: 3`.
+    is_harmless = module in sys.stdlib_module_names and module not in _DO_SOMETHING
+    if colon and is_harmless and not _OBJECT_OR_ID.fullmatch(named):
         return False
     try:
         return importlib.util.find_spec(package) is not None  # this imports nothing

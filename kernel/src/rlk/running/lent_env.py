@@ -57,19 +57,22 @@ class LentEnv(TransparentVector):
         self._notice(name)
         return self.env.call(name, *args, **kwargs)  # type: ignore[attr-defined]
 
-    def call_at(self, indices: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-        """As the backend's, where it has one: `call` of some environments."""
-        self._notice(name)
-        return self.env.call_at(indices, name, *args, **kwargs)  # type: ignore[attr-defined]
+    def __getattr__(self, name: str) -> Any:
+        """As the backend's; its `call_at` and `env_method`, if any, are watched like `call`."""
+        found = super().__getattr__(name)
+        if name not in ("call_at", "env_method"):
+            return found
 
-    def env_method(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
-        """As the backend's, where it has one: Stable Baselines' name for both."""
-        self._notice(method_name)
-        return self.env.env_method(method_name, *args, **kwargs)  # type: ignore[attr-defined]
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            for one in (*args[:2], *kwargs.values()):  # the method's name is one of them
+                self._notice(one)
+            return found(*args, **kwargs)
 
-    def _notice(self, method: str) -> None:
+        return watched
+
+    def _notice(self, method: Any) -> None:
         """Forget the observation if this method of an environment changes its state."""
-        if method in _STEPPING:
+        if isinstance(method, str) and method in _STEPPING:
             self._run.collector.forget()
 
     def __del__(self) -> None:

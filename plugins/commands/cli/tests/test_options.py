@@ -14,10 +14,16 @@ def test_what_is_not_given_is_left_out():
     assert found == {"seed": 2, "gamma": 0.9}
 
 
-def test_an_option_and_set_that_contradict_each_other_are_refused():
+def test_settings_and_options_that_contradict_each_other_are_refused():
     assert given(("n_envs=3",), n_envs=3) == {"n_envs": 3}
     with pytest.raises(PlanError, match=r"^n_envs=4 \(--set\) and n_envs=3 .* with two values"):
         given(("n_envs=4",), n_envs=3)
+    with pytest.raises(PlanError, match=r"^gamma=0.9 \(--set\) and gamma=0.8 \(--set\) are one"):
+        given(("gamma=0.9", "gamma=0.8"))
+    assert given(("gamma=0.9", "gamma=0.9", "plugins=[monitor]"), plugins=("monitor",)) == {
+        "gamma": 0.9,
+        "plugins": ["monitor"],
+    }
 
 
 def test_none_is_a_word_for_slots_and_presets_and_no_value_for_other_settings():

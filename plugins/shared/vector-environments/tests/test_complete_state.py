@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rlk.documents import MAX_DEPTH, check_json
-from rlk_vector_environments import making
+from rlk_vector_environments import how_made, making
 from rlk_vector_environments.env_state import Unsupported, capture, restore
 from rlk_zip.serializer import ZipSerializer
 
@@ -95,6 +95,54 @@ def test_a_function_is_refused_unless_the_constructor_set_it():
     env.rule = len
     restore(other, capture(env))
     assert other.now is None and other.rule is len
+
+
+def test_another_function_of_the_same_line_or_of_another_object_is_refused():
+    def times(number):
+        return lambda: number
+
+    env = made(rule=times(2), act=Env().one, ready=True)
+    assert capture(env)["layers"][0]["attributes"].keys() >= {"ready"}
+    env.rule = times(3)
+    with pytest.raises(Unsupported, match=r"Env\.rule holds"):
+        capture(env)
+    env = made(act=(first := Env()).one)
+    env.act = first.one
+    capture(env)
+    env.act = Env().one
+    with pytest.raises(Unsupported, match=r"Env\.act holds"):
+        capture(env)
+
+
+def test_a_module_that_is_imported_later_is_no_state():
+    env = made(math=None)
+    env.math = np
+    assert "math" not in capture(env)["layers"][0]["attributes"]
+
+
+def test_a_container_that_holds_itself_comes_back_as_one():
+    tree = {}
+    tree["children"] = [{"parent": tree}]
+    env, other = made(tree=tree), made(tree=None)
+    restore(other, capture(env))
+    assert other.tree["children"][0]["parent"] is other.tree
+
+
+def test_large_arrays_are_state_whatever_made_them():
+    env, other = (made(table=np.zeros(200_000), small=np.zeros(2)) for _ in range(2))
+    other.table[7] = 1.0
+    note = how_made.of(env)
+    assert "table" in note.digests and note.digests["table"] != how_made.of(other).digests["table"]
+    assert note.digests["small"] == how_made.of(other).digests["small"]
+    restore(other, capture(env))
+    assert not other.table.any()
+
+
+def test_a_factory_may_have_settings_of_its_own():
+    class Own(Env):
+        settings = {"reward": object()}
+
+    assert isinstance(next(making.make_environments([Own])), Own)
 
 
 def test_a_method_of_its_own_is_refused_if_nobody_noted_the_constructors():

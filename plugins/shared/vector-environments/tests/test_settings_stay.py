@@ -86,6 +86,19 @@ def test_what_a_constructor_draws_goes_on_unless_the_settings_are_others():
     assert other.pulls == 9 and not np.array_equal(other.arms, before.arms)
 
 
+def test_arrays_and_functions_among_the_settings_may_be_others():
+    def wrapped(**settings):
+        return MakeEnv(EnvChoice("Pole", settings, Pole))
+
+    prices = np.zeros(5000)
+    before = made(wrapped(prices=prices, bonus=lambda: 1))
+    before.reset(seed=1)
+    new = prices.copy()
+    new[2500] = 7
+    env = resumed(before, wrapped(prices=new, bonus=lambda: 2))
+    assert env.prices[2500] == 7 and env.bonus() == 2
+
+
 def test_a_list_that_was_changed_in_place_is_state():
     before = made(Pole)
     before.reset(seed=1)
@@ -220,15 +233,13 @@ def test_a_file_cannot_hide_a_path_of_the_class_either():
 
 
 @pytest.mark.parametrize("holder", [list, np.array, lambda texts: {texts[0]: 1}])
-def test_a_text_within_another_value_cannot_name_a_file_either(holder, tmp_path, monkeypatch):
+def test_a_text_within_another_value_cannot_name_a_file_either(holder):
     env, other = made(lambda: Pole(held=0)), made(lambda: Pole(held=0))
     env.held = holder(["left"])
     restore(other, capture(env))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "left").touch()  # now it is the name of a file
-    with pytest.raises(Unsupported, match="held holds the text 'left', which may name a file"):
-        restore(other := made(lambda: Pole(held=0)), capture(env))
-    assert other.held == 0
+    env.held = holder(["/left"])
+    with pytest.raises(Unsupported, match="held holds the text '/left', which may name a file"):
+        capture(env)
 
 
 def test_a_path_that_the_new_constructor_set_is_taken_instead():
@@ -237,11 +248,14 @@ def test_a_path_that_the_new_constructor_set_is_taken_instead():
     assert resumed(before, lambda: Pole(log_path="b/new.log")).log_path == "b/new.log"
 
 
-def test_texts_that_name_no_file_are_state():
+def test_texts_that_name_no_file_are_state(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sell").mkdir()  # as many a folder of a project is called
     before = made(lambda: Pole(phase="buy", stats={"train/steps": 0}))
     before.phase, before.stats["train/steps"] = "sell", 4
+    before.stats["pair"] = "BTC/USD"
     env = resumed(before, lambda: Pole(phase="buy", stats={"train/steps": 0}))
-    assert (env.phase, env.stats) == ("sell", {"train/steps": 4})
+    assert (env.phase, env.stats) == ("sell", {"train/steps": 4, "pair": "BTC/USD"})
 
 
 @pytest.mark.parametrize("text", ["out/episode-3.csv", "episode.csv", "C:\\log"])

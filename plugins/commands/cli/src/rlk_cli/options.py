@@ -97,17 +97,24 @@ def given(pairs: Iterable[str], **options: Any) -> dict[str, Any]:
         options: those with options of their own; None and () mean that one was not given.
 
     Raises:
-        PlanError: for a pair without `=`, or one that contradicts an option.
+        PlanError: for a pair without `=`, or one that contradicts another or an option.
     """
-    used = {key: value for key, value in options.items() if value not in (None, ())}
-    found = dict(map(parse_setting, pairs))
-    for key in found:
-        if found[key] is None and key in _NONE_IS_A_WORD:
-            found[key] = "none"
-        if key in used and used[key] != found[key]:
-            both = f"{key}={found[key]!r} (--set) and {key}={used[key]!r} (the command's own)"
-            raise PlanError(f"{both} are one setting with two values. Set one of them.")
-    return found | used
+    found: dict[str, Any] = {}
+    for key, value in map(parse_setting, pairs):
+        new = "none" if value is None and key in _NONE_IS_A_WORD else value
+        _refuse_another(key, found.setdefault(key, new), new, "--set")
+    for key, value in options.items():
+        if value not in (None, ()):
+            new = list(value) if isinstance(value, tuple) else value
+            _refuse_another(key, found.setdefault(key, new), new, "an option")
+    return found
+
+
+def _refuse_another(key: str, before: Any, value: Any, how: str) -> None:
+    """PlanError for a second value of a setting."""
+    if before != value:
+        both = f"{key}={before!r} (--set) and {key}={value!r} ({how})"
+        raise PlanError(f"{both} are one setting with two values. Set one of them.")
 
 
 def typed_verbosity(quiet: bool, more: int) -> int | None:

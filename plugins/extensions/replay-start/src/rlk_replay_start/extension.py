@@ -49,7 +49,7 @@ class ReplayStart:
         """Load the replay.
 
         Raises:
-        BadFile: if there is no such run, or it has no replay that fits.
+            BadFile: if there is no such run, or it has no replay that fits.
         """
         # Imported here: this module is loaded with every plan, torch only with a run.
         from rlk.running import checkpoint, saved_files

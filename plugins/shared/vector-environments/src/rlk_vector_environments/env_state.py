@@ -16,15 +16,13 @@ text that may name one is saved and restored only if the constructor set that te
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 
-from rlk_vector_environments import how_made, not_saved
+from rlk_vector_environments import file_names, how_made, not_saved
 from rlk_vector_environments.state_values import (
     UNKNOWN,
     Enums,
@@ -39,13 +37,6 @@ from rlk_vector_environments.state_values import (
 
 __all__ = ["Unsupported", "capture", "restore"]
 
-_SUFFIX = re.compile(r"\.[A-Za-z]\w*$")
-
-
-def _names_file(text: str) -> bool:
-    """Whether a text looks like a path, or like the name of a file with a suffix."""
-    return "/" in text or "\\" in text or bool(_SUFFIX.search(text))
-
 
 class _Layer(NamedTuple):
     """The saved state of one layer."""
@@ -53,7 +44,7 @@ class _Layer(NamedTuple):
     attributes: dict[str, Any]
     generators: dict[str, Any]  #: of its spaces, by path
     own: list[Any]  #: the result of its `get_state`, if it has one
-    not_saved: set[str]  #: the attributes that a new environment sets up by itself
+    made_anew: set[str]  #: the attributes that a new environment sets up by itself
     as_made: set[str]  #: those of `attributes` that nothing had changed
     deleted: set[str]  #: the attributes that the constructor had set, and that were gone
     has_marks: bool  #: False in files of earlier versions, which did not tell settings from state
@@ -65,7 +56,7 @@ def capture(env: gym.Env[Any, Any]) -> dict[str, Any]:
     Raises:
         Unsupported: if a state cannot be captured; names the layer, the attribute and its value.
     """
-    seen: Seen = {}
+    seen = Seen()
     layers = [_captured(layer, seen) for layer in _layers(env)]
     return {"layers": layers, "settings": _settings(env)}
 
@@ -88,8 +79,8 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
         damage = f"{type(error).__name__}: {error}"
         raise Unsupported(f"a saved environment state is damaged: {damage}") from error
     pairs = list(zip(layers, decoded, strict=True))
-    is_other = _settings(env) is None or _settings(env) != state.get("settings")
-    restored = [_restored(layer, saved, is_other) for layer, saved in pairs]
+    settings_differ = _settings(env) is None or _settings(env) != state.get("settings")
+    restored = [_restored(layer, saved, settings_differ) for layer, saved in pairs]
     for (layer, saved), attributes in zip(pairs, restored, strict=True):
         _put(layer, saved, attributes)
     _silence_checker(env)
@@ -132,7 +123,7 @@ def _unchanged(layer: object, kept: dict[str, Any], note: how_made.Made) -> list
             found.append(key)
         else:
             hint = "To save it, give that class get_state() and set_state(state)."
-            _refuse_file(layer, key, texts(node) - _texts_of_program(layer, key), hint)
+            file_names.refuse(layer, key, texts(node), set(), hint)
     return found
 
 
@@ -141,10 +132,10 @@ def _refuse_other_code(layer: object, note: how_made.Made | None) -> None:
     for key, value in not_saved.the_rest(layer).items():
         code = not_saved.code_in(value)
         if note is None:
-            is_other = not_saved.has_method_of(layer, value)
+            is_other = any(getattr(one, "__self__", None) is layer for one in code)
         else:
-            is_other = code is not None and note.code.get(key) != code
-        if is_other:
+            is_other = code != [reference() for reference in note.code.get(key, ())]
+        if code and is_other:
             raise Unsupported(
                 f"{type(layer).__name__}.{key} holds {value!r:.80}, which a file does not hold. To "
                 "save it, give that class get_state() and set_state(state)."
@@ -168,7 +159,7 @@ def _decoded(layers: list[Any], states: list[dict[str, Any]]) -> list[_Layer]:
                 attributes,
                 generators,
                 own,
-                not_saved={str(key) for key in saved.get("configuration", ())},
+                made_anew={str(key) for key in saved.get("configuration", ())},
                 as_made={str(key) for key in saved.get("as_made", ())},
                 deleted={str(key) for key in saved.get("deleted", ())},
                 has_marks="as_made" in saved,
@@ -188,13 +179,13 @@ def _refuse_foreign(layer: object, attributes: dict[str, Any]) -> None:
             raise Unsupported(f"a saved environment state has {name}, which is not a state")
 
 
-def _restored(layer: object, saved: _Layer, is_other: bool) -> dict[str, Any]:
+def _restored(layer: object, saved: _Layer, settings_differ: bool) -> dict[str, Any]:
     """The attributes of the state that a layer will have, in the order in which they were saved.
 
     Args:
         layer: the new one.
         saved: its saved state.
-        is_other: whether its settings may be others. If not, what differs was drawn at random.
+        settings_differ: whether they may. If not, what differs was drawn at random.
 
     Raises:
         Unsupported: if one would choose a file.
@@ -210,12 +201,11 @@ def _restored(layer: object, saved: _Layer, is_other: bool) -> dict[str, Any]:
         if node is UNKNOWN:  # it could hide a text
             raise Unsupported(f"a saved environment state is damaged: no value of {key!r}. {hint}")
         if key not in has_stayed & saved.as_made:
-            new = texts(node) - _texts_of_program(layer, key) - texts(nodes.get(key))
-            _refuse_file(layer, key, new, hint, texts(nodes.get(key)), os.path.lexists)
-        elif digest(node) != digests[key] and (is_other or texts(node) - texts(nodes[key])):
+            file_names.refuse(layer, key, texts(node), texts(nodes.get(key)), hint)
+        elif digest(node) != digests[key] and (settings_differ or texts(node) - texts(nodes[key])):
             found[key] = present[key]
     # A constructor with other settings may set other attributes; earlier versions saved fewer.
-    for key in sorted(present.keys() - found.keys() - saved.not_saved):
+    for key in sorted(present.keys() - found.keys() - saved.made_anew):
         if nodes[key] is UNKNOWN:
             if not saved.has_marks and not saved.own:
                 name = f"{type(layer).__name__}.{key}"
@@ -231,7 +221,7 @@ def _restored(layer: object, saved: _Layer, is_other: bool) -> dict[str, Any]:
 
 def _put(layer: Any, saved: _Layer, attributes: dict[str, Any]) -> None:
     # An attribute that held a renderer when it was captured may be None here, and is kept.
-    for key in [] if saved.own else not_saved.state(layer).keys() - saved.not_saved:
+    for key in [] if saved.own else not_saved.state(layer).keys() - saved.made_anew:
         del vars(layer)[key]
     vars(layer).update(attributes)
     for path, space in not_saved.spaces_in(layer):
@@ -280,35 +270,3 @@ def _enums(layer: object) -> Enums:
     """The classes of Enum that a layer knew when it was made, or now if that was not noted."""
     note = how_made.of(layer)
     return note.enums if note else how_made.enums_of(layer)
-
-
-def _texts_of_program(layer: object, key: str) -> set[str]:
-    """The texts in an attribute as the constructor or the class has set it."""
-    note, of_class = how_made.of(layer), alone(getattr(type(layer), key, None), {})
-    return texts(of_class) | (note.texts.get(key, set()) if note else set())
-
-
-def _refuse_file(
-    layer: object,
-    key: str,
-    new: set[str],
-    hint: str,
-    present: Iterable[str] = (),
-    is_file: Callable[[str], bool] = _names_file,
-) -> None:
-    """Raise Unsupported if an attribute holds a text, not of the program's, that may name a file.
-
-    Where the program names a file, any other text may name one.
-
-    Args:
-        new: the texts that the program has not set.
-        present: the texts that the attribute holds now, besides those of `_texts_of_program`.
-        is_file: finds further names of files.
-    """
-    is_path = any(map(_names_file, _texts_of_program(layer, key).union(present)))
-    for text in sorted(new):
-        if is_path or _names_file(text) or is_file(text):
-            raise Unsupported(
-                f"{type(layer).__name__}.{key} holds the text {text!r:.80}, which may name a file, "
-                f"and which its constructor did not set. A checkpoint chooses no file. {hint}"
-            )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum, EnumMeta
 from typing import Any, NamedTuple
 
@@ -25,14 +25,12 @@ class Made(NamedTuple):
 
     digests: dict[str, str]  #: of every attribute of its state that can be saved
     texts: dict[str, set[str]]  #: in these attributes
-    code: dict[str, str | None]  #: functions, classes and modules in the other attributes
+    code: dict[str, list[Callable[[], Any]]]  #: weak references to what the others hold of it
     enums: dict[str, type[Enum]]  #: the classes of Enum that it knows, by name
     generators: dict[str, str]  #: digests of the random generators of its spaces, by path
     settings: str | None  #: of the environment and its wrappers, as one text; None if unknown
 
 
-#: So deep in containers a member of an Enum is found.
-_LEVELS = 3
 _NOTES: dict[int, tuple[weakref.ref[Any], Made]] = {}
 
 
@@ -63,7 +61,10 @@ def _now(layer: object, settings: str | None) -> Made:
     return Made(
         {key: digest(node) for key, node in nodes.items() if node is not UNKNOWN},
         {key: texts(node) for key, node in nodes.items()},
-        {key: not_saved.code_in(value) for key, value in not_saved.the_rest(layer).items()},
+        {
+            key: not_saved.references(not_saved.code_in(value))
+            for key, value in not_saved.the_rest(layer).items()
+        },
         enums,
         {path: digest(alone(one, {})) for path, one in not_saved.generators_in(layer).items()},
         settings,
@@ -86,7 +87,7 @@ def enums_of(layer: object) -> dict[str, type[Enum]]:
     module = sys.modules.get(type(layer).__module__)
     _add_enums(vars(layer), found, 0)
     for holder in (*type(layer).__mro__, *([module] if module else ())):
-        _add_enums(dict(vars(holder)), found, _LEVELS)
+        _add_enums(dict(vars(holder)), found, not_saved.LEVELS)
     return found
 
 
@@ -95,5 +96,5 @@ def _add_enums(container: Any, found: dict[str, type[Enum]], level: int) -> None
         if isinstance(value, Enum | EnumMeta):
             kind: Any = value if isinstance(value, EnumMeta) else type(value)
             found.setdefault(kind.__qualname__, kind)
-        elif type(value) in (list, tuple, dict) and level < _LEVELS:
+        elif type(value) in (list, tuple, dict) and level < not_saved.LEVELS:
             _add_enums(value, found, level + 1)

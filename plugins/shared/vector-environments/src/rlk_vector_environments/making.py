@@ -52,7 +52,7 @@ def make_environments(env_fns: Iterable[MakesEnv], start: int = 0) -> Iterator[g
                     "Let every function in env_fns make a new one: lambda: gym.make(...)."
                 )
         made.append(env)
-        how_made.note(env, getattr(env_fn, "settings", None))
+        how_made.note(env, getattr(env_fn, "rlk_settings", None))
         yield env
 
 

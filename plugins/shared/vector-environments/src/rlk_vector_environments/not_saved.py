@@ -8,7 +8,8 @@ random generator is saved, in `env_state`.
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Iterator
+import weakref
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import gymnasium as gym
@@ -16,9 +17,14 @@ import numpy as np
 
 _NAMES = ("spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs", "render_mode")
 _CODE = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType)
+#: So deep in containers it is looked for code, spaces and members of an Enum.
+LEVELS = 3
 #: Their classes draw, play sounds or write; others of these packages (vectors, sprites) are state.
 _TOOLS = {
-    "pygame": ("Surface", "Clock", "Font", "Window", "Renderer", "Texture", "PixelArray", "Sound"),
+    "pygame": (
+        *("Surface", "Clock", "Font", "Window", "Renderer", "Texture", "PixelArray", "Sound"),
+        *("Channel", "Color", "Cursor", "Joystick"),
+    ),
     "PIL": ("Image", "ImageDraw", "FreeTypeFont", "ImageFont", "TransposedFont"),
 }
 #: Packages of nothing but such classes, with the modules that are something else.
@@ -45,10 +51,10 @@ def _named(layer: object) -> Iterator[tuple[str, Any]]:
     return ((key, value) for key, value in vars(layer).items() if key not in left_out)
 
 
-def is_not_saved(value: Any) -> bool:
+def is_not_saved(value: Any, level: int = 0) -> bool:
     """Whether a new environment makes this value, or all values of this container, by itself."""
     if isinstance(value, list | tuple | dict) and value:
-        return all(map(is_not_saved, parts(value)))
+        return level < LEVELS and all(is_not_saved(part, level + 1) for part in parts(value))
     return isinstance(value, (gym.Space, np.dtype, *_CODE)) or _is_tool(value)
 
 
@@ -67,25 +73,17 @@ def parts(container: Any) -> Iterable[Any]:
     return container.values() if isinstance(container, dict) else container
 
 
-def code_in(value: Any) -> str | None:
-    """A text that is equal for equal functions, classes and modules; None if there are none."""
+def code_in(value: Any) -> list[Any]:
+    """The functions, methods and classes in a value that is not saved; modules are no state."""
     if isinstance(value, list | tuple | dict):
-        found = [code_in(part) for part in parts(value)]
-        return str(found) if any(found) else None
-    if not isinstance(value, _CODE):
-        return None
-    function = getattr(value, "__func__", value)
-    name = getattr(function, "__qualname__", function.__name__)
-    line = getattr(getattr(function, "__code__", None), "co_firstlineno", 0)
-    kind = type(value).__name__
-    return f"{kind} {getattr(function, '__module__', '')}.{name}:{line}"
+        return [code for part in parts(value) for code in code_in(part)]
+    is_code = isinstance(value, _CODE) and not isinstance(value, types.ModuleType)
+    return [value] if is_code else []
 
 
-def has_method_of(layer: object, value: Any) -> bool:
-    """Whether a value is a bound method of the layer, or a container with one."""
-    if isinstance(value, list | tuple | dict):
-        return any(has_method_of(layer, part) for part in parts(value))
-    return isinstance(value, types.MethodType) and value.__self__ is layer
+def references(code: Iterable[Any]) -> list[Callable[[], Any]]:
+    """Weak references to functions, methods and classes."""
+    return [weakref.WeakMethod(o) if hasattr(o, "__func__") else weakref.ref(o) for o in code]
 
 
 def generators_in(layer: object) -> dict[str, np.random.Generator]:

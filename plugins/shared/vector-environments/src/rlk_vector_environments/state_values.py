@@ -6,7 +6,9 @@ of an Enum, and lists, tuples, deques and dicts of those.
 
 from __future__ import annotations
 
+import bisect
 import hashlib
+import itertools
 import json
 from collections import deque
 from collections.abc import Mapping
@@ -17,8 +19,6 @@ import numpy as np
 
 from rlk.errors import RlkError
 
-#: The objects that were encoded so far, by id: their numbers, and themselves, so that they live.
-Seen = dict[int, tuple[int, Any]]
 #: Classes of Enum by name, whose members may occur in a state.
 Enums = Mapping[str, type[Enum]]
 
@@ -29,16 +29,39 @@ _MAX_LEVELS = 35
 _MAX_BITS = 14_000
 #: Longer lists of floats, of integers or of bools are kept as an array, which any file can hold.
 _SHORT = 64
+#: Larger arrays are neither compared nor hashed; there is a number of its own for each.
+_LARGE = 1 << 20
+_NUMBERS = itertools.count()
 #: Stands for a value that cannot be saved.
 UNKNOWN = {"kind": "unknown"}
 _DTYPES: dict[type, type] = {float: np.float64, int: np.int64, bool: np.bool_}
+
+
+class Seen(dict[int, tuple[int, Any]]):
+    """The objects that were encoded so far, by id: their numbers, and themselves, so they live."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: list[tuple[int, int]] = []  # in memory, of the arrays; sorted
+
+    def is_view(self, array: Any) -> bool:
+        """Whether an array may share memory with an earlier one; if not, it counts as earlier."""
+        first, end = _place(array)
+        at = bisect.bisect(self._places, (first, end))
+        if any(first < e and f < end for f, e in self._places[max(0, at - 1) : at + 1]):
+            return True
+        if first < end:
+            self._places.insert(at, (first, end))
+        return False
 
 
 class Unsupported(RlkError):
     """An environment whose state cannot be saved, or a state of another kind of environment."""
 
 
-def encode(value: Any, where: str, seen: Seen, enums: Enums, level: int = 0) -> Any:
+def encode(
+    value: Any, where: str, seen: Seen, enums: Enums, level: int = 0, *, brief: bool = False
+) -> Any:
     """A value as JSON and numpy; an object that occurs twice is restored as one object.
 
     Args:
@@ -46,6 +69,7 @@ def encode(value: Any, where: str, seen: Seen, enums: Enums, level: int = 0) -> 
         seen: the objects of the same state that were encoded before; this one's are added.
         enums: the classes whose members may occur.
         level: the number of containers around the value.
+        brief: for `digest` and `texts` alone: arrays are not copied, and large ones left out.
 
     Raises:
         Unsupported: if it cannot be saved, or no file could hold it.
@@ -59,18 +83,20 @@ def encode(value: Any, where: str, seen: Seen, enums: Enums, level: int = 0) -> 
         return _encode_member(value, where, enums)
     if id(value) in seen:
         return {"kind": "same", "as": seen[id(value)][0]}
-    if kind is np.ndarray:
-        _refuse_view(value, where, seen)
+    if kind is np.ndarray and seen.is_view(value):
+        raise Unsupported(
+            f"{where} is a view of another array of the environment, which a copy would not be."
+        )
     if kind is not tuple:
         seen[id(value)] = len(seen), value
     if kind in (list, tuple, deque, dict) and level < _MAX_LEVELS:
         items: Any = _numbers(value)
         if items is None:
             parts = value.items() if kind is dict else value
-            items = [encode(part, where, seen, enums, level + 1) for part in parts]
+            items = [encode(p, where, seen, enums, level + 1, brief=brief) for p in parts]
         return {"kind": kind.__name__, "items": items, "maxlen": getattr(value, "maxlen", None)}
     if kind is np.ndarray and (_is_number(value.dtype) or value.dtype.kind in "SU"):
-        return _encode_array(value)
+        return _encode_array(value, brief)
     if kind is np.random.Generator:
         return {"kind": "generator", "state": value.bit_generator.state}
     raise Unsupported(
@@ -114,13 +140,16 @@ def decode(node: Any, seen: list[Any], enums: Enums) -> Any:
 def alone(value: Any, enums: Enums) -> Any:
     """A value as `encode` has it if nothing else is in the state; UNKNOWN if it cannot be saved."""
     try:
-        return encode(value, "", {}, enums)
+        return encode(value, "", Seen(), enums, brief=True)
     except Unsupported:
         return UNKNOWN
 
 
 def digest(node: Any) -> str:
-    """Equal for the nodes of `alone` of values of equal type and content."""
+    """Equal for the nodes of `alone` of values of equal type and content.
+
+    With an array of more than a megabyte, it equals no other.
+    """
     text = json.dumps(node, default=lambda array: [array.dtype.str, array.shape, _hash(array)])
     return _hash(text.encode())
 
@@ -139,8 +168,9 @@ def texts(node: Any) -> set[str]:
 
 
 def _hash(data: Any) -> str:
-    content = data.tobytes() if isinstance(data, np.ndarray) else data
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+    if isinstance(data, np.ndarray):
+        data = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def _is_short_int(value: Any) -> bool:
@@ -152,18 +182,26 @@ def _is_number(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "biuf" and dtype.itemsize <= 8
 
 
-def _refuse_view(array: Any, where: str, seen: Seen) -> None:
-    others = (other for _, other in seen.values() if type(other) is np.ndarray)
-    if any(np.may_share_memory(array, other) for other in others):
-        raise Unsupported(
-            f"{where} is a view of another array of the environment, which a copy would not be."
-        )
+def _place(array: Any) -> tuple[int, int]:
+    """The addresses of the first byte of an array and of the one after its last."""
+    if not array.size:
+        return 0, 0
+    spans = [
+        (length - 1) * stride for length, stride in zip(array.shape, array.strides, strict=True)
+    ]
+    start = int(array.__array_interface__["data"][0])
+    return start + sum(s for s in spans if s < 0), start + sum(
+        s for s in spans if s > 0
+    ) + array.itemsize
 
 
-def _encode_array(array: Any) -> dict[str, Any]:
+def _encode_array(array: Any, brief: bool) -> dict[str, Any]:
     """Text, and numbers of the other byte order, are kept as bytes."""
     is_plain = array.dtype.kind not in "SU" and array.dtype.isnative
-    kept = array.copy() if is_plain else np.frombuffer(bytearray(array.tobytes()), np.uint8)
+    if brief and is_plain:
+        kept = array if array.nbytes <= _LARGE else next(_NUMBERS)
+    else:
+        kept = array.copy() if is_plain else np.frombuffer(bytearray(array.tobytes()), np.uint8)
     layout = {"dtype": array.dtype.str, "shape": list(array.shape)}
     return {"kind": "array", "value": kept, **layout}
 

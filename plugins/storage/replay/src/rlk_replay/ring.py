@@ -262,7 +262,8 @@ class Ring:
             RlkError: if it was taken from a ring of another size or for other spaces.
         """
         settings = "environment, n_envs and buffer_size, or without the replay"
-        check_layout("replay memory", state["layout"], self.layout(), settings)
+        saved = {"action_space": self._action_space, **state["layout"]}  # older files lack it
+        check_layout("replay memory", saved, self.layout(), settings)
         self._time = state["time"]
         self._allocate(self.capacity if self._time else 0)
         rows = min(self._time, self.capacity)

@@ -310,7 +310,7 @@ class Replay:
         """
         is_alike = (
             state["layout"] == self._ring.layout()
-            and state["variants"] == self.variants
+            and state.get("variants") == self.variants
             and state["decorators"].keys() == self._stages.state_dict().keys()
         )
         capacity, decorators = self._ring.capacity, self._stages.decorators
