@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rlk.component import Component
+from rlk.documents import parse_json
 from rlk.planning.select import JOINED
 from rlk.registry.entry import Entry
 from rlk.registry.external import PASSED
@@ -56,6 +57,15 @@ def test_schedules_are_typed_and_both_files_of_the_run_hold_them(rlk, small):
     assert rlk("run", "there/spec.toml", "--quiet", "--out", "again").code == 0
     again = json.loads(Path("again/plan.json").read_text())["components"][0]["settings"]
     assert again == plan
+
+
+def test_a_plan_with_infinite_settings_is_json_and_can_be_plotted(rlk):
+    small = ("--set", "nb_rollout_steps=50", "--set", "batch_size=8", "--timesteps", 400)
+    run = ("run", "--algo", "ddpg", "--env", "Pendulum-v1", "--preset", "none", *small)
+    assert rlk(*run, "--quiet", "--out", "there").code == 0
+    plan = parse_json(Path("there/plan.json").read_text())
+    assert plan["components"][0]["settings"]["return_range"] == ["-inf", "inf"]
+    assert rlk("plot", "there", "--out", "curve.png").code == 0
 
 
 def test_a_run_is_named_after_algorithm_environment_seed_and_time(rlk, small):

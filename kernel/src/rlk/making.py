@@ -18,7 +18,7 @@ from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint, saved_files
-from rlk.running.run_folder import check_out
+from rlk.running.run_folder import check_out, continues_in
 from rlk.terminal import is_terminal
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def load(
         best: for a run folder, the best model of its evaluations.
         changes: settings to change, and functions, which no file can hold: `differs`
             names those that were not passed again, and `learn` warns of them. `out` is the folder
-            of a new run or, to continue the run in it, the folder that `path` is in.
+            of a new run or, to continue the run in it, the folder that `path` is in; then its
+            callbacks and loggers continue, too.
 
     Raises:
         BadFile: if the file is damaged or not one of rlk's.
@@ -90,7 +91,8 @@ def load(
     """
     kernel, path, changes = kernel or default_kernel(), Path(path), _plain(changes)
     saved = saved_files.read_manifest(path, kernel, best=best)["plan"]
-    spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
+    goes_on = continues_in(changes.get("out"), path)
+    spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes, observers=goes_on)
     # A process that does something other than train ends here, before it reads a replay.
     plan = _plan(kernel, spec, path)
     return _agent(plan, kernel, spec, saved_files.read(path, kernel, best=best), path, changes)

@@ -43,16 +43,18 @@ def check_out(out: str | None, going_on_from: Path | None = None) -> None:
     if out is None:
         return
     with looking_at(Path(out), f"out={out!r} cannot be made", PlanError):
-        own = () if going_on_from is None else _own_folders(going_on_from)
-        if Path(out).resolve() not in own:
+        if going_on_from is None or not continues_in(out, going_on_from):
             _refuse_used(Path(out), f"out={out!r}", f"rlk.load({out!r}, out={out!r})")
 
 
-def _own_folders(loaded: Path) -> tuple[Path, ...]:
-    """The folders in which the run of a loaded file, or of a run folder, may continue."""
+def continues_in(out: str | Path | None, loaded: Path) -> bool:
+    """Whether the run of a loaded file, or of a run folder, continues in the folder `out`."""
+    if out is None:
+        return False
     place = loaded.resolve()
     folder = place if place.is_dir() else place.parent
-    return (folder, folder.parent) if folder.name == "checkpoints" else (folder,)
+    own = (folder, folder.parent) if folder.name == "checkpoints" else (folder,)
+    return Path(out).resolve() in own
 
 
 def _refuse_used(path: Path, what: str, instead: str) -> None:

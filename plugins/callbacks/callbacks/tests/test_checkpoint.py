@@ -56,6 +56,18 @@ def resumed(path: Path, out: Path, **changes: Any) -> tuple[Agent, list[str]]:
     return agent, checkpoint.restore(agent.run, state)
 
 
+def test_a_run_that_a_program_continues_in_its_folder_keeps_its_checkpoints(tmp_path: Path) -> None:
+    with made(tmp_path, checkpoint={"every": 4, "keep": None}) as agent:
+        agent.learn(24)
+    assert len(names(tmp_path)) == 6
+    for place in (tmp_path, tmp_path / "checkpoints" / "24.zip"):
+        with rlk.load(place, kernel=KERNEL, env=WALK, out=str(tmp_path)) as agent:
+            agent.learn(8, reset_num_timesteps=False)
+    assert len(names(tmp_path)) >= 8
+    with rlk.load(tmp_path, kernel=KERNEL, env=WALK) as agent:
+        assert not [one for one in agent.plan.callbacks if one.name == "checkpoint"]
+
+
 def test_a_run_leaves_a_model_and_a_checkpoint_at_its_end(tmp_path: Path) -> None:
     with made(tmp_path) as agent:
         agent.learn(20)

@@ -121,6 +121,24 @@ def test_info_keywords_become_columns(tmp_path: Path) -> None:
     assert rows(tmp_path / "monitor.csv")[0][3] == "True"
 
 
+def test_whatever_an_info_holds_is_one_line_and_the_file_can_be_appended_to(tmp_path: Path) -> None:
+    held = np.empty(2, object)
+    held[0] = np.linspace(0, 1, 20)
+    told = {"qpos": held, "text": np.array(["a\r\nb\x0cc\u2028d", ""])}
+    final = {**told, "_qpos": np.array(FIRST), "_text": np.array(FIRST)}
+    config = MonitorConfig(info_keywords=("qpos", "text"))
+    for count in (1, 2):
+        env = VectorMonitor(Script(([1.0, 1.0], FIRST, final)), config, out=tmp_path)
+        env.reset()
+        play(env, 1)
+        env.close()
+        found = rows(tmp_path / "monitor.csv")
+        assert (
+            len(found) == count and len((tmp_path / "monitor.csv").open().readlines()) == 2 + count
+        )
+        assert found[0][3].startswith("[0. ") and found[0][4] == "a b c d"
+
+
 def test_an_info_keyword_that_an_episode_does_not_have_is_named() -> None:
     final = {"is_success": np.array([False, True]), "_is_success": np.array([False, True])}
     env = VectorMonitor(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import re
 import time
 from itertools import chain, count
@@ -58,13 +59,28 @@ def write_plan(out: Path, plan: dict[str, Any]) -> None:
     Raises:
         RlkError: if one cannot be written; a file is complete or does not exist.
     """
-    texts = {"plan.json": json.dumps(plan, indent=2) + "\n", "spec.toml": spec_toml(plan)}
+    texts = {"plan.json": plan_json(plan), "spec.toml": spec_toml(plan)}
     for name, text in texts.items():
         try:
             with replacing(out / name) as file:
                 file.write(text.encode())
         except OSError as error:
             raise RlkError(f"{out / name} cannot be written: {error.strerror}.") from None
+
+
+def plan_json(plan: dict[str, Any]) -> str:
+    """A plan as JSON, which has no infinity: it is written as the text "inf" or "-inf"."""
+    return json.dumps(_with_words(plan), indent=2, allow_nan=False) + "\n"
+
+
+def _with_words(value: Any) -> Any:
+    """JSON values without numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {key: _with_words(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_with_words(one) for one in value]
+    is_number = not isinstance(value, float) or math.isfinite(value)
+    return value if is_number else str(value)
 
 
 def remove_unbegun(out: Path, is_new: bool) -> None:

@@ -47,10 +47,15 @@ def figures_of(info: Mapping[str, Any], rewards: Sequence[float]) -> tuple[float
 
 
 def plain(value: Any) -> Any:
-    """A value that a row can hold; csv would write numpy's numbers with the name of their type."""
+    """A value that a row can hold: a number, or one line of text.
+
+    csv would write numpy's numbers with the name of their type, and large arrays on several lines.
+    """
     if isinstance(value, np.generic):
         value = value.item()
-    return value.replace("\n", " ") if isinstance(value, str) else value
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return " ".join(str(value).split())
 
 
 def early_reset_message(what: str) -> str:

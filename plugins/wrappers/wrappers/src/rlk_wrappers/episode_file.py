@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from rlk.errors import RlkError
 from rlk.files import append, replacing
 from rlk.hookspecs import hookimpl
+from rlk_wrappers.columns import plain
 from rlk_wrappers.config import COLUMNS
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class EpisodeFile:
         self, return_: float, length: int, seconds: float, extras: Sequence[Any] = ()
     ) -> None:
         """Write one episode."""
-        self._writer.writerow((return_, length, seconds, *extras))
+        self._writer.writerow((return_, length, seconds, *map(plain, extras)))
         self.rows += 1
         self.pending = True
         self.flush_if_due()
@@ -165,8 +166,9 @@ class EpisodeFile:
 
     def _keep(self, rows: int | None) -> None:
         """Cut the file after so many rows (None: after the last whole one); its clock goes on."""
-        lines = self.path.read_bytes().splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith(b"\n")]
+        *lines, rest = self.path.read_bytes().split(b"\n")
+        whole = [line + b"\n" for line in lines]
+        lines = [*whole, rest] if rest else whole
         if len(whole) < 2 and (not lines or lines[0].startswith(b"#{")):
             os.truncate(self.path, 0)
             return

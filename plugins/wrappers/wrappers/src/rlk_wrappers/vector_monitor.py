@@ -23,7 +23,6 @@ from rlk_wrappers.columns import (
     env_id,
     missing_info_message,
     options_named,
-    plain,
 )
 from rlk_wrappers.config import MonitorConfig
 from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path
@@ -147,7 +146,7 @@ class VectorMonitor(VectorLayer):
             raise RlkError(
                 missing_info_message(key, (name for name in final if not name.startswith("_")))
             )
-        return plain(final[key][index])
+        return final[key][index]
 
     def close(self, **kwargs: Any) -> None:
         if self._file is not None:
