@@ -126,7 +126,7 @@ def lent_at_once(streams: dict[str, Any], name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def lent_in_turn(streams: dict[str, Any], name: str) -> Iterator[None]:
-    """Lend it to a stream for long, as soon as no other thread has it; nobody waits."""
+    """Lend it to a stream for long; while another thread has it, this one goes on without it."""
     loan = _lender.lend(streams, name, at_once=False)
     try:
         yield

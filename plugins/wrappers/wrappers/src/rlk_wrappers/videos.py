@@ -47,7 +47,7 @@ class Videos:
         self.steps = self.episodes = self.asked = 0
         self._folder, self._prefix, self._fps, self._in_run = folder, prefix, fps, in_run
         self._error: OSError | None = None
-        self._told, self._is_clean = False, not owned
+        self._told, self._must_clean = False, owned
         self._open: list[Video] = []
 
     @property
@@ -67,9 +67,9 @@ class Videos:
         path = self._folder / f"{self._prefix}-{what}step-{first}{until}.mp4"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            if not self._is_clean:
+            if self._must_clean:
                 remove_unfinished_films(self._folder, f"{self._prefix}-")
-                self._is_clean = True
+                self._must_clean = False
             video = Video(self, film(path, self._fps))
         except OSError as error:
             self.failed(error)
@@ -82,7 +82,7 @@ class Videos:
         self._open.append(video)
         return video
 
-    def ended(self, video: Video) -> None:
+    def forget(self, video: Video) -> None:
         """A video is complete, or it failed."""
         self._open.remove(video)
 
@@ -129,29 +129,29 @@ class Video:
     """A video that is being recorded; after its end, or a failed write, it takes no more frames."""
 
     def __init__(self, videos: Videos, writer: Film) -> None:
-        self._videos, self._writer, self._has_ended = videos, writer, False
+        self._videos, self._writer, self._is_over = videos, writer, False
 
     def add(self, frame: Array) -> None:
         """Add a frame, uint8 [height, width, 3]."""
-        if self._has_ended:
+        if self._is_over:
             return
         try:
             self._writer.add(frame)
         except OSError as error:
-            self._ends()
+            self._leave()
             self._writer.drop()
             self._videos.failed(error)
 
     def end(self) -> None:
         """Finish the video; it gets its name unless it could not be written."""
-        if self._has_ended:
+        if self._is_over:
             return
-        self._ends()
+        self._leave()
         try:
             self._writer.end()
         except OSError as error:
             self._videos.failed(error)
 
-    def _ends(self) -> None:
-        self._has_ended = True
-        self._videos.ended(self)
+    def _leave(self) -> None:
+        self._is_over = True
+        self._videos.forget(self)
