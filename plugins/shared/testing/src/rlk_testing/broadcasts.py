@@ -21,7 +21,7 @@ _ATEN = torch.ops.aten
 #: Operations of two tensors, element by element; matrix products and layers are none of them.
 _PAIRWISE = (_ATEN.add, _ATEN.sub, _ATEN.mul, _ATEN.div, _ATEN.maximum, _ATEN.minimum)
 #: Updates that are looked at; what an algorithm does in every few is done in one of them.
-_UPDATES = 10
+_UPDATES = 4
 
 
 class WatchBroadcasts:
