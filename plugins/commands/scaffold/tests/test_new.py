@@ -66,13 +66,6 @@ def test_a_readme_with_settings_says_how_their_table_is_written_anew():
     assert renewed not in render_package(names("mine"), example("loggers", ""))["README.md"]
 
 
-def test_the_readme_of_a_noise_says_what_one_on_continuous_actions_needs():
-    readme = render_package(names("mine"), example("noises", ""))["README.md"]
-    for word in ("action_size", "rlk_action_scaling.scaled", "from -1 to 1", "carry"):
-        assert word in readme
-    assert "rlk-normal-noise" in readme
-
-
 def test_the_readme_of_a_decorating_storage_says_how_one_is_registered():
     readme = render_package(names("mine"), example("storages", "decorating"))["README.md"]
     assert 'register("mine", Mine, stages=("choose",))' in readme

@@ -7,6 +7,7 @@ kept, so that a list that is changed in place is found, and nothing keeps the en
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import weakref
@@ -44,9 +45,13 @@ def note(env: Any, settings: Any = None) -> None:
     text = None if settings is None else json.dumps(settings, sort_keys=True)
     for layer in _chain(env):
         if of(layer) is None and hasattr(type(layer), "__weakref__"):
-            key = id(layer)
-            forget = weakref.ref(layer, lambda _, key=key: _NOTES.pop(key, None))  # type: ignore[misc]
-            _NOTES[key] = forget, _now(layer, text)
+            reference = weakref.ref(layer, functools.partial(_forget, id(layer)))
+            _NOTES[id(layer)] = reference, _now(layer, text)
+
+
+def _forget(key: int, _: object) -> None:
+    """Drop the note of a layer that is gone."""
+    _NOTES.pop(key, None)
 
 
 def of(layer: object) -> Made | None:
