@@ -308,3 +308,16 @@ def test_arguments_that_would_never_come_are_refused(plugin, said):
     with pytest.raises(BrokenPlugin, match=rf"^plugin 'mine' \(this program\) is broken: {said}"):
         hooks.activate(plugin(), "mine")
     assert hooks.get("mine") is None
+
+
+def test_the_second_object_of_a_class_is_refused_for_what_only_it_has():
+    def rlk_wrap_loss(run, group):
+        pass
+
+    hooks = Hooks()
+    hooks.activate(Answers("1"), "first")
+    second = Answers("2")
+    second.rlk_wrap_loss = rlk_wrap_loss
+    with pytest.raises(BrokenPlugin, match=r"Answers\.rlk_wrap_loss is not marked as a hook"):
+        hooks.activate(second, "second")
+    assert hooks.get("second") is None

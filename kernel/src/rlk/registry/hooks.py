@@ -14,7 +14,7 @@ import pluggy
 from rlk.errors import BrokenPlugin, UnknownName
 from rlk.hookspecs import Specs, is_lifecycle
 from rlk.registry.answers import check_answer
-from rlk.registry.implementations import HOOKS, SEE, why_not_called, wrong_arguments
+from rlk.registry.implementations import HOOKS, SEE, fault
 
 Listener = Callable[..., Any]
 #: The hooks whose listeners are looked up once, when a run is built, and then called directly.
@@ -57,12 +57,9 @@ class Hooks:
             BrokenPlugin: if it marks a method that is not a hook, if arguments are not the hook's,
                 or if it implements no hook, so that it would have no effect.
         """
-        problem = why_not_called(plugin)
+        problem = fault(plugin)
         if problem:
-            raise BrokenPlugin(f"plugin {name!r} ({owner}) would have no effect: {problem}.")
-        problem = wrong_arguments(plugin)
-        if problem:
-            raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {problem}.")
+            raise BrokenPlugin(f"plugin {name!r} ({owner}) {problem}.")
         active = self._manager.get_name(plugin)
         if active is not None:
             raise BrokenPlugin(

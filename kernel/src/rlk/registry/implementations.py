@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
+import weakref
 from typing import Any
 
 from rlk.errors import nearest
@@ -15,6 +17,27 @@ HOOKS = [name for name in vars(Specs) if name.startswith("rlk_")]
 MARK = "rlk_impl"
 #: Where the hooks are described.
 SEE = "All hooks: help(rlk.hookspecs.Specs)"
+#: Classes whose hooks were in order: every run activates new objects of the same ones.
+_IN_ORDER: weakref.WeakSet[type] = weakref.WeakSet()
+
+
+def fault(plugin: object) -> str | None:
+    """What is wrong with an object as a plugin, as `is broken: …`, or None.
+
+    The hooks of a class are looked at once; functions that an object has of its own, always.
+    """
+    of_its_own = getattr(plugin, "__dict__", {}).values()
+    if type(plugin) in _IN_ORDER and not any(map(inspect.isroutine, of_its_own)):
+        return None
+    problem = why_not_called(plugin)
+    if problem:
+        return f"would have no effect: {problem}"
+    problem = wrong_arguments(plugin)
+    if problem:
+        return f"is broken: {problem}"
+    if not isinstance(plugin, (type, types.ModuleType)):
+        _IN_ORDER.add(type(plugin))
+    return None
 
 
 def why_not_called(plugin: object) -> str | None:
