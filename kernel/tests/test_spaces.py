@@ -115,6 +115,28 @@ def test_numbers_of_a_discrete_space_may_be_one_or_many():
     assert spaces.batched(s.Discrete(3), [2, 1])[1]
 
 
+@pytest.mark.parametrize(
+    ("space", "observation"),
+    [
+        (s.Discrete(4, start=5), 4),
+        (s.Discrete(4, start=5), [5, 9]),
+        (s.Discrete(4), 1.0),
+        (s.MultiDiscrete([2, 3], start=[1, 0]), [1, 3]),
+        (s.MultiDiscrete([2, 3], start=[1, 0]), [[1, 0], [0, 0]]),
+        (s.Dict(a=s.Discrete(2)), {"a": 2}),
+    ],
+)
+def test_numbers_that_are_none_of_a_discrete_space_are_refused(space, observation):
+    with pytest.raises(ValueError, match=r"^this agent takes .* of (Multi)?Discrete\(.*\), got "):
+        spaces.batched(space, observation)
+
+
+def test_the_first_and_last_number_of_a_discrete_space_are_observations():
+    assert spaces.batched(s.Discrete(4, start=5), [5, 8])[1]
+    ends = np.uint8([[1, 0], [2, 2]])
+    assert spaces.batched(s.MultiDiscrete([2, 3], start=[1, 0]), ends)[0] is ends
+
+
 def test_a_dict_is_batched_as_a_whole():
     space = s.Dict({"a": s.Box(-1, 1, (3,)), "b": s.Discrete(2)})
     found, was_batched = spaces.batched(space, {"a": np.zeros(3), "b": 1})

@@ -178,12 +178,14 @@ def batched(space: Space, observation: Any) -> tuple[Any, bool]:
     For a nested space, the observation may be nested or already flat.
 
     Raises:
-        ValueError: if its shape fits neither one observation nor a batch of them.
+        ValueError: if its shape fits neither one observation nor a batch of them, or if a number
+            is none of a discrete space.
     """
     if isinstance(space, spaces.Dict):
         return _batched_parts(space, observation)
     _refuse_info(observation)
     array, shape = np.asarray(observation), space.shape or ()
+    _refuse_other_numbers(space, array)
     if array.shape == shape:
         return array[None], False
     if array.shape[1:] == shape and array.ndim > 0:
@@ -203,6 +205,23 @@ def _refuse_info(observation: Any) -> None:
             "an observation of this agent is the first of the two that env.reset() returns: "
             "observation, info = env.reset()"
         )
+
+
+def _refuse_other_numbers(space: Space, array: Array) -> None:
+    """ValueError for numbers that are none of a discrete space: they choose a column of ones."""
+    if isinstance(space, spaces.Discrete):
+        sizes: Any = space.n
+    elif isinstance(space, spaces.MultiDiscrete):
+        sizes = space.nvec
+    else:
+        return
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"this agent takes whole numbers of {space}, got {array.dtype}")
+    counted = array - space.start
+    if array.shape[array.ndim - np.ndim(sizes) :] == np.shape(sizes) and (
+        np.any(counted < 0) or np.any(counted >= sizes)
+    ):
+        raise ValueError(f"this agent takes observations of {space}, got {array.tolist()}")
 
 
 def _batched_parts(space: spaces.Dict, given: Any) -> tuple[dict[str, Any], bool]:
