@@ -97,6 +97,9 @@ class Agent:
 
         Returns:
             Why training ended early, or None.
+
+        Raises:
+            NotFinite, EnvironmentFailed, RlkError: as `learn`.
         """
         timesteps = checked_timesteps(timesteps, "learn_until")
         for sentence in self.spec.lost:
@@ -188,7 +191,10 @@ class Agent:
         put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
-        """Write the model and return its path, with the serializer's suffix (`.zip`) added."""
+        """Write the model and return its path, with the serializer's suffix (`.zip`) added.
+
+        If that fails, a file that was there before stays as it is, and OSError is raised.
+        """
         return saved_files.save(self.run, Path(path))
 
     def save_checkpoint(self, path: Place, *, replay: bool = True) -> Path:
@@ -224,6 +230,9 @@ class Agent:
         """Restore a saved state, and return this agent, which is closed if that fails.
 
         Afterwards `differs` says what differs from the saved run.
+
+        Raises:
+            BadFile: if the state does not fit this agent.
         """
         try:
             self.differs = [*self.spec.notes, *self.spec.lost, *checkpoint.restore(self.run, state)]

@@ -251,10 +251,10 @@ class Optimiser:
 
 def _detached(loss: Loss) -> Loss:
     """A loss without its graph, so that nothing keeps it alive."""
-    return Loss(
+    return loss._replace(
         value=loss.value.detach(),
         distribution=None if loss.distribution is None else loss.distribution.detach(),
-        accept=loss.accept,
+        prediction=None if loss.prediction is None else loss.prediction.detach(),
         metrics=_detached_values(loss.metrics),
         outputs=_detached_values(loss.outputs),
     )

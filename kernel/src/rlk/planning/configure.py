@@ -52,7 +52,8 @@ def _is_meant_for(choice: Choice, owner: str, has_it: bool, setting: Setting) ->
 
     Below the component's own name it always is. Below its slot, the component may lack it
 
-    - if several share the slot, because it may be another one's (`check_keys` handles those);
+    - if several share the slot, because it may be another one's (one that nobody has is refused
+      by `refuse_misplaced_settings`);
     - if it is a proposal: `policy.act_fun` of an algorithm is for the policy that it expects.
 
     A user's `policy.act_fun`, however, is meant for any policy, and a policy without that setting

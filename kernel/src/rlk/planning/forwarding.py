@@ -1,13 +1,13 @@
 """Settings of the algorithm that are also settings of other components (`Component.forwards`).
 
-`buffer_size` of an algorithm, `replay.size` and `storage.size` are keys of one setting. The value
-with the highest rank under any of them counts, and is put under all of them:
+`buffer_size` of an algorithm, `replay.buffer_size` and `storage.buffer_size` are keys of one
+setting. The value with the highest rank under any of them counts, and is put under all of them:
 
-    what is set                                               the size of the replay
-    nothing                                                   the value in the algorithm's config
-    `buffer_size=7` by the user                               7
-    `buffer_size=7` by a preset, `replay.size=8` by the user  8
-    `buffer_size=7` and `replay.size=8` by the user           refused
+    what is set                                                      the size of the replay
+    nothing                                                          as in the algorithm's config
+    `buffer_size=7` by the user                                      7
+    `buffer_size=7` by a preset, `replay.buffer_size=8` by the user  8
+    `buffer_size=7` and `replay.buffer_size=8` by the user           refused
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Shared:
     """One setting that the algorithm and another component of the run both have."""
 
     names: list[str]  #: the algorithm's names for it, `buffer_size`; the first has the default
-    target: str  #: its key below the component's own name, `replay.size`
+    target: str  #: its key below the component's own name, `replay.buffer_size`
     keys: list[str]  #: the target, and the keys below the component's alias and slot
 
 

@@ -27,7 +27,7 @@ class Rank(enum.IntEnum):
     FILE = 4  #: a SPEC.toml, a saved plan, or a recipe
     USER = 5  #: the command line, or keywords
     #: Derived by planning from all others, so that every key of one setting has the same value:
-    #: after the user's `buffer_size=7`, `replay.size` is 7 even if a preset sets it.
+    #: after the user's `buffer_size=7`, `replay.buffer_size` is 7 even if a preset sets it.
     DERIVED = 6
 
 

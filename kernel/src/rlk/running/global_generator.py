@@ -71,7 +71,10 @@ class _Lender:
             return loan
 
     def _place(self, at_once: bool) -> int:
-        """Where a new loan belongs: last if at once, else above those of its thread, else first."""
+        """Where a new loan belongs: at the top if at once, else just above those of its thread.
+
+        A thread that has none is put at the bottom: those that asked earlier go before it.
+        """
         threads = [loan.thread for loan in self._loans]
         if at_once:
             return len(threads)
@@ -92,7 +95,10 @@ class _Lender:
                 _default().set_state(self._of_program)
 
     def forget_other_threads(self) -> None:
-        """In a forked process: only the thread that forked is there."""
+        """In a forked process: only the thread that forked is there.
+
+        If another one had the generator, nobody can give it back: it stays as it is.
+        """
         self.lock = threading.RLock()
         mine = [loan for loan in self._loans if loan.thread == _this_thread()]
         self._loans = mine if mine and mine[-1] is self._loans[-1] else []

@@ -126,7 +126,10 @@ class GSDE(Distribution):
         return formulas.entropy(log_std)
 
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
-        """KL(parameters || other), float [...]: that of the Gaussians, which squashing keeps."""
+        """KL(parameters || other), float [...].
+
+        It is that of the Gaussians: an invertible map such as squashing does not change it.
+        """
         return formulas.divergence(self._gaussian(parameters), self._gaussian(other))
 
     def gaussian(self, parameters: Tensor) -> Tensor:

@@ -75,7 +75,10 @@ class SquashedGaussian(Distribution):
         return self._squashed.entropy(*self._split(parameters))
 
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
-        """KL(parameters || other), float [...]: that of the Gaussians, which squashing keeps."""
+        """KL(parameters || other), float [...].
+
+        It is that of the Gaussians: an invertible map such as squashing does not change it.
+        """
         return formulas.divergence(self._split(parameters), self._split(other))
 
     def gaussian(self, parameters: Tensor) -> Tensor:

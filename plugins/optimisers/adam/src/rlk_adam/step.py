@@ -46,7 +46,7 @@ class Adam:
             else:
                 self._move_traced(gradient, norm, taken.to(torch.float32))
         metrics = {**loss.metrics, "grad_norm": norm}
-        return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
+        return loss._replace(metrics=metrics)
 
     def _scale(self, norm: Tensor) -> Tensor:
         """The divisor of the gradient, at least 1."""

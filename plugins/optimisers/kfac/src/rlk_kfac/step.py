@@ -46,9 +46,9 @@ class Kfac:
     def __init__(self, group: Group, config: KfacConfig | None = None) -> None:
         if "log_likelihood" not in group.options:
             raise PlanError(
-                f"{TITLE} needs the likelihood of what the model says, which this algorithm does "
-                f"not give its group {group.name!r}. Use --optimiser adam, or an on-policy "
-                "algorithm."
+                f"{TITLE} needs a likelihood of actions and values (the option `log_likelihood`), "
+                f"and this algorithm declares none for its group {group.name!r}. Use --optimiser "
+                "adam, or an on-policy algorithm."
             )
         self.group, self.config = group, config or KfacConfig()
         self.likelihood: Callable[..., Tensor] = group.options["log_likelihood"]
@@ -75,12 +75,12 @@ class Kfac:
             scale = self._move(float(norm))
         figures = {"grad_norm": norm, "step_scale": norm.new_tensor(scale)}
         metrics = {**loss.metrics, **figures}
-        return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
+        return loss._replace(metrics=metrics)
 
     def _batch_factors(self, loss: Loss, products: list[Product]) -> dict[Key, Pair]:
         if loss.distribution is None:
             raise RlkError(
-                f"{TITLE}: the loss says nothing of the action distribution. Return "
+                f"{TITLE}: the loss returns no action distribution. Return "
                 "Loss(value, distribution=parameters)."
             )
         likelihood = self.likelihood(loss.distribution, loss.prediction, self.config.vf_fisher_coef)

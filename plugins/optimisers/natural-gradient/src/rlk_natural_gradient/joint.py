@@ -21,8 +21,8 @@ def joint(loss: Loss) -> Tensor:
     """
     if loss.distribution is None:
         raise RlkError(
-            "optimiser 'natural-gradient' (rlk-natural-gradient): the loss says nothing of the "
-            "action distribution. Return Loss(value, distribution=parameters)."
+            "optimiser 'natural-gradient' (rlk-natural-gradient): the loss returns no action "
+            "distribution. Return Loss(value, distribution=parameters)."
         )
     if loss.prediction is None:
         return loss.distribution

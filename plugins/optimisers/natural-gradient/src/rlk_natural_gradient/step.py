@@ -52,7 +52,7 @@ class NaturalGradient:
         if objective.agree(0.0 < float(norm) < math.inf) and objective.accepts(loss):
             full = self._full_step(objective, loss, gradient)
             metrics |= self._line_search(objective, loss, full)
-        return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
+        return loss._replace(metrics=metrics)
 
     def _full_step(self, objective: Objective, loss: Loss, gradient: Tensor) -> Tensor:
         """-sqrt(2 max_kl / s^T F s) s with F s = g, float [P]; the models' best step."""

@@ -44,7 +44,7 @@ class RMSProp:
                 taken = taken & loss.accept
             self._move_without_branch(gradient, norm, taken)
         metrics = {**loss.metrics, "grad_norm": norm}
-        return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
+        return loss._replace(metrics=metrics)
 
     def _move_on_cpu(self, gradient: Tensor, norm: float) -> None:
         """Five passes over the group; clipping scales their factors instead of the gradient."""

@@ -38,11 +38,11 @@ class Distribution(Protocol):
 
     @abstractmethod
     def sample(self, parameters: Tensor, noise: Tensor) -> Tensor:
-        """The actions for these parameters and this noise."""
+        """Actions [..., *shape] for parameters [..., P] and the noise of as many."""
 
     @abstractmethod
     def mode(self, parameters: Tensor) -> Tensor:
-        """The most likely action."""
+        """The action without noise, [..., *shape]: the most likely one, or the median."""
 
     @abstractmethod
     def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:

@@ -27,8 +27,9 @@ def logged_advantages(run: Run, rollout: Rollout, gamma: float, lam: float) -> A
 def advantages(
     rollout: Rollout, policy: Policy, gamma: float, lam: float, device: Any = "cpu"
 ) -> Array:
-    """Generalised advantages of T steps in N environments, float32 [T, N]; returns are + value.
+    """Generalised advantages of T steps in N environments, float32 [T, N].
 
+    The return of a step is its advantage plus its stored value.
     A truncated episode bootstraps from the value of its final observation, a terminated one from 0
     (see `gae.py`). A recurrent policy values each observation with the state of its own episode.
 

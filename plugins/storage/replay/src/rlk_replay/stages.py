@@ -58,9 +58,10 @@ class Stages:
         return {_name(each): each.state_dict() for each in self.decorators}
 
     def load_state_dict(self, state: State) -> None:
-        """Load the result of `state_dict`; for a decorator without a state, everything is new.
+        """Load the result of `state_dict`; a decorator without a saved state begins anew.
 
-        If this is the one that chooses, so it is for those with variants, which they offer to it.
+        If that is the one that chooses, decorators with variants begin anew as well, because they
+        have to offer their variants to it again.
         """
         begin = [each for each in self.decorators if _name(each) not in state]
         if self.owner["choose"] in begin:
