@@ -24,6 +24,14 @@ def test_an_array_is_finite_if_every_number_is(values, expected):
     assert finite(np.array(values, np.float32)) is expected
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [([1e38, 2.0], True), ([3e38, 3e38], True), ([1e39, 2.0], False), ([1e39, -1e39], False)],
+)
+def test_what_no_float32_can_hold_is_not_finite(values, expected):
+    assert finite(np.array(values, np.float64)) is expected
+
+
 def test_only_floating_point_observations_are_looked_at():
     assert finite_check(s.Discrete(3))(np.array([1]))
     assert finite_check(IMAGE)(np.zeros((1, 4, 5, 3), np.uint8))

@@ -213,6 +213,14 @@ def test_the_density_of_the_environments_actions_is_that_of_the_space(two):
     assert two.env_log_prob(given, tensor([[0.5, 0.6]])).item() == -math.inf
 
 
+def test_a_space_that_is_wider_than_its_numbers_reach():
+    wide, broad = Beta(gym.spaces.Box(-4e4, 4e4, (1,), np.float16)), torch.zeros(1, 2)
+    assert wide.own_action(tensor([[2e4]])).tolist() == [[0.75]]
+    found = wide.env_log_prob(broad, tensor([[0.0]]))
+    expected = wide.log_prob(broad, tensor([[0.5]])).item() - math.log(8e4)
+    assert found.item() == pytest.approx(expected)
+
+
 def test_a_space_without_a_bound_is_refused():
     with pytest.raises(PlanError, match=r"a bound is infinite.*RescaleAction"):
         Beta(gym.spaces.Box(-np.inf, 1.0, (1,), np.float32))

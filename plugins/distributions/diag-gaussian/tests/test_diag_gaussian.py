@@ -55,6 +55,13 @@ def test_divergence_by_hand(two):
     assert found.item() == pytest.approx(math.log(2.0) + 0.25 - 0.5, abs=1e-6)
 
 
+def test_divergences_of_tiny_spreads(two):
+    one = tensor([[0.0, 0.0, -60.0, -60.0]])
+    assert two.kl(one, one).item() == 0.0
+    found = two.kl(one + tensor([[0.0, 0.0, 1.0, 0.0]]), one)
+    assert found.item() == pytest.approx(-1.0 + 0.5 * math.exp(2.0) - 0.5, abs=1e-4)
+
+
 def test_a_sample_is_the_mean_and_the_noise_times_the_spread(two):
     found = two.sample(parameters([1.0, -1.0], [2.0, 0.5]), tensor([[0.5, -2.0]]))
     assert found[0].tolist() == pytest.approx([2.0, -2.0])

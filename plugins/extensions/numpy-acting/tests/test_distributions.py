@@ -81,6 +81,20 @@ def test_a_log_prob_is_that_of_the_action_and_not_of_the_clipped_one():
     assert log_prob.item() == pytest.approx(-np.log(2.0 * np.pi), abs=1e-6)
 
 
+@pytest.mark.parametrize("name", ["diag-gaussian", "gsde"])
+def test_a_log_prob_is_that_of_the_rounded_action(name):
+    """A float32 of 1000 has steps of 6e-5; the spread is 2.5e-3."""
+    distribution = DiagGaussian(BOX) if name == "diag-gaussian" else gsde()
+    parameters = np.full((1000, distribution.parameter_size), np.log(2.5e-3), np.float32)
+    if name == "gsde":
+        parameters = np.exp(parameters)
+    parameters[:, :2] = 1000.0
+    noise = distribution.noise(np.random.default_rng(0), 1000)
+    action, log_prob = distribution_of(distribution).sample_with_log_prob(parameters, noise)
+    wanted = distribution.log_prob(torch.from_numpy(parameters), torch.from_numpy(action))
+    np.testing.assert_allclose(log_prob, wanted.numpy(), atol=1e-4)
+
+
 def test_an_option_that_a_choice_lacks_is_never_taken():
     formulas = distribution_of(MADE["multi-categorical"])
     low = np.full((1, 5), -1e6, np.float32)

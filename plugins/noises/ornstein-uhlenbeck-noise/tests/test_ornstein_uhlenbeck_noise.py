@@ -224,6 +224,18 @@ def test_a_run_takes_the_object(rlk_make):
     assert agent.plan.algorithm.config.action_noise == noise.as_setting()
 
 
+def test_a_process_that_does_not_return_to_its_mean_is_refused_while_planning():
+    def planned(theta):
+        given = {"ornstein-uhlenbeck-noise.theta": theta, "ornstein-uhlenbeck-noise.dt": 1.0}
+        return resolve(
+            Kernel(), make_spec("td3", {"plugins": ["ornstein-uhlenbeck-noise"], **given})
+        )
+
+    assert planned(2.0)
+    with pytest.raises(PlanError, match=r"noise.* has theta=2.1 and dt=1.0: .* Choose at most 2"):
+        planned(2.1)
+
+
 @pytest.mark.parametrize("given", [{"initial_noise": [0.1, 0.2, 0.3]}, {"sigma": [0.1, 0.1]}])
 def test_what_does_not_fit_the_actions_is_refused_while_planning(given):
     settings = {f"ornstein-uhlenbeck-noise.{key}": value for key, value in given.items()}

@@ -27,11 +27,18 @@ def finite_check(space: spaces.Space[Any]) -> Callable[[Any], bool]:
 
 
 def finite(array: Array) -> bool:
-    """Whether a float array holds no NaN or infinity.
+    """Whether a float array holds no NaN or infinity, and nothing that is infinite as a float32.
 
     A sum is finite only if every term is; if the sum itself overflows, every number is checked.
     """
-    return math.isfinite(np.add.reduce(array, axis=None)) or bool(np.isfinite(array).all())
+    total = np.add.reduce(array, axis=None, dtype=np.float32)
+    return math.isfinite(total) or not _not_finite(array).any()
+
+
+def _not_finite(array: Array) -> Array:
+    """Where storages and policies, which have float32, would have NaN or infinity; bool."""
+    with np.errstate(over="ignore"):
+        return ~np.isfinite(array.astype(np.float32))
 
 
 def name_bad(
@@ -57,13 +64,15 @@ def name_bad(
     )
     for name, values in {**parts, **({} if reward is None else {"reward": reward})}.items():
         array = np.asarray(values)
-        if not np.issubdtype(array.dtype, np.floating) or np.isfinite(array).all():
+        if not np.issubdtype(array.dtype, np.floating) or not _not_finite(array).any():
             continue
-        first, *place = map(int, np.argwhere(~np.isfinite(array))[0])
+        first, *place = map(int, np.argwhere(_not_finite(array))[0])
         which = first if env is None else env
         shown = "" if action is None else f" after action {np.asarray(action)[first]!r}"
+        found = array[first, *place]
+        too_large = " (too large for a float32)" if np.isfinite(found) else ""
         raise NotFinite(
-            f"environment {which} ({run.plan.env.name}) gave {array[first, *place]} in "
+            f"environment {which} ({run.plan.env.name}) gave {found}{too_large} in "
             f"{name}{place or ''} at timestep {run.timesteps}{shown}.\nNothing of this "
             "step was stored. Mend the environment, or wrap it to clip what it returns."
         )

@@ -45,10 +45,11 @@ class Beta(Distribution):
         self.action = Field((self.size,), "float32")
         self._scaled = scaled(action_space)
         middle, half = middle_and_half(action_space)
+        width = 2.0 * half.astype(np.float64)  # that of a large float16 Box is no float16
         self._low = torch.as_tensor(middle - half, dtype=torch.float32)
         self._middle = torch.as_tensor(middle, dtype=torch.float32)
-        self._width = torch.as_tensor(2 * half, dtype=torch.float32)
-        self._divisor = torch.as_tensor(divisor(2 * half), dtype=torch.float32)
+        self._width = torch.as_tensor(width, dtype=torch.float32)
+        self._divisor = torch.as_tensor(divisor(width), dtype=torch.float32)
         bounds = np.stack([action_space.low, action_space.high])
         self._bounds = torch.as_tensor(bounds, dtype=torch.float32)
 

@@ -27,8 +27,9 @@ def entropy(log_std: Tensor) -> Tensor:
 def divergence(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> Tensor:
     """KL(one || other) of two pairs (mean, log std), float [...].
 
-    The sum over D of log(s2/s1) + (s1^2 + (m1 - m2)^2) / (2 s2^2) - 1/2.
+    The sum over D of log(s2/s1) + ((s1/s2)^2 + ((m1 - m2)/s2)^2) / 2 - 1/2. As quotients, the
+    squares of tiny deviations are neither 0 nor infinite.
     """
     (m1, l1), (m2, l2) = one, other
-    spread = ((2 * l1).exp() + (m1 - m2).square()) * (-2 * l2).exp()
+    spread = (2 * (l1 - l2)).exp() + ((m1 - m2) * (-l2).exp()).square()
     return (l2 - l1 + 0.5 * spread - 0.5).sum(-1)

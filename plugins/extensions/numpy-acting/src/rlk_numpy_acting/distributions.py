@@ -138,8 +138,10 @@ def _diag_gaussian(distribution: DiagGaussian) -> NumpyDistribution:
         return action
 
     def sample_with_log_prob(parameters: Array, noise: Array) -> tuple[Array, Array]:
-        density = 0.5 * noise * noise + parameters[:, size:] + HALF_LOG_2PI
-        return sample(parameters, noise), -density.sum(1)
+        action, log_std = sample(parameters, noise), parameters[:, size:]
+        scaled = (action - parameters[:, :size]) * np.exp(-log_std)  # the noise, but for rounding
+        density = 0.5 * scaled * scaled + log_std + HALF_LOG_2PI
+        return action, -density.sum(1)
 
     def mode(parameters: Array) -> Array:
         return parameters[:, :size].copy()
@@ -191,13 +193,12 @@ def _gsde(distribution: GSDE) -> NumpyDistribution:
 
     def sample_with_log_prob(parameters: Array, noise: Array) -> tuple[Array, Array]:
         parts, mean = weighted(parameters), parameters[:, :size]
-        added = (parts * noise).sum(1)
+        action = stored = mean + (parts * noise).sum(1)
         variance = (parts * parts).sum(1) + EPSILON
-        action = mean + added
         if squashes:
             action = np.tanh(action)
             stored = _unsquashed(action)
-            added = stored - mean
+        added = stored - mean
         density = 0.5 * (added * added / variance + np.log(variance)) + HALF_LOG_2PI
         if squashes:
             density += _log_derivative(stored)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlk.abilities import beginning
+from rlk.errors import PlanError
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk.spaces import action_size
@@ -21,11 +22,18 @@ class OrnsteinUhlenbeckNoise:
     """Adds the process to the actions of an actor, in -1 to 1, and clips.
 
     Raises:
-        PlanError: if a setting has another number of values than an action, or a bound is infinite.
+        PlanError: if a setting has another number of values than an action, a bound is infinite, or
+            the process would not return to its mean.
     """
 
     def __init__(self, run: Any, config: OrnsteinUhlenbeckNoiseConfig | None = None) -> None:
         self.run, self.config = run, config or OrnsteinUhlenbeckNoiseConfig()
+        theta, dt = self.config.theta, self.config.dt
+        if theta * dt > 2.0:
+            raise PlanError(
+                f"{WHOSE} has theta={theta} and dt={dt}: a step of theta * dt = {theta * dt} times "
+                "the distance goes further beyond the mean every time. Choose at most 2."
+            )
         size = action_size(run.action_space)
         self.mean = per_dimension(WHOSE, "mean", self.config.mean, size)
         self.sigma = per_dimension(WHOSE, "sigma", self.config.sigma, size)
