@@ -97,6 +97,18 @@ def test_a_component_is_put_where_its_kind_belongs(planned):
     assert [choice.name for choice in (*plan.wrappers, *plan.callbacks)] == ["wraps", "watches"]
 
 
+def test_two_plugins_of_one_name_are_refused_unless_they_are_the_same(planned):
+    one, other = (
+        Component(name="mine", kind="wrappers", factory=factory)
+        for factory in (lambda env: env, lambda env: env)
+    )
+    assert [choice.name for choice in planned(one, one).wrappers] == ["mine"]
+    with pytest.raises(
+        PlanError, match=r"two plugins have the name 'mine' \(passed as object; pas"
+    ):
+        planned(one, other)
+
+
 def test_a_component_that_does_not_say_its_kind_is_refused(planned):
     with pytest.raises(PlanError, match=r"'wraps' does not say its kind.*kind='wrappers'"):
         planned(Component(name="wraps", factory=lambda env: env))

@@ -130,7 +130,25 @@ class Draft:
         raise PlanError(f"{entry.title} is not part of a run that --plugin puts in{hint}.")
 
     def _with_choice(self, choice: Choice) -> Draft:
-        """With a member of a list, or a decorator, unless it was put in already."""
-        if choice.name in self.plugins:
+        """With a member of a list, or a decorator, unless it was put in already.
+
+        Raises:
+            PlanError: for another one of the same name.
+        """
+        other = self.plugins.get(choice.name)
+        if other is None:
+            return attrs.evolve(self, plugins={**self.plugins, choice.name: choice})
+        if _are_the_same(choice, other):
             return self
-        return attrs.evolve(self, plugins={**self.plugins, choice.name: choice})
+        raise PlanError(
+            f"two plugins have the name {choice.name!r} ({other.owner}; {choice.owner}): "
+            "their settings could not be told apart. Rename one, or pass it as "
+            f"rlk.Component(name='another-name', kind={choice.kind!r}, factory=…)."
+        )
+
+
+def _are_the_same(one: Choice, other: Choice) -> bool:
+    """Whether one component was chosen twice; what comes from a place may be loaded twice."""
+    if one.dist != other.dist or one.dist != PASSED:
+        return one.dist == other.dist
+    return one.component.factory is other.component.factory

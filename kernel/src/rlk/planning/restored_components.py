@@ -6,6 +6,7 @@ that name. So such a name is only compared with the components that are passed n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -36,6 +37,28 @@ def restore_algorithm(
     raise _missing(saved)
 
 
+def in_saved_order(
+    components: Iterable[SavedComponent], plugins: Iterable[Any], registries: Registries
+) -> list[Any]:
+    """The plugins of a saved plan in its order: wrappers nest as they did.
+
+    Installed ones are there by their names, others as they are passed now. What is passed for the
+    first time comes last.
+    """
+    passed = [(_name(plugin, registries), plugin) for plugin in plugins]
+    ordered: list[Any] = []
+    for saved in components:
+        if saved.slot == "algorithm" or saved.fills_slot:
+            continue
+        if not saved.is_external:
+            ordered.append(saved.name)
+            continue
+        again = [at for at, (name, _) in enumerate(passed) if _is_called(saved, name)]
+        if again:
+            ordered.append(passed.pop(again[0])[1])
+    return [*ordered, *(plugin for _, plugin in passed)]
+
+
 def refuse_missing_components(
     components: Iterable[SavedComponent],
     plugins: Iterable[Any],
@@ -57,7 +80,7 @@ def refuse_missing_components(
     missing = [
         saved
         for saved in wanted
-        if saved.slot not in changes and _without_number(saved) not in passed
+        if saved.slot not in changes and not any(_is_called(saved, name) for name in passed)
     ]
     if missing:
         raise _missing(*missing, environment=place_of_saved(environment, registries))
@@ -77,10 +100,10 @@ def _name(plugin: Any, registries: Registries) -> str | None:
     return find_entry(name, None, registries).component().name
 
 
-def _without_number(saved: SavedComponent) -> str:
-    """The name without the number that objects with hooks have in a plan."""
+def _is_called(saved: SavedComponent, name: str | None) -> bool:
+    """Whether a plugin of that name is it again; objects with hooks have a number in a plan."""
     is_object = saved.dist == PASSED and saved.slot == "extension"
-    return saved.name.rpartition("-")[0] if is_object else saved.name
+    return name == saved.name or (is_object and name == re.sub(r"-\d+$", "", saved.name))
 
 
 def _missing(*missing: SavedComponent, environment: str | None = None) -> PlanError:

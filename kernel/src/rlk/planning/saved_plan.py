@@ -15,7 +15,11 @@ from rlk import settings
 from rlk.planning.lost_settings import LostSettings, lost_settings
 from rlk.planning.plan import SAVED, Plan
 from rlk.planning.present_components import present_components
-from rlk.planning.restored_components import refuse_missing_components, restore_algorithm
+from rlk.planning.restored_components import (
+    in_saved_order,
+    refuse_missing_components,
+    restore_algorithm,
+)
 from rlk.planning.restored_environment import restore_environment
 from rlk.planning.saved_records import SavedComponent, SavedPlan
 from rlk.planning.select import JOINED
@@ -118,7 +122,10 @@ def spec_of(
         **lost.kept,
         **restore_environment(saved.env, env, changes, registries),
         "preset": "none",  # its values are among the settings
-        "plugins": [*_left_out(saved, registries), *_named(present.components), *plugins],
+        "plugins": [
+            *_left_out(saved, registries),
+            *in_saved_order(present.components, plugins, registries),
+        ],
     }
     before = make_spec(algo, given, origin=SAVED)
     origins = {**before.origins, **_origins(present.components)}
@@ -149,12 +156,6 @@ def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
     """The components that the user had left out, so that they do not come back by themselves."""
     installed = {entry.name for registry in registries for entry in registry}
     return [f"no:{name}" for name in saved.refused if name in installed]
-
-
-def _named(components: Iterable[SavedComponent]) -> list[str]:
-    """The components that are put in as plugins, by their names."""
-    named = [one for one in components if one.slot != "algorithm" and not one.fills_slot]
-    return [one.name for one in named if not one.is_external]
 
 
 def _origins(components: Iterable[SavedComponent]) -> dict[str, str]:
