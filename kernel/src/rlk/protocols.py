@@ -126,11 +126,17 @@ class Decorator(Stateful, Protocol):
     """Takes over some of the sampling stages of a base storage, with one method for each stage.
 
     They are `choose(n)`, `window(index, length)`, `relabel(window)` and `fold(window)`; the README
-    of `replay` has the details.
+    of `replay` has the details, and `offered(index)`, which a decorator that chooses may have.
     """
 
     def open(self, base: Any, schema: Schema) -> None: ...
-    def added(self, slots: Array) -> None: ...  #: by the base's `add`: slots of new transitions
+    def added(self, slots: Array) -> None:
+        """There are new transitions in these slots, int64: those of the step just added, [N].
+
+        They are all that are stored, 0 to `len(base) - 1`, where the decorator joins later, or its
+        state is not restored.
+        """
+
     def feedback(self, batch: Batch, update: Update) -> None: ...
 
 

@@ -9,8 +9,8 @@ class Combined:  # takes the stage `choose` of the storage beneath, and leaves i
     def open(self, base, schema):
         self.base, self.newest = base, np.empty(0, np.int64)
 
-    def added(self, slots):  # from the number of slots on, they are variants of older steps
-        self.newest = slots if slots[0] < self.base.slots else self.newest
+    def added(self, slots):
+        self.newest = slots
 
     def choose(self, n):
         index, weight = self.base.choose(n)

@@ -85,6 +85,15 @@ class FirstAndLast(Takes):
         return np.array([0, len(self.base) - 1]), np.array([0.25, 0.75], np.float32)
 
 
+class FirstAndLastAsOffered(FirstAndLast):
+    def __init__(self) -> None:
+        super().__init__()
+        self.offers: list[Any] = []
+
+    def offered(self, index: Array) -> None:
+        self.offers.append(index.tolist())
+
+
 class TwoSteps(Takes):
     """n-step as a plugin would write it: takes `window` and `fold`."""
 
@@ -313,11 +322,17 @@ def test_variants_are_chosen_as_often_as_the_transition_itself() -> None:
 
 
 def test_an_offer_of_variants_reaches_who_chooses_and_nobody_else() -> None:
-    chooses, relabels = FirstAndLast(), ObservationOfTheEnd()
+    chooses, relabels = FirstAndLastAsOffered(), ObservationOfTheEnd()
     storage = decorated(filled(2), chooses, relabels)
     storage.offer(np.array([100, 101]))
-    assert chooses.told == [[0, 1], [100, 101]]
-    assert relabels.told == [[0, 1]]
+    assert chooses.offers == [[100, 101]]
+    assert chooses.told == relabels.told == [[0, 1]]
+
+
+def test_what_chooses_need_not_hear_of_offers() -> None:
+    chooses = FirstAndLast()
+    decorated(filled(2), chooses, ObservationOfTheEnd()).offer(np.array([100, 101]))
+    assert chooses.told == [[0, 1]]
 
 
 def test_decorators_are_told_of_new_transitions_and_of_updates() -> None:

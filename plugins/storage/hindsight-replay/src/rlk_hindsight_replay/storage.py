@@ -114,16 +114,18 @@ class HindsightReplay:
 
     def added(self, slots: Array) -> None:
         """Gives goals to episodes that have ended, as shown by the next one's beginning."""
-        base = self._base
         if not self._stay:
             return
-        chosen = self._table()
-        chosen[:, slots] = -1
-        if len(slots) > self._schema.n_envs:  # everything stored: this decorator joined later
-            self._offer(slots[base.is_over(slots)])
-            return
-        if len(base) == self._schema.n_envs:
-            return
+        self._table()[:, slots] = -1
+        one_step = self._schema.n_envs
+        if len(slots) > one_step:  # everything stored: this decorator joined later
+            self._offer(slots[self._base.is_over(slots)])
+        elif len(self._base) > one_step:
+            self._offer_ended(slots)
+
+    def _offer_ended(self, slots: Array) -> None:
+        """Give goals to the episodes that ended before those that begin in these slots."""
+        base, chosen = self._base, self._table()
         ended = base.following(slots[base.steps_from_start(slots) == 0], -1)
         for last, steps in zip(ended, base.steps_from_start(ended), strict=True):
             episode = base.following(last, -np.arange(steps + 1))

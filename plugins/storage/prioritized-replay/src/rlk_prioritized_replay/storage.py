@@ -58,17 +58,21 @@ class PrioritizedReplay:
         self._variants = base.variants
         self._tree = self._make_tree(base.slots * self._variants)
 
-    def added(self, index: Array) -> None:
-        """Add new transitions, or variants of them that can be chosen from now on.
+    def added(self, slots: Array) -> None:
+        """Give new transitions the highest priority.
 
-        New transitions overwrite old ones, so their variants cannot be chosen until offered again.
+        They overwrite old ones, so their variants cannot be chosen until offered again.
         """
+        self.offered(slots)
+        if self._variants > 1:
+            others = np.arange(1, self._variants)[:, None] * self._base.slots
+            self._tree.set((slots + others).reshape(-1), 0.0)
+
+    def offered(self, index: Array) -> None:
+        """Give the highest priority to what can be chosen from now on."""
         if self._variants != self._base.variants:
             self._resize()
         self._tree.set(index, self._highest**self._config.alpha)
-        if self._variants > 1 and index[0] < self._base.slots:
-            others = np.arange(1, self._variants)[:, None] * self._base.slots
-            self._tree.set((index + others).reshape(-1), 0.0)
 
     def choose(self, n: int) -> tuple[Array, Array]:
         """Index, int64 [n], in proportion to priority^alpha; importance weights, float32 [n]."""

@@ -176,8 +176,8 @@ class Replay:
     def decorate(self, decorator: Decorator) -> None:
         """Hand over the stages that the decorator has methods for; call it after both were opened.
 
-        Transitions that are already stored are announced to it. From then on this storage calls its
-        `added` and `feedback`, and saves its state with its own.
+        If transitions are stored already, its `added` is called with the slots of all. From then on
+        this storage calls its `added` and `feedback`, and saves its state with its own.
 
         Raises:
             RlkError: if it has no stage, or one that another decorator took.
@@ -268,12 +268,17 @@ class Replay:
         return self._owner["choose"] is not self
 
     def offer(self, index: Array) -> None:
-        """Tells a prioritizing decorator that these variants (other than 0) can be chosen now.
+        """Calls `offered` of the decorator that chooses: these variants can be chosen now.
 
-        They are withdrawn by themselves when their slot is overwritten.
+        It withdraws them when their slot is overwritten. One without this method chooses among
+        variants by other means.
+
+        Args:
+            index: of variants other than 0, int64 [B].
         """
-        if self.prioritized:
-            self._owner["choose"].added(index)
+        offered = getattr(self._owner["choose"], "offered", None)
+        if offered is not None:
+            offered(index)
 
     # ---- the rest of the protocol ----------------------------------------------------------------
 
@@ -289,7 +294,7 @@ class Replay:
     def load_state_dict(self, state: State) -> None:
         """Restore the saved state bit for bit, in a storage that is open and empty.
 
-        To a decorator that has no saved state, everything stored is announced as new.
+        If a decorator has no saved state, its `added` is called with the slots of all transitions.
 
         Raises:
             RlkError: if it was saved with another size, number of environments or space.
