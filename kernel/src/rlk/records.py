@@ -73,7 +73,7 @@ class Batch:
     observation: Any  #: [B, ...], raw; a dict of tensors for a Dict space
     action: Tensor  #: flat: [B] of a Discrete space, else [B, D]
     reward: Tensor  #: float [B]; with n-step, the discounted sum
-    next_observation: Any  #: [B, ...]; with n-step, the observation n steps later
+    next_observation: Any  #: [B, ...]; with n-step, after the last summed step, at most n later
     discount: Tensor  #: float [B], gamma to the power of the steps taken; 0 where terminated
     weight: Tensor  #: float [B], importance weights; ones for a uniform storage
     index: Array  #: int64 [B], the slots the transitions came from, for `feedback`
@@ -96,7 +96,9 @@ class Update(NamedTuple):
     """What one update of an algorithm reports."""
 
     metrics: Mapping[str, Tensor]  #: 0-dim, by name; they stay tensors until somebody reads them
-    td_error: Tensor | None = None  #: float [B], for storages that keep priorities
+    td_error: Tensor | None = (
+        None  #: float [B], signed or absolute; storages use its absolute value
+    )
 
 
 class Act(NamedTuple):
