@@ -11,17 +11,17 @@ class Modes:
     """Switches a policy between acting and learning, where that makes a difference.
 
     The policy always acts in `eval()` mode, in training, predictions and evaluations; targets are
-    copies in that mode. `learns` switches it for the time of its updates.
+    copies in that mode. `set_learning` switches it for the time of its updates.
     """
 
     def __init__(self, policy: nn.Module) -> None:
         self._policy = policy.eval()
         self._differ = any(map(reads_mode, policy.modules()))
 
-    def learns(self, now: bool) -> None:
+    def set_learning(self, learning: bool) -> None:
         """Say whether it is being updated; nothing happens if no module reads the mode."""
         if self._differ:
-            self._policy.train(now)
+            self._policy.train(learning)
 
 
 def reads_mode(module: nn.Module) -> bool:

@@ -40,9 +40,9 @@ def train(run: Run, total_timesteps: int) -> str | None:
             if batches is None:
                 raise _no_batches(run)
             for batch in batches:
-                run.modes.learns(True)
+                run.modes.set_learning(True)
                 update = run.update(batch, run.optimise)
-                run.modes.learns(False)
+                run.modes.set_learning(False)
                 if not isinstance(update, Update):
                     raise _no_update(run, update)
                 run.clock.updates += 1
@@ -53,7 +53,7 @@ def train(run: Run, total_timesteps: int) -> str | None:
         if run.metrics.has_news():
             run.log()
     except BaseException as error:
-        run.modes.learns(False)
+        run.modes.set_learning(False)
         run.end("an error", error)
         raise
     run.end(reason)

@@ -11,7 +11,7 @@ from rlk_networks import Head, Linear
 from rlk_networks.actor import DistributionActor
 from rlk_on_policy.bootstrap import following_values
 from rlk_on_policy.recurrent import RecurrentActor, is_recurrent, make_actor, state_fields
-from rlk_on_policy.sequence_sizes import sequence_length, whole_environments
+from rlk_on_policy.sequence_sizes import refuse_uneven_minibatches, sequence_length
 from rlk_on_policy.sequences import sequence_epochs
 from rlk_rollout.rollout import Rollout
 from rlk_testing import NoLayers
@@ -329,7 +329,7 @@ def test_observations_that_are_dicts_stay_dicts():
 
 @pytest.mark.parametrize(("n_minibatches", "n_envs"), [(1, 1), (4, 8), (8, 8), (1, 3)])
 def test_environments_that_can_be_dealt_out_are_accepted(n_minibatches, n_envs):
-    assert whole_environments(n_minibatches, n_envs, "algorithm 'x'", "parts") is None
+    assert refuse_uneven_minibatches(n_minibatches, n_envs, "algorithm 'x'", "parts") is None
 
 
 @pytest.mark.parametrize(
@@ -341,4 +341,4 @@ def test_environments_that_can_be_dealt_out_are_accepted(n_minibatches, n_envs):
 )
 def test_environments_that_cannot_be_dealt_out_are_refused_with_what_to_type(n_envs, told):
     with pytest.raises(PlanError, match=told):
-        whole_environments(4, n_envs, "algorithm 'x'", "parts")
+        refuse_uneven_minibatches(4, n_envs, "algorithm 'x'", "parts")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlk_a2c.config import A2CConfig
-from rlk_on_policy.minibatch_sizes import two_in_each
-from rlk_on_policy.unread_epsilon import epsilon_is_read
+from rlk_on_policy.minibatch_sizes import refuse_single_transitions
+from rlk_on_policy.unread_epsilon import refuse_unread_epsilon
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -19,7 +19,7 @@ def check(config: A2CConfig, plan: Plan) -> None:
         PlanError: for such a collection, if advantages are normalised, or if the optimiser ignores
             `epsilon`.
     """
-    epsilon_is_read(plan, "epsilon")
+    refuse_unread_epsilon(plan, "epsilon")
     if config.normalize_advantage:
         told = "Use --set n_steps=2 or more, or normalize_advantage=false."
-        two_in_each(config.n_steps * plan.n_envs, 1, plan.algorithm.title, told)
+        refuse_single_transitions(config.n_steps * plan.n_envs, 1, plan.algorithm.title, told)

@@ -8,7 +8,7 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk_acer.config import ACERConfig
-from rlk_on_policy.unread_epsilon import epsilon_is_read
+from rlk_on_policy.unread_epsilon import refuse_unread_epsilon
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -37,7 +37,7 @@ def check(config: ACERConfig, plan: Plan) -> None:
                 f"{plan.algorithm.title}: {name}={value!r} has no effect without trust_region. Use "
                 "--set trust_region=true, or leave it out."
             )
-    epsilon_is_read(plan, "rprop_epsilon")
+    refuse_unread_epsilon(plan, "rprop_epsilon")
     chosen = plan.optimiser
     if "line_search" in chosen.component.reports:
         raise PlanError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlk_acktr.config import ACKTRConfig
-from rlk_on_policy.minibatch_sizes import two_in_each
+from rlk_on_policy.minibatch_sizes import refuse_single_transitions
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -19,4 +19,4 @@ def check(config: ACKTRConfig, plan: Plan) -> None:
     """
     if type(plan.action_space).__name__ == "Box":
         told = "Use --set n_steps=2 or more."
-        two_in_each(config.n_steps * plan.n_envs, 1, plan.algorithm.title, told)
+        refuse_single_transitions(config.n_steps * plan.n_envs, 1, plan.algorithm.title, told)

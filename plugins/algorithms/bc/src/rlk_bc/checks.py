@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, PlanError
-from rlk_on_policy.unread_epsilon import epsilon_is_read
+from rlk_on_policy.unread_epsilon import refuse_unread_epsilon
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -18,7 +18,7 @@ def check(config: BCConfig, plan: Plan) -> None:
     Raises:
         PlanError: for an `adam_epsilon` that the optimiser ignores.
     """
-    epsilon_is_read(plan, "adam_epsilon")
+    refuse_unread_epsilon(plan, "adam_epsilon")
 
 
 def check_expert(config: Any, plan: Plan) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
-from rlk_on_policy.minibatch_sizes import minibatches_per_epoch, two_in_each
+from rlk_on_policy.minibatch_sizes import minibatches_per_epoch, refuse_single_transitions
 from rlk_on_policy.sequence_sizes import sequence_length
 from rlk_ppo.config import PPOConfig
 
@@ -31,6 +31,8 @@ def check(config: PPOConfig, plan: Plan) -> None:
         )
     if config.normalize_advantage:
         told = "Use a larger batch_size, or --set normalize_advantage=false."
-        two_in_each(transitions, minibatches_per_epoch(transitions, config.batch_size), title, told)
+        refuse_single_transitions(
+            transitions, minibatches_per_epoch(transitions, config.batch_size), title, told
+        )
     if plan.policy.component.recurrent:
         sequence_length(config.batch_size, config.n_steps, n_envs, title)

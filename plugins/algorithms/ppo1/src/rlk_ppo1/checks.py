@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
-from rlk_on_policy.minibatch_sizes import two_in_each
-from rlk_on_policy.unread_epsilon import epsilon_is_read
+from rlk_on_policy.minibatch_sizes import refuse_single_transitions
+from rlk_on_policy.unread_epsilon import refuse_unread_epsilon
 from rlk_ppo1.config import PPO1Config
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def check(config: PPO1Config, plan: Plan) -> None:
         PlanError: if a collection is smaller than one minibatch, or has a single transition, or
             the optimiser ignores `adam_epsilon`.
     """
-    epsilon_is_read(plan, "adam_epsilon")
+    refuse_unread_epsilon(plan, "adam_epsilon")
     steps, batch_size = config.timesteps_per_actorbatch, config.optim_batchsize
     transitions = steps * plan.n_envs
     if batch_size > transitions:
@@ -32,4 +32,4 @@ def check(config: PPO1Config, plan: Plan) -> None:
             f"--set timesteps_per_actorbatch={math.ceil(batch_size / plan.n_envs)} or more."
         )
     told = "Use --set timesteps_per_actorbatch=2 or more."
-    two_in_each(transitions, 1, plan.algorithm.title, told)
+    refuse_single_transitions(transitions, 1, plan.algorithm.title, told)

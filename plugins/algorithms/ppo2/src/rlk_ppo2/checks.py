@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rlk_on_policy.minibatch_sizes import two_in_each
-from rlk_on_policy.sequence_sizes import whole_environments
+from rlk_on_policy.minibatch_sizes import refuse_single_transitions
+from rlk_on_policy.sequence_sizes import refuse_uneven_minibatches
 from rlk_ppo2.config import PPO2Config
 
 if TYPE_CHECKING:
@@ -21,11 +21,13 @@ def check(config: PPO2Config, plan: Plan) -> None:
             always 0, or if it does not divide a recurrent policy's environments evenly.
     """
     enough = math.ceil(2 * config.nminibatches / plan.n_envs)
-    two_in_each(
+    refuse_single_transitions(
         config.n_steps * plan.n_envs,
         config.nminibatches,
         plan.algorithm.title,
         f"Use --set n_steps={enough} or more, or a smaller nminibatches.",
     )
     if plan.policy.component.recurrent:
-        whole_environments(config.nminibatches, plan.n_envs, plan.algorithm.title, "nminibatches")
+        refuse_uneven_minibatches(
+            config.nminibatches, plan.n_envs, plan.algorithm.title, "nminibatches"
+        )

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
-from rlk_on_policy.minibatch_sizes import two_in_each
+from rlk_on_policy.minibatch_sizes import refuse_single_transitions
 from rlk_trpo.config import TRPOConfig
 
 if TYPE_CHECKING:
@@ -27,4 +27,6 @@ def check(config: TRPOConfig, plan: Plan) -> None:
             f"--set vf_optimiser={chosen.name} moves the value by it."
         )
     transitions = math.ceil(config.timesteps_per_batch / plan.n_envs) * plan.n_envs
-    two_in_each(transitions, 1, plan.algorithm.title, "Use --set timesteps_per_batch=2 or more.")
+    refuse_single_transitions(
+        transitions, 1, plan.algorithm.title, "Use --set timesteps_per_batch=2 or more."
+    )

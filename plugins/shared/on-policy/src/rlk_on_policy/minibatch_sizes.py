@@ -12,8 +12,8 @@ def minibatches_per_epoch(transitions: int, batch_size: int) -> int:
     return math.ceil(transitions / batch_size)
 
 
-def two_in_each(transitions: int, n_minibatches: int, title: str, told: str) -> None:
-    """Check that every minibatch of a collection has at least two advantages to compare.
+def refuse_single_transitions(transitions: int, n_minibatches: int, title: str, told: str) -> None:
+    """Refuse minibatches of a single transition: they have no two advantages to compare.
 
     Args:
         transitions: of a collection.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from rlk.errors import PlanError
 
 
-def whole_environments(n_minibatches: int, n_envs: int, title: str, setting: str) -> None:
-    """Check that the minibatches divide a rollout's environments evenly.
+def refuse_uneven_minibatches(n_minibatches: int, n_envs: int, title: str, setting: str) -> None:
+    """Refuse minibatches that do not divide a rollout's environments evenly.
 
     Args:
         title: of the algorithm, for the message. setting: its name for the number of minibatches.
 
     Raises:
-        PlanError: if they cannot.
+        PlanError: if they do not.
     """
     if n_envs % n_minibatches == 0:
         return

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 
-def epsilon_is_read(plan: Plan, name: str) -> None:
-    """Check that the optimiser reads the group's option `eps`, if a user has set it.
+def refuse_unread_epsilon(plan: Plan, name: str) -> None:
+    """Refuse a value of the group's option `eps` that the optimiser does not read.
 
     Optimisers that report `natural_gradient` divide by no root of a mean square, and ignore it.
 
