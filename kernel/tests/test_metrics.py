@@ -32,10 +32,10 @@ def test_the_last_hundred_episodes_are_kept_and_come_back(metrics):
 def test_a_row_has_the_mean_over_the_updates_since_the_last(metrics):
     push(metrics, loss=1.0, extra=5.0)
     push(metrics, loss=3.0)
-    row = metrics.row()
+    row = metrics.take_row()
     assert row["train/loss"] == 2.0 and row["train/extra"] == 5.0
     push(metrics, loss=7.0)
-    assert metrics.row()["train/loss"] == 7.0
+    assert metrics.take_row()["train/loss"] == 7.0
 
 
 def test_whoever_follows_has_means_of_their_own(metrics):
@@ -45,7 +45,7 @@ def test_whoever_follows_has_means_of_their_own(metrics):
         assert means.take() == {"loss": 1.0} and not means
         push(metrics, loss=4.0)
         metrics.read()
-        assert metrics.row()["train/loss"] == 2.5 and means
+        assert metrics.take_row()["train/loss"] == 2.5 and means
         assert means.take() == {"loss": 4.0}
     push(metrics, loss=9.0)
     metrics.read()
@@ -53,13 +53,13 @@ def test_whoever_follows_has_means_of_their_own(metrics):
 
 
 def test_a_row_without_updates_has_no_losses(metrics):
-    assert not any(tag.startswith("train/") for tag in metrics.row())
+    assert not any(tag.startswith("train/") for tag in metrics.take_row())
 
 
 def test_figures_that_were_set_are_in_the_next_row_alone(metrics):
     metrics.set("eval/mean_reward", 7)
-    assert metrics.row()["eval/mean_reward"] == 7.0
-    assert "eval/mean_reward" not in metrics.row()
+    assert metrics.take_row()["eval/mean_reward"] == 7.0
+    assert "eval/mean_reward" not in metrics.take_row()
 
 
 def test_nothing_is_read_while_updates_are_made(metrics):
@@ -79,7 +79,7 @@ def test_tensors_of_finished_updates_do_not_pile_up(metrics):
         push(metrics, loss=float(i))
         if i % 100 == 0:
             assert metrics.read() is None and metrics._unread == []
-    assert metrics.row()["train/loss"] == 1000.5
+    assert metrics.take_row()["train/loss"] == 1000.5
 
 
 def test_the_oldest_figure_that_is_not_finite_is_named(metrics):
@@ -109,7 +109,7 @@ def test_a_row_is_the_same_with_a_checkpoint_before_it():
         other.load_state_dict(first.state_dict())
         one = other if saves else first
         push(one, loss=0.4)
-        return one.row()["train/loss"]
+        return one.take_row()["train/loss"]
 
     assert rows(saves=True) == rows(saves=False)
 
@@ -170,7 +170,7 @@ def test_a_number_that_is_set_is_one(metrics):
     metrics.set("eval/success", np.float32(0.5))
     with pytest.raises(BrokenPlugin, match=r"metrics\.set gave 'high' to log as 'eval/success'"):
         metrics.set("eval/success", "high")
-    assert metrics.row()["eval/success"] == 0.5
+    assert metrics.take_row()["eval/success"] == 0.5
 
 
 @pytest.mark.parametrize("found", [None, 0.5, [("loss", torch.ones(()))]])

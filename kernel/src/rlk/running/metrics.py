@@ -176,7 +176,7 @@ class Metrics:
         """Let the next row start here: nothing that came before needs one of its own."""
         self._timesteps_at_row = self._clock.timesteps
 
-    def row(self) -> dict[str, float]:
+    def take_row(self) -> dict[str, float]:
         """The means since the last row, by Stable-Baselines3's tags, and the numbers from `set`.
 
         The next row starts from here.

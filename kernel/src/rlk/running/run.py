@@ -171,7 +171,7 @@ class Run:
 
     def log(self) -> None:
         """Make a row of metrics, and hand it to the loggers, now."""
-        row = self.metrics.row()
+        row = self.metrics.take_row()
         was_trained = "train/n_updates" in row  # since the last row; else no train/ numbers
         for tag, number in self.scheduled().items():
             if was_trained or not tag.startswith("train/"):

@@ -18,7 +18,7 @@ from rlk_n_step.storage import NStep
 from rlk_prioritized_replay.config import PrioritizedReplayConfig
 from rlk_prioritized_replay.storage import PrioritizedReplay
 from rlk_replay.config import ReplayConfig
-from rlk_replay.pool import Pool
+from rlk_replay.pool import FramePool
 from rlk_replay.ring import Ring
 from rlk_replay.stack import Stack, stack_of
 from rlk_replay.storage import Replay
@@ -311,11 +311,11 @@ def test_the_pool_grows_where_images_are_no_stacks_after_all() -> None:
 
 def test_a_still_picture_keeps_no_frame_forever() -> None:
     stack = stack_in((K, 6, 7))
-    pool = Pool(Leaf(None, stack.shape, np.dtype(np.uint8)), stack, 1, np.zeros)
+    pool = FramePool(Leaf(None, stack.shape, np.dtype(np.uint8)), stack, 1, np.zeros)
     pool.allocate(20)
     still, oldest = np.ones((1, *stack.shape), np.uint8), []
     for _ in range(100):
-        numbers, _, _ = pool.numbers([still, still], {})
+        numbers, _, _ = pool.store([still, still], {})
         oldest.append(numbers)
         pool.release(oldest[-20:][0])
     assert len(pool._frames) < 40

@@ -13,7 +13,7 @@ import numpy as np
 from rlk.protocols import State
 from rlk.records import Array, Step
 from rlk_replay.memory import Zeros
-from rlk_replay.pool import Pool
+from rlk_replay.pool import FramePool
 from rlk_replay.stack import stack_of
 from rlk_stored_steps.leaves import Leaf, observation_of, values_of
 
@@ -29,7 +29,7 @@ class Frames:
         self._leaves = leaves
         stacks = [stack_of(leaf, k) for leaf in leaves]
         self._pools = {
-            place: Pool(leaf, stack, n_envs, zeros)
+            place: FramePool(leaf, stack, n_envs, zeros)
             for place, (leaf, stack) in enumerate(zip(leaves, stacks, strict=True))
             if stack is not None
         }
@@ -47,8 +47,8 @@ class Frames:
         for pool in self._pools.values():
             pool.allocate(transitions)
 
-    def encoded(self, step: Step) -> Step:
-        """A step with numbers in the place of stacks."""
+    def store(self, step: Step) -> Step:
+        """Store the frames of a step; return it with their numbers in the place of stacks."""
         values = [
             list(values_of(self._leaves, o)) for o in (step.observation, step.next_observation)
         ]
@@ -57,7 +57,7 @@ class Frames:
         }
         for place, pool in self._pools.items():
             ended = {env: final[place] for env, final in finals.items()}
-            *found, ends = pool.numbers([value[place] for value in values], ended)
+            *found, ends = pool.store([value[place] for value in values], ended)
             for value, numbers in zip(values, found, strict=True):
                 value[place] = numbers
             for env, numbers in ends.items():

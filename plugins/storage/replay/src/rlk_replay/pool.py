@@ -36,7 +36,7 @@ _ROOM, _GROWTH = 1 / 16, 1 / 4
 _AT_A_TIME = 1024
 
 
-class Pool:
+class FramePool:
     """The frames of one array of the observations, and the frames of the latest stacks."""
 
     def __init__(self, leaf: Leaf, stack: Stack, n_envs: int, zeros: Zeros) -> None:
@@ -56,8 +56,8 @@ class Pool:
         rows = transitions + int(transitions * _ROOM) + 2 * k * n_envs if transitions else 0
         self._frames = self._zeros((rows, *self._stack.frame), self._dtype)
 
-    def numbers(self, step: Sequence[Any], finals: Mapping[int, Any]) -> tuple[Any, Any, Any]:
-        """The numbers that stand for the stacks of a step.
+    def store(self, step: Sequence[Any], finals: Mapping[int, Any]) -> tuple[Any, Any, Any]:
+        """Store the new frames of a step; return the numbers that stand for its stacks.
 
         Args:
             step: observation and next observation, [N, *shape].

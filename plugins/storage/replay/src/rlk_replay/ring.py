@@ -105,7 +105,7 @@ class Ring:
         if not time:
             self._allocate(self.capacity)
         if self._has_stacks:
-            step = self._frames.encoded(step)
+            step = self._frames.store(step)
         continues = True
         for key, store, latest, equal in self._observed:
             store[row] = step.observation if key is None else step.observation[key]
