@@ -138,7 +138,7 @@ def test_with_popart_values_stay_where_the_statistics_move(rlk_make, popart):
             return [algorithm.scale.value(net.qf(batch.observation, batch.action)) for net in nets]
 
     before = values()
-    algorithm.scale.follow(torch.linspace(-30.0, 90.0, 16))
+    algorithm.scale.update(torch.linspace(-30.0, 90.0, 16))
     assert algorithm.scale.moments[0] > 20.0
     stay = [
         torch.allclose(one, other, atol=1e-4) for one, other in zip(before, values(), strict=True)

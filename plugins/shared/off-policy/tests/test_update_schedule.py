@@ -42,14 +42,14 @@ def test_updates_wait_for_learning_starts_and_for_a_batch():
 def test_steps_of_an_episode_are_counted_as_one_collection():
     """One vector step is collected at a time; the second, third and fourth belong to the first."""
     made, clock = schedule(train_freq="1 episode", learning_starts=100)
-    anew = []
+    new = []
     for clock.timesteps, clock.episodes in ((1, 0), (2, 0), (3, 0), (4, 1), (5, 1)):
-        anew.append(made.counts_anew())
+        new.append(made.is_new_collection())
         made.updates_due(1)
-    assert anew == [True, False, False, False, True]
+    assert new == [True, False, False, False, True]
     made, _ = schedule(train_freq=4)
     for _ in range(3):
-        assert made.counts_anew()
+        assert made.is_new_collection()
         made.updates_due(1)
 
 

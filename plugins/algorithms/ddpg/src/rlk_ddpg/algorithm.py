@@ -92,7 +92,7 @@ class DDPG:
 
     def update(self, batch: Batch, optimise: Optimise) -> Update:
         target = self.q_target(batch)
-        metrics = self.scale.follow(target)
+        metrics = self.scale.update(target)
         critic = optimise("critic", self.critic_loss, batch, target)
         metrics |= critic.metrics
         metrics |= optimise("actor", self.actor_loss, batch).metrics

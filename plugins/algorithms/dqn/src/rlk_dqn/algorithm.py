@@ -34,7 +34,7 @@ class DQN:
         self.schedule = UpdateSchedule(config, run)
         self.policy = run.policy
         self.target = Target(run.parameters)
-        self.copies = TimestepInterval(config.target_network_update_freq, run.clock)
+        self.target_interval = TimestepInterval(config.target_network_update_freq, run.clock)
         learning_rate = as_schedule(config.learning_rate)
         run.group("q", learning_rate=learning_rate, max_grad_norm=config.max_grad_norm)
 
@@ -60,7 +60,7 @@ class DQN:
 
     def batches(self, storage: ReplayStorage) -> Iterator[Batch]:
         updates = self.schedule.updates_due(len(storage))
-        if updates and self.copies.passed():
+        if updates and self.target_interval.passed():
             self.target.polyak(self.config.tau)  # with tau 1, a copy
         for _ in range(updates):
             yield storage.sample(self.config.batch_size)
@@ -90,11 +90,11 @@ class DQN:
     def state_dict(self) -> State:
         return {
             "target": self.target.state_dict(),
-            "copied_at": self.copies.asked_at,
+            "copied_at": self.target_interval.asked_at,
             "schedule": self.schedule.state_dict(),
         }
 
     def load_state_dict(self, state: State) -> None:
         self.target.load_state_dict(state["target"])
-        self.copies.asked_at = int(state["copied_at"])
+        self.target_interval.asked_at = int(state["copied_at"])
         self.schedule.load_state_dict(state["schedule"])

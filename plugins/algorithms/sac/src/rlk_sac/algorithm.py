@@ -95,7 +95,7 @@ class SAC:
         run, distribution = self.run, self.distribution
         stream = rng if rng is not None else run.streams.numpy("actor")
         actor = DistributionActor(self.policy, distribution, stream, (), run.device)
-        return holding_noise(actor, distribution, stream, self.schedule.counts_anew)
+        return holding_noise(actor, distribution, stream, self.schedule.is_new_collection)
 
     def explore(self, actor: Actor) -> Actor:
         """Random actions until `learning_starts`, and afterwards with `random_exploration`."""

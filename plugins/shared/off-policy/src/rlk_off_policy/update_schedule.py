@@ -51,7 +51,7 @@ class UpdateSchedule:
         """Vector steps in one collection: 1 if episodes are counted."""
         return self._steps or 1
 
-    def counts_anew(self) -> bool:
+    def is_new_collection(self) -> bool:
         """Whether nothing has been collected yet since the last updates."""
         return self._timesteps_collected == 0
 

@@ -65,7 +65,7 @@ class ValueScale:
         return output.clamp(*self._bounds) if self._is_bounded else output
 
     @torch.no_grad()
-    def follow(self, returns: Tensor) -> dict[str, Tensor]:
+    def update(self, returns: Tensor) -> dict[str, Tensor]:
         """Update the statistics with these returns, float [B], and rescale the preserved layers.
 
         Nothing happens if returns are not normalised.
