@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
-from rlk.planning.recipes import written_out
+from rlk.planning.recipes import expanded
 from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
 
@@ -109,7 +109,7 @@ def test_a_model_that_was_saved_is_used_without_the_recipe(dish, planning_kernel
 
 def test_a_spec_of_an_algorithm_stays_as_it_is(planning_kernel):
     spec = make_spec("algo", {"gamma": 0.5})
-    assert written_out(spec, planning_kernel.registries) is spec
+    assert expanded(spec, planning_kernel.registries) is spec
 
 
 def test_a_setting_that_the_recipe_needs_is_asked_for(plan):

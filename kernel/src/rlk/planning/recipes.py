@@ -26,7 +26,7 @@ from rlk.registry.registries import Registries
 Settings = dict[str, Setting]
 
 
-def written_out(spec: RunSpec, registries: Registries) -> RunSpec:
+def expanded(spec: RunSpec, registries: Registries) -> RunSpec:
     """The expansion of a recipe, below the user's settings; any other spec unchanged.
 
     Keys that are settings of the recipe are for the recipe, with its name before them

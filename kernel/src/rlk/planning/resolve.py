@@ -26,7 +26,7 @@ from rlk.planning.layers import Rank
 from rlk.planning.misplaced_settings import refuse_misplaced_settings
 from rlk.planning.plan import Plan
 from rlk.planning.probe import probe
-from rlk.planning.recipes import written_out
+from rlk.planning.recipes import expanded
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.planning.select import distribution_of_any_space, filling, select
@@ -60,7 +60,7 @@ def resolve(
     """
     if not spec.algo:
         raise _no_algorithm(kernel)
-    spec = written_out(spec, kernel.registries)
+    spec = expanded(spec, kernel.registries)
     draft = gather(kernel, spec, moments=_moments(spec, terminal, autostart))
     refuse_stable_baselines_words(draft.layers, draft.algorithm, kernel.registries)
     chosen = select(draft)
