@@ -1,4 +1,4 @@
-"""The state of a run, and a run that takes it up again."""
+"""The state of a run, and a run that is restored from it."""
 
 from __future__ import annotations
 

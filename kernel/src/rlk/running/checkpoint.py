@@ -17,7 +17,7 @@ from rlk.planning.saved_plan import as_json
 from rlk.protocols import State
 from rlk.running.manifest import STATE_VERSION, Part
 from rlk.running.state_check import check_state
-from rlk.running.untrained import take_up_untrained, untrained
+from rlk.running.untrained import restore_untrained, untrained
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -133,9 +133,9 @@ def restore(run: Run, state: State) -> list[str]:
     """
     for part in PARTS:
         title = run.plan.algorithm.title if part == "algorithm" else f"the run's {PARTS[part]}"
-        _take_up(getattr(run, part), state, part, title)
-    take_up_untrained(run.policy, part_of(state, "buffers"))
-    _take_up_noises(run, part_of({"noises": {}, **state}, "noises"))
+        _restore_part(getattr(run, part), state, part, title)
+    restore_untrained(run.policy, part_of(state, "buffers"))
+    _restore_noises(run, part_of({"noises": {}, **state}, "noises"))
     run.refresh_schedules()
     run.parameters.check()
     if "run" not in state["manifest"]["contents"]:
@@ -152,19 +152,19 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     plugins = part_of(state, "plugins")
     for name, load in run.hooks.listeners("rlk_load"):
         if name in plugins:
-            with _taking_up(f"plugin {name!r}"):
+            with _restoring(f"plugin {name!r}"):
                 load(run=run, state=plugins[name])
     if "storage" in contents:
-        _take_up(run.storage, state, "storage", run.plan.storages[0].title)
+        _restore_part(run.storage, state, "storage", run.plan.storages[0].title)
     else:
         differs.append("the replay was left out of the checkpoint and fills up anew")
     if "environments" in contents and offers(run.env, KeepsEnvironmentState):
         saved = part_of(state, "environments", list)
         _refuse_other_n_envs(run, len(saved))
-        with _taking_up(f"the environments {run.plan.env.name!r}"):
+        with _restoring(f"the environments {run.plan.env.name!r}"):
             run.env.reset(seed=run.streams.integers("environments", run.n_envs))
             run.env.set_state(saved)
-        _take_up(run.collector, state, "collector", run.plan.collector.title)
+        _restore_part(run.collector, state, "collector", run.plan.collector.title)
     else:
         run.collector.forget()
         differs.append(f"the checkpoint has no state of {run.plan.env.name}: episodes start anew")
@@ -180,18 +180,18 @@ def _refuse_other_n_envs(run: Run, saved: int) -> None:
         )
 
 
-def _take_up(part: Any, state: State, key: str, title: str) -> None:
+def _restore_part(part: Any, state: State, key: str, title: str) -> None:
     """Let a part of the run load its saved state, if that has the form of its own."""
     saved = part_of(state, key)
     check_state(saved, part.state_dict(), f"the saved state of {title}: {key}")
-    with _taking_up(title):
+    with _restoring(title):
         part.load_state_dict(saved)
 
 
-def _take_up_noises(run: Run, saved: State) -> None:
+def _restore_noises(run: Run, saved: State) -> None:
     """Restore the noises; one that the file does not have starts fresh."""
     for name in run.noises.keys() & saved.keys():
-        _take_up(run.noises[name], saved, name, f"noise {name!r}")
+        _restore_part(run.noises[name], saved, name, f"noise {name!r}")
 
 
 def adopt_replay(run: Run, state: State) -> None:
@@ -203,7 +203,7 @@ def adopt_replay(run: Run, state: State) -> None:
     """
     _check_replay(run)
     saved = part_of(state, "storage")
-    with _taking_up(run.plan.storages[0].title):
+    with _restoring(run.plan.storages[0].title):
         run.storage.adopt(saved)
 
 
@@ -226,9 +226,9 @@ def bad_if_it_fails(what: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _taking_up(title: str) -> Iterator[None]:
+def _restoring(title: str) -> Iterator[None]:
     """Turn errors of a part that loads its state into a BadFile."""
-    what = f"the saved state of {title} cannot be taken up"
+    what = f"the saved state of {title} cannot be restored"
     try:
         with bad_if_it_fails(what):
             yield

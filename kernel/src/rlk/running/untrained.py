@@ -18,7 +18,7 @@ def untrained(policy: Any) -> dict[str, Tensor]:
     return {**dict(policy.named_buffers()), **frozen}
 
 
-def take_up_untrained(policy: Any, saved: State) -> None:
+def restore_untrained(policy: Any, saved: State) -> None:
     """Copy the saved values into them.
 
     Raises:

@@ -108,7 +108,7 @@ def test_the_entropys_weight_is_learnt_from_a_value_on_or_fixed(
 def test_a_fixed_weight_of_the_entropy_cannot_be_learnt_from_there(rlk_make, tmp_path):
     path = rlk_make("sac", env=MATCH, ent_coef=0.2, **SMALL).save(tmp_path / "model")
     with pytest.raises(
-        BadFile, match=r"'sac'.*cannot be taken up: this was saved by a run with a fixed ent_coef"
+        BadFile, match=r"'sac'.*cannot be restored: this was saved by a run with a fixed ent_coef"
     ):
         rlk.load(path, env=MATCH, ent_coef="auto")
     with rlk.load(path, env=MATCH) as agent:

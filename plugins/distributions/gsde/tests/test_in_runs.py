@@ -1,4 +1,4 @@
-"""gSDE in runs: with every on-policy algorithm and SAC; its noise held, saved, taken up again."""
+"""gSDE in runs: with every on-policy algorithm and SAC; its noise held, saved, restored."""
 
 from __future__ import annotations
 
@@ -141,8 +141,8 @@ def test_a_run_resumes_bit_for_bit_with_the_noise_it_held(rlk_make, tmp_path, mo
     agent.learn(48)
     resumed = rlk.load(agent.save_checkpoint(tmp_path / "checkpoint"), env=BOX)
     assert resumed.differs == [] and resumed.plan.distribution.name == "gsde"
-    held, taken_up = (one.run.collector.state_dict()["carry"] for one in (agent, resumed))
-    assert held["steps"] == taken_up["steps"] and np.array_equal(held["noise"], taken_up["noise"])
+    held, restored = (one.run.collector.state_dict()["carry"] for one in (agent, resumed))
+    assert held["steps"] == restored["steps"] and np.array_equal(held["noise"], restored["noise"])
     for one in (agent, resumed):
         one.learn(48, reset_num_timesteps=False)
     assert agent.run.parameters.flat.equal(resumed.run.parameters.flat)

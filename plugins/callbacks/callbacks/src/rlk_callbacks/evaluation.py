@@ -61,7 +61,7 @@ class EvaluationCallback:
         self._reason = None
         self._due = self._next(run)
         if self._missed is not None:
-            self._take_up_folder(run)
+            self._restore_folder(run)
             if self._missed <= run.timesteps:
                 # The checkpoint was taken in this iteration, before the evaluation that was due.
                 self._evaluate(run)
@@ -159,7 +159,7 @@ class EvaluationCallback:
             if run.out is not None and self._history:
                 write_history(run.out / HISTORY, self._history)
 
-    def _take_up_folder(self, run: Run) -> None:
+    def _restore_folder(self, run: Run) -> None:
         """Restore what a resumed run's checkpoint knows into its folder, and remove what is later.
 
         Where the best model is not there, as in a fork from before it, or came later than the

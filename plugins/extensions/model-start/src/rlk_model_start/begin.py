@@ -12,7 +12,7 @@ from rlk.registry.kinds import is_group_slot
 from rlk.running import checkpoint, saved_files
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
 from rlk.running.state_check import check_state
-from rlk.running.untrained import take_up_untrained
+from rlk.running.untrained import restore_untrained
 from rlk_model_start.fit import other_parts
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ def begin(run: Run, path: Path) -> None:
     state = saved_files.read(path, run.plan.kernel)
     saved = state["manifest"]["plan"]
     try:
-        with checkpoint.bad_if_it_fails("it cannot be taken up"):
+        with checkpoint.bad_if_it_fails("it cannot be loaded"):
             _take_parameters(run, state)
-            take_up_untrained(run.policy, checkpoint.part_of(state, "buffers"))
+            restore_untrained(run.policy, checkpoint.part_of(state, "buffers"))
             goes_on = _take_optimiser(run, state)
     except RlkError as error:
         hint = other_parts(saved, run.plan)

@@ -10,7 +10,7 @@ import torch
 
 from rlk.errors import RlkError
 from rlk.running.modes import reads_mode
-from rlk.running.untrained import take_up_untrained, untrained
+from rlk.running.untrained import restore_untrained, untrained
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -26,7 +26,7 @@ def share_model(run: Run, communicator: RanksCommunicator) -> None:
     if communicator.rank == 0:
         return
     run.parameters.load_state_dict(first["parameters"])
-    take_up_untrained(run.policy, first["buffers"])
+    restore_untrained(run.policy, first["buffers"])
     run.algorithm.load_state_dict(first["algorithm"])
     run.optimise.load_state_dict(first["optimise"])
 
