@@ -44,20 +44,24 @@ def model_state(run: Run) -> State:
     return {"manifest": _manifest(run, "model"), "buffers": buffers, "noises": noises, **parts}
 
 
-def run_state(run: Run, *, replay: bool = True) -> State:
-    """What a checkpoint holds: with replay and environments, a run continues bit for bit."""
+def run_state(run: Run, *, replay: bool = True, environments: bool = True) -> State:
+    """What a checkpoint holds: with replay and environments, a run continues bit for bit.
+
+    Without environments, it does not hold the collector's state either: episodes start anew.
+    """
     state = model_state(run)
     contents = state["manifest"]["contents"]
     contents.append("run")
-    state["collector"] = run.collector.state_dict()
     state["plugins"] = dict(run.hooks.answers("rlk_save", run=run, replay=replay))
     if replay:
         state["storage"] = run.storage.state_dict()
         contents.append("storage")
-    environments = environment_states(run.env)
-    if environments is not None:
-        state["environments"] = environments
-        contents.append("environments")
+    if environments:
+        state["collector"] = run.collector.state_dict()
+        states = environment_states(run.env)
+        if states is not None:
+            state["environments"] = states
+            contents.append("environments")
     return state
 
 

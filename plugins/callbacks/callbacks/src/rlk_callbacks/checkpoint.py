@@ -133,14 +133,8 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
 
     Environments are left out, so that episodes start anew, and so is an unfinished rollout.
     """
-    state = checkpoint.model_state(run)
-    contents = state["manifest"]["contents"]
-    contents.append("run")
-    state["plugins"] = dict(run.hooks.answers("rlk_save", run=run, replay=replay))
-    if replay and run.plan.algorithm.component.collects != "on-policy":
-        contents.append("storage")
-        state["storage"] = run.storage.state_dict()
-    return state
+    is_rollout = run.plan.algorithm.component.collects == "on-policy"
+    return checkpoint.run_state(run, replay=replay and not is_rollout, environments=False)
 
 
 def later(run: Run) -> list[Path]:

@@ -134,10 +134,8 @@ def everything_but_environments(
         for name in SIZES
         if name in settings
     )
-    state = checkpoint.run_state(run, replay=is_alike and not is_handed_on)
-    contents = state["manifest"]["contents"]
-    if state.pop("environments", None) is not None:
-        contents.remove("environments")
+    replay = is_alike and not is_handed_on
+    state = checkpoint.run_state(run, replay=replay, environments=False)
     scopes = {_SCOPES[name] for name in _SCOPES.keys() & set(changed)}
     gone = {one.name for one in run.plan.noises if (one.component.scope == "policy") in scopes}
     plan = state["manifest"]["plan"]
