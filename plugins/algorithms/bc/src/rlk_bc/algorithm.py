@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from gymnasium import spaces
 
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
 from rlk_bc.config import BCConfig
-from rlk_bc.loss import likelihood_loss, mode_loss
+from rlk_bc.loss import loss_of_actions
 from rlk_bc.storage import ExpertTransitions, mean_loss
-from rlk_networks import Heads, own_action, policy_head
+from rlk_networks import Heads, policy_head
 from rlk_networks.actor import DistributionActor
 from rlk_schedules import as_schedule
 
@@ -28,7 +27,7 @@ class BC:
     def __init__(self, config: BCConfig, run: Run) -> None:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
-        self._is_box = isinstance(run.action_space, spaces.Box)
+        self._loss = loss_of_actions(run.distribution, run.action_space)
         run.group(
             "policy", learning_rate=as_schedule(config.learning_rate), eps=config.adam_epsilon
         )
@@ -62,11 +61,7 @@ class BC:
     def loss(self, batch: Batch) -> Loss:
         """For a Box the squared error of the policy's mode, else the negative log-likelihood."""
         (parameters,) = self.policy(batch.observation, "pi")
-        if self._is_box:
-            action = own_action(self.distribution, batch.action)
-            value = mode_loss(self.distribution.mode(parameters), action)
-        else:
-            value = likelihood_loss(self.distribution.log_prob(parameters, batch.action))
+        value = self._loss(parameters, batch.action)
         return Loss(value, distribution=parameters, metrics={"loss": value})
 
     # ---- state ----------------------------------------------------------------------------------

@@ -9,16 +9,14 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
-from gymnasium import spaces
 from torch import Tensor
 
 from rlk.errors import NotFinite, PlanError
 from rlk_action_scaling import divisor, middle_and_half
-from rlk_bc.loss import likelihood_loss, mode_loss, value_loss
+from rlk_bc.loss import loss_of_actions, mode_loss, value_loss
 from rlk_expert_data import ExpertDataset, Trajectories
 from rlk_expert_data.fitting import actions_in, observations_in
 from rlk_expert_data.images import is_paths
-from rlk_networks import own_action
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -95,34 +93,28 @@ def _check(run: Run, expert: Trajectories) -> None:
 
 
 def loss_for(run: Run) -> LossOf:
-    """The loss: for a Box the squared error, else the negative log-likelihood of the actions.
+    """The loss, of action values (their softmax), or of the policy's actions.
 
     Raises:
         PlanError: for a recurrent policy.
     """
-    policy, distribution, space = run.policy, run.distribution, run.action_space
+    policy, distribution = run.policy, run.distribution
     if run.plan.policy.component.recurrent:
         raise PlanError(
             f"{run.plan.policy.title} is recurrent, and such policies are not pretrained. Use "
             "another (--policy mlp)."
         )
-    if isinstance(space, spaces.Box):
-        return _error_of_mode(run)
     if not hasattr(policy, "pi"):
         return lambda observation, action: value_loss(policy(observation, "qf")[0], action)
-    return lambda observation, action: likelihood_loss(
-        distribution.log_prob(policy(observation, "pi")[0], action)
-    )
+    if distribution is None:
+        return _error_of_action(run)
+    loss = loss_of_actions(distribution, run.action_space)
+    return lambda observation, action: loss(policy(observation, "pi")[0], action)
 
 
-def _error_of_mode(run: Run) -> LossOf:
-    """The squared error of the mode, in the policy's own units of actions."""
-    policy, distribution = run.policy, run.distribution
-    if distribution is not None:
-        return lambda observation, action: mode_loss(
-            distribution.mode(policy(observation, "pi")[0]), own_action(distribution, action)
-        )
-    # A policy without a distribution acts from -1 to 1.
+def _error_of_action(run: Run) -> LossOf:
+    """The squared error of a policy without a distribution, which acts from -1 to 1."""
+    policy = run.policy
     center, width = middle_and_half(run.action_space)
     middle, half = (
         torch.as_tensor(one, dtype=torch.float32, device=run.device).reshape(-1)

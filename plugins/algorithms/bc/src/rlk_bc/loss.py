@@ -1,13 +1,33 @@
 """Losses of behaviour cloning: Pomerleau 1991 (doi:10.1162/neco.1991.3.1.88), as in Stable
 Baselines 2.10.
 
-Shapes: B transitions, D action dimensions, A discrete actions.
+Shapes: B transitions, D action dimensions, A discrete actions, P a distribution's parameters.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from gymnasium import Space, spaces
 from torch import Tensor
 from torch.nn import functional
+
+from rlk_networks import Distribution, own_action
+
+
+def loss_of_actions(
+    distribution: Distribution, space: Space[Any]
+) -> Callable[[Tensor, Tensor], Tensor]:
+    """The loss of a stochastic policy: for a Box `mode_loss`, else `likelihood_loss`.
+
+    Errors of the mode are in the policy's own units of actions.
+    """
+    if isinstance(space, spaces.Box):
+        return lambda parameters, action: mode_loss(
+            distribution.mode(parameters), own_action(distribution, action)
+        )
+    return lambda parameters, action: likelihood_loss(distribution.log_prob(parameters, action))
 
 
 def likelihood_loss(log_prob: Tensor) -> Tensor:
