@@ -93,7 +93,7 @@ def _check(run: Run, expert: Trajectories) -> None:
 
 
 def loss_for(run: Run) -> LossOf:
-    """The loss, of action values (their softmax), or of the policy's actions.
+    """The loss: of the policy's actions, or of the softmax of action values.
 
     Raises:
         PlanError: for a recurrent policy.

@@ -17,6 +17,7 @@ from rlk.errors import NotFinite, RlkError
 from rlk.hookspecs import hookimpl
 from rlk.running import checkpoint, saved_files
 from rlk_callbacks.config import CheckpointConfig
+from rlk_callbacks.interval import next_due
 from rlk_callbacks.message import print_message
 from rlk_model_files.locate import checkpoints
 
@@ -99,7 +100,7 @@ class Checkpoints:
 
     def _next(self, timesteps: int) -> float:
         every = self._config.every
-        return float("inf") if every is None else (timesteps // every + 1) * every
+        return float("inf") if every is None else next_due(timesteps, every)
 
     def _write_checkpoint(self, run: Run) -> None:
         """Write another checkpoint, and delete the oldest one when it is complete."""

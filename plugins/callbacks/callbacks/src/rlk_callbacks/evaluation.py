@@ -20,6 +20,7 @@ from rlk.planning.other_environment import in_other_environment
 from rlk.running import saved_files
 from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
+from rlk_callbacks.interval import next_due
 from rlk_callbacks.render import HUMAN, window_problem
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
 
@@ -59,7 +60,7 @@ class EvaluationCallback:
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
         self._reason = None
-        self._due = self._next(run)
+        self._due = next_due(run.timesteps, self._config.every)
         if self._missed is not None:
             self._restore_folder(run)
             if self._missed <= run.timesteps:
@@ -72,15 +73,12 @@ class EvaluationCallback:
         ends = self._config.at_end and run.timesteps >= run.clock.total_timesteps
         if run.timesteps < self._due and not ends:
             return
-        self._due = self._next(run)
+        self._due = next_due(run.timesteps, self._config.every)
         self._evaluate(run)
 
     @hookimpl
     def rlk_should_stop(self) -> str | None:
         return self._reason
-
-    def _next(self, run: Run) -> int:
-        return (run.timesteps // self._config.every + 1) * self._config.every
 
     def _problem(self, plan: Plan) -> str | None:
         """Why there is no environment to evaluate in, or None."""

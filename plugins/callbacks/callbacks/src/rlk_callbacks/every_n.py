@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
+from rlk_callbacks.interval import next_due
 from rlk_callbacks.stop_config import EveryNConfig
 
 if TYPE_CHECKING:
@@ -43,16 +44,12 @@ class EveryN:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        self._due = self._next(run)
+        self._due = next_due(run.timesteps, self._config.n_steps)
 
     @hookimpl
     def rlk_step(self, run: Run) -> bool | None:
         if run.timesteps < self._due:
             return None
-        self._due = self._next(run)
+        self._due = next_due(run.timesteps, self._config.n_steps)
         assert self._config.call is not None
         return False if self._config.call(run) is False else None
-
-    def _next(self, run: Run) -> int:
-        every = self._config.n_steps
-        return (run.timesteps // every + 1) * every
