@@ -169,3 +169,14 @@ def test_what_belongs_to_the_actions_taken_is_picked_row_by_row():
 
 def test_the_loss_of_q_is_half_the_mean_square():
     assert losses.q_loss(tensor([1.0, 4.0]), tensor([3.0, 4.0])).item() == 0.5 * np.mean([4.0, 0.0])
+
+
+def test_ratios_are_of_probabilities():
+    log_pi, behaviour = tensor([[0.5, 0.5]]).log(), tensor([[1.0, 3.0]]).log()
+    found = losses.importance_ratio(log_pi, behaviour)
+    assert found[0].tolist() == pytest.approx([0.5 / 0.25, 0.5 / 0.75])
+
+
+def test_the_policy_loss_is_minus_the_mean_of_weighted_log_probabilities():
+    log_pi, weight = tensor([[-1.0, -2.0], [-3.0, 0.0]]), tensor([[2.0, -1.0], [1.0, 5.0]])
+    assert losses.policy_loss(log_pi, weight).item() == ((2 - 2) + 3) / 2

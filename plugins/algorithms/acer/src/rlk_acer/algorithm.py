@@ -108,19 +108,16 @@ class ACER:
         every_parameters, every_q = batch.outputs(self.policy, "pi", "qf")
         parameters, q = (each.index_select(0, batch.row) for each in (every_parameters, every_q))
         log_pi = torch.log_softmax(parameters.detach(), -1)
-        ratio = (log_pi - torch.log_softmax(batch.parameters, -1)).exp()
+        ratio = losses.importance_ratio(log_pi, batch.parameters)
         q_taken = losses.of_action(q, batch.action)
         q_ret = self.q_target(batch, every_parameters, every_q, q_taken, ratio)
+        q_loss = losses.q_loss(q_taken, q_ret)
         weight = losses.log_prob_weights(
             log_pi, ratio, batch.action, q_ret, q, config.correction_term
         )
-        gradient = losses.gain_gradient(log_pi, weight, config.ent_coef)
-        if average is not None:
-            k = losses.kl_gradient(average, log_pi)
-            gradient = losses.within_trust_region(gradient, k, config.delta)
-        q_loss = losses.q_loss(q_taken, q_ret)
+        gradient = self.policy_gradient(log_pi, weight, average)
         total = config.q_coef * q_loss - (gradient * parameters).sum(-1).mean()
-        policy_loss = -(weight * log_pi).sum(-1).mean()
+        policy_loss = losses.policy_loss(log_pi, weight)
         entropy = self.distribution.entropy(parameters.detach()).mean()
         metrics = {
             "loss": policy_loss + config.q_coef * q_loss - config.ent_coef * entropy,
@@ -150,6 +147,19 @@ class ACER:
             q_taken.view(shape),
             losses.of_action(ratio, batch.action).view(shape),
         ).view(-1)
+
+    def policy_gradient(self, log_pi: Tensor, weight: Tensor, average: Tensor | None) -> Tensor:
+        """The gradient of the policy's gain w.r.t. its logits, in the trust region, float [B, A].
+
+        Args:
+            log_pi, weight: float [B, A]; the weights are those of `losses.log_prob_weights`.
+            average: float [B, A], logits of the average policy; None without a trust region.
+        """
+        gradient = losses.gain_gradient(log_pi, weight, self.config.ent_coef)
+        if average is None:
+            return gradient
+        kl_gradient = losses.kl_gradient(average, log_pi)
+        return losses.within_trust_region(gradient, kl_gradient, self.config.delta)
 
     # ---- state ----------------------------------------------------------------------------------
 

@@ -45,6 +45,16 @@ def retrace(
 
 
 @torch.no_grad()
+def importance_ratio(log_pi: Tensor, behaviour: Tensor) -> Tensor:
+    """rho = pi / mu, float [B, A].
+
+    Args:
+        log_pi: float [B, A]. behaviour: float [B, A], logits of mu.
+    """
+    return (log_pi - torch.log_softmax(behaviour, -1)).exp()
+
+
+@torch.no_grad()
 def log_prob_weights(
     log_pi: Tensor, ratio: Tensor, action: Tensor, q_ret: Tensor, q: Tensor, correction_term: float
 ) -> Tensor:
@@ -64,6 +74,12 @@ def log_prob_weights(
     taken = action.unsqueeze(-1)
     truncated = ratio.gather(-1, taken).clamp(max=correction_term)
     return correction.scatter_add(-1, taken, truncated * (q_ret.unsqueeze(-1) - value))
+
+
+@torch.no_grad()
+def policy_loss(log_pi: Tensor, weight: Tensor) -> Tensor:
+    """-E[sum_a w_a log pi(a)], 0-dim, for float [B, A]."""
+    return -(weight * log_pi).sum(-1).mean()
 
 
 @torch.no_grad()
