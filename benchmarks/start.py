@@ -31,11 +31,12 @@ MODULE = '''"""A callback that does nothing."""
 import attrs
 
 from rlk.component import Component
+from rlk.settings import setting
 
 
 @attrs.frozen(kw_only=True)
 class Config:
-    every: int = attrs.field(default=1, metadata={{"help": "timesteps between two of them"}})
+    every: int = attrs.field(default=1, **setting("timesteps between two of them"))
 
 
 class Fake:

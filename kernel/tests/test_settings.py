@@ -9,7 +9,7 @@ import pytest
 
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.run_settings import RunSettings
-from rlk.settings import finite, structure, type_name, unstructure
+from rlk.settings import finite, setting, structure, type_name, unstructure
 
 
 @attrs.frozen(kw_only=True)
@@ -246,3 +246,16 @@ def test_a_number_that_must_be_finite_is_refused_otherwise(value):
     assert structure(Spread, {"sigma": [1.0, 2.0]}, "x").sigma == [1.0, 2.0]
     with pytest.raises(PlanError, match=r"^x: sigma must be finite, got"):
         structure(Spread, {"sigma": value}, "x")
+
+
+def test_a_setting_has_a_help_text_a_validator_and_marks():
+    @attrs.frozen
+    class Config:
+        every: int = attrs.field(
+            default=1, **setting("how often", attrs.validators.ge(1), written=True)
+        )
+
+    (field,) = attrs.fields(Config)
+    assert field.metadata == {"help": "how often", "written": True, "environment": False}
+    with pytest.raises(ValueError, match="every"):
+        Config(every=0)

@@ -56,6 +56,21 @@ class PluginText:
         return text
 
 
+def setting(
+    text: str, validator: Any = None, *, written: bool = False, environment: bool = False
+) -> dict[str, Any]:
+    """The arguments of `attrs.field` for a setting: `attrs.field(default=1.0, **setting("…"))`.
+
+    Args:
+        text: the help text.
+        validator: of attrs, or a list of them.
+        written: whether it names a file to write to: no saved plan may choose it.
+        environment: whether its value is an environment: code that it names must be passed again.
+    """
+    marks = {"written": written, "environment": environment}
+    return {"metadata": {"help": text, **marks}, "validator": validator}
+
+
 def finite(_: object, attribute: attrs.Attribute[Any], value: float | Iterable[float]) -> None:
     """An attrs validator: ValueError for inf or nan, also in a list of numbers."""
     if not all(map(math.isfinite, value if isinstance(value, Iterable) else [value])):

@@ -12,6 +12,7 @@ import torch
 
 from rlk.component import Component
 from rlk.records import Act, Update
+from rlk.settings import setting
 from rlk_testing import AlgorithmContract, stand_in_kernel
 from rlk_testing.stand_in_config import StandInConfig
 from rlk_testing.stand_ins import COMPONENTS, RandomActor, StandIn
@@ -277,7 +278,7 @@ class Helpless(StandInConfig):
 
 @attrs.frozen(kw_only=True)
 class WithACallable(StandInConfig):
-    other: object = attrs.field(default=lambda x: x, metadata={"help": "a function"})
+    other: object = attrs.field(default=lambda x: x, **setting("a function"))
 
 
 CASES = [

@@ -9,6 +9,7 @@ import pytest
 
 import rlk_testing
 from rlk.component import Component
+from rlk.settings import setting
 from rlk_testing import Contract, fixtures
 from rlk_testing.applies import applies, is_applicable, questions
 
@@ -61,7 +62,7 @@ def item(suite, check):
 
 @attrs.frozen(kw_only=True)
 class Settings:
-    size: int = attrs.field(default=1, metadata={"help": "how large"})
+    size: int = attrs.field(default=1, **setting("how large"))
 
 
 @pytest.mark.parametrize(("config", "left"), [(None, CONDITIONAL["Contract"]), (Settings, 0)])

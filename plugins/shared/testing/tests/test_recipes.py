@@ -6,6 +6,7 @@ import attrs
 import pytest
 
 from rlk.component import Component
+from rlk.settings import setting
 from rlk_testing import RecipeContract, stand_in_kernel
 from rlk_testing.environments import BY_ACTION_SPACE
 
@@ -14,7 +15,7 @@ from rlk_testing.environments import BY_ACTION_SPACE
 class Settings:
     """How long a collection is."""
 
-    steps: int = attrs.field(default=4, metadata={"help": "of a collection"})
+    steps: int = attrs.field(default=4, **setting("of a collection"))
 
 
 class OnStandIns(RecipeContract):

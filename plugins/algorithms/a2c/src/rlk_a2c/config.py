@@ -8,9 +8,9 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 from rlk_on_policy import settings
-from rlk_on_policy.settings import UNIT, described
+from rlk_on_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
 
 
@@ -28,19 +28,19 @@ class A2CConfig:
     max_grad_norm: float | None = attrs.field(default=0.5, **settings.MAX_GRAD_NORM)
     learning_rate: ScheduleLike = attrs.field(default=0.0007, **settings.LEARNING_RATE)
     alpha: float = attrs.field(
-        default=0.99, **described("decay of RMSProp's running mean square, 0 to 1", UNIT)
+        default=0.99, **setting("decay of RMSProp's running mean square, 0 to 1", UNIT)
     )
     momentum: float = attrs.field(
-        default=0.0, **described("momentum of RMSProp, 0 to below 1", v.and_(v.ge(0.0), v.lt(1.0)))
+        default=0.0, **setting("momentum of RMSProp, 0 to below 1", v.and_(v.ge(0.0), v.lt(1.0)))
     )
     epsilon: float = attrs.field(
         default=1e-5,
-        **described("added to RMSProp's mean square, inside the root", v.and_(v.gt(0.0), finite)),
+        **setting("added to RMSProp's mean square, inside the root", v.and_(v.gt(0.0), finite)),
     )
     lr_schedule: str = attrs.field(default="constant", **settings.LR_SCHEDULE)
     gae_lambda: float = attrs.field(
         default=1.0,
-        **described(
+        **setting(
             "trade-off between bias and variance in generalised advantage estimation, 0 to 1, "
             "which takes advantages of n_steps",
             UNIT,
@@ -48,5 +48,5 @@ class A2CConfig:
     )
     normalize_advantage: bool = attrs.field(
         default=False,
-        **described("give the advantages of a collection zero mean and unit variance"),
+        **setting("give the advantages of a collection zero mean and unit variance"),
     )

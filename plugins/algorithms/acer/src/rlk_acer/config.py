@@ -7,9 +7,9 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 from rlk_on_policy import settings
-from rlk_on_policy.settings import UNIT, described
+from rlk_on_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
 
 
@@ -37,29 +37,29 @@ class ACERConfig:
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     n_steps: int = attrs.field(default=20, **settings.N_STEPS)
     q_coef: float = attrs.field(
-        default=0.5, **described("weight of the loss of Q, at least 0", v.ge(0.0))
+        default=0.5, **setting("weight of the loss of Q, at least 0", v.ge(0.0))
     )
     ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
     max_grad_norm: float | None = attrs.field(default=10.0, **settings.MAX_GRAD_NORM)
     learning_rate: ScheduleLike = attrs.field(default=0.0007, **settings.LEARNING_RATE)
     lr_schedule: str = attrs.field(default="linear", **settings.LR_SCHEDULE)
     rprop_alpha: float = attrs.field(
-        default=0.99, **described("decay of RMSProp's mean square, 0 to 1", UNIT)
+        default=0.99, **setting("decay of RMSProp's mean square, 0 to 1", UNIT)
     )
     rprop_epsilon: float = attrs.field(
         default=1e-5,
-        **described("RMSProp's epsilon, inside the root, above 0", v.and_(v.gt(0.0), finite)),
+        **setting("RMSProp's epsilon, inside the root, above 0", v.and_(v.gt(0.0), finite)),
     )
     buffer_size: int = attrs.field(
         default=5000,
-        **described(
+        **setting(
             "steps of each environment that the replay keeps, at least n_steps",
             v.and_(v.ge(1), _holds_a_sequence),
         ),
     )
     replay_ratio: float = attrs.field(
         default=4.0,
-        **described(
+        **setting(
             "replayed updates after each collection on average, Poisson distributed; 0 turns "
             "replay off",
             v.and_(v.ge(0.0), finite),
@@ -67,28 +67,28 @@ class ACERConfig:
     )
     replay_start: int = attrs.field(
         default=1000,
-        **described(
+        **setting(
             "steps of each environment that are kept before replay begins, if replay_ratio is not "
             "0",
             v.and_(v.ge(0), _can_be_reached),
         ),
     )
     correction_term: float = attrs.field(
-        default=10.0, **described("importance weights are truncated to this, above 0", v.gt(0.0))
+        default=10.0, **setting("importance weights are truncated to this, above 0", v.gt(0.0))
     )
     trust_region: bool = attrs.field(
         default=True,
-        **described("whether the policy is held near the average of past ones"),
+        **setting("whether the policy is held near the average of past ones"),
     )
     alpha: float = attrs.field(
         default=0.99,
-        **described(
+        **setting(
             "with trust_region, how much of the average policy an update keeps, 0 to 1", UNIT
         ),
     )
     delta: float = attrs.field(
         default=1.0,
-        **described(
+        **setting(
             "with trust_region, how fast the KL divergence from the average policy may grow along "
             "the gradient, at least 0",
             v.ge(0.0),

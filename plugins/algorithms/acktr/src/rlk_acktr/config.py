@@ -5,9 +5,9 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 from rlk_on_policy import settings
-from rlk_on_policy.settings import UNIT, described
+from rlk_on_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
 
 
@@ -21,20 +21,20 @@ class ACKTRConfig:
     vf_coef: float = attrs.field(default=0.25, **settings.VF_COEF)
     vf_fisher_coef: float = attrs.field(
         default=1.0,
-        **described(
+        **setting(
             "weight of the value in the Fisher matrix, at least 0", v.and_(v.ge(0.0), finite)
         ),
     )
     learning_rate: ScheduleLike = attrs.field(
         default=0.25,
-        **described(
+        **setting(
             "largest fraction of a natural gradient step that is taken; kfac_clip may reduce it",
             settings.LEARNING_RATE["validator"],
         ),
     )
     max_grad_norm: float | None = attrs.field(
         default=0.5,
-        **described(
+        **setting(
             "the gradient's norm is clipped to this where K-FAC does not precondition it: in its "
             "first steps, and for parameters of no known layer; none for no clipping",
             settings.MAX_GRAD_NORM["validator"],
@@ -42,24 +42,24 @@ class ACKTRConfig:
     )
     kfac_clip: float = attrs.field(
         default=0.001,
-        **described(
+        **setting(
             "size of the trust region: squared length of a step by the Fisher matrix", v.gt(0.0)
         ),
     )
     lr_schedule: str = attrs.field(default="linear", **settings.LR_SCHEDULE)
     async_eigen_decomp: bool = attrs.field(
         default=False,
-        **described(
+        **setting(
             "decompose the factors in a thread while the run continues; the result is "
             "used kfac_update updates later"
         ),
     )
     kfac_update: int = attrs.field(
-        default=1, **described("updates between two decompositions of the factors", v.ge(1))
+        default=1, **setting("updates between two decompositions of the factors", v.ge(1))
     )
     gae_lambda: float | None = attrs.field(
         default=None,
-        **described(
+        **setting(
             "trade-off between bias and variance in generalised advantage estimation, "
             "0 to 1; none takes advantages of n_steps",
             v.optional(UNIT),

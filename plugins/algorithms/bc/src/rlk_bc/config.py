@@ -5,10 +5,9 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION
 from rlk_schedules import ScheduleLike, is_schedule
-from rlk_schedules.settings import described
 
 
 @attrs.frozen(kw_only=True)
@@ -19,13 +18,13 @@ class ExpertConfig:
     traj_limitation: int = attrs.field(default=-1, **TRAJ_LIMITATION)
     train_fraction: float = attrs.field(
         default=0.7,
-        **described(
+        **setting(
             "fraction of the data for training, above 0 to 1; the rest is for validation",
             v.and_(v.gt(0.0), v.le(1.0)),
         ),
     )
     batch_size: int = attrs.field(
-        default=64, **described("transitions in one update, at least 1", v.ge(1))
+        default=64, **setting("transitions in one update, at least 1", v.ge(1))
     )
 
 
@@ -34,8 +33,8 @@ class BCConfig(ExpertConfig):
     """Hyperparameters of `bc`; those of the expert go to `expert-transitions`."""
 
     learning_rate: ScheduleLike = attrs.field(
-        default=1e-4, **described("step size of Adam; may be scheduled", is_schedule)
+        default=1e-4, **setting("step size of Adam; may be scheduled", is_schedule)
     )
     adam_epsilon: float = attrs.field(
-        default=1e-8, **described("added to Adam's denominator, above 0", v.and_(v.gt(0.0), finite))
+        default=1e-8, **setting("added to Adam's denominator, above 0", v.and_(v.gt(0.0), finite))
     )

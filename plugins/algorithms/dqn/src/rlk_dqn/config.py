@@ -10,8 +10,9 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import setting
 from rlk_off_policy import settings
-from rlk_off_policy.settings import UNIT, described
+from rlk_off_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
 
 
@@ -23,64 +24,61 @@ class DQNConfig:
     learning_rate: ScheduleLike = attrs.field(default=0.0005, **settings.LEARNING_RATE)
     buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
     exploration_fraction: float = attrs.field(
-        default=0.1, **described("fraction of the run over which exploration falls, 0 to 1", UNIT)
+        default=0.1, **setting("fraction of the run over which exploration falls, 0 to 1", UNIT)
     )
     exploration_final_eps: float = attrs.field(
-        default=0.02, **described("final probability of a random action, 0 to 1", UNIT)
+        default=0.02, **setting("final probability of a random action, 0 to 1", UNIT)
     )
     exploration_initial_eps: float = attrs.field(
-        default=1.0, **described("initial probability of a random action, 0 to 1", UNIT)
+        default=1.0, **setting("initial probability of a random action, 0 to 1", UNIT)
     )
     train_freq: int | str = attrs.field(default=1, **settings.TRAIN_FREQ)
     batch_size: int = attrs.field(default=32, **settings.BATCH_SIZE)
     double_q: bool = attrs.field(
         default=True,
-        **described(
+        **setting(
             "choose the action with the online network and evaluate it with the target network"
         ),
     )
     learning_starts: int = attrs.field(default=1000, **settings.LEARNING_STARTS)
     target_network_update_freq: int = attrs.field(
-        default=500, **described("timesteps between updates of the target network", v.ge(1))
+        default=500, **setting("timesteps between updates of the target network", v.ge(1))
     )
     tau: float = attrs.field(
         default=1.0,
-        **described(
+        **setting(
             "how far the target network moves towards the online network at each of its updates, "
             "above 0 to 1, which copies it",
             v.and_(v.gt(0.0), v.le(1.0)),
         ),
     )
-    prioritized_replay: bool = attrs.field(
-        default=False,
-        **described("sample by priority"),
-    )
+    prioritized_replay: bool = attrs.field(default=False, **setting("sample by priority"))
     prioritized_replay_alpha: float = attrs.field(
         default=0.6,
-        **described("how much priorities count: 0 not at all, 1 in proportion", v.ge(0.0)),
+        **setting("how much priorities count: 0 not at all, 1 in proportion", v.ge(0.0)),
     )
     prioritized_replay_beta0: float = attrs.field(
-        default=0.4, **described("initial correction of the bias, 0 to 1 (full)", UNIT)
+        default=0.4, **setting("initial correction of the bias, 0 to 1 (full)", UNIT)
     )
     prioritized_replay_beta_iters: int | None = attrs.field(
         default=None,
-        **described(
+        **setting(
             "timesteps until the correction is full; none means the whole run", v.optional(v.ge(1))
         ),
     )
     prioritized_replay_eps: float = attrs.field(
         default=1e-6,
-        **described("added to TD errors, so that every transition can be drawn", v.gt(0.0)),
+        **setting("added to TD errors, so that every transition can be drawn", v.gt(0.0)),
     )
     param_noise: bool = attrs.field(
         default=False,
-        **described(
+        **setting(
             "explore by noise on parameters instead of random actions, as far from greedy as the "
             "exploration settings say"
         ),
     )
     dueling: bool = attrs.field(
-        default=True, **described("separate streams for the state's value and the advantages")
+        default=True, **setting("separate streams for the state's value and the advantages")
     )
     gradient_steps: int = attrs.field(default=1, **settings.GRADIENT_STEPS)
     max_grad_norm: float | None = attrs.field(default=10.0, **settings.MAX_GRAD_NORM)

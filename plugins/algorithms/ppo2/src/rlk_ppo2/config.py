@@ -5,8 +5,9 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import setting
 from rlk_on_policy import settings
-from rlk_on_policy.settings import described, is_clip_range_or_off
+from rlk_on_policy.settings import is_clip_range_or_off
 from rlk_schedules import ScheduleLike
 
 
@@ -26,17 +27,17 @@ class PPO2Config:
     lam: float = attrs.field(default=0.95, **settings.LAM)
     nminibatches: int = attrs.field(
         default=4,
-        **described(
+        **setting(
             "minibatches per epoch, at most n_steps * n_envs / 2; for a recurrent policy a divisor "
             "of n_envs",
             v.ge(1),
         ),
     )
-    noptepochs: int = attrs.field(default=4, **described("epochs over each collection", v.ge(1)))
+    noptepochs: int = attrs.field(default=4, **setting("epochs over each collection", v.ge(1)))
     cliprange: ScheduleLike = attrs.field(default=0.2, **settings.CLIP_RANGE)
     cliprange_vf: ScheduleLike | None = attrs.field(
         default=None,
-        **described(
+        **setting(
             "clipping of the value, in units of return; may be scheduled: none takes cliprange, "
             "negative turns it off",
             v.optional(is_clip_range_or_off),

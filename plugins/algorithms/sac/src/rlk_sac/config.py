@@ -11,9 +11,8 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import PluginText
+from rlk.settings import PluginText, setting
 from rlk_off_policy import settings
-from rlk_off_policy.settings import described
 from rlk_schedules import ScheduleLike
 
 
@@ -85,19 +84,19 @@ class SACConfig:
     tau: float = attrs.field(default=0.005, **settings.TAU)
     ent_coef: float | str = attrs.field(
         default="auto",
-        **described(
+        **setting(
             "weight of the entropy: auto (learnt, starting at 1), auto_0.1 (starting "
             "at 0.1), or a fixed number",
             _is_coefficient,
         ),
     )
     target_update_interval: int = attrs.field(
-        default=1, **described("updates between two updates of the target networks", v.ge(1))
+        default=1, **setting("updates between two updates of the target networks", v.ge(1))
     )
     gradient_steps: int = attrs.field(default=1, **settings.GRADIENT_STEPS)
     target_entropy: float | str = attrs.field(
         default="auto",
-        **described(
+        **setting(
             "entropy in nats that ent_coef is adapted to; auto is minus the number of "
             "action dimensions",
             _is_target,
@@ -107,11 +106,11 @@ class SACConfig:
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)
     use_sde: bool = attrs.field(
         default=False,
-        **described("state-dependent exploration (gSDE), squashed"),
+        **setting("state-dependent exploration (gSDE), squashed"),
     )
     sde_sample_freq: int = attrs.field(
         default=-1,
-        **described(
+        **setting(
             "with use_sde, steps of an environment after which its noise is drawn "
             "again; -1 draws it only every train_freq",
             v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
@@ -119,7 +118,7 @@ class SACConfig:
     )
     use_sde_at_warmup: bool = attrs.field(
         default=False,
-        **described(
+        **setting(
             "with use_sde, use it before learning_starts as well, instead of "
             "uniformly random actions"
         ),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import PluginText
+from rlk.settings import PluginText, setting
 from rlk_off_policy import settings
-from rlk_off_policy.settings import described
 from rlk_schedules import ScheduleLike
 
 
@@ -25,16 +24,16 @@ class TD3Config:
     tau: float = attrs.field(default=0.005, **settings.TAU)
     policy_delay: int = attrs.field(
         default=2,
-        **described(
+        **setting(
             "updates of the critics for each update of the policy and the target networks", v.ge(1)
         ),
     )
     action_noise: PluginText | None = attrs.field(default=None, **settings.ACTION_NOISE)
     target_policy_noise: float = attrs.field(
         default=0.2,
-        **described("standard deviation of the noise on the target policy's action", v.ge(0.0)),
+        **setting("standard deviation of the noise on the target policy's action", v.ge(0.0)),
     )
     target_noise_clip: float = attrs.field(
-        default=0.5, **described("largest absolute value of that noise", v.ge(0.0))
+        default=0.5, **setting("largest absolute value of that noise", v.ge(0.0))
     )
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)

@@ -8,9 +8,8 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 from rlk_on_policy import settings
-from rlk_on_policy.settings import described
 from rlk_schedules import ScheduleLike, is_schedule
 
 
@@ -21,33 +20,33 @@ class TRPOConfig:
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     timesteps_per_batch: int = attrs.field(
         default=1024,
-        **described("timesteps in one collection, over all environments of this process", v.ge(1)),
+        **setting("timesteps in one collection, over all environments of this process", v.ge(1)),
     )
     max_kl: float = attrs.field(
         default=0.01,
-        **described(
+        **setting(
             "size of the trust region: mean divergence of a full step, in nats",
             v.and_(v.gt(0.0), finite),
         ),
     )
     cg_iters: int = attrs.field(
-        default=10, **described("iterations of conjugate gradient, at least 1", v.ge(1))
+        default=10, **setting("iterations of conjugate gradient, at least 1", v.ge(1))
     )
     lam: float = attrs.field(default=0.98, **settings.LAM)
     entcoeff: float = attrs.field(default=0.0, **settings.ENT_COEF)
     cg_damping: float = attrs.field(
         default=0.01,
-        **described(
+        **setting(
             "added to the diagonal of the Fisher matrix, at least 0", v.and_(v.ge(0.0), finite)
         ),
     )
     vf_stepsize: ScheduleLike = attrs.field(
         default=0.0003,
-        **described("step size of the value function's Adam; may be scheduled", is_schedule),
+        **setting("step size of the value function's Adam; may be scheduled", is_schedule),
     )
     vf_iters: int = attrs.field(
         default=3,
-        **described(
+        **setting(
             "epochs of the value function over each collection; 0 leaves it as it is, so that "
             "vf_stepsize has no effect",
             v.ge(0),
@@ -55,5 +54,5 @@ class TRPOConfig:
     )
     vf_batch_size: int = attrs.field(
         default=128,
-        **described("least number of transitions in a minibatch of the value function", v.ge(1)),
+        **setting("least number of transitions in a minibatch of the value function", v.ge(1)),
     )

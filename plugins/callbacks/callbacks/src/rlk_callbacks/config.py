@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 
 _AT_LEAST_1 = attrs.validators.ge(1)
 
@@ -22,24 +22,24 @@ class CheckpointConfig:
 
     every: int | None = attrs.field(
         default=None,
-        validator=_at_least_1_or_none,
-        metadata={
-            "help": "timesteps between two checkpoints, at least 1; none saves at the end only"
-        },
+        **setting(
+            "timesteps between two checkpoints, at least 1; none saves at the end only",
+            _at_least_1_or_none,
+        ),
     )
     keep: int | None = attrs.field(
         default=3,
-        validator=_at_least_1_or_none,
-        metadata={
-            "help": "how many of the newest checkpoints are kept, at least 1; none keeps all"
-        },
+        **setting(
+            "how many of the newest checkpoints are kept, at least 1; none keeps all",
+            _at_least_1_or_none,
+        ),
     )
     replay: bool = attrs.field(
         default=True,
-        metadata={
-            "help": "whether checkpoints hold the replay; without it they are small, and a resumed "
+        **setting(
+            "whether checkpoints hold the replay; without it they are small, and a resumed "
             "run fills it anew"
-        },
+        ),
     )
 
 
@@ -49,54 +49,53 @@ class EvaluationConfig:
 
     every: int = attrs.field(
         default=10_000,
-        validator=_AT_LEAST_1,
-        metadata={
-            "help": "timesteps between two evaluations, at least 1 (eval_freq, which counts calls)"
-        },
+        **setting(
+            "timesteps between two evaluations, at least 1 (eval_freq, which counts calls)",
+            _AT_LEAST_1,
+        ),
     )
     episodes: int = attrs.field(
         default=5,
-        validator=_AT_LEAST_1,
-        metadata={"help": "whole episodes in one evaluation, at least 1 (n_eval_episodes)"},
+        **setting("whole episodes in one evaluation, at least 1 (n_eval_episodes)", _AT_LEAST_1),
     )
     steps: int = attrs.field(
         default=1,
-        validator=_AT_LEAST_1,
-        metadata={
-            "help": "smallest number of steps in an evaluation, at least 1; further whole "
-            "episodes are played to reach it"
-        },
+        **setting(
+            "smallest number of steps in an evaluation, at least 1; further whole "
+            "episodes are played to reach it",
+            _AT_LEAST_1,
+        ),
     )
     n_envs: int = attrs.field(
         default=1,
-        validator=_AT_LEAST_1,
-        metadata={"help": "how many environments play episodes at the same time, at least 1"},
+        **setting("how many environments play episodes at the same time, at least 1", _AT_LEAST_1),
     )
     deterministic: bool = attrs.field(
-        default=True, metadata={"help": "whether actions are the policy's mode instead of samples"}
+        default=True, **setting("whether actions are the policy's mode instead of samples")
     )
     seed: int | None = attrs.field(
         default=None,
-        validator=attrs.validators.optional(attrs.validators.ge(0)),
-        metadata={"help": "seed of all evaluations, at least 0; none derives one from the run's"},
+        **setting(
+            "seed of all evaluations, at least 0; none derives one from the run's",
+            attrs.validators.optional(attrs.validators.ge(0)),
+        ),
     )
     stop_at: float | None = attrs.field(
         default=None,
-        validator=attrs.validators.optional(finite),
-        metadata={"help": "a mean return at which training stops (StopTrainingOnRewardThreshold)"},
+        **setting(
+            "a mean return at which training stops (StopTrainingOnRewardThreshold)",
+            attrs.validators.optional(finite),
+        ),
     )
     env: Any | None = attrs.field(
         default=None,
-        metadata={
-            "help": "another environment to evaluate in, of the same spaces, as --env takes it; "
+        **setting(
+            "another environment to evaluate in, of the same spaces, as --env takes it; "
             "none means one like that of training",
-            "environment": True,
-        },
+            environment=True,
+        ),
     )
-    render: bool = attrs.field(
-        default=False, metadata={"help": "whether a window shows the evaluations"}
-    )
+    render: bool = attrs.field(default=False, **setting("whether a window shows the evaluations"))
     at_end: bool = attrs.field(
-        default=True,
-        metadata={"help": "whether the final policy is evaluated as well"},
+        default=True, **setting("whether the final policy is evaluated as well")
     )

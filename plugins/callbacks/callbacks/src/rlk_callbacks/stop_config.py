@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -15,8 +15,7 @@ class StopOnRewardConfig:
     """The mean return at which training stops."""
 
     reward_threshold: float = attrs.field(
-        validator=finite,
-        metadata={"help": "the mean return of an evaluation at which training stops"},
+        **setting("the mean return of an evaluation at which training stops", finite)
     )
 
 
@@ -26,16 +25,14 @@ class StopOnNoImprovementConfig:
 
     max_no_improvement_evals: int = attrs.field(
         default=3,
-        validator=v.ge(0),
-        metadata={
-            "help": "how many evaluations in a row may bring no new best one, at least 0; one "
-            "more stops training"
-        },
+        **setting(
+            "how many evaluations in a row may bring no new best one, at least 0; one "
+            "more stops training",
+            v.ge(0),
+        ),
     )
     min_evals: int = attrs.field(
-        default=0,
-        validator=v.ge(0),
-        metadata={"help": "evaluations before the first that counts, at least 0"},
+        default=0, **setting("evaluations before the first that counts, at least 0", v.ge(0))
     )
 
 
@@ -44,8 +41,7 @@ class MaxEpisodesConfig:
     """The number of episodes after which training ends."""
 
     max_episodes: int = attrs.field(
-        validator=v.ge(1),
-        metadata={"help": "episodes of all environments together, at least 1"},
+        **setting("episodes of all environments together, at least 1", v.ge(1))
     )
 
 
@@ -55,13 +51,12 @@ class EveryNConfig:
 
     n_steps: int = attrs.field(
         default=1000,
-        validator=v.ge(1),
-        metadata={"help": "timesteps between two calls, over all environments, at least 1"},
+        **setting("timesteps between two calls, over all environments, at least 1", v.ge(1)),
     )
     call: Any = attrs.field(
         default=None,
-        validator=v.optional(v.is_callable()),
-        metadata={
-            "help": "a function of the run, passed in Python; training stops where it returns False"
-        },
+        **setting(
+            "a function of the run, passed in Python; training stops where it returns False",
+            v.optional(v.is_callable()),
+        ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -12,7 +12,5 @@ class DiagGaussianConfig:
     """The initial standard deviation."""
 
     log_std_init: float = attrs.field(
-        default=0.0,
-        validator=finite,
-        metadata={"help": "initial natural logarithm of the standard deviation"},
+        default=0.0, **setting("initial natural logarithm of the standard deviation", finite)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -14,48 +14,46 @@ class GSDEConfig:
 
     log_std_init: float = attrs.field(
         default=0.0,
-        validator=finite,
-        metadata={
-            "help": "initial natural logarithm of the standard deviation of each weight of the "
-            "noise; that of an action is larger, by the norm of the features"
-        },
+        **setting(
+            "initial natural logarithm of the standard deviation of each weight of the "
+            "noise; that of an action is larger, by the norm of the features",
+            finite,
+        ),
     )
     full_std: bool = attrs.field(
         default=True,
-        metadata={
-            "help": "learn a standard deviation for each feature and action dimension; false "
+        **setting(
+            "learn a standard deviation for each feature and action dimension; false "
             "learns one for each feature"
-        },
+        ),
     )
     use_expln: bool = attrs.field(
         default=False,
-        metadata={
-            "help": "above 0, let the standard deviation grow with the logarithm of its "
+        **setting(
+            "above 0, let the standard deviation grow with the logarithm of its "
             "parameter instead of exponentially"
-        },
+        ),
     )
     squash_output: bool = attrs.field(
-        default=False, metadata={"help": "squash actions into their bounds by tanh"}
+        default=False, **setting("squash actions into their bounds by tanh")
     )
     clip_mean: float | None = attrs.field(
         default=None,
-        validator=v.optional(v.gt(0.0)),
-        metadata={
-            "help": "largest absolute value of the mean before squashing, to which it is "
-            "clipped; none does not clip it"
-        },
+        **setting(
+            "largest absolute value of the mean before squashing, to which it is "
+            "clipped; none does not clip it",
+            v.optional(v.gt(0.0)),
+        ),
     )
     learn_features: bool = attrs.field(
         default=False,
-        metadata={
-            "help": "let the standard deviation of the noise train the features that it depends on"
-        },
+        **setting("let the standard deviation of the noise train the features that it depends on"),
     )
     sample_freq: int = attrs.field(
         default=-1,
-        validator=v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sample_freq is -1 or at least 1")),
-        metadata={
-            "help": "steps of an environment after which the noise is drawn again; -1 draws "
-            "it only at the beginning of each collection"
-        },
+        **setting(
+            "steps of an environment after which the noise is drawn again; -1 draws "
+            "it only at the beginning of each collection",
+            v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sample_freq is -1 or at least 1")),
+        ),
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import setting
 from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION
 from rlk_schedules import ScheduleLike, is_schedule
-from rlk_schedules.settings import described
 
 
 @attrs.frozen(kw_only=True)
@@ -18,28 +18,28 @@ class GAILConfig:
     traj_limitation: int = attrs.field(default=-1, **TRAJ_LIMITATION)
     g_step: int = attrs.field(
         default=3,
-        **described(
+        **setting(
             "collections that the policy learns from for each training of the discriminator",
             v.ge(1),
         ),
     )
     d_step: int = attrs.field(
         default=1,
-        **described(
+        **setting(
             "batches into which a collection is divided for a training of the discriminator",
             v.ge(1),
         ),
     )
     d_stepsize: ScheduleLike = attrs.field(
         default=3e-4,
-        **described("step size of the discriminator's Adam; may be scheduled", is_schedule),
+        **setting("step size of the discriminator's Adam; may be scheduled", is_schedule),
     )
     adversary_entcoeff: float = attrs.field(
-        default=1e-3, **described("weight of the discriminator's entropy, at least 0", v.ge(0.0))
+        default=1e-3, **setting("weight of the discriminator's entropy, at least 0", v.ge(0.0))
     )
     hidden_size_adversary: int = attrs.field(
         default=100,
-        **described("units in each of the discriminator's two hidden layers, at least 1", v.ge(1)),
+        **setting("units in each of the discriminator's two hidden layers, at least 1", v.ge(1)),
     )
 
 
@@ -49,7 +49,7 @@ class AIRLConfig(GAILConfig):
 
     state_only: bool = attrs.field(
         default=False,
-        **described(
+        **setting(
             "whether the reward is a function of the observation alone, which carries over to "
             "other dynamics",
             v.instance_of(bool),

@@ -8,6 +8,8 @@ from typing import Literal
 import attrs
 from attrs import validators as v
 
+from rlk.settings import setting
+
 Backend = Literal["inductor", "aot_eager", "eager"]
 BACKENDS = ("inductor", "aot_eager", "eager")
 
@@ -24,41 +26,40 @@ class CompileConfig:
 
     backend: Backend = attrs.field(
         default="inductor",
-        validator=v.in_(BACKENDS),
-        metadata={
-            "help": "inductor compiles; aot_eager and eager only trace, to find out what fails"
-        },
+        **setting(
+            "inductor compiles; aot_eager and eager only trace, to find out what fails",
+            v.in_(BACKENDS),
+        ),
     )
     cpp_wrapper: bool | None = attrs.field(
         default=None,
-        validator=v.optional(v.instance_of(bool)),
-        metadata={
-            "help": "call kernels from C++; none means if a C++ compiler is found (CXX, else g++, "
-            "clang++, c++)"
-        },
+        **setting(
+            "call kernels from C++; none means if a C++ compiler is found (CXX, else g++, "
+            "clang++, c++)",
+            v.optional(v.instance_of(bool)),
+        ),
     )
     cuda_graphs: bool | None = attrs.field(
         default=None,
-        validator=v.optional(v.instance_of(bool)),
-        metadata={"help": "replay the update as a CUDA graph; none means on a GPU"},
+        **setting(
+            "replay the update as a CUDA graph; none means on a GPU",
+            v.optional(v.instance_of(bool)),
+        ),
     )
     passes: tuple[str, ...] | None = attrs.field(
         default=None,
         converter=_names,
-        metadata={
-            "help": "names of passes over the graph; none means every installed one that applies"
-        },
+        **setting("names of passes over the graph; none means every installed one that applies"),
     )
     keep: bool = attrs.field(
         default=True,
-        validator=v.instance_of(bool),
-        metadata={"help": "keep what is built on disk, for the next start (on a CPU)"},
+        **setting("keep what is built on disk, for the next start (on a CPU)", v.instance_of(bool)),
     )
     sizes: int = attrs.field(
         default=1,
-        validator=[v.instance_of(int), v.ge(1)],
-        metadata={
-            "help": "batch sizes that are compiled for each kind of update (1 or more); batches "
-            "of any other run eagerly"
-        },
+        **setting(
+            "batch sizes that are compiled for each kind of update (1 or more); batches "
+            "of any other run eagerly",
+            [v.instance_of(int), v.ge(1)],
+        ),
     )

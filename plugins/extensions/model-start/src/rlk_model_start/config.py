@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from rlk.settings import setting
+
 
 @attrs.frozen(kw_only=True)
 class ModelStartConfig:
@@ -11,6 +13,8 @@ class ModelStartConfig:
 
     path: str | None = attrs.field(
         default=None,
-        validator=attrs.validators.optional(attrs.validators.instance_of(str)),
-        metadata={"help": "a model, a checkpoint, or a run folder (its model.zip)"},
+        **setting(
+            "a model, a checkpoint, or a run folder (its model.zip)",
+            attrs.validators.optional(attrs.validators.instance_of(str)),
+        ),
     )

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 
 
 def is_range(_: object, attribute: attrs.Attribute[Any], value: tuple[float, float]) -> None:
@@ -22,8 +22,7 @@ class StatisticsConfig:
 
     epsilon: float = attrs.field(
         default=1e-8,
-        validator=[v.gt(0.0), finite],
-        metadata={"help": "added to variances, to avoid division by zero"},
+        **setting("added to variances, to avoid division by zero", [v.gt(0.0), finite]),
     )
 
 
@@ -33,6 +32,5 @@ class RangeConfig:
 
     range: tuple[float, float] = attrs.field(
         default=(-5.0, 5.0),
-        validator=is_range,
-        metadata={"help": "lowest and highest number that the policy is given; inf is no bound"},
+        **setting("lowest and highest number that the policy is given; inf is no bound", is_range),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from rlk.settings import setting
+
 
 @attrs.frozen(kw_only=True)
 class ReplayStartConfig:
@@ -11,9 +13,8 @@ class ReplayStartConfig:
 
     run: str | None = attrs.field(
         default=None,
-        validator=attrs.validators.optional(attrs.validators.instance_of(str)),
-        metadata={
-            "help": "a run folder (its newest checkpoint), a checkpoint, or a file of "
-            "`save_replay_buffer`"
-        },
+        **setting(
+            "a run folder (its newest checkpoint), a checkpoint, or a file of `save_replay_buffer`",
+            attrs.validators.optional(attrs.validators.instance_of(str)),
+        ),
     )

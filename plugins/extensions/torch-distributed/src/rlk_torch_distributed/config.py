@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from rlk.settings import setting
+
 
 @attrs.frozen(kw_only=True)
 class TorchDistributedConfig:
@@ -11,9 +13,9 @@ class TorchDistributedConfig:
 
     check: int = attrs.field(
         default=100,
-        validator=attrs.validators.ge(0),
-        metadata={
-            "help": "iterations between two checks that all ranks have the same parameters, at "
-            "least 0; 0 checks only when training starts and ends"
-        },
+        **setting(
+            "iterations between two checks that all ranks have the same parameters, at "
+            "least 0; 0 checks only when training starts and ends",
+            attrs.validators.ge(0),
+        ),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from rlk.settings import setting
+
 
 @attrs.frozen(kw_only=True)
 class TableConfig:
@@ -11,6 +13,5 @@ class TableConfig:
 
     min_seconds: float = attrs.field(
         default=2.0,
-        validator=attrs.validators.ge(0.0),
-        metadata={"help": "seconds between two tables on a terminal, at least 0"},
+        **setting("seconds between two tables on a terminal, at least 0", attrs.validators.ge(0.0)),
     )

@@ -8,8 +8,8 @@ import attrs
 from attrs import validators as v
 
 from rlk.errors import PlanError
-from rlk.settings import finite
-from rlk_schedules.settings import UNIT, described
+from rlk.settings import finite, setting
+from rlk_schedules.settings import UNIT
 
 
 @attrs.frozen(kw_only=True)
@@ -18,35 +18,35 @@ class AdaptiveParameterNoiseConfig:
 
     initial_stddev: float = attrs.field(
         default=0.1,
-        **described(
+        **setting(
             "standard deviation of the noise on the parameters at the start",
             v.and_(v.gt(0.0), finite),
         ),
     )
     desired_action_stddev: float = attrs.field(
         default=0.1,
-        **described(
+        **setting(
             "continuous actions: the target distance, between 0 and 2, for actions from -1 to 1",
             v.and_(v.gt(0.0), v.lt(2.0)),
         ),
     )
     adoption_coefficient: float = attrs.field(
         default=1.01,
-        **described(
+        **setting(
             "factor by which the standard deviation changes each time, above 1",
             v.and_(v.gt(1.0), finite),
         ),
     )
     adaption_interval: int = attrs.field(
         default=50,
-        **described(
+        **setting(
             "updates (continuous actions) or vector steps (discrete ones) between such changes",
             v.ge(1),
         ),
     )
     batch_size: int | None = attrs.field(
         default=None,
-        **described(
+        **setting(
             "continuous actions: how many observations of the replay the distance is "
             "measured on; none takes the algorithm's batch_size",
             v.optional(v.ge(1)),
@@ -54,11 +54,11 @@ class AdaptiveParameterNoiseConfig:
     )
     fraction: float = attrs.field(
         default=0.1,
-        **described("discrete actions: fraction of the run over which epsilon falls, 0 to 1", UNIT),
+        **setting("discrete actions: fraction of the run over which epsilon falls, 0 to 1", UNIT),
     )
     initial_eps: float = attrs.field(
         default=1.0,
-        **described(
+        **setting(
             "discrete actions: the target distance is that of epsilon-greedy with "
             "this epsilon at the start, 0 to 1",
             UNIT,
@@ -66,11 +66,9 @@ class AdaptiveParameterNoiseConfig:
     )
     final_eps: float = attrs.field(
         default=0.02,
-        **described("discrete actions: that epsilon after its fall, 0 to 1", UNIT),
+        **setting("discrete actions: that epsilon after its fall, 0 to 1", UNIT),
     )
-    convolutions: bool = attrs.field(
-        default=True, **described("whether convolutions are perturbed")
-    )
+    convolutions: bool = attrs.field(default=True, **setting("whether convolutions are perturbed"))
 
 
 #: Settings that apply to only one kind of actions, each with its counterpart for the other.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import setting
+
 
 def _part(default: float, help_text: str) -> float:
-    field: float = attrs.field(
-        default=default, validator=[v.ge(0.0), v.le(1.0)], metadata={"help": help_text}
-    )
+    field: float = attrs.field(default=default, **setting(help_text, [v.ge(0.0), v.le(1.0)]))
     return field
 
 

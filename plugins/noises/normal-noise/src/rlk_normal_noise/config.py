@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 from rlk_action_scaling.validators import not_negative
 
 
@@ -15,14 +15,13 @@ class NormalNoiseConfig:
     """Mean and spread, for actions in -1 to 1."""
 
     mean: float | list[float] = attrs.field(
-        default=0.0,
-        validator=finite,
-        metadata={"help": "mean of the noise; a number, or one per action dimension"},
+        default=0.0, **setting("mean of the noise; a number, or one per action dimension", finite)
     )
     sigma: float | list[float] = attrs.field(
         default=0.1,
-        validator=[not_negative, finite],
-        metadata={"help": "its standard deviation; a number, or one per action dimension"},
+        **setting(
+            "its standard deviation; a number, or one per action dimension", [not_negative, finite]
+        ),
     )
 
 

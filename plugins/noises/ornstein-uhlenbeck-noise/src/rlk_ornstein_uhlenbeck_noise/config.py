@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 from rlk_action_scaling.validators import not_negative
 
 
@@ -17,31 +17,24 @@ class OrnsteinUhlenbeckNoiseConfig:
 
     mean: float | list[float] = attrs.field(
         default=0.0,
-        validator=finite,
-        metadata={"help": "the value to which it reverts; a number, or one per action dimension"},
+        **setting("the value to which it reverts; a number, or one per action dimension", finite),
     )
     sigma: float | list[float] = attrs.field(
         default=0.1,
-        validator=[not_negative, finite],
-        metadata={"help": "scale of the noise; a number, or one per action dimension"},
+        **setting(
+            "scale of the noise; a number, or one per action dimension", [not_negative, finite]
+        ),
     )
     theta: float = attrs.field(
-        default=0.15,
-        validator=[v.ge(0.0), finite],
-        metadata={"help": "rate of reversion to the mean"},
+        default=0.15, **setting("rate of reversion to the mean", [v.ge(0.0), finite])
     )
-    dt: float = attrs.field(
-        default=0.01,
-        validator=[v.gt(0.0), finite],
-        metadata={"help": "duration of one step"},
-    )
+    dt: float = attrs.field(default=0.01, **setting("duration of one step", [v.gt(0.0), finite]))
     initial_noise: float | list[float] | None = attrs.field(
         default=None,
-        validator=v.optional(finite),
-        metadata={
-            "help": "its value where an episode starts; a number, or one per action dimension; "
-            "unset: 0"
-        },
+        **setting(
+            "its value where an episode starts; a number, or one per action dimension; unset: 0",
+            v.optional(finite),
+        ),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -14,46 +14,42 @@ class KfacConfig:
 
     kfac_clip: float = attrs.field(
         default=0.001,
-        validator=v.gt(0.0),
-        metadata={"help": "largest squared length of a step, measured by the Fisher matrix"},
+        **setting("largest squared length of a step, measured by the Fisher matrix", v.gt(0.0)),
     )
     kfac_update: int = attrs.field(
-        default=1,
-        validator=v.ge(1),
-        metadata={"help": "steps between two decompositions of the factors, at least 1"},
+        default=1, **setting("steps between two decompositions of the factors, at least 1", v.ge(1))
     )
     vf_fisher_coef: float = attrs.field(
         default=1.0,
-        validator=[v.ge(0.0), finite],
-        metadata={"help": "weight of the value in the Fisher matrix, at least 0"},
+        **setting("weight of the value in the Fisher matrix, at least 0", [v.ge(0.0), finite]),
     )
     async_eigen_decomp: bool = attrs.field(
         default=False,
-        metadata={
-            "help": "decompose in a thread while the run continues; the result is used "
+        **setting(
+            "decompose in a thread while the run continues; the result is used "
             "kfac_update steps later"
-        },
+        ),
     )
     momentum: float = attrs.field(
         default=0.9,
-        validator=[v.ge(0.0), v.lt(1.0)],
-        metadata={"help": "decay of the running sum of steps, 0 to below 1"},
+        **setting("decay of the running sum of steps, 0 to below 1", [v.ge(0.0), v.lt(1.0)]),
     )
     epsilon: float = attrs.field(
         default=0.01,
-        validator=[v.gt(0.0), finite],
-        metadata={"help": "damping, added to the Fisher matrix of every layer, above 0"},
+        **setting(
+            "damping, added to the Fisher matrix of every layer, above 0", [v.gt(0.0), finite]
+        ),
     )
     stats_decay: float = attrs.field(
         default=0.99,
-        validator=[v.ge(0.0), v.lt(1.0)],
-        metadata={"help": "decay of the running means of the factors, 0 to below 1"},
+        **setting(
+            "decay of the running means of the factors, 0 to below 1", [v.ge(0.0), v.lt(1.0)]
+        ),
     )
     cold_iter: int = attrs.field(
         default=10,
-        validator=v.ge(0),
-        metadata={
-            "help": "number of first steps that follow the clipped gradient while factors are "
-            "gathered"
-        },
+        **setting(
+            "number of first steps that follow the clipped gradient while factors are gathered",
+            v.ge(0),
+        ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -14,31 +14,28 @@ class NaturalGradientConfig:
 
     max_kl: float = attrs.field(
         default=0.01,
-        validator=[v.gt(0.0), finite],
-        metadata={"help": "size of the trust region: mean divergence of a full step, in nats"},
+        **setting(
+            "size of the trust region: mean divergence of a full step, in nats", [v.gt(0.0), finite]
+        ),
     )
     cg_iters: int = attrs.field(
-        default=10,
-        validator=v.ge(1),
-        metadata={"help": "iterations of conjugate gradient, at least 1"},
+        default=10, **setting("iterations of conjugate gradient, at least 1", v.ge(1))
     )
     cg_damping: float = attrs.field(
         default=0.01,
-        validator=[v.ge(0.0), finite],
-        metadata={"help": "added to the diagonal of the Fisher matrix, at least 0"},
+        **setting("added to the diagonal of the Fisher matrix, at least 0", [v.ge(0.0), finite]),
     )
     line_search_steps: int = attrs.field(
-        default=10,
-        validator=v.ge(1),
-        metadata={"help": "how many lengths of the step are tried, at least 1"},
+        default=10, **setting("how many lengths of the step are tried, at least 1", v.ge(1))
     )
     line_search_factor: float = attrs.field(
         default=0.5,
-        validator=[v.gt(0.0), v.lt(1.0)],
-        metadata={"help": "factor by which the step is shortened after each try, between 0 and 1"},
+        **setting(
+            "factor by which the step is shortened after each try, between 0 and 1",
+            [v.gt(0.0), v.lt(1.0)],
+        ),
     )
     kl_slack: float = attrs.field(
         default=1.5,
-        validator=v.ge(1.0),
-        metadata={"help": "a step is taken if its divergence is at most this times max_kl"},
+        **setting("a step is taken if its divergence is at most this times max_kl", v.ge(1.0)),
     )

@@ -7,6 +7,8 @@ from typing import Literal, get_args
 import attrs
 from attrs import validators as v
 
+from rlk.settings import setting
+
 Variant = Literal["tensorflow", "torch"]
 
 
@@ -16,20 +18,20 @@ class RMSPropConfig:
 
     variant: Variant = attrs.field(
         default="tensorflow",
-        validator=v.in_(get_args(Variant)),
-        metadata={
-            "help": "tensorflow: epsilon inside the root, a mean square that begins at 1, the "
+        **setting(
+            "tensorflow: epsilon inside the root, a mean square that begins at 1, the "
             "learning rate in the velocity; torch: epsilon added to the root, a mean "
-            "square that begins at 0, the learning rate outside of the velocity"
-        },
+            "square that begins at 0, the learning rate outside of the velocity",
+            v.in_(get_args(Variant)),
+        ),
     )
     alpha: float = attrs.field(
-        default=0.99,
-        validator=[v.ge(0.0), v.le(1.0)],
-        metadata={"help": "decay of the running mean square, 0 to 1"},
+        default=0.99, **setting("decay of the running mean square, 0 to 1", [v.ge(0.0), v.le(1.0)])
     )
     momentum: float = attrs.field(
         default=0.0,
-        validator=[v.ge(0.0), v.lt(1.0)],
-        metadata={"help": "part of the velocity that is kept from step to step, 0 to below 1"},
+        **setting(
+            "part of the velocity that is kept from step to step, 0 to below 1",
+            [v.ge(0.0), v.lt(1.0)],
+        ),
     )

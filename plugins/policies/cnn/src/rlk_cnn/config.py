@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import attrs
 
+from rlk.settings import setting
 from rlk_mlp.config import ACT_FUN, STATE_VALUE, LayersConfig, are_sizes
 
 #: The layers after the CNN, by role, if the settings name none; other roles have none.
@@ -22,32 +23,31 @@ class CnnConfig(LayersConfig):
 
     layers: list[int] | None = attrs.field(  # type: ignore[assignment]
         default=None,
-        validator=are_sizes,
-        metadata={
-            "help": "sizes of the hidden layers of every head, after the CNN; by default none, "
-            "but 64, 64 for the state's value of a dueling network"
-        },
+        **setting(
+            "sizes of the hidden layers of every head, after the CNN; by default none, "
+            "but 64, 64 for the state's value of a dueling network",
+            are_sizes,
+        ),
     )
     act_fun: str | Callable[[Any], Any] = attrs.field(default="relu", **ACT_FUN)
     cnn_extractor: Callable[[Any], Any] | None = attrs.field(
         default=None,
-        metadata={
-            "help": "in Python: a module, or a function that makes one for the observation "
+        **setting(
+            "in Python: a module, or a function that makes one for the observation "
             "space, instead of the Nature CNN"
-        },
+        ),
     )
     features: int = attrs.field(
         default=512,
-        validator=attrs.validators.ge(1),
-        metadata={"help": "size of the CNN's last, fully connected layer"},
+        **setting("size of the CNN's last, fully connected layer", attrs.validators.ge(1)),
     )
     channels: Literal["auto", "first", "last"] = attrs.field(
         default="auto",
-        validator=attrs.validators.in_(("auto", "first", "last")),
-        metadata={
-            "help": "which axis of an image holds its channels; auto takes the first if it is the "
-            "shortest, else the last"
-        },
+        **setting(
+            "which axis of an image holds its channels; auto takes the first if it is the "
+            "shortest, else the last",
+            attrs.validators.in_(("auto", "first", "last")),
+        ),
     )
 
     def own(self, role: str) -> list[int]:

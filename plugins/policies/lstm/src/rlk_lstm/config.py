@@ -9,6 +9,7 @@ import attrs
 from attrs import validators as v
 
 from rlk.errors import PlanError
+from rlk.settings import setting
 from rlk_cnn.config import CnnConfig
 from rlk_mlp.config import ACT_FUN, MlpConfig
 from rlk_multi_input.config import MultiInputConfig
@@ -67,83 +68,78 @@ def _as_mlp(entries: list[int | str | Roles], name: str) -> None:
 class LstmConfig:
     """How large the LSTM is, and what is before and after it."""
 
-    n_lstm: int = attrs.field(
-        default=256, validator=v.ge(1), metadata={"help": "units of the LSTM, at least 1"}
-    )
+    n_lstm: int = attrs.field(default=256, **setting("units of the LSTM, at least 1", v.ge(1)))
     n_lstm_layers: int = attrs.field(
-        default=1,
-        validator=v.ge(1),
-        metadata={"help": "LSTMs of n_lstm units, one after the other, at least 1"},
+        default=1, **setting("LSTMs of n_lstm units, one after the other, at least 1", v.ge(1))
     )
     value_lstm: Literal["shared", "own", "none"] = attrs.field(
         default="shared",
-        validator=[v.in_(("shared", "own", "none")), _apart],
-        metadata={
-            "help": "what remembers for the value function: the policy's LSTM, one of its own, or "
-            "nothing, for which a linear layer of n_lstm units takes the place of an LSTM"
-        },
+        **setting(
+            "what remembers for the value function: the policy's LSTM, one of its own, or "
+            "nothing, for which a linear layer of n_lstm units takes the place of an LSTM",
+            [v.in_(("shared", "own", "none")), _apart],
+        ),
     )
     layers: list[int] | None = attrs.field(
         default=None,
-        validator=_positive,
-        metadata={
-            "help": "sizes of the hidden layers before the LSTM; by default 64, 64, and no layers "
-            "after a CNN"
-        },
+        **setting(
+            "sizes of the hidden layers before the LSTM; by default 64, 64, and no layers "
+            "after a CNN",
+            _positive,
+        ),
     )
     net_arch: list[Entry] | None = attrs.field(
         default=None,
-        validator=_marked,
-        metadata={
-            "help": "shared layers with 'lstm' among them, once, then {pi=[…], vf=[…]} for each "
-            "head; overrides layers"
-        },
+        **setting(
+            "shared layers with 'lstm' among them, once, then {pi=[…], vf=[…]} for each "
+            "head; overrides layers",
+            _marked,
+        ),
     )
     act_fun: str | Callable[[Any], Any] = attrs.field(default="tanh", **ACT_FUN)
     layer_norm: bool = attrs.field(
-        default=False,
-        metadata={"help": "normalise the products and the cell of the LSTM; ln-lstm sets it"},
+        default=False, **setting("normalise the products and the cell of the LSTM; ln-lstm sets it")
     )
     feature_extraction: Literal["mlp", "cnn", "multi-input"] = attrs.field(
         default="mlp",
-        validator=v.in_(("mlp", "cnn", "multi-input")),
-        metadata={
-            "help": "what comes first: mlp, cnn for the Nature CNN on images, or multi-input for "
-            "the keys of a Dict"
-        },
+        **setting(
+            "what comes first: mlp, cnn for the Nature CNN on images, or multi-input for "
+            "the keys of a Dict",
+            v.in_(("mlp", "cnn", "multi-input")),
+        ),
     )
     cnn_extractor: Callable[[Any], Any] | None = attrs.field(
         default=None,
-        validator=_needs_cnn,
-        metadata={
-            "help": "in Python: a module, or a function that makes one for the observation "
-            "space, instead of the Nature CNN"
-        },
+        **setting(
+            "in Python: a module, or a function that makes one for the observation "
+            "space, instead of the Nature CNN",
+            _needs_cnn,
+        ),
     )
     features: int | None = attrs.field(
         default=None,
-        validator=v.optional(v.ge(1)),
-        metadata={
-            "help": "size of the last, fully connected layer of a CNN; by default 512, and 256 for "
-            "each image of a Dict"
-        },
+        **setting(
+            "size of the last, fully connected layer of a CNN; by default 512, and 256 for "
+            "each image of a Dict",
+            v.optional(v.ge(1)),
+        ),
     )
     channels: Literal["auto", "first", "last"] = attrs.field(
         default="auto",
-        validator=v.in_(("auto", "first", "last")),
-        metadata={
-            "help": "which axis of an image holds its channels, for the CNN; auto takes the "
-            "first if it is the shortest, else the last"
-        },
+        **setting(
+            "which axis of an image holds its channels, for the CNN; auto takes the "
+            "first if it is the shortest, else the last",
+            v.in_(("auto", "first", "last")),
+        ),
     )
     init: Literal["orthogonal", "xavier", "uniform"] = attrs.field(
         default="orthogonal",
-        validator=v.in_(("orthogonal", "xavier", "uniform")),
-        metadata={
-            "help": "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
+        **setting(
+            "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
             "uniform, or uniform, as PyTorch's layers have them (the biases too); the LSTM's are "
-            "orthogonal"
-        },
+            "orthogonal",
+            v.in_(("orthogonal", "xavier", "uniform")),
+        ),
     )
 
     def before(self) -> list[int]:

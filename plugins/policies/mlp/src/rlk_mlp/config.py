@@ -9,6 +9,7 @@ from typing import Any, Literal
 import attrs
 
 from rlk.errors import either, nearest
+from rlk.settings import setting
 
 Roles = dict[str, list[int]]
 
@@ -97,37 +98,34 @@ class LayersConfig:
     """The number and kind of hidden layers."""
 
     layers: list[int] = attrs.field(
-        factory=lambda: [64, 64],
-        validator=are_sizes,
-        metadata={"help": "sizes of the hidden layers of every head"},
+        factory=lambda: [64, 64], **setting("sizes of the hidden layers of every head", are_sizes)
     )
     net_arch: list[int | str | Roles] | Roles | None = attrs.field(
         default=None,
-        validator=[are_sizes, _has_heads_last],
-        metadata={
-            "help": "shared layers, then {pi=[…], vf=[…]} for each head, or only that; overrides "
-            "layers"
-        },
+        **setting(
+            "shared layers, then {pi=[…], vf=[…]} for each head, or only that; overrides layers",
+            [are_sizes, _has_heads_last],
+        ),
     )
     act_fun: str | Callable[[Any], Any] = attrs.field(default="tanh", **ACT_FUN)
     layer_norm: bool = attrs.field(
-        default=False, metadata={"help": "normalise every hidden layer before its activation"}
+        default=False, **setting("normalise every hidden layer before its activation")
     )
     init: Literal["orthogonal", "xavier", "uniform"] = attrs.field(
         default="orthogonal",
-        validator=attrs.validators.in_(("orthogonal", "xavier", "uniform")),
-        metadata={
-            "help": "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
-            "uniform, or uniform, as PyTorch's layers have them (the biases too)"
-        },
+        **setting(
+            "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
+            "uniform, or uniform, as PyTorch's layers have them (the biases too)",
+            attrs.validators.in_(("orthogonal", "xavier", "uniform")),
+        ),
     )
 
     share_encoder: bool = attrs.field(
         default=True,
-        validator=_has_nothing_to_share,
-        metadata={
-            "help": "one encoder (a CNN, or your own) for all heads; false gives every head its own"
-        },
+        **setting(
+            "one encoder (a CNN, or your own) for all heads; false gives every head its own",
+            _has_nothing_to_share,
+        ),
     )
 
     def shared(self) -> list[int]:
@@ -157,8 +155,8 @@ class MlpConfig(LayersConfig):
 
     encoder: Callable[[Any], Any] | None = attrs.field(
         default=None,
-        metadata={
-            "help": "in Python: a module, or a function that makes one for the observation "
+        **setting(
+            "in Python: a module, or a function that makes one for the observation "
             "space, for observations to go through first; none flattens them"
-        },
+        ),
     )

@@ -6,6 +6,7 @@ from typing import Literal
 
 import attrs
 
+from rlk.settings import setting
 from rlk_mlp.config import MlpConfig
 
 
@@ -15,14 +16,13 @@ class MultiInputConfig(MlpConfig):
 
     features: int = attrs.field(
         default=256,
-        validator=attrs.validators.ge(1),
-        metadata={"help": "size of the last layer of each image's CNN (1 or more)"},
+        **setting("size of the last layer of each image's CNN (1 or more)", attrs.validators.ge(1)),
     )
     channels: Literal["auto", "first", "last"] = attrs.field(
         default="auto",
-        validator=attrs.validators.in_(("auto", "first", "last")),
-        metadata={
-            "help": "which axis of images holds their channels; auto takes the first if it is the "
-            "shortest, else the last"
-        },
+        **setting(
+            "which axis of images holds their channels; auto takes the first if it is the "
+            "shortest, else the last",
+            attrs.validators.in_(("auto", "first", "last")),
+        ),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from rlk.settings import setting
 from rlk_hindsight_replay.config import HindsightReplayConfig
 
 
@@ -12,8 +13,8 @@ class HERConfig(HindsightReplayConfig):
     """The settings of hindsight replay, and the algorithm that learns from it."""
 
     model: str = attrs.field(
-        metadata={
-            "help": "the off-policy algorithm that learns: dqn where actions are discrete, sac, "
+        **setting(
+            "the off-policy algorithm that learns: dqn where actions are discrete, sac, "
             "td3 or ddpg where they are continuous"
-        }
+        )
     )

@@ -11,6 +11,7 @@ from torch import nn
 from rlk import spaces
 from rlk.component import Component
 from rlk.errors import PlanError
+from rlk.settings import setting
 from rlk_cnn.config import CnnConfig
 from rlk_cnn.network import Cnn
 from rlk_custom_policies.keywords import with_keywords
@@ -33,30 +34,32 @@ class FeedForwardConfig(LayersConfig):
 
     layers: list[int] | None = attrs.field(  # type: ignore[assignment]
         default=None,
-        validator=are_sizes,
-        metadata={
-            "help": "sizes of hidden layers; none means 64, 64 or, after a CNN, the layers of the "
-            "policy `cnn`"
-        },
+        **setting(
+            "sizes of hidden layers; none means 64, 64 or, after a CNN, the layers of the "
+            "policy `cnn`",
+            are_sizes,
+        ),
     )
     feature_extraction: Literal["cnn", "mlp"] = attrs.field(
         default="cnn",
-        validator=attrs.validators.in_(("cnn", "mlp")),
-        metadata={"help": "what comes first: cnn for images, or mlp"},
+        **setting("what comes first: cnn for images, or mlp", attrs.validators.in_(("cnn", "mlp"))),
     )
     cnn_extractor: Callable[[Any], Any] | None = attrs.field(
-        default=None,
-        metadata={"help": "a module, or what makes one, in the place of the Nature CNN"},
+        default=None, **setting("a module, or what makes one, in the place of the Nature CNN")
     )
     features: int = attrs.field(
         default=512,
-        validator=[attrs.validators.ge(1), _needs_cnn],
-        metadata={"help": "size of the Nature CNN's last, fully connected layer"},
+        **setting(
+            "size of the Nature CNN's last, fully connected layer",
+            [attrs.validators.ge(1), _needs_cnn],
+        ),
     )
     channels: Literal["auto", "first", "last"] = attrs.field(
         default="auto",
-        validator=[attrs.validators.in_(("auto", "first", "last")), _needs_cnn],
-        metadata={"help": "which axis of an image holds its channels"},
+        **setting(
+            "which axis of an image holds its channels",
+            [attrs.validators.in_(("auto", "first", "last")), _needs_cnn],
+        ),
     )
 
     def architecture(self) -> Architecture:

@@ -8,6 +8,7 @@ import attrs
 from torch import nn
 
 from rlk.component import Component
+from rlk.settings import setting
 from rlk_custom_policies.keywords import with_keywords
 from rlk_lstm.config import LstmConfig, refuse_without_cnn
 from rlk_lstm.network import Lstm
@@ -20,8 +21,7 @@ class LstmPolicyConfig(LstmConfig):
 
     feature_extraction: Literal["mlp", "cnn"] = attrs.field(
         default="cnn",
-        validator=attrs.validators.in_(("mlp", "cnn")),
-        metadata={"help": "what comes first: cnn for images, or mlp"},
+        **setting("what comes first: cnn for images, or mlp", attrs.validators.in_(("mlp", "cnn"))),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk_schedules.settings import described
+from rlk.settings import setting
 
 
 def is_limitation(_: object, attribute: attrs.Attribute[Any], value: int) -> None:
@@ -19,9 +19,9 @@ def is_limitation(_: object, attribute: attrs.Attribute[Any], value: int) -> Non
         raise ValueError(f"{attribute.name} must be at least 1, or -1 for all, got {value!r}")
 
 
-EXPERT_PATH = described(
+EXPERT_PATH = setting(
     "the file of generate_expert_traj (.npz), or minari:ID", v.optional(v.instance_of(str))
 )
-TRAJ_LIMITATION = described(
+TRAJ_LIMITATION = setting(
     "how many trajectories are used, from the first on; -1 uses all", is_limitation
 )

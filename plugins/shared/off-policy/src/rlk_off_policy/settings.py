@@ -12,12 +12,12 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
+from rlk.settings import setting
 from rlk_off_policy.train_freq import parse_train_freq
 from rlk_schedules.settings import GAMMA as GAMMA
 from rlk_schedules.settings import LEARNING_RATE as LEARNING_RATE
 from rlk_schedules.settings import MAX_GRAD_NORM as MAX_GRAD_NORM
 from rlk_schedules.settings import UNIT as UNIT
-from rlk_schedules.settings import described as described
 
 
 def _is_train_freq(_: object, attribute: attrs.Attribute[Any], value: int | str) -> None:
@@ -34,21 +34,21 @@ def _at_least_one_or_all(_: object, attribute: attrs.Attribute[Any], value: int)
         )
 
 
-BUFFER_SIZE = described("transitions that the replay holds", v.ge(1))
-LEARNING_STARTS = described("timesteps collected before the first update", v.ge(0))
-RANDOM_LEARNING_STARTS = described(
+BUFFER_SIZE = setting("transitions that the replay holds", v.ge(1))
+LEARNING_STARTS = setting("timesteps collected before the first update", v.ge(0))
+RANDOM_LEARNING_STARTS = setting(
     "timesteps collected, with random actions, before the first update", v.ge(0)
 )
-TRAIN_FREQ = described("vector steps between updates, or episodes, as '1 episode'", _is_train_freq)
-GRADIENT_STEPS = described(
+TRAIN_FREQ = setting("vector steps between updates, or episodes, as '1 episode'", _is_train_freq)
+GRADIENT_STEPS = setting(
     "updates after every collection; -1 is one per timestep", _at_least_one_or_all
 )
-BATCH_SIZE = described("transitions per update", v.ge(1))
-TAU = described("how far target networks move towards the networks at each update, 0 to 1", UNIT)
-ACTION_NOISE = described(
+BATCH_SIZE = setting("transitions per update", v.ge(1))
+TAU = setting("how far target networks move towards the networks at each update, 0 to 1", UNIT)
+ACTION_NOISE = setting(
     "a noise, such as normal-noise:sigma=0.1, or an object that stands for one, such as "
     "NormalActionNoise; the same as --plugin"
 )
-RANDOM_EXPLORATION = described(
+RANDOM_EXPLORATION = setting(
     "probability of a uniformly random action, per environment and step, 0 to 1", UNIT
 )

@@ -12,12 +12,12 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
+from rlk.settings import setting
 from rlk_schedules import as_schedule, is_curve_of, is_off, is_schedule_or_off
 from rlk_schedules.settings import GAMMA as GAMMA
 from rlk_schedules.settings import LEARNING_RATE as LEARNING_RATE
 from rlk_schedules.settings import MAX_GRAD_NORM as MAX_GRAD_NORM
 from rlk_schedules.settings import UNIT as UNIT
-from rlk_schedules.settings import described as described
 
 
 def is_clip_range(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -36,20 +36,18 @@ def is_clip_range_or_off(_: object, attribute: attrs.Attribute[Any], value: Any)
 
 def curve_of(rate: str) -> dict[str, Any]:
     """A setting that names the curve of another one, as `lr_schedule` does for `learning_rate`."""
-    return described(
+    return setting(
         f"what {rate} is multiplied by over the run: constant, linear, double_linear_con, "
         f"middle_drop or double_middle_drop; constant where {rate} is a schedule itself",
         is_curve_of(rate),
     )
 
 
-LAM = described(
+LAM = setting(
     "trade-off between bias and variance in generalised advantage estimation, 0 to 1", UNIT
 )
 LR_SCHEDULE = curve_of("learning_rate")
-ENT_COEF = described("weight of the entropy bonus, at least 0", v.ge(0.0))
-VF_COEF = described("weight of the value loss, at least 0", v.ge(0.0))
-N_STEPS = described("steps per environment in one collection; a batch is n_steps * n_envs", v.ge(1))
-CLIP_RANGE = described(
-    "clipping of the probability ratio, above 0; may be scheduled", is_clip_range
-)
+ENT_COEF = setting("weight of the entropy bonus, at least 0", v.ge(0.0))
+VF_COEF = setting("weight of the value loss, at least 0", v.ge(0.0))
+N_STEPS = setting("steps per environment in one collection; a batch is n_steps * n_envs", v.ge(1))
+CLIP_RANGE = setting("clipping of the probability ratio, above 0; may be scheduled", is_clip_range)

@@ -11,15 +11,11 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
+from rlk.settings import setting
 from rlk_schedules.parse import is_schedule
 
 #: A validator: from 0 to 1.
 UNIT = v.and_(v.ge(0.0), v.le(1.0))
-
-
-def described(text: str, validator: Any = None) -> dict[str, Any]:
-    """The help text and the validator of one setting, as `attrs.field` takes them."""
-    return {"metadata": {"help": text}, "validator": validator}
 
 
 def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float | None) -> None:
@@ -27,12 +23,12 @@ def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float
         raise ValueError(f"{attribute.name} must be above 0, or none, got {value!r}")
 
 
-GAMMA = described("discount per step, 0 to 1", UNIT)
-LEARNING_RATE = described(
+GAMMA = setting("discount per step, 0 to 1", UNIT)
+LEARNING_RATE = setting(
     "the optimiser's step size: a number, a schedule such as lin_0.001, or a "
     "callable of the remaining part of the run, 1 to 0",
     is_schedule,
 )
-MAX_GRAD_NORM = described(
+MAX_GRAD_NORM = setting(
     "the gradient's norm is clipped to this; none for no clipping", _above_zero_or_none
 )

@@ -158,7 +158,7 @@ class Contract:
     def test_every_setting_has_a_help_text(self) -> None:
         fields = attrs.fields(type(self.config()))
         missing = [field.name for field in fields if not field.metadata.get("help", "").strip()]
-        assert not missing, f"no metadata={{'help': …}} on {missing}, which users read"
+        assert not missing, f"no help text (rlk.settings.setting) on {missing}, which users read"
 
     @applies(has_settings)
     def test_every_default_can_be_written_to_a_file(self) -> None:

@@ -7,6 +7,8 @@ from typing import Literal, get_args
 import attrs
 from attrs import validators as v
 
+from rlk.settings import setting
+
 Strategy = Literal["future", "final", "episode", "random"]
 
 
@@ -16,30 +18,28 @@ class HindsightReplayConfig:
 
     n_sampled_goal: int = attrs.field(
         default=4,
-        validator=[v.instance_of(int), v.ge(1)],
-        metadata={"help": "hindsight goals for every real one (1 or more)"},
+        **setting("hindsight goals for every real one (1 or more)", [v.instance_of(int), v.ge(1)]),
     )
     goal_selection_strategy: Strategy = attrs.field(
         default="future",
-        validator=v.in_(get_args(Strategy)),
-        metadata={
-            "help": "hindsight goals are goals that were reached later in the episode "
+        **setting(
+            "hindsight goals are goals that were reached later in the episode "
             "(future), at its end (final), anywhere in it (episode), or in any "
-            "episode (random)"
-        },
+            "episode (random)",
+            v.in_(get_args(Strategy)),
+        ),
     )
     online_sampling: bool | None = attrs.field(
         default=None,
-        metadata={
-            "help": "whether a transition gets another goal each time it is sampled (true), or one "
+        **setting(
+            "whether a transition gets another goal each time it is sampled (true), or one "
             "of k goals that are drawn once, when its episode has ended (false); none means false "
             "with prioritized replay, where goals must stay the same, and else true"
-        },
+        ),
     )
     info_keys: list[str] = attrs.field(
         factory=list,
-        metadata={
-            "help": "infos (numbers, given with every step) that the environment's compute_reward "
-            "reads"
-        },
+        **setting(
+            "infos (numbers, given with every step) that the environment's compute_reward reads"
+        ),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from rlk.settings import setting
+
 
 @attrs.frozen(kw_only=True)
 class NStepConfig:
@@ -11,8 +13,8 @@ class NStepConfig:
 
     n_steps: int = attrs.field(
         default=3,
-        validator=[attrs.validators.instance_of(int), attrs.validators.ge(1)],
-        metadata={
-            "help": "rewards that are summed before the value counts (1 or more); 1 changes nothing"
-        },
+        **setting(
+            "rewards that are summed before the value counts (1 or more); 1 changes nothing",
+            [attrs.validators.instance_of(int), attrs.validators.ge(1)],
+        ),
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import setting
+
 
 @attrs.frozen(kw_only=True)
 class ReplayConfig:
@@ -12,27 +14,27 @@ class ReplayConfig:
 
     buffer_size: int = attrs.field(
         default=50_000,
-        validator=[v.instance_of(int), v.ge(1)],
-        metadata={
-            "help": "transitions kept, over all environments together (1 or more); "
-            "each environment keeps buffer_size // n_envs"
-        },
+        **setting(
+            "transitions kept, over all environments together (1 or more); "
+            "each environment keeps buffer_size // n_envs",
+            [v.instance_of(int), v.ge(1)],
+        ),
     )
     frame_stack: int | None = attrs.field(
         default=None,
-        validator=v.optional([v.instance_of(int), v.ge(1)]),
-        metadata={
-            "help": "how many frames an observation is a stack of; each frame is stored once; "
+        **setting(
+            "how many frames an observation is a stack of; each frame is stored once; "
             "none means what the environment says (`stack_size`), 1 stores whole "
-            "observations"
-        },
+            "observations",
+            v.optional([v.instance_of(int), v.ge(1)]),
+        ),
     )
     mapped: str | None = attrs.field(
         default=None,
-        validator=v.optional(v.instance_of(str)),
-        metadata={
-            "help": "a folder for memory-mapped files of the transitions, so that there may "
+        **setting(
+            "a folder for memory-mapped files of the transitions, so that there may "
             "be more of them than memory holds",
-            "written": True,
-        },
+            v.optional(v.instance_of(str)),
+            written=True,
+        ),
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import setting
+
 
 @attrs.frozen(kw_only=True)
 class TrajectoryReplayConfig:
@@ -12,9 +14,9 @@ class TrajectoryReplayConfig:
 
     buffer_size: int = attrs.field(
         default=5000,
-        validator=[v.instance_of(int), v.ge(1)],
-        metadata={
-            "help": "steps kept of each environment (1 or more), rounded down to whole collections "
-            "of n_steps; one collection at least"
-        },
+        **setting(
+            "steps kept of each environment (1 or more), rounded down to whole collections "
+            "of n_steps; one collection at least",
+            [v.instance_of(int), v.ge(1)],
+        ),
     )

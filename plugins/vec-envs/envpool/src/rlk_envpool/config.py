@@ -5,6 +5,8 @@ from __future__ import annotations
 import attrs
 from attrs import validators
 
+from rlk.settings import setting
+
 
 @attrs.frozen(kw_only=True)
 class EnvPoolConfig:
@@ -12,6 +14,8 @@ class EnvPoolConfig:
 
     num_threads: int = attrs.field(
         default=0,
-        validator=[validators.instance_of(int), validators.ge(0)],
-        metadata={"help": "threads that step the environments; 0 lets EnvPool choose"},
+        **setting(
+            "threads that step the environments; 0 lets EnvPool choose",
+            [validators.instance_of(int), validators.ge(0)],
+        ),
     )

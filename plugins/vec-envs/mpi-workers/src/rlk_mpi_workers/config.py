@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from rlk.settings import setting
 from rlk_vector_environments.timeout import above_zero
 
 
@@ -13,10 +14,10 @@ class MpiWorkersConfig:
 
     timeout_seconds: float | None = attrs.field(
         default=600.0,
-        validator=above_zero,
-        metadata={
-            "help": "seconds that a rank may take for an answer (to make its environments, "
+        **setting(
+            "seconds that a rank may take for an answer (to make its environments, "
             "for one step of all of them), above 0; after that, an error names the "
-            "environment that hangs and the job ends; none waits forever"
-        },
+            "environment that hangs and the job ends; none waits forever",
+            above_zero,
+        ),
     )

@@ -7,6 +7,7 @@ from typing import Literal
 import attrs
 from attrs import validators
 
+from rlk.settings import setting
 from rlk_vector_environments.timeout import above_zero
 
 StartMethod = Literal["fork", "spawn", "forkserver"]
@@ -18,36 +19,36 @@ class SubprocessConfig:
 
     n_workers: int | None = attrs.field(
         default=None,
-        validator=validators.optional([validators.instance_of(int), validators.ge(1)]),
-        metadata={
-            "help": "worker processes, at least 1, each with an equal share of the environments; "
-            "none means as many as usable cores, at most one per environment"
-        },
+        **setting(
+            "worker processes, at least 1, each with an equal share of the environments; "
+            "none means as many as usable cores, at most one per environment",
+            validators.optional([validators.instance_of(int), validators.ge(1)]),
+        ),
     )
     start_method: StartMethod | None = attrs.field(
         default=None,
-        validator=validators.optional(validators.in_(("fork", "spawn", "forkserver"))),
-        metadata={
-            "help": "how workers are started: forkserver (the same as none), spawn, or fork; "
-            "fork may deadlock if this process runs threads"
-        },
+        **setting(
+            "how workers are started: forkserver (the same as none), spawn, or fork; "
+            "fork may deadlock if this process runs threads",
+            validators.optional(validators.in_(("fork", "spawn", "forkserver"))),
+        ),
     )
     timeout_seconds: float | None = attrs.field(
         default=600.0,
-        validator=above_zero,
-        metadata={
-            "help": "seconds that a worker may take for an answer (to make its environments, "
+        **setting(
+            "seconds that a worker may take for an answer (to make its environments, "
             "for one step of all of them), above 0, counted in whole seconds; after "
             "that, an error names the environment that hangs and the run ends; none "
-            "waits forever"
-        },
+            "waits forever",
+            above_zero,
+        ),
     )
     restart_workers: bool = attrs.field(
         default=False,
-        validator=validators.instance_of(bool),
-        metadata={
-            "help": "whether a worker is replaced if it dies, hangs, or has an environment "
+        **setting(
+            "whether a worker is replaced if it dies, hangs, or has an environment "
             "that raises in a step: its episodes are truncated, and "
-            "rollout/worker_restarts counts it; else the run ends"
-        },
+            "rollout/worker_restarts counts it; else the run ends",
+            validators.instance_of(bool),
+        ),
     )

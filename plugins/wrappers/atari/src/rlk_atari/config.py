@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from rlk.settings import setting
+
 _AT_LEAST_1 = attrs.validators.ge(1)
 #: How many frames `frame_stack` stacks.
 STACKED = 4
@@ -19,44 +21,38 @@ class AtariConfig:
 
     noop_max: int = attrs.field(
         default=30,
-        validator=attrs.validators.ge(0),
-        metadata={
-            "help": "a game begins with a random number of frames without an action, 1 to "
-            "noop_max; 0 for none"
-        },
+        **setting(
+            "a game begins with a random number of frames without an action, 1 to "
+            "noop_max; 0 for none",
+            attrs.validators.ge(0),
+        ),
     )
     skip: int = attrs.field(
         default=4,
-        validator=_AT_LEAST_1,
-        metadata={
-            "help": "frames that an action is repeated for; the observation is the brighter of the "
-            "last two, pixel by pixel"
-        },
+        **setting(
+            "frames that an action is repeated for; the observation is the brighter of the "
+            "last two, pixel by pixel",
+            _AT_LEAST_1,
+        ),
     )
     episode_life: bool = attrs.field(
         default=True,
-        metadata={
-            "help": "whether the loss of a life ends the episode; the game continues in the "
-            "next one"
-        },
+        **setting(
+            "whether the loss of a life ends the episode; the game continues in the next one"
+        ),
     )
     clip_rewards: bool = attrs.field(
-        default=True, metadata={"help": "whether a reward is its sign: -1, 0 or 1"}
+        default=True, **setting("whether a reward is its sign: -1, 0 or 1")
     )
-    width: int = attrs.field(
-        default=84, validator=_AT_LEAST_1, metadata={"help": "of an observation, in pixels"}
-    )
-    height: int = attrs.field(
-        default=84, validator=_AT_LEAST_1, metadata={"help": "of an observation, in pixels"}
-    )
+    width: int = attrs.field(default=84, **setting("of an observation, in pixels", _AT_LEAST_1))
+    height: int = attrs.field(default=84, **setting("of an observation, in pixels", _AT_LEAST_1))
     scale: bool = attrs.field(
         default=False,
-        metadata={
-            "help": "whether observations are float32, 0 to 1, instead of uint8, which the CNN "
+        **setting(
+            "whether observations are float32, 0 to 1, instead of uint8, which the CNN "
             "scales by itself and which take a quarter of the memory"
-        },
+        ),
     )
     frame_stack: bool = attrs.field(
-        default=False,
-        metadata={"help": f"whether an observation is the latest {STACKED} frames"},
+        default=False, **setting(f"whether an observation is the latest {STACKED} frames")
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import finite
+from rlk.settings import finite, setting
 from rlk_wrappers.validators import keys_or_none
 
 NOT_LESS = attrs.validators.ge(0.0)
@@ -35,30 +35,29 @@ class MonitorConfig:
 
     filename: str | None = attrs.field(
         default=None,
-        metadata={
-            "help": "the CSV file (x becomes x.monitor.csv); none means monitor.csv in the run's "
-            "folder",
-            "written": True,
-        },
+        **setting(
+            "the CSV file (x becomes x.monitor.csv); none means monitor.csv in the run's folder",
+            written=True,
+        ),
     )
     allow_early_resets: bool = attrs.field(
-        default=True,
-        metadata={"help": "whether an environment may be reset in the middle of an episode"},
+        default=True, **setting("whether an environment may be reset in the middle of an episode")
     )
     reset_keywords: tuple[str, ...] = attrs.field(
         default=(),
         converter=_as_tuple,
-        validator=_are_keywords,
-        metadata={
-            "help": "further columns: these options of the latest reset, which must have them; a "
-            "run gives none"
-        },
+        **setting(
+            "further columns: these options of the latest reset, which must have them; a "
+            "run gives none",
+            _are_keywords,
+        ),
     )
     info_keywords: tuple[str, ...] = attrs.field(
         default=(),
         converter=_as_tuple,
-        validator=_are_keywords,
-        metadata={"help": "further columns: these keys of the info that an episode ends with"},
+        **setting(
+            "further columns: these keys of the info that an episode ends with", _are_keywords
+        ),
     )
 
 
@@ -68,45 +67,41 @@ class NormalizeConfig:
 
     training: bool = attrs.field(
         default=True,
-        metadata={
-            "help": "whether statistics follow what training sees, or stay as they are (as for a "
+        **setting(
+            "whether statistics follow what training sees, or stay as they are (as for a "
             "loaded model)"
-        },
+        ),
     )
     norm_obs: bool = attrs.field(
-        default=True, metadata={"help": "whether the policy's observations are normalised"}
+        default=True, **setting("whether the policy's observations are normalised")
     )
     norm_reward: bool = attrs.field(
-        default=True, metadata={"help": "whether the rewards that are learnt from are scaled"}
+        default=True, **setting("whether the rewards that are learnt from are scaled")
     )
     clip_obs: float = attrs.field(
         default=10.0,
-        validator=POSITIVE,
-        metadata={"help": "bound of normalised observations, in standard deviations"},
+        **setting("bound of normalised observations, in standard deviations", POSITIVE),
     )
     clip_reward: float = attrs.field(
         default=10.0,
-        validator=POSITIVE,
-        metadata={"help": "bound of scaled rewards, in standard deviations of the return"},
+        **setting("bound of scaled rewards, in standard deviations of the return", POSITIVE),
     )
     gamma: float = attrs.field(
         default=0.99,
-        validator=[NOT_LESS, attrs.validators.le(1.0)],
-        metadata={
-            "help": "discount per step of the returns that rewards are scaled by, 0 to 1; the "
-            "algorithm's gamma is not used"
-        },
+        **setting(
+            "discount per step of the returns that rewards are scaled by, 0 to 1; the "
+            "algorithm's gamma is not used",
+            [NOT_LESS, attrs.validators.le(1.0)],
+        ),
     )
     epsilon: float = attrs.field(
-        default=1e-8,
-        validator=[POSITIVE, finite],
-        metadata={"help": "added to variances, to avoid division by zero"},
+        default=1e-8, **setting("added to variances, to avoid division by zero", [POSITIVE, finite])
     )
     norm_obs_keys: tuple[str, ...] | None = attrs.field(
         default=None,
         converter=keys_or_none,
-        validator=attrs.validators.optional(attrs.validators.min_len(1)),
-        metadata={
-            "help": "keys of a Dict that norm_obs applies to; none means every Box but images"
-        },
+        **setting(
+            "keys of a Dict that norm_obs applies to; none means every Box but images",
+            attrs.validators.optional(attrs.validators.min_len(1)),
+        ),
     )

@@ -7,6 +7,7 @@ from typing import Literal
 import attrs
 from attrs import validators
 
+from rlk.settings import setting
 from rlk_wrappers.validators import at_least, between, keys_or_none
 
 
@@ -15,33 +16,31 @@ class FrameStackConfig:
     """Settings of `frame-stack`; names are those of Stable Baselines' `VecFrameStack`."""
 
     n_stack: int = attrs.field(
-        default=4,
-        validator=between(1, 1_000),
-        metadata={"help": "how many frames an observation has, 1 to 1000"},
+        default=4, **setting("how many frames an observation has, 1 to 1000", between(1, 1_000))
     )
     channels_order: Literal["first", "last"] | None = attrs.field(
         default=None,
-        validator=validators.optional(validators.in_(("first", "last"))),
-        metadata={
-            "help": "the axis along which images are joined, first or last; none takes the first "
-            "if it is the shortest, else the last"
-        },
+        **setting(
+            "the axis along which images are joined, first or last; none takes the first "
+            "if it is the shortest, else the last",
+            validators.optional(validators.in_(("first", "last"))),
+        ),
     )
     padding: Literal["zero", "reset"] = attrs.field(
         default="zero",
-        validator=validators.in_(("zero", "reset")),
-        metadata={
-            "help": "what precedes an episode's first frame: zeros (zero) or that frame (reset)"
-        },
+        **setting(
+            "what precedes an episode's first frame: zeros (zero) or that frame (reset)",
+            validators.in_(("zero", "reset")),
+        ),
     )
     keys: tuple[str, ...] | None = attrs.field(
         default=None,
         converter=keys_or_none,
-        validator=validators.optional(validators.min_len(1)),
-        metadata={
-            "help": "the keys of a Dict whose frames are stacked; none means every Box but "
-            "achieved_goal and desired_goal"
-        },
+        **setting(
+            "the keys of a Dict whose frames are stacked; none means every Box but "
+            "achieved_goal and desired_goal",
+            validators.optional(validators.min_len(1)),
+        ),
     )
 
 
@@ -51,15 +50,14 @@ class TimeFeatureConfig:
 
     max_steps: int = attrs.field(
         default=1000,
-        validator=at_least(1),
-        metadata={
-            "help": "steps of an episode, for environments that do not say when they truncate "
-            "it, at least 1"
-        },
+        **setting(
+            "steps of an episode, for environments that do not say when they truncate "
+            "it, at least 1",
+            at_least(1),
+        ),
     )
     test_mode: bool = attrs.field(
-        default=False,
-        metadata={"help": "keep the feature at 1, to see whether an agent depends on it"},
+        default=False, **setting("keep the feature at 1, to see whether an agent depends on it")
     )
 
 
@@ -69,8 +67,9 @@ class HistoryConfig:
 
     horizon: int = attrs.field(
         default=2,
-        validator=between(1, 10_000),
-        metadata={"help": "how many observations and actions an observation has, 1 to 10000"},
+        **setting(
+            "how many observations and actions an observation has, 1 to 10000", between(1, 10_000)
+        ),
     )
 
 
@@ -81,6 +80,8 @@ class TransposeImageConfig:
     keys: tuple[str, ...] | None = attrs.field(
         default=None,
         converter=keys_or_none,
-        validator=validators.optional(validators.min_len(1)),
-        metadata={"help": "the keys of a Dict whose images are transposed; none means all images"},
+        **setting(
+            "the keys of a Dict whose images are transposed; none means all images",
+            validators.optional(validators.min_len(1)),
+        ),
     )

@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators
 
+from rlk.settings import setting
 from rlk_wrappers.validators import at_least
 
 
@@ -19,9 +20,7 @@ class ActionRepeatConfig:
     """Settings of `action-repeat`."""
 
     repeat: int = attrs.field(
-        default=4,
-        validator=at_least(1),
-        metadata={"help": "how often every action is taken, at least 1"},
+        default=4, **setting("how often every action is taken, at least 1", at_least(1))
     )
 
 
@@ -34,17 +33,14 @@ def _above_min(instance: Any, attribute: attrs.Attribute[Any], value: float) -> 
 class RewardClipConfig:
     """Settings of `reward-clip`; names of the bounds are those of Gymnasium's `ClipReward`."""
 
-    min_reward: float = attrs.field(
-        default=-1.0, metadata={"help": "the least reward that is learnt from"}
-    )
+    min_reward: float = attrs.field(default=-1.0, **setting("the least reward that is learnt from"))
     max_reward: float = attrs.field(
         default=1.0,
-        validator=_above_min,
-        metadata={"help": "the greatest reward that is learnt from, above min_reward"},
+        **setting("the greatest reward that is learnt from, above min_reward", _above_min),
     )
     sign: bool = attrs.field(
         default=False,
-        metadata={"help": "rewards become -1, 0 or 1 first, as those of Atari games usually do"},
+        **setting("rewards become -1, 0 or 1 first, as those of Atari games usually do"),
     )
 
 
@@ -53,13 +49,11 @@ class CheckNanConfig:
     """Settings of `check-nan`; names and defaults are those of `VecCheckNan`."""
 
     raise_exception: bool = attrs.field(
-        default=False, metadata={"help": "whether to end training instead of printing a warning"}
+        default=False, **setting("whether to end training instead of printing a warning")
     )
-    warn_once: bool = attrs.field(
-        default=True, metadata={"help": "whether to warn only of the first one"}
-    )
+    warn_once: bool = attrs.field(default=True, **setting("whether to warn only of the first one"))
     check_inf: bool = attrs.field(
-        default=True, metadata={"help": "whether to look for infinite numbers as well"}
+        default=True, **setting("whether to look for infinite numbers as well")
     )
 
 
@@ -74,40 +68,34 @@ class VideoRecorderConfig:
 
     video_folder: str | None = attrs.field(
         default=None,
-        metadata={
-            "help": "where videos go; none means the folder videos in that of the run",
-            "written": True,
-        },
+        **setting("where videos go; none means the folder videos in that of the run", written=True),
     )
     video_length: int = attrs.field(
         default=200,
-        validator=at_least(0),
-        metadata={
-            "help": "steps of a video; 0 means until the episode of the first environment ends"
-        },
+        **setting(
+            "steps of a video; 0 means until the episode of the first environment ends", at_least(0)
+        ),
     )
     name_prefix: str = attrs.field(
         default="rl-video",
-        validator=validators.matches_re(r"[^/\\]+"),
-        metadata={"help": "prefix of the names of videos"},
+        **setting("prefix of the names of videos", validators.matches_re(r"[^/\\]+")),
     )
     every_steps: int | None = attrs.field(
         default=10_000,
-        validator=_none_or_at_least(1),
-        metadata={
-            "help": "vector steps from the beginning of one video to the next, at least 1; "
-            "the first begins at once"
-        },
+        **setting(
+            "vector steps from the beginning of one video to the next, at least 1; "
+            "the first begins at once",
+            _none_or_at_least(1),
+        ),
     )
     every_episodes: int | None = attrs.field(
         default=None,
-        validator=[_none_or_at_least(1), _triggers],
-        metadata={
-            "help": "episodes of the first environment from one video to the next, at least 1; its "
-            "first is recorded"
-        },
+        **setting(
+            "episodes of the first environment from one video to the next, at least 1; its "
+            "first is recorded",
+            [_none_or_at_least(1), _triggers],
+        ),
     )
     evaluation: bool = attrs.field(
-        default=False,
-        metadata={"help": "whether every evaluation is recorded as well, from its beginning"},
+        default=False, **setting("whether every evaluation is recorded as well, from its beginning")
     )
