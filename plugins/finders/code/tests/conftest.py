@@ -8,7 +8,13 @@ import pytest
 
 @pytest.fixture
 def file(tmp_path) -> Path:
-    """A file in which a test writes code; its module is forgotten afterwards."""
-    path = tmp_path / "mine.py"
-    yield path
-    sys.modules.pop("rlk_file_mine", None)
+    """A file in which a test writes code."""
+    return tmp_path / "mine.py"
+
+
+@pytest.fixture(autouse=True)
+def forgets_modules():
+    """The modules of files are forgotten after each test."""
+    yield
+    for name in [name for name in sys.modules if name.startswith("rlk_file_")]:
+        del sys.modules[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pytest
 
 from rlk.errors import PlanError, UnknownName
@@ -23,6 +24,18 @@ class Outer:
 
 def made(length):
     return Mine(length=length)
+"""
+
+WRAPPER = """
+import gymnasium as gym
+
+class Mine(gym.RewardWrapper):
+    def __init__(self, env, by):
+        super().__init__(env)
+        self.by = by
+
+    def reward(self, reward):
+        return reward * self.by
 """
 
 
@@ -126,3 +139,26 @@ def test_it_trains_in_workers_too(rlk_make, code, vec_env):
         assert agent.plan.env.source == "code-environments"
         agent.learn(32)
         assert agent.run.clock.episodes == 10
+
+
+def test_files_of_one_name_in_two_folders_are_two_modules(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "same_stem.py").write_text(f"class Mine:\n    folder = {folder!r}\n")
+    places = [f"{tmp_path / folder / 'same_stem.py'}:Mine" for folder in ("a", "b")]
+    found = [object_at(place, "environment") for place in places]
+    assert [one.folder for one in found] == ["a", "b"]
+    assert [object_at(place, "environment") for place in places] == found
+    assert [one.__module__ for one in found] == ["rlk_file_same_stem", "rlk_file_same_stem_2"]
+
+
+@pytest.mark.parametrize("start_method", ["forkserver", "spawn", "fork"])
+def test_a_wrapper_in_a_file_is_applied_by_workers(tmp_path, rlk_make, start_method):
+    (tmp_path / "mine.py").write_text(WRAPPER)
+    given = {"vec_env": "subprocess", "subprocess.start_method": start_method, "n_envs": 2}
+    wrapper = f"{tmp_path / 'mine.py'}:Mine:by=7"
+    with rlk_make("ppo2", env="CartPole-v1", plugins=[wrapper], n_steps=4, **given) as agent:
+        agent.learn(8)
+        vector = agent.run.env
+        vector.reset()
+        assert vector.step(np.zeros(2, np.int64))[1].tolist() == [7.0, 7.0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import traceback
 import types
 
@@ -51,3 +52,10 @@ def test_what_cannot_be_pickled_is_refused(script):
     script.make.held = (number for number in [1])
     with pytest.raises(TypeError, match="generator"):
         sent_code.dumps(script.make)
+
+
+def test_what_a_module_loads_again_is_sent_by_its_name_there(script, monkeypatch):
+    script.__name__ = script.Maze.__module__ = "found_nowhere"
+    script.__load_again__ = len  # instead of a function that loads it: the length of its name
+    monkeypatch.setitem(sys.modules, "found_nowhere", script)
+    assert pickle.loads(sent_code.dumps([script.Maze])) == [len("Maze")]

@@ -8,10 +8,13 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import itertools
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import attrs
 
 from rlk.errors import PlanError, UnknownName, described
 from rlk.files import looking_at
@@ -71,19 +74,29 @@ def _imported(name: str, what: str) -> ModuleType:
         sys.path.remove("")
 
 
+@attrs.frozen
+class _FromFile:
+    """The object of a qualified name in a file, in a worker that cannot import its module."""
+
+    path: str
+
+    def __call__(self, name: str) -> Any:
+        return object_at(f"{self.path}:{name}", "the code in")
+
+
 def _from_file(place: str, what: str) -> ModuleType:
     """The module of a file, loaded once; it may import its neighbours, as `python file.py` may."""
     with looking_at(Path(place), f"cannot read {what} file {place!r}", PlanError):
         path = Path(place).resolve()
         is_there = path.is_file()
-    name = f"{FILE_PREFIX}{path.stem}"
-    loaded = sys.modules.get(name)
-    if loaded is not None and getattr(loaded, "__file__", None) == str(path):
-        return loaded
+    name = _module_name(path)
+    if name in sys.modules:
+        return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not is_there:
         raise PlanError(f"{what} file {place!r} does not exist.")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    module.__load_again__ = _FromFile(str(path))  # type: ignore[attr-defined]  # see sent_code
     folder = str(path.parent)
     sys.path.insert(0, folder)
     try:
@@ -95,3 +108,16 @@ def _from_file(place: str, what: str) -> ModuleType:
         if folder in sys.path:  # a file may change the list itself
             sys.path.remove(folder)
     return module
+
+
+def _module_name(path: Path) -> str:
+    """The name of a file's module; a second file of the same stem gets a number."""
+    first = f"{FILE_PREFIX}{path.stem}"
+    names = itertools.chain([first], (f"{first}_{number}" for number in itertools.count(2)))
+    return next(name for name in names if _is_free(name, path))
+
+
+def _is_free(name: str, path: Path) -> bool:
+    """Whether no module has that name, or the one of this file."""
+    loaded = sys.modules.get(name)
+    return loaded is None or getattr(loaded, "__file__", None) == str(path)

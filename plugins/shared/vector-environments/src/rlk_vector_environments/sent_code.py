@@ -2,14 +2,18 @@
 
 cloudpickle sends such code by value, since its version 3.1.3 without the name of its file, so the
 traceback of a worker would show `<dynamic-code>`. Here code keeps the name of its file.
+
+A module that no other process could import by its name may have a function `__load_again__`: from
+the qualified name of a class or function of the module to that object. The function is sent then.
 """
 
 from __future__ import annotations
 
 import io
+import sys
 from collections import ChainMap
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, ClassVar
 
 import cloudpickle
@@ -39,3 +43,11 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # cloudpickle has no
     dispatch_table: ClassVar[Any] = ChainMap(
         {CodeType: _reduced}, cloudpickle.Pickler.dispatch_table
     )
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How an object is sent; what a module loads again, by its name there."""
+        if isinstance(obj, (type, FunctionType)) and "<locals>" not in obj.__qualname__:
+            again = getattr(sys.modules.get(obj.__module__), "__load_again__", None)
+            if again is not None:
+                return again, (obj.__qualname__,)
+        return super().reducer_override(obj)
