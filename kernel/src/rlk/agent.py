@@ -96,10 +96,7 @@ class Agent:
         """Train until this timestep, where every schedule ends; the count is not reset.
 
         Returns:
-            Why training ended early, or None.
-
-        Raises:
-            NotFinite, EnvironmentFailed, RlkError: as `learn`.
+            Why training ended early, or None. It raises what `learn` raises.
         """
         timesteps = checked_timesteps(timesteps, "learn_until")
         for sentence in self.spec.lost:
@@ -191,10 +188,7 @@ class Agent:
         put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
-        """Write the model and return its path, with the serializer's suffix (`.zip`) added.
-
-        If that fails, a file that was there before stays as it is, and OSError is raised.
-        """
+        """Write the model and return its path, with the serializer's suffix (`.zip`) added."""
         return saved_files.save(self.run, Path(path))
 
     def save_checkpoint(self, path: Place, *, replay: bool = True) -> Path:
@@ -227,12 +221,9 @@ class Agent:
         checkpoint.adopt_replay(self.run, state)
 
     def restore(self, state: State) -> Agent:
-        """Restore a saved state, and return this agent, which is closed if that fails.
+        """Restore a saved state, and return this agent; `differs` says what differs from that run.
 
-        Afterwards `differs` says what differs from the saved run.
-
-        Raises:
-            BadFile: if the state does not fit this agent.
+        It is closed, with BadFile, if the state does not fit.
         """
         try:
             self.differs = [*self.spec.notes, *self.spec.lost, *checkpoint.restore(self.run, state)]
