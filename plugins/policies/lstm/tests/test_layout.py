@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from rlk_lstm.layout import layout, packed
+from rlk_lstm.layout import first_fit_decreasing, layout
 
 
 def starts(steps, *at):
@@ -80,6 +80,6 @@ def test_a_layout_is_never_longer_than_sequences_with_a_step_between_episodes():
 
 def test_the_longest_parts_find_their_places_first():
     size = np.array([4, 1, 2, 5, 1])
-    row, offset, used = packed(size, np.array([True, False, False, False, False]))
+    row, offset, used = first_fit_decreasing(size, np.array([True, False, False, False, False]))
     # Row 0 holds 4 of 5: no room for a step and another. 5 fills row 1; 2 opens row 2 and takes 1.
     assert row.tolist() == [0, 2, 2, 1, 3] and offset.tolist() == [0, 3, 0, 0, 0] and used == 4

@@ -20,7 +20,8 @@ from rlk_lstm.layout import layout
 # cuDNN copies weights that are not in its own layout, as flat parameters are not, and warns of it.
 warnings.filterwarnings("ignore", "RNN module weights are not part of single", UserWarning)
 
-#: An input that shuts a gate, whatever is added to it: sigmoid(-1e6) is 0 in every float type.
+#: An input that shuts a gate, whatever is added to it: sigmoid(-1e6) is 0. For float32 and float64:
+#: in float16 it is -inf, and 0 * -inf is NaN.
 SHUT = -1e6
 
 
