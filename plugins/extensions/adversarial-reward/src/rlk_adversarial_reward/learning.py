@@ -33,7 +33,7 @@ class Adversary:
     Args:
         run: whose collections are judged.
         config: how it learns.
-        expert_transitions: returns those of the expert; called when they are first needed.
+        expert_transitions: returns those of the expert; called once, by `prepare`.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Adversary:
     ) -> None:
         self.run, self.config = run, config
         self._expert_transitions = expert_transitions
-        self._expert: Transitions | None = None
+        self._expert: Transitions | None = None  # read by `prepare`
         self._order: Array = np.zeros(0, np.int64)  # the expert's transitions that remain of a pass
         self._judged = 0
         self.discriminator = self._discriminator()
@@ -64,25 +64,21 @@ class Adversary:
             parameter.data.copy_(torch.as_tensor(run.communicator.agree(parameter.data.numpy())))
         return made
 
-    @property
-    def expert(self) -> Transitions:
-        """The expert's transitions.
+    def prepare(self) -> None:
+        """Read the expert's transitions, if they have not been read: before anything is collected.
 
         Raises:
             BadFile, PlanError: if there are none, or they do not fit.
         """
-        if self._expert is None:
-            self._expert = self._expert_transitions()
-            if not len(self._expert):
-                raise PlanError(
-                    "each of the expert's episodes has a single step, so there is no next "
-                    "observation to learn from."
-                )
-        return self._expert
-
-    def prepare(self) -> None:
-        """Read the expert's data before anything is collected."""
-        assert len(self.expert)
+        if self._expert is not None:
+            return
+        expert = self._expert_transitions()
+        if not len(expert):
+            raise PlanError(
+                "each of the expert's episodes has a single step, so there is no next "
+                "observation to learn from."
+            )
+        self._expert = expert
 
     def judge(self) -> None:
         """Give the latest collection its rewards, then train the discriminator if that is due."""
@@ -138,11 +134,12 @@ class Adversary:
 
     def _of_expert(self, count: int) -> Transitions:
         """So many transitions of the expert, in passes of shuffled order."""
+        assert self._expert is not None, "prepare() comes before judge()"
         while len(self._order) < count:
-            again = self.run.streams.numpy(STREAM).permutation(len(self.expert))
+            again = self.run.streams.numpy(STREAM).permutation(len(self._expert))
             self._order = np.concatenate((self._order, again))
         chosen, self._order = np.split(self._order, [count])
-        return self.expert[chosen]
+        return self._expert[chosen]
 
     def _see(self, rows: Array) -> None:
         """Add observations to the moments for normalisation, on all ranks."""
