@@ -37,7 +37,7 @@ def test_whole_numbers_are_drawn_between_whole_bounds_alone() -> None:
 
 def test_a_value_is_what_set_would_make_of_it() -> None:
     range_ = parse_range("it", "[64,64],none,true,1e-3,relu,'3'")
-    assert [range_.value(text) for text in range_.tried()] == [
+    assert [range_.value(text) for text in range_.probes()] == [
         [64, 64],
         None,
         True,

@@ -40,8 +40,8 @@ def test_whatever_is_drawn_is_planned(algo: str, preset: str) -> None:
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
     for _ in range(DRAWS):
         drawn = study.ask({name: distribution(each) for name, each in search.ranges.items()})
-        plan = resolve(default_kernel(), search.spec(search.tried(drawn.params), 1))
-        for name, value in search.tried(drawn.params).items():
+        plan = resolve(default_kernel(), search.spec(search.settings_of(drawn.params), 1))
+        for name, value in search.settings_of(drawn.params).items():
             if isinstance(value, int | float):
                 assert getattr(plan.algorithm.config, name) == value
 

@@ -16,14 +16,14 @@ from rlk.planning.resolve import resolve
 from rlk.registry.kernel import default_kernel
 from rlk_tune.search import Search
 from rlk_tune.study import REASON, SEED, counted, distribution, open_study
-from rlk_tune.trial import play
+from rlk_tune.trial import run_trial
 
 Make = Callable[..., Search]
 GIVEN = {"env": "CartPole-v1", "preset": "none"}
 
 
 def with_trial(study: optuna.Study, search: Search, values: dict[int, float]) -> None:
-    """A trial that has been played, with these mean returns at its evaluations."""
+    """A trial that has been run, with these mean returns at its evaluations."""
     ranges = {name: distribution(range_) for name, range_ in search.ranges.items()}
     params: dict[str, Any] = {"learning_rate": 1e-3, "gamma": "0.9"}
     study.add_trial(
@@ -38,11 +38,11 @@ def with_trial(study: optuna.Study, search: Search, values: dict[int, float]) ->
 
 def test_the_value_is_the_mean_return_that_training_ends_with(tmp_path: Path, search: Make) -> None:
     mine = search()
-    trial = play(mine, open_study(tmp_path, mine), job=0)
+    trial = run_trial(mine, open_study(tmp_path, mine), job=0)
     assert trial.state == TrialState.COMPLETE
     assert list(trial.intermediate_values) == [1, 2, 3, 4]
     assert trial.value == trial.intermediate_values[4]
-    spec = mine.evaluated(mine.spec(mine.tried(trial.params), trial.user_attrs[SEED]))
+    spec = mine.evaluated(mine.spec(mine.settings_of(trial.params), trial.user_attrs[SEED]))
     with rlk.make(spec.algo, plugins=spec.plugins, **spec.given) as agent:
         agent.learn()
         assert agent.run.evaluation_return == trial.value
@@ -73,7 +73,7 @@ def test_a_trial_below_the_median_is_pruned(tmp_path: Path, search: Make) -> Non
     study = open_study(tmp_path, mine)
     for _ in range(5):
         with_trial(study, mine, {1: 90.0, 2: 90.0, 3: 90.0, 4: 90.0})
-    trial = play(mine, study, job=0)
+    trial = run_trial(mine, study, job=0)
     assert trial.state == TrialState.PRUNED
     assert list(trial.intermediate_values) == [1]
     assert trial.value == trial.intermediate_values[1]
@@ -83,7 +83,7 @@ def test_a_trial_below_the_median_is_pruned(tmp_path: Path, search: Make) -> Non
 def test_a_trial_that_gives_non_finite_numbers_has_failed(tmp_path: Path, search: Make) -> None:
     mine = search(searched={"learning_rate": "1e30,1e31"}, trials=2)
     study = open_study(tmp_path, mine)
-    trial = play(mine, study, job=0)
+    trial = run_trial(mine, study, job=0)
     assert trial.state == TrialState.FAIL
     assert trial.user_attrs[REASON]
     assert counted(study) == [trial]
@@ -92,7 +92,7 @@ def test_a_trial_that_gives_non_finite_numbers_has_failed(tmp_path: Path, search
 def test_settings_that_do_not_go_together_have_failed(tmp_path: Path, search: Make) -> None:
     mine = search(searched={"n_steps": "2,3", "nminibatches": "2,3"})
     study = open_study(tmp_path, mine)
-    trial = play(mine, study, job=0)
+    trial = run_trial(mine, study, job=0)
     assert trial.state == TrialState.FAIL
     assert "two" in trial.user_attrs[REASON]
 
@@ -100,7 +100,7 @@ def test_settings_that_do_not_go_together_have_failed(tmp_path: Path, search: Ma
 def test_a_trial_that_ends_before_any_evaluation_has_failed(tmp_path: Path, search: Make) -> None:
     mine = search(plugins=["max-episodes:max_episodes=1"])
     study = open_study(tmp_path, mine)
-    trial = play(mine, study, job=0)
+    trial = run_trial(mine, study, job=0)
     assert trial.state == TrialState.FAIL
     assert trial.user_attrs[REASON] == "training ended at 8 timesteps, before any evaluation"
     assert counted(study) == [trial]
@@ -111,6 +111,6 @@ def test_what_is_no_fault_of_the_settings_ends_the_search(tmp_path: Path, search
     mine = search(given={**mine.given, "env.spoil": "error", "env.spoil_at": 40})
     study = open_study(tmp_path, mine)
     with pytest.raises(EnvironmentFailed):
-        play(mine, study, job=0)
+        run_trial(mine, study, job=0)
     assert counted(study) == []
     assert [trial.state for trial in study.trials] == [TrialState.FAIL]

@@ -105,7 +105,7 @@ def test_the_same_command_gives_the_same_trials(rlk_typed: Terminal, typed: list
     assert Path("one/best.toml").read_text() == Path("two/best.toml").read_text()
 
 
-def test_trials_are_played_by_several_processes(rlk_typed: Terminal, typed: list[Any]) -> None:
+def test_trials_are_run_by_several_processes(rlk_typed: Terminal, typed: list[Any]) -> None:
     ended = rlk_typed(*typed, "--out", "mine", "--jobs", 2)
     assert (ended.code, ended.err) == (0, "")
     assert [row["state"] for row in rows("mine")] == ["complete"] * 4
@@ -182,7 +182,7 @@ def test_a_search_whose_processes_were_ended_fails(
 ) -> None:
     monkeypatch.setattr(session, "work", lambda *_, **settings: None)  # its trials do not count
     with pytest.raises(RlkError, match=r"^no trial finished its training\. All were interrupted"):
-        session.play_in(tmp_path, search(), jobs=2, quiet=True)
+        session.run_search(tmp_path, search(), jobs=2, quiet=True)
     assert not Path("mine/best.toml").exists()
 
 

@@ -59,7 +59,7 @@ def new_search(
     ranges, notes = usable(
         {**known, **typed},
         typed,
-        lambda tried: resolve(kernel, search.spec(tried, search.seed)),
+        lambda settings: resolve(kernel, search.spec(settings, search.seed)),
     )
     if not ranges:
         raise PlanError(

@@ -51,7 +51,7 @@ def tune(
     from rlk.planning.resolve import resolve
     from rlk_cli.folder import choose
     from rlk_tune import report
-    from rlk_tune.session import play_in
+    from rlk_tune.session import run_search
 
     of_search = {name: options.pop(name) for name in OF_SEARCH}
     spec = make_spec(algo or "", given(**options, out=out))
@@ -67,7 +67,7 @@ def tune(
     folder = Path(wanted) if is_there else choose(wanted, plan, search.algo, among="tunings")
     if not quiet:
         click.echo(f"{report.beginning(plan, search, folder)}\n{report.searched(search, notes)}")
-    return play_in(folder, search, jobs, quiet=quiet)
+    return run_search(folder, search, jobs, quiet=quiet)
 
 
 def _search(
@@ -80,7 +80,7 @@ def _search(
 ) -> tuple[Search, list[str]]:
     """The search from the command line, or the one in the folder, and notes on its ranges."""
     from rlk_tune.begin import new_search
-    from rlk_tune.go_on import search_in
+    from rlk_tune.continue_search import search_in
     from rlk_tune.ranges import parse_searches
     from rlk_tune.search import FILE
 

@@ -30,7 +30,7 @@ class Interval:
     def is_whole(self) -> bool:
         return isinstance(self.low, int) and isinstance(self.high, int)
 
-    def tried(self) -> tuple[Any, ...]:
+    def probes(self) -> tuple[Any, ...]:
         """The values that planning must accept to accept all values between: the bounds."""
         return self.low, self.high
 
@@ -48,7 +48,7 @@ class Choice:
 
     texts: tuple[str, ...]
 
-    def tried(self) -> tuple[Any, ...]:
+    def probes(self) -> tuple[Any, ...]:
         return self.texts
 
     def value(self, drawn: Any) -> Any:

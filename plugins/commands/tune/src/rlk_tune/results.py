@@ -61,7 +61,7 @@ def _state(trial: FrozenTrial) -> str:
 
 def best_spec(search: Search, best: FrozenTrial) -> str:
     """The run of the best trial as a SPEC.toml, with all settings of the trial."""
-    spec = search.spec(search.tried(best.params), best.user_attrs[SEED])
+    spec = search.spec(search.settings_of(best.params), best.user_attrs[SEED])
     said = f"# Trial {best.number} of a search by rlk tune: mean return {best.value:.2f}.\n"
     return said + spec_toml(as_json(resolve(default_kernel(), spec)))
 

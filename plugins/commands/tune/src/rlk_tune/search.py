@@ -46,13 +46,13 @@ class Search:
     def ranges(self) -> Ranges:
         return {name: parse_range(name, text) for name, text in self.searched.items()}
 
-    def tried(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
+    def settings_of(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of a trial for the drawn values."""
         return {name: range_.value(drawn[name]) for name, range_ in self.ranges.items()}
 
-    def spec(self, tried: Mapping[str, Any], seed: int) -> RunSpec:
+    def spec(self, settings: Mapping[str, Any], seed: int) -> RunSpec:
         """The run of a trial with these settings, in the form that `rlk run` plans."""
-        given = {**self.given, **tried, "seed": seed, "plugins": self.plugins}
+        given = {**self.given, **settings, "seed": seed, "plugins": self.plugins}
         return make_spec(self.algo, given).over(make_spec("", {"preset": "auto"}))
 
     def evaluated(self, spec: RunSpec) -> RunSpec:

@@ -18,7 +18,7 @@ from rlk_tune.work import work
 INTERRUPTED = 130
 
 
-def play_in(folder: Path, search: Search, jobs: int, *, quiet: bool) -> int:
+def run_search(folder: Path, search: Search, jobs: int, *, quiet: bool) -> int:
     """Run the remaining trials; returns the exit code.
 
     Raises:

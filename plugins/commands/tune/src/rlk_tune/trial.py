@@ -49,7 +49,7 @@ class Watch:
         return "the pruner" if self.is_pruned else None
 
 
-def play(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
+def run_trial(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
     """Draw settings, train an agent with them, and store the result.
 
     The value of a trial is the mean return of the final policy of its training. The best of several
@@ -63,7 +63,7 @@ def play(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
     trial, seed = next_trial(study, search, job)
     watch = Watch(trial, search.evaluations)
     try:
-        spec = search.evaluated(search.spec(search.tried(trial.params), seed))
+        spec = search.evaluated(search.spec(search.settings_of(trial.params), seed))
         kernel = default_kernel()
         with Agent(resolve(kernel, spec), kernel, spec) as agent:
             agent.learn(callback=watch)

@@ -51,7 +51,7 @@ def _refused(space: Ranges, plan: Plan) -> dict[tuple[str, Any], str]:
     alone = {
         (name, drawn): _why_not(plan, {name: range_.value(drawn)})
         for name, range_ in space.items()
-        for drawn in range_.tried()
+        for drawn in range_.probes()
     }
     sound: dict[str, list[Any]] = {}
     for (name, drawn), why in alone.items():
@@ -66,14 +66,14 @@ def _refused(space: Ranges, plan: Plan) -> dict[tuple[str, Any], str]:
                 for _ in range(TRIES)
             )
             value = space[name].value(drawn)
-            if all(_why_not(plan, {**tried, name: value}) for tried in others):
+            if all(_why_not(plan, {**settings, name: value}) for settings in others):
                 refused[name, drawn] = why
     return refused
 
 
-def _why_not(plan: Plan, tried: Mapping[str, Any]) -> str | None:
+def _why_not(plan: Plan, settings: Mapping[str, Any]) -> str | None:
     try:
-        plan(tried)
+        plan(settings)
     except PlanError as error:
         return str(error)
     return None

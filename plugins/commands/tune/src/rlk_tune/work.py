@@ -22,7 +22,7 @@ from rlk_tune import report, results
 from rlk_tune.search import Search, read
 from rlk_tune.signals import INTERRUPTIONS, ignored
 from rlk_tune.study import counted, open_study
-from rlk_tune.trial import play
+from rlk_tune.trial import run_trial
 
 #: How processes start. On Linux, a server imports torch once and forks them; elsewhere, libraries
 #: that are loaded before a fork may fail after it.
@@ -42,14 +42,16 @@ def work(folder: Path, search: Search, study: optuna.Study, jobs: int, *, quiet:
     with INTERRUPTIONS.enabled():
         if jobs == 1 or left < 2:
             for _ in range(left):
-                _play(folder, search, study, job=0, quiet=quiet)
+                _run_and_report(folder, search, study, job=0, quiet=quiet)
         else:
             _in_processes(folder, min(jobs, left), left, quiet=quiet)
 
 
-def _play(folder: Path, search: Search, study: optuna.Study, *, job: int, quiet: bool) -> None:
+def _run_and_report(
+    folder: Path, search: Search, study: optuna.Study, *, job: int, quiet: bool
+) -> None:
     """Run a trial, and update the files."""
-    trial = play(search, study, job)
+    trial = run_trial(search, study, job)
     gc.collect()  # an agent has reference cycles: the replays of several would stay in memory
     results.write(folder, search, study, trial)
     if not quiet:
@@ -99,7 +101,7 @@ def _job(folder: Path, job: int, tickets: Any, failures: Any, quiet: bool) -> No
             search = read(folder)
             study = open_study(folder, search)
             while tickets.acquire(block=False):
-                _play(folder, search, study, job=job, quiet=quiet)
+                _run_and_report(folder, search, study, job=job, quiet=quiet)
     except KeyboardInterrupt:
         pass
     except RlkError as error:
