@@ -6,7 +6,7 @@ to float tolerance. Dimensions: N environments, F features.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import torch
@@ -17,7 +17,7 @@ from rlk_action_scaling import scaled
 from rlk_networks.actor import DistributionActor
 from rlk_networks.held_noise import HeldNoiseActor
 from rlk_numpy_acting.cpu_copy import CpuCopy, FollowingActor, with_copy
-from rlk_numpy_acting.distributions import distribution_of
+from rlk_numpy_acting.distributions import NumpyDistribution, distribution_of
 from rlk_numpy_acting.forward import StaysInTorch
 from rlk_numpy_acting.policies import check_network, heads_of, is_on_cpu, network_of
 from rlk_off_policy.actor import DeterministicActor, GreedyActor
@@ -40,6 +40,34 @@ def heads_used(actor: Any) -> tuple[str, ...]:
     return ("pi", "vf") if "value" in getattr(actor, "extras", ()) else ("pi",)
 
 
+def sample(
+    formulas: NumpyDistribution,
+    parameters: Array,
+    noise: Array,
+    values: Sequence[Array],
+    kept: Collection[str],
+) -> tuple[Array, dict[str, Any]]:
+    """Actions sampled from a distribution with this noise, and the extras to store.
+
+    Args:
+        formulas: of the distribution.
+        parameters: of it, float32 [N, P].
+        noise: [N, ...], as the distribution draws it.
+        values: the output of head `vf`, float32 [N, 1], or nothing.
+        kept: which of `log_prob` and `parameters` to store.
+    """
+    extras: dict[str, Any] = {}
+    if "log_prob" in kept:
+        action, extras["log_prob"] = formulas.sample_with_log_prob(parameters, noise)
+    else:
+        action = formulas.sample(parameters, noise)
+    if values:
+        extras["value"] = values[0][:, 0]
+    if "parameters" in kept:
+        extras["parameters"] = parameters
+    return action, extras
+
+
 class NumpyDistributionActor:
     """`DistributionActor` in numpy."""
 
@@ -57,24 +85,16 @@ class NumpyDistributionActor:
         deterministic: bool = False,
         noise: Array | None = None,
     ) -> Act:
-        distribution = self._distribution
         features = self._encode(observation)
         parameters = self._pi(features)
         if deterministic:
             action = self._formulas.mode(parameters)
-            return Act(action, distribution.env_action(action), None, {})
+            return Act(action, self._distribution.env_action(action), None, {})
         if noise is None:
-            noise = distribution.noise(self._rng, len(parameters))
-        extras = {}
-        if "log_prob" in self._extras:
-            action, extras["log_prob"] = self._formulas.sample_with_log_prob(parameters, noise)
-        else:
-            action = self._formulas.sample(parameters, noise)
-        if self._vf:
-            extras["value"] = self._vf[0](features)[:, 0]
-        if "parameters" in self._extras:
-            extras["parameters"] = parameters
-        return Act(action, distribution.env_action(action), None, extras)
+            noise = self._distribution.noise(self._rng, len(parameters))
+        values = [head(features) for head in self._vf]
+        action, extras = sample(self._formulas, parameters, noise, values, self._extras)
+        return Act(action, self._distribution.env_action(action), None, extras)
 
 
 class NumpyRecurrentActor:
@@ -109,14 +129,9 @@ class NumpyRecurrentActor:
             return Act(action, distribution.env_action(action), state, {})
         if noise is None:
             noise = distribution.noise(self._rng, n_envs)
-        action, log_prob = self._formulas.sample_with_log_prob(parameters, noise)
-        extras = {"state": carry, "episode_start": episode_start}
-        if self._vf:
-            extras["value"] = self._vf[0](features)[:, 0]
-        if "log_prob" in self._extras:
-            extras["log_prob"] = log_prob
-        if "parameters" in self._extras:
-            extras["parameters"] = parameters
+        values = [head(features) for head in self._vf]
+        action, extras = sample(self._formulas, parameters, noise, values, self._extras)
+        extras |= {"state": carry, "episode_start": episode_start}
         return Act(action, distribution.env_action(action), state, extras)
 
 

@@ -1,8 +1,8 @@
-"""Every distribution of this repository in numpy, by its exact type, on flat parameters.
+"""The distributions that act in numpy (all but `beta`), found by their exact type.
 
-These are float32 [N, P]. Each formula is derived and cited in the distribution's own file. Here
-log-probabilities are those of the sample just drawn, which is cheaper than for any action; they
-equal what an update will compute for the stored action.
+Their parameters are flat, float32 [N, P]. Each formula is derived and cited in the distribution's
+own file. Here log-probabilities are those of the sample just drawn, which is cheaper than for any
+action; they equal what an update will compute for the stored action.
 """
 
 from __future__ import annotations
