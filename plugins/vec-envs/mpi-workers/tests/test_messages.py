@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gymnasium as gym
 
-from rlk_mpi_workers.hosting import Share
+from rlk_mpi_workers.worker import Share
 
 
 class StandInMpi:

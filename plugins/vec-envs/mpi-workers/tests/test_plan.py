@@ -45,7 +45,7 @@ def test_without_other_ranks_there_is_nothing_to_be_made_and_nobody_to_host_for(
 
 PLANS_AND_HOSTS = """
 import sys
-import rlk_mpi_workers.hosting
+import rlk_mpi_workers.worker
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel

@@ -1,4 +1,4 @@
-"""Sends errors from where environments are hosted to the learner, and raises them there."""
+"""Sends errors from workers to the learner, and raises them there."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ def __getattr__(name: str) -> Any:
 
         return MpiWorkersVecEnv
     if name == "host":
-        from rlk_mpi_workers.hosting import host
+        from rlk_mpi_workers.worker import host
 
         return host
     if name == "release":

@@ -18,7 +18,7 @@ class MpiWorkersHooks:
     """Rank 0 trains, all other ranks host environments. A single rank steps them by itself."""
 
     def __init__(self, config: MpiWorkersConfig) -> None:
-        self._config = config
+        """The kernel passes the settings to the hooks; only the backend needs them."""
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
@@ -39,36 +39,36 @@ class MpiWorkersHooks:
 
         A rank that hosts them has no run folder, no loggers and prints nothing.
         """
-        of_process = LAUNCH.enter()
-        if of_process is None:
+        guard = LAUNCH.enter()
+        if guard is None:
             note = (
                 "mpi-workers: one rank, which steps the environments itself; for three that host "
                 "them: mpirun -n 4 rlk run … --vec-env mpi-workers"
             )
-        elif of_process.ranks.rank > 0:
+        elif guard.ranks.rank > 0:
             return attrs.evolve(plan, out=None, verbose=0, loggers=())
         else:
-            others = of_process.ranks.size - 1
-            hosts = min(others, plan.n_envs)
-            more = f", none on {_ranks(hosts + 1, others)}" if others > hosts else ""
+            others = guard.ranks.size - 1
+            workers = min(others, plan.n_envs)
+            more = f", none on {_ranks(workers + 1, others)}" if others > workers else ""
             note = (
-                f"mpi-workers: rank 0 trains, the environments are on {_ranks(1, hosts)}{more} "
-                f"({of_process.ranks.library()})"
+                f"mpi-workers: rank 0 trains, the environments are on {_ranks(1, workers)}{more} "
+                f"({guard.ranks.library()})"
             )
         return attrs.evolve(plan, notes=(*plan.notes, note))
 
     @hookimpl
     def rlk_take_over(self) -> int | None:
         """On a rank other than 0: host environments until rank 0 ends."""
-        of_process = LAUNCH.enter()
-        if of_process is None:
+        guard = LAUNCH.enter()
+        if guard is None:
             return None
-        if of_process.ranks.rank == 0:
+        if guard.ranks.rank == 0:
             from rlk_mpi_workers.learner import learner
 
             learner()  # from now on, the other ranks are released however this process ends
             return None
-        from rlk_mpi_workers.hosting import host
+        from rlk_mpi_workers.worker import host
 
         return host()
 

@@ -27,15 +27,15 @@ class Learner:
 
     Attributes:
         mpi: the module `mpi4py.MPI`. comm: the communicator of all ranks.
-        hosts: the ranks that host environments.
+        worker_ranks: the ranks that host environments.
     """
 
-    def __init__(self, of_process: Guard) -> None:
-        self._guard = of_process
-        self._guard.phase = ALONE
-        ranks: Any = of_process.ranks
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        guard.phase = ALONE
+        ranks: Any = guard.ranks
         self.mpi, self.comm = ranks.mpi, ranks.comm
-        self.hosts = range(1, ranks.size)
+        self.worker_ranks = range(1, ranks.size)
         self._mailbox = Mailbox(self.mpi, self.comm)
         self._vectors: set[int] = set()
         self._sending: list[tuple[Any, bytes]] = []
@@ -82,10 +82,10 @@ class Learner:
 
     def release(self) -> None:
         """Release the other ranks; end them if one does not answer."""
-        for rank in self.hosts:
+        for rank in self.worker_ranks:
             self.tell(rank, ("leave",))
         until = time.monotonic() + _LEAVE_SECONDS
-        for rank in self.hosts:
+        for rank in self.worker_ranks:
             try:
                 self.wait_for(rank, COMMAND, _give_up_after(until - time.monotonic()))
                 self.take()
@@ -103,16 +103,16 @@ def learner() -> Learner | None:
     Raises:
         RuntimeError: on another rank.
     """
-    of_process = LAUNCH.enter()
-    if of_process is None:
+    guard = LAUNCH.enter()
+    if guard is None:
         return None
-    if of_process.ranks.rank != 0:
+    if guard.ranks.rank != 0:
         raise RuntimeError(
-            f"rank {of_process.ranks.rank} hosts environments for rank 0 and makes no vector of "
+            f"rank {guard.ranks.rank} hosts environments for rank 0 and makes no vector of "
             "its own. Call rlk_mpi_workers.host() on every rank but 0."
         )
     atexit.register(release)
-    return Learner(of_process)
+    return Learner(guard)
 
 
 def release() -> None:

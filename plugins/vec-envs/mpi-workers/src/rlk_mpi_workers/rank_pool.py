@@ -1,4 +1,4 @@
-"""The learner's side of one vector environment: its requests to the ranks that host it."""
+"""The learner's side of one vector environment: its requests to the ranks that are its workers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import gymnasium as gym
 from rlk.errors import EnvironmentFailed
 from rlk_mpi_workers.learner import Learner
 from rlk_mpi_workers.messages import FINALS, PICKLED, RESET, StepMessages, reply_tag, step_tag
-from rlk_vector_environments.hosted import environments_are, told_seeds
-from rlk_vector_environments.hosting import ENDED, QUIET, pickled_makers, shares
 from rlk_vector_environments.making import Description
 from rlk_vector_environments.sent_failures import Failure, raise_failures
 from rlk_vector_environments.step_arrays import StepArrays, allocate
+from rlk_vector_environments.worker_side import ENDED, QUIET, pickled_makers, shares
+from rlk_vector_environments.worker_vec_env import environments_are, told_seeds
 
 #: Seconds that ranks get to close their environments after one of them has failed.
 _CLOSE_SECONDS = 0.5
@@ -24,8 +24,8 @@ _CLOSE_SECONDS = 0.5
 _REPLY, _RESULT, _FINALS = "reply", "result", "finals"
 
 
-class Host:
-    """A rank, and the environments that it hosts: start to stop - 1."""
+class WorkerHandle:
+    """A rank that is a worker, and the environments that it holds: start to stop - 1."""
 
     messages: StepMessages  #: of its steps, in the learner's memory
 
@@ -37,13 +37,13 @@ class Host:
 
 
 class RankPool:
-    """All ranks that host one vector environment (`rlk_vector_environments.hosted.Hosts`).
+    """All workers of one vector environment (`rlk_vector_environments.worker_vec_env.Workers`).
 
     Args:
-        job: rank 0's side of the job.
+        learner: rank 0's side of the job.
         env_fns: one for each environment; ranks get contiguous shares whose sizes differ by at most
             one.
-        info_keys: see `HostedVecEnv`.
+        info_keys: see `WorkerVecEnv`.
         timeout_seconds: how long an answer may take; None is no limit.
 
     Raises:
@@ -52,22 +52,22 @@ class RankPool:
 
     def __init__(
         self,
-        job: Learner,
+        learner: Learner,
         env_fns: Sequence[Callable[[], Any]],
         info_keys: tuple[str, ...] | None,
         timeout_seconds: float | None,
     ) -> None:
-        self._job, self._info_keys, self._timeout_seconds = job, info_keys, timeout_seconds
+        self._learner, self._info_keys, self._timeout_seconds = learner, info_keys, timeout_seconds
         self._until: float | None = None  # when waiting ends while everything is closed
         self._over = False
         self._at_end = contextlib.ExitStack()
         self.lost: str | None = None
         self.seeds: list[int | None] = [None] * len(env_fns)
-        bounds = shares(len(env_fns), min(len(job.hosts), len(env_fns)))
+        bounds = shares(len(env_fns), min(len(learner.worker_ranks), len(env_fns)))
         makers = [pickled_makers(env_fns[a:b], a, "the backend 'dummy'") for a, b in bounds]
-        hosts = zip(job.hosts, bounds, strict=False)
-        self.workers = [Host(rank, start, stop) for rank, (start, stop) in hosts]
-        self._number = job.new_vector()
+        placed = zip(learner.worker_ranks, bounds, strict=False)
+        self.workers = [WorkerHandle(rank, start, stop) for rank, (start, stop) in placed]
+        self._number = learner.new_vector()
         self._step, self._reply = step_tag(self._number), reply_tag(self._number)
         try:
             for worker, pickled in zip(self.workers, makers, strict=True):
@@ -86,38 +86,30 @@ class RankPool:
         for worker in self.workers:
             self._tell(worker, "share", observation_space, action_space)
             part = arrays.part(worker.start, worker.stop)
-            worker.messages = StepMessages(self._job.mpi, part)
+            worker.messages = StepMessages(self._learner.mpi, part)
             self._at_end.callback(worker.messages.free)
         self._answers()
         return arrays
 
     # ---- commands and answers ------------------------------------------------------------------
 
-    def ask(self, worker: Host, command: Any) -> None:
+    def ask(self, worker: WorkerHandle, command: Any) -> None:
         """Send the name of a method of `EnvironmentGroup` and its arguments."""
         self._tell(worker, "do", *command)
         if command[0] == "reset":
             worker.turn = command[1]
             worker.due.append(_RESULT)
 
-    def ask_to_step(self, turn: int) -> list[Host]:
+    def ask_to_step(self, turn: int) -> list[WorkerHandle]:
         """Start a step into that slot on every rank; the ranks to wait for, the last first."""
         for worker in self.workers:
             if worker.due:
                 self.answer(worker)
             worker.due, worker.turn, worker.messages.head[0] = [_RESULT], turn, turn
-            self._job.comm.Send(worker.messages.actions, worker.rank, self._step)
+            self._learner.comm.Send(worker.messages.actions, worker.rank, self._step)
         return self.workers[::-1]
 
-    def wait(self, waiting: list[Host], answers: list[tuple[Host, Any]], turn: int) -> None:
-        """Take all answers of a step; it may be called again after Ctrl-C."""
-        while waiting:
-            answer = self.answer(waiting[-1])
-            worker = waiting.pop()
-            if answer != QUIET:
-                answers.append((worker, answer))
-
-    def answer(self, worker: Host) -> Any:
+    def answer(self, worker: WorkerHandle) -> Any:
         """The answer, as soon as it is complete; after Ctrl-C it may be asked for again.
 
         Raises:
@@ -132,32 +124,34 @@ class RankPool:
         raise_failures(answers)
         return answers
 
-    def _tell(self, worker: Host, what: str, *more: Any) -> None:
+    def _tell(self, worker: WorkerHandle, what: str, *more: Any) -> None:
         if worker.due:  # Ctrl-C came before its last answer was complete
             self.answer(worker)
         worker.due = [_REPLY]
-        self._job.tell(worker.rank, (what, self._number, *more))
+        self._learner.tell(worker.rank, (what, self._number, *more))
 
-    def _take(self, worker: Host, what: str) -> None:
+    def _take(self, worker: WorkerHandle, what: str) -> None:
         """Wait for the first message that is due, and note which messages are due after it."""
         tag = self._reply if what == _REPLY else self._step
         try:
-            self._job.wait_for(worker.rank, tag, lambda waited: self._look_after(worker, waited))
+            self._learner.wait_for(
+                worker.rank, tag, lambda waited: self._look_after(worker, waited)
+            )
         except KeyboardInterrupt as interruption:
             interruption.add_note(self._whereabouts(worker))
             raise
         if what == _REPLY:
-            worker.answer = _with_rank(self._job.take(), worker.rank)
+            worker.answer = _with_rank(self._learner.take(), worker.rank)
             # An environment that failed in its reset has no observation to send.
             worker.due = [] if isinstance(worker.answer, Failure) else worker.due[1:]
         elif what == _FINALS:
-            self._job.take_into(worker.messages.finals)
+            self._learner.take_into(worker.messages.finals)
             worker.due = worker.due[1:]
         else:
-            self._job.take_into(worker.messages.results[worker.turn])
+            self._learner.take_into(worker.messages.results[worker.turn])
             self._note_result(worker, int(worker.messages.head[0]))
 
-    def _note_result(self, worker: Host, follows: int) -> None:
+    def _note_result(self, worker: WorkerHandle, follows: int) -> None:
         """Note what follows the result of a step (nothing follows that of a reset)."""
         if follows == RESET:
             worker.due = worker.due[1:]
@@ -168,14 +162,14 @@ class RankPool:
 
     # ---- the end -------------------------------------------------------------------------------
 
-    def _look_after(self, worker: Host, waited: float) -> None:
+    def _look_after(self, worker: WorkerHandle, waited: float) -> None:
         """Called every few milliseconds while a message is waited for."""
         if self._until is not None and time.monotonic() > self._until:
             raise TimeoutError
         if self._timeout_seconds is not None and waited >= self._timeout_seconds:
             self._raise_hanging(worker, waited)
 
-    def _raise_hanging(self, worker: Host, waited: float) -> NoReturn:
+    def _raise_hanging(self, worker: WorkerHandle, waited: float) -> NoReturn:
         self.lost = (
             f"{self._whereabouts(worker)}\nThere was no answer for {waited:.0f} s: it hangs, and "
             "the job ends. Where so much time is needed: --set vec_env.timeout_seconds=… (none "
@@ -183,9 +177,9 @@ class RankPool:
         )
         raise EnvironmentFailed(self.lost)
 
-    def _whereabouts(self, worker: Host) -> str:
+    def _whereabouts(self, worker: WorkerHandle) -> str:
         """Where each environment of a rank hangs, as the rank itself says if it can."""
-        place = self._job.where(worker.rank)
+        place = self._learner.where(worker.rank)
         return f"rank {worker.rank}: {place or f'{environments_are(worker)} in compiled code'}"
 
     def shutdown(self, grace_seconds: float = _CLOSE_SECONDS) -> None:
@@ -201,7 +195,7 @@ class RankPool:
         told = [one for one in self.workers if self._in_time(self._tell, one, "close")]
         closed = [one for one in told if self._in_time(self.answer, one)]
         if len(closed) == len(self.workers):
-            self._job.forget_vector(self._number)
+            self._learner.forget_vector(self._number)
         self._at_end.close()
 
     def _in_time(self, do: Callable[..., Any], *arguments: Any) -> bool:

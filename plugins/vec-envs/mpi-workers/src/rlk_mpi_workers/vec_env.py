@@ -16,20 +16,20 @@ from rlk_mpi_workers.config import MpiWorkersConfig
 from rlk_mpi_workers.learner import learner
 from rlk_mpi_workers.rank_pool import RankPool
 from rlk_vector_environments.adoption import adopt
-from rlk_vector_environments.hosted import HostedVecEnv
+from rlk_vector_environments.worker_vec_env import WorkerVecEnv
 
 
-class MpiWorkersVecEnv(HostedVecEnv):
+class MpiWorkersVecEnv(WorkerVecEnv):
     """A Gymnasium vector environment with same-step restarts whose environments are on ranks.
 
     It is made on rank 0; all other ranks call `rlk_mpi_workers.host()` and get equal shares. The
-    results of `step` are overwritten by the step after the next one: see `HostedVecEnv`.
+    results of `step` are overwritten by the step after the next one: see `WorkerVecEnv`.
 
     Args:
         env_fns: functions without arguments, each of which returns a new environment. They are
             called on the other ranks, and may be closures, lambdas and functions of the script.
         timeout_seconds: see `MpiWorkersConfig`.
-        info_keys: see `HostedVecEnv`.
+        info_keys: see `WorkerVecEnv`.
 
     Raises:
         EnvironmentFailed: if an environment cannot be made, or their spaces differ; in a step, if
@@ -50,13 +50,13 @@ class MpiWorkersVecEnv(HostedVecEnv):
             raise ValueError(
                 "a vector environment needs at least one environment; env_fns is empty."
             )
-        job = learner()
-        if job is None:
+        mine = learner()
+        if mine is None:
             raise RuntimeError(
                 "there is no other rank to host environments: mpirun -n 4 python …, or DummyVecEnv."
             )
         keys = None if info_keys is None else tuple(info_keys)
-        self._pool = RankPool(job, env_fns, keys, timeout_seconds)
+        self._pool = RankPool(mine, env_fns, keys, timeout_seconds)
         try:
             super().__init__(self._pool)
         except BaseException:

@@ -40,7 +40,7 @@ class Whereabouts:
 
     @contextlib.contextmanager
     def busy(self) -> Iterator[None]:
-        """While it is entered, the thread checks for the question; else `Hosting` receives it."""
+        """While it is entered, the thread checks for the question; else `Worker` receives it."""
         self._is_busy = True
         try:
             yield

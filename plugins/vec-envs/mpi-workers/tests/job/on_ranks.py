@@ -146,7 +146,7 @@ def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch):
     monkeypatch.setattr(
         Mailbox, "take_into", lambda self, memory: taken.append(take_into(self, memory))
     )
-    monkeypatch.setattr(vector._pool._job, "tell", lambda *what: pytest.fail(f"{what} was sent"))
+    monkeypatch.setattr(vector._pool._learner, "tell", lambda *what: pytest.fail(f"{what} was sent"))
     for _ in range(10):
         infos = vector.step(np.zeros(4, np.int64))[4]
         assert infos["kept"]["info.speed"].tolist() == [0.5] * 4
@@ -203,7 +203,7 @@ def test_what_cannot_travel_is_refused(make):
 def test_ctrl_c_says_where_a_rank_is_and_the_step_can_be_taken_up(make):
     vector = make([Slow] * 2)
     vector.reset()
-    waits = vector._pool._job.wait_for
+    waits = vector._pool._learner.wait_for
     interruptions = [KeyboardInterrupt()]
 
     def interrupted(rank, tag, still_waiting=None):
@@ -211,7 +211,7 @@ def test_ctrl_c_says_where_a_rank_is_and_the_step_can_be_taken_up(make):
             raise interruptions.pop()
         return waits(rank, tag, still_waiting)
 
-    vector._pool._job.wait_for = interrupted
+    vector._pool._learner.wait_for = interrupted
     try:
         with pytest.raises(KeyboardInterrupt) as interrupt:
             vector.step(np.zeros(2, np.int64))
@@ -220,7 +220,7 @@ def test_ctrl_c_says_where_a_rank_is_and_the_step_can_be_taken_up(make):
         assert "time.sleep" in note
         assert vector.step_wait()[0].shape == (2, 1)
     finally:
-        del vector._pool._job.wait_for
+        del vector._pool._learner.wait_for
 
 
 def test_rank_0_hosts_nothing():

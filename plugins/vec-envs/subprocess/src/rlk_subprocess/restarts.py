@@ -17,9 +17,8 @@ from rlk.errors import EnvironmentFailed
 from rlk_subprocess.worker_handle import WorkerHandle, WorkerLost
 from rlk_subprocess.worker_pool import WorkerPool
 from rlk_vector_environments import rows
-from rlk_vector_environments.hosting import QUIET
 from rlk_vector_environments.sent_failures import Failure, raise_failures
-from rlk_vector_environments.step_arrays import StepArrays
+from rlk_vector_environments.worker_side import QUIET
 
 #: The tag of the number of restarted workers, in a run's rows of metrics.
 TAG = "rollout/worker_restarts"
@@ -36,14 +35,13 @@ class Restarts:
 
     Args:
         pool: the workers.
-        arrays: the arrays that they share with the learner.
 
     Attributes:
         count: how many workers were restarted so far.
     """
 
-    def __init__(self, pool: WorkerPool, arrays: StepArrays) -> None:
-        self._pool, self._arrays = pool, arrays
+    def __init__(self, pool: WorkerPool) -> None:
+        self._pool = pool
         self.count = 0
 
     def metrics(self) -> Mapping[str, float]:
@@ -53,7 +51,7 @@ class Restarts:
     def wait(
         self, waiting: list[WorkerHandle], answers: list[tuple[WorkerHandle, Any]], turn: int
     ) -> None:
-        """As `WorkerPool.wait`.
+        """As `take_answers` of `rlk_vector_environments.worker_vec_env`.
 
         Raises:
             EnvironmentFailed: if a worker is lost that cannot be replaced, or the results of an
@@ -114,9 +112,10 @@ class Restarts:
 
     def _end_episodes(self, worker: WorkerHandle, turn: int) -> None:
         own = slice(worker.start, worker.stop)
-        slot, before = self._arrays.slots[turn], self._arrays.slots[turn ^ 1]
+        arrays = self._pool.arrays
+        slot, before = arrays.slots[turn], arrays.slots[turn ^ 1]
         slot.reward[own], slot.terminated[own], slot.truncated[own] = 0.0, False, True
         for numbers in slot.kept.values():
             numbers[own] = 0.0
-        final = rows.window(self._arrays.final, worker.start, worker.stop)
+        final = rows.window(arrays.final, worker.start, worker.stop)
         rows.copy_into(final, rows.window(before.observation, worker.start, worker.stop))

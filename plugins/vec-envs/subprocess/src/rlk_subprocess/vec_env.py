@@ -15,13 +15,13 @@ from rlk_subprocess.config import SubprocessConfig
 from rlk_subprocess.launch import usable_cores
 from rlk_subprocess.restarts import Restarts
 from rlk_subprocess.worker_pool import WorkerPool
-from rlk_vector_environments.hosted import HostedVecEnv
+from rlk_vector_environments.worker_vec_env import WorkerVecEnv
 
 
-class SubprocVecEnv(HostedVecEnv):
+class SubprocVecEnv(WorkerVecEnv):
     """A Gymnasium vector environment with same-step restarts whose environments run in workers.
 
-    The results of `step` are overwritten by the step after the next one: see `HostedVecEnv`.
+    The results of `step` are overwritten by the step after the next one: see `WorkerVecEnv`.
 
     Args:
         env_fns: functions without arguments, each of which returns a new environment. They are
@@ -64,15 +64,13 @@ class SubprocVecEnv(HostedVecEnv):
         )
         #: Ends the workers when this object is collected or the interpreter exits.
         self._finalizer = weakref.finalize(self, self._pool.shutdown, 1.0)
+        self._restarts = Restarts(self._pool) if config.restart_workers else None
+        wait = None if self._restarts is None else self._restarts.wait
         try:
-            super().__init__(self._pool)
+            super().__init__(self._pool, wait)
         except BaseException:
             self._pool.shutdown()
             raise
-        self._restarts: Restarts | None = None
-        if config.restart_workers:
-            self._restarts = Restarts(self._pool, self._arrays)
-            self._wait = self._restarts.wait
 
     @property
     def pids(self) -> tuple[int, ...]:

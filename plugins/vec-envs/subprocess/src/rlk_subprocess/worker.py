@@ -18,9 +18,9 @@ import gymnasium as gym
 from rlk_subprocess import memory
 from rlk_subprocess.channel import CLOSE, STEPS, Channel
 from rlk_subprocess.whereabouts import answer_by_signal
-from rlk_vector_environments.hosting import QUIET, dumps, make, reply
 from rlk_vector_environments.sent_failures import Failure
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
+from rlk_vector_environments.worker_side import QUIET, dumps, make, reply
 
 #: Seconds between two checks that the process that started this one still runs.
 _PATIENCE_SECONDS = 2

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess.channel import Channel
 from rlk_subprocess.launch import Process
-from rlk_vector_environments.hosted import environments_are, told_seeds
+from rlk_vector_environments.worker_vec_env import environments_are, told_seeds
 
 #: After so many seconds without an answer, the learner checks that every worker is alive.
 PATIENCE_SECONDS = 1

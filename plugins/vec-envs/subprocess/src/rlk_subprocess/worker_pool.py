@@ -13,10 +13,9 @@ from typing import Any, NoReturn
 import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed
-from rlk_subprocess import memory
+from rlk_subprocess import memory, whereabouts
 from rlk_subprocess.channel import CLOSE, STEPS
 from rlk_subprocess.launch import Launcher
-from rlk_subprocess.whereabouts import ask
 from rlk_subprocess.worker_handle import (
     PATIENCE_SECONDS,
     WorkerHandle,
@@ -25,13 +24,13 @@ from rlk_subprocess.worker_handle import (
     hanging,
 )
 from rlk_vector_environments import sent_code
-from rlk_vector_environments.hosted import environments_are
-from rlk_vector_environments.hosting import QUIET, pickled_makers, shares
 from rlk_vector_environments.making import Description, check_equal_spaces
 from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
+from rlk_vector_environments.worker_side import pickled_makers, shares
+from rlk_vector_environments.worker_vec_env import environments_are
 
-#: The start method that does not send the functions which make environments.
+#: For an error: what works where these functions cannot be sent.
 INSTEAD = "start_method=fork or the backend 'dummy'"
 #: Seconds that the other workers get to close their environments after one has failed.
 _CLOSE_SECONDS = 0.5
@@ -51,6 +50,9 @@ class WorkerPool:
         info_keys: see `SubprocVecEnv`.
         timeout_seconds: how long an answer may take; None is no limit.
 
+    Attributes:
+        arrays: the memory that is shared with all workers, after `share_memory`.
+
     Raises:
         EnvironmentFailed: if an environment cannot be made, or a worker dies or hangs; then all
             workers are ended.
@@ -67,6 +69,7 @@ class WorkerPool:
         self._env_fns, self._method, self._info_keys = list(env_fns), start_method, info_keys
         self._timeout_seconds = timeout_seconds
         self._notes: Any = None  # uint8 [N, NOTE_BYTES], after the memory is shared
+        self.arrays: StepArrays
         self._memory: tuple[int, memory.Layout] | None = None  # its descriptor and its layout
         self._owner = os.getpid()
         self.workers: list[WorkerHandle] = []
@@ -110,10 +113,10 @@ class WorkerPool:
         self._memory = descriptor, layout
         for worker in self.workers:
             self._send_memory(worker)
-        shared, self._notes = memory.attach(os.dup(descriptor), layout)
+        self.arrays, self._notes = memory.attach(os.dup(descriptor), layout)
         for worker in self.workers:
             self.answer(worker)
-        return shared
+        return self.arrays
 
     def _send_memory(self, worker: WorkerHandle) -> None:
         assert self._memory is not None
@@ -170,25 +173,6 @@ class WorkerPool:
                 worker.channel.send(command)
         return self.workers[::-1]
 
-    def wait(
-        self, waiting: list[WorkerHandle], answers: list[tuple[WorkerHandle, Any]], turn: int
-    ) -> None:
-        """Take all answers of a step; it may be called again after Ctrl-C.
-
-        Args:
-            waiting: the workers that have been asked, the last first; they are removed from it.
-            answers: gets their answers, apart from those that only report the step.
-            turn: the slot of the step.
-
-        Raises:
-            EnvironmentFailed: if a worker dies or hangs.
-        """
-        while waiting:
-            answer = self.answer(waiting[-1])
-            worker = waiting.pop()
-            if answer != QUIET:
-                answers.append((worker, answer))
-
     def answer(self, worker: WorkerHandle) -> Any:
         """The answer of a worker; if one dies or this one takes too long, all workers are ended.
 
@@ -243,7 +227,7 @@ class WorkerPool:
             return f"{environments_are(worker)} being made (worker {worker.process.pid})"
         place = None
         with contextlib.suppress(OSError):  # it has died at this moment
-            place = ask(worker.process.send_signal, self._notes[worker.start])
+            place = whereabouts.ask(worker.process.send_signal, self._notes[worker.start])
         place = place or f"{environments_are(worker)} in compiled code"
         return f"{place} (worker {worker.process.pid})"
 
@@ -261,11 +245,11 @@ class WorkerPool:
                 with contextlib.suppress(OSError):
                     worker.channel.send(CLOSE)
             is_busy = any(worker.owes_answer for worker in self.workers)
-            self._wait(min(grace_seconds, _BUSY_SECONDS) if is_busy else grace_seconds)
+            self._wait_for_exit(min(grace_seconds, _BUSY_SECONDS) if is_busy else grace_seconds)
             self._signal(signal.SIGTERM)
-            self._wait(_TERMINATE_SECONDS)
+            self._wait_for_exit(_TERMINATE_SECONDS)
             self._signal(signal.SIGKILL)
-            self._wait(_TERMINATE_SECONDS)
+            self._wait_for_exit(_TERMINATE_SECONDS)
         for worker in self.workers:
             worker.channel.close()
         if os.getpid() == self._owner:
@@ -278,7 +262,7 @@ class WorkerPool:
     def _running(self) -> list[WorkerHandle]:
         return [worker for worker in self.workers if worker.process.poll() is None]
 
-    def _wait(self, seconds: float) -> None:
+    def _wait_for_exit(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while self._running() and time.monotonic() < deadline:
             time.sleep(0.002)

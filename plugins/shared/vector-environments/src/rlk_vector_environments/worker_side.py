@@ -1,7 +1,7 @@
 """The workers' side: a worker hosts a share of the environments, and replies to commands.
 
 A command is the name of a method of `EnvironmentGroup` and its arguments, or a step. The backend
-determines how commands and replies are sent. `hosted.py` is the learner's side.
+determines how commands and replies are sent. `worker_vec_env.py` is the learner's side.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A rank that hosts environments: it executes rank 0's commands until rank 0 ends."""
+"""A worker: a rank that hosts environments, and executes rank 0's commands until it ends."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from rlk_mpi_workers.messages import (
 from rlk_mpi_workers.whereabouts import Whereabouts
 from rlk_ranks.guard import ALONE
 from rlk_vector_environments import rows
-from rlk_vector_environments.hosting import ENDED, QUIET, dumps, make, reply
 from rlk_vector_environments.sent_failures import Failure
 from rlk_vector_environments.step_arrays import allocate
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
+from rlk_vector_environments.worker_side import ENDED, QUIET, dumps, make, reply
 
 _LEARNER = 0
 
@@ -44,16 +44,16 @@ def host() -> int:
     Raises:
         RuntimeError: if there is no other rank.
     """
-    of_process = LAUNCH.enter()
-    if of_process is None:
+    guard = LAUNCH.enter()
+    if guard is None:
         raise RuntimeError("there is no rank 0 to host environments for: mpirun -n 4 python …")
-    of_process.phase = ALONE
-    ranks: Any = of_process.ranks
+    guard.phase = ALONE
+    ranks: Any = guard.ranks
     before = leave_signals_to_learner()
     try:
-        Hosting(ranks.mpi, ranks.comm).serve()
+        Worker(ranks.mpi, ranks.comm).serve()
     except BaseException as error:  # including SystemExit of an environment
-        of_process.failed(error)
+        guard.failed(error)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -110,7 +110,7 @@ class Share:
         self._at_end.close()
 
 
-class Hosting:
+class Worker:
     """This rank's shares of all vector environments of rank 0."""
 
     def __init__(self, mpi: Any, comm: Any) -> None:

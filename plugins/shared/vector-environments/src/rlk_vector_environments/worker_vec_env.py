@@ -1,11 +1,12 @@
-"""The learner's side of a vector environment whose environments are hosted by workers.
+"""The learner's side of a vector environment whose environments are in workers.
 
-The backend determines what the workers are (processes, MPI ranks). `hosting.py` is the workers'
-side. N is the number of environments.
+The backend determines what the workers are (processes, MPI ranks). `worker_side.py` is the
+workers' side. N is the number of environments.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
@@ -16,35 +17,36 @@ from gymnasium.vector import VectorEnv
 from rlk.errors import EnvironmentFailed
 from rlk_vector_environments import arguments, infos, making, rows
 from rlk_vector_environments.adoption import adopt
-from rlk_vector_environments.hosting import ENDED
 from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
+from rlk_vector_environments.worker_side import ENDED, QUIET
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Wait = Callable[[list[Any], list[tuple[Any, Any]], int], None]
 Result = tuple[Any, Array, Array, Array, dict[str, Any]]
 
 
-class Host(Protocol):
+class Worker(Protocol):
     """A worker."""
 
     start: int  #: the index of its first environment
     stop: int  #: the index after its last
 
 
-def environments_are(host: Host) -> str:
+def environments_are(worker: Worker) -> str:
     """Names the environments of a worker, as the subject of a sentence with its verb."""
-    if host.stop - host.start == 1:
-        return f"environment {host.start} is"
-    return f"environments {host.start} to {host.stop - 1} are"
+    if worker.stop - worker.start == 1:
+        return f"environment {worker.start} is"
+    return f"environments {worker.start} to {worker.stop - 1} are"
 
 
-def told_seeds(host: Host, seeds: Sequence[int | None]) -> str:
+def told_seeds(worker: Worker, seeds: Sequence[int | None]) -> str:
     """A sentence for the error about a worker: how its environments were seeded, if they were."""
-    own = seeds[host.start : host.stop]
+    own = seeds[worker.start : worker.stop]
     return "" if None in own else f" Seeds of the latest reset: {', '.join(map(str, own))}."
 
 
-class Hosts(Protocol):
+class Workers(Protocol):
     """All workers of one vector environment."""
 
     descriptions: list[making.Description]  #: of every environment
@@ -52,7 +54,7 @@ class Hosts(Protocol):
     lost: str | None  #: why the workers are gone, or None
 
     @property
-    def workers(self) -> Sequence[Host]:
+    def workers(self) -> Sequence[Worker]:
         """The workers in the order of their environments."""
 
     def share_memory(
@@ -66,20 +68,32 @@ class Hosts(Protocol):
     def ask_to_step(self, turn: int) -> list[Any]:
         """Start a step into that slot in every worker; the workers to wait for, the last first."""
 
-    def wait(self, waiting: list[Any], answers: list[tuple[Any, Any]], turn: int) -> None:
-        """Take all answers of a step; it may be called again after Ctrl-C.
-
-        Args:
-            waiting: the workers that have been asked, the last first; they are removed from it.
-            answers: gets their answers, apart from those that only report the step.
-            turn: the slot of the step.
-        """
-
     def answer(self, worker: Any) -> Any:
-        """Wait for a worker's result of `hosting.reply`; EnvironmentFailed if it is lost."""
+        """Wait for a worker's result of `worker_side.reply`; EnvironmentFailed if it is lost."""
 
 
-class HostedVecEnv(VectorEnv[Any, Any, Array]):
+def take_answers(
+    workers: Workers, waiting: list[Any], answers: list[tuple[Any, Any]], turn: int
+) -> None:
+    """Take all answers of a step; it may be called again after Ctrl-C.
+
+    Args:
+        workers: of the vector environment.
+        waiting: those that have been asked, the last first; they are removed from it.
+        answers: gets their answers, apart from those that only report the step.
+        turn: the slot of the step.
+
+    Raises:
+        EnvironmentFailed: if a worker is lost.
+    """
+    while waiting:
+        answer = workers.answer(waiting[-1])
+        worker = waiting.pop()
+        if answer != QUIET:
+            answers.append((worker, answer))
+
+
+class WorkerVecEnv(VectorEnv[Any, Any, Array]):
     """A Gymnasium vector environment with same-step restarts whose environments are elsewhere.
 
     The results of `step` are overwritten by the step after the next one: an observation stays valid
@@ -90,7 +104,8 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
     [N]; where an episode ended, those of its last step.
 
     Args:
-        hosts: the workers, which have made the environments.
+        workers: they have made the environments.
+        wait: called as `take_answers` without its first argument, and takes its place.
 
     Raises:
         EnvironmentFailed: if the environments differ in their spaces; in a step, if one raises, or
@@ -101,14 +116,14 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
     #: Converts a vector environment that a program passes to same-step restarts.
     adopt = staticmethod(adopt)
 
-    def __init__(self, hosts: Hosts) -> None:
-        making.check_equal_spaces(hosts.descriptions)
-        making.describe_vector(self, hosts.descriptions)
-        self._hosts = hosts
-        self._arrays = hosts.share_memory(
+    def __init__(self, workers: Workers, wait: Wait | None = None) -> None:
+        making.check_equal_spaces(workers.descriptions)
+        making.describe_vector(self, workers.descriptions)
+        self._workers = workers
+        self._arrays = workers.share_memory(
             self.num_envs, self.single_observation_space, self.single_action_space
         )
-        self._wait = hosts.wait
+        self._wait = functools.partial(take_answers, workers) if wait is None else wait
         self._turn = 0
         self._waiting: list[Any] = []
         self._answers: list[tuple[Any, Any]] = []
@@ -141,7 +156,7 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
             rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
         chosen = {index: seeds[index] for index in selected}
         for index, seed in chosen.items():
-            self._hosts.seeds[index] = self._hosts.seeds[index] if seed is None else seed
+            self._workers.seeds[index] = self._workers.seeds[index] if seed is None else seed
         answers = self._ask(
             lambda worker, indices: ("reset", turn, {i: chosen[i] for i in indices}, options),
             selected,
@@ -169,7 +184,7 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
         if self._waiting:
             raise gym.error.AlreadyPendingCallError("step_async was called twice", "step")
         rows.copy_into(self._arrays.actions, actions)
-        self._waiting = self._hosts.ask_to_step(self._turn)
+        self._waiting = self._workers.ask_to_step(self._turn)
 
     def step_wait(self) -> Result:
         """The result of the step that `step_async` started; may be called again after Ctrl-C."""
@@ -279,18 +294,18 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
             raise gym.error.AlreadyPendingCallError("call step_wait first", "step")
         selected = list(indices)
         concerned = []
-        for worker in self._hosts.workers:
+        for worker in self._workers.workers:
             chosen = [i for i in selected if worker.start <= i < worker.stop]
             if chosen:
-                self._hosts.ask(worker, command(worker, chosen))
+                self._workers.ask(worker, command(worker, chosen))
                 concerned.append((worker, chosen))
-        answers = [(chosen, self._hosts.answer(worker)) for worker, chosen in concerned]
+        answers = [(chosen, self._workers.answer(worker)) for worker, chosen in concerned]
         raise_failures([answer for _, answer in answers])
         return answers
 
     def _check_open(self) -> None:
-        if self._hosts.lost is not None:
-            raise EnvironmentFailed(self._hosts.lost)
+        if self._workers.lost is not None:
+            raise EnvironmentFailed(self._workers.lost)
         if self.closed:
             raise gym.error.ClosedEnvironmentError(
                 "this vector environment is closed; make a new one."
