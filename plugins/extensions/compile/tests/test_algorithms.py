@@ -194,7 +194,7 @@ def test_masks_compile_to_the_same_numbers(action: str) -> None:
 @pytest.mark.parametrize(("name", "env"), algorithms())
 def test_an_algorithm_compiles_to_the_same_numbers(name: str, env: str) -> None:
     update = same_numbers(name, env, "inductor", compile={"passes": []})
-    assert all(report.way == "inductor, ahead of time" for report in update.reports.values())
+    assert all(report.strategy == "inductor, ahead of time" for report in update.reports.values())
 
 
 @pytest.mark.compiles  # `test_update.py` has it for the stand-in, with backend=eager
@@ -217,8 +217,8 @@ def test_two_compiled_runs_of_one_seed_are_equal_bit_for_bit(name: str, backend:
 @pytest.mark.parametrize(("name", "env"), algorithms())
 def test_a_gpu_replays_an_algorithm_to_the_same_numbers(name: str, env: str) -> None:
     update = same_numbers(name, env, "inductor", device="cuda")
-    ways = {report.way for report in update.reports.values()}
-    assert ways <= {"inductor, Python wrapper, CUDA graph"}
+    strategies = {report.strategy for report in update.reports.values()}
+    assert strategies <= {"inductor, Python wrapper, CUDA graph"}
 
 
 ON_GPU = {
@@ -240,7 +240,9 @@ ON_GPU = {
 @pytest.mark.parametrize(("name", "env", "more"), ON_GPU.values(), ids=ON_GPU)
 def test_a_gpu_replays_other_settings_to_the_same_numbers(name: str, env: str, more: Any) -> None:
     update = same_numbers(name, env, "inductor", device="cuda", **more)
-    assert {one.way for one in update.reports.values()} == {"inductor, Python wrapper, CUDA graph"}
+    assert {one.strategy for one in update.reports.values()} == {
+        "inductor, Python wrapper, CUDA graph"
+    }
 
 
 @pytest.mark.gpu

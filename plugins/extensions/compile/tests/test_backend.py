@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from rlk_compile.backend import Built, Way, compiler, first_that_works, ways
+from rlk_compile.backend import Built, Strategy, compiler, first_that_works, strategies
 from rlk_compile.config import CompileConfig
 from rlk_compile.cuda_graph import WARM_UP, Replay
 from rlk_compile.trace import Retraced, Untraceable, reason_of
@@ -18,7 +18,7 @@ from rlk_compile.trace import Retraced, Untraceable, reason_of
 def shown(
     device: str = "cpu", cxx: str | None = "g++", ranks: int = 1, **settings: Any
 ) -> list[str]:
-    return [str(way) for way in ways(CompileConfig(**settings), device, cxx, ranks)]
+    return [str(strategy) for strategy in strategies(CompileConfig(**settings), device, cxx, ranks)]
 
 
 def test_on_a_cpu_a_library_comes_first_and_python_calls_kernels_if_that_fails() -> None:
@@ -35,8 +35,8 @@ def test_with_passes_comes_first_and_without_them_if_that_fails() -> None:
     class Nothing:
         name, identity = "nothing", "1"
 
-    found = ways(CompileConfig(), "cpu", "g++", 1, [Nothing()])  # type: ignore[list-item]
-    assert [str(way) for way in found] == [
+    found = strategies(CompileConfig(), "cpu", "g++", 1, [Nothing()])  # type: ignore[list-item]
+    assert [str(strategy) for strategy in found] == [
         "inductor, ahead of time, nothing",
         "inductor, ahead of time",
         "inductor, Python wrapper",
@@ -80,15 +80,15 @@ def test_the_compiler_is_what_cxx_says_if_that_is_there(monkeypatch: pytest.Monk
 
 
 def test_the_first_way_that_compiles_is_taken_and_the_others_reasons_are_kept() -> None:
-    first, second = Way("inductor", ahead=True), Way("inductor")
+    first, second = Strategy("inductor", ahead=True), Strategy("inductor")
 
-    def make(way: Way) -> Built:
-        if way == first:
+    def make(strategy: Strategy) -> Built:
+        if strategy == first:
             raise RuntimeError("no Python.h\nand much more")
-        return Built(way, lambda: ["made"])
+        return Built(strategy, lambda: ["made"])
 
     made = first_that_works([first, second], make)
-    assert (made.way, made.execute()) == (second, ["made"])
+    assert (made.strategy, made.execute()) == (second, ["made"])
     assert made.why_not == "inductor, ahead of time: no Python.h"
     with pytest.raises(Untraceable, match=r"^inductor, ahead of time: no Python.h$"):
         first_that_works([first], make)
@@ -140,8 +140,8 @@ class Cuda:
 
 def test_on_a_gpu_no_kernel_is_chosen_by_its_time() -> None:
     """Kernels add in orders of their own, so that a resumed run could end with other numbers."""
-    assert Way("inductor", cuda_graphs=True).options(on_cpu=False)["deterministic"] is True
-    assert "deterministic" not in Way("inductor").options(on_cpu=True)
+    assert Strategy("inductor", cuda_graphs=True).options(on_cpu=False)["deterministic"] is True
+    assert "deterministic" not in Strategy("inductor").options(on_cpu=True)
 
 
 def test_a_replay_moves_what_stays_and_reads_what_moves() -> None:

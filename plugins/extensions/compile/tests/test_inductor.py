@@ -29,15 +29,15 @@ def test_a_compiled_update_makes_the_eager_step_and_is_found_by_the_next_start(
     monkeypatch.setattr(torch._inductor.config.cpp, "vec_isa_ok", True)
     bare = {"compile": {"backend": "inductor", "passes": []}}
     report, parameters = learnt(**bare)
-    assert report.way.startswith("inductor, ahead of time") and not report.kept
-    assert not report.why_not and not report.not_kept
+    assert report.strategy.startswith("inductor, ahead of time") and not report.from_cache
+    assert not report.why_not and not report.not_cached
     assert torch.allclose(parameters, eagerly(steps=80), atol=1e-6)
     (place,) = cache.iterdir()
     assert place.stat().st_mode & 0o077 == 0, "it is code: nobody else may write it"
 
     monkeypatch.setattr(Trace, "__init__", None)  # nothing is traced from here on
     report, again = learnt(**bare, verbose=1)
-    assert report.kept and again.equal(parameters)
+    assert report.from_cache and again.equal(parameters)
     assert "is one graph, found compiled in" in capfd.readouterr().err
     monkeypatch.undo()
 
@@ -46,14 +46,14 @@ def test_a_compiled_update_makes_the_eager_step_and_is_found_by_the_next_start(
 def test_what_is_kept_is_not_taken_where_it_is_another_update_or_damaged(cache: Path) -> None:
     learnt(compile={"backend": "inductor"})
     report, _ = learnt(algorithm=Weighs)
-    assert not report.kept, "another class"
+    assert not report.from_cache, "another class"
     (first, second) = sorted(cache.iterdir(), key=lambda place: place.stat().st_mtime)
     library = first / "update.so"
     library.write_bytes(library.read_bytes()[:-1])
     report, _ = learnt()
-    assert not report.kept and len([*cache.iterdir()]) == 2 and second.exists()
+    assert not report.from_cache and len([*cache.iterdir()]) == 2 and second.exists()
     report, _ = learnt(compile={"backend": "inductor", "keep": False})
-    assert not report.kept, "asked not to"
+    assert not report.from_cache, "asked not to"
 
 
 def test_without_a_compiler_it_runs_eagerly_and_says_what_to_install(

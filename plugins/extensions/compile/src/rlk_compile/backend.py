@@ -33,7 +33,7 @@ COMPILERS = ("g++", "clang++", "c++")
 
 
 @attrs.frozen
-class Way:
+class Strategy:
     """One way to compile.
 
     Attributes:
@@ -103,10 +103,10 @@ class Built:
 
     Attributes:
         execute: the function. library: the file that contains it, if there is one.
-        why_not: why better ways were not used, "" if there were none.
+        why_not: why better strategies were not used, "" if there were none.
     """
 
-    way: Way
+    strategy: Strategy
     execute: Execute
     library: Path | None = None
     why_not: str = ""
@@ -118,20 +118,20 @@ def compiler() -> str | None:
     return next((name for name in ([named] if named else COMPILERS) if shutil.which(name)), None)
 
 
-def ways(
+def strategies(
     config: CompileConfig, device: str, cxx: str | None, ranks: int, passes: Sequence[Pass] = ()
-) -> list[Way]:
-    """The ways to compile, best first.
+) -> list[Strategy]:
+    """The strategies to try, best first.
 
     Args:
         device: `cpu` or `cuda`. cxx: the C++ compiler, if there is one. ranks: of the run.
         passes: that apply here.
 
     Raises:
-        Untraceable: if there is no way.
+        Untraceable: if there is no strategy.
     """
     if config.backend != "inductor":
-        return [Way(config.backend)]
+        return [Strategy(config.backend)]
     if device == "cpu" and cxx is None:
         raise Untraceable(
             "no C++ compiler was found, which inductor needs on a CPU: install g++, or set CXX"
@@ -144,26 +144,26 @@ def ways(
     wrapped = cxx is not None if config.cpp_wrapper is None else config.cpp_wrapper
     if wrapped and cxx is None:
         raise Untraceable("cpp_wrapper=true is set, but no C++ compiler was found: install g++")
-    found = [Way("inductor", cpp_wrapper=True)] if wrapped and not graphs else []
+    found = [Strategy("inductor", cpp_wrapper=True)] if wrapped and not graphs else []
     if wrapped and device == "cpu" and ranks == 1:  # means over ranks are computed in Python
-        found = [Way("inductor", ahead=True)]
+        found = [Strategy("inductor", ahead=True)]
     if config.cpp_wrapper is not True or graphs:
-        found.append(Way("inductor"))
+        found.append(Strategy("inductor"))
     if graphs:
-        found = [attrs.evolve(way, cuda_graphs=True) for way in found] + found
+        found = [attrs.evolve(strategy, cuda_graphs=True) for strategy in found] + found
     return found if not passes else [attrs.evolve(found[0], passes=tuple(passes)), *found]
 
 
-def first_that_works(ways: Sequence[Way], make: Callable[[Way], Built]) -> Built:
-    """The result of the first way that compiles, and why the ways before it failed.
+def first_that_works(strategies: Sequence[Strategy], make: Callable[[Strategy], Built]) -> Built:
+    """The result of the first strategy that compiles, and why those before it failed.
 
     Raises:
         Untraceable: if none compiles.
     """
     failures: list[str] = []
-    for way in ways:
+    for strategy in strategies:
         try:
-            return attrs.evolve(make(way), why_not="; ".join(failures))
+            return attrs.evolve(make(strategy), why_not="; ".join(failures))
         except Exception as error:
-            failures.append(f"{way}: {reason_of(error)}")
+            failures.append(f"{strategy}: {reason_of(error)}")
     raise Untraceable("; ".join(failures))

@@ -1,4 +1,4 @@
-"""Builds a program from an update: traces it, compiles it with flat inputs, writes its recipe."""
+"""Builds a program from an update: traces it, compiles it with flat inputs, and plans its call."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any, Protocol, TypeVar
 
 import attrs
 
-from rlk_compile.backend import Built, Way, first_that_works
+from rlk_compile.backend import Built, Strategy, first_that_works
+from rlk_compile.call_plan import call_plan_of, moving
 from rlk_compile.flat_inputs import FlatInputs
 from rlk_compile.program import Program, scope_of
 from rlk_compile.python_state import PythonState
-from rlk_compile.recipe import moving, written
 from rlk_compile.trace import Trace
 from rlk_compile.trial import restored
 
@@ -28,18 +28,18 @@ def built(
     update: Callable[..., Any],
     batch: Any,
     optimise: Any,
-    ways: Sequence[Way],
+    strategies: Sequence[Strategy],
     owners: Sequence[object],
     together: Together,
 ) -> tuple[Program, Built]:
     """The program of an update, and the result of compiling it.
 
     Args:
-        ways: of compiling, best first. owners: objects whose attributes the update must not change.
+        strategies: best first. owners: objects whose attributes the update must not change.
         together: runs one step on all ranks, so that all of them compile or none.
 
     Raises:
-        Untraceable: if the update cannot be one graph, or no way compiles it.
+        Untraceable: if the update cannot be one graph, or no strategy compiles it.
     """
     trace, flat = together(lambda: _traced(update, batch, optimise))
     state = PythonState(owners)
@@ -49,20 +49,20 @@ def built(
         trace, flat = together(lambda: _traced(update, batch, optimise))
     inputs, fixed = flat.gather(trace.recorder.inputs), _fixed(trace, flat)
 
-    def make(way: Way) -> Built:
+    def make(strategy: Strategy) -> Built:
         with restored(fixed):
-            return way.compile(flat.graph, inputs, flat.moving)
+            return strategy.compile(flat.graph, inputs, flat.moving)
 
-    found = together(lambda: first_that_works(ways, make))
+    found = together(lambda: first_that_works(strategies, make))
     trace.recorder.execute = lambda *given: found.execute(*flat.gather(given))
     state = PythonState(owners)
     with restored(fixed):  # once through Dynamo, which assembles what the update returns
         result = trace(batch, optimise)
     state.put_back()
     scope = scope_of(update, batch, optimise)
-    recipe = together(lambda: written(trace, flat, scope, batch, result))
-    recipe = attrs.evolve(recipe, way=str(found.way))
-    return Program(recipe, found.execute, update, batch, optimise), found
+    call_plan = together(lambda: call_plan_of(trace, flat, scope, batch, result))
+    call_plan = attrs.evolve(call_plan, strategy=str(found.strategy))
+    return Program(call_plan, found.execute, update, batch, optimise), found
 
 
 def _traced(update: Callable[..., Any], batch: Any, optimise: Any) -> tuple[Trace, FlatInputs]:

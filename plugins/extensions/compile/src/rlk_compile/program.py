@@ -9,12 +9,12 @@ from torch import Tensor
 
 from rlk.records import Update
 from rlk_compile import trace
+from rlk_compile.call_plan import CallPlan
 from rlk_compile.conditions import Scope, Unknown
 from rlk_compile.leaves import kind, reader
-from rlk_compile.recipe import Recipe
 from rlk_compile.trace import Execute, Retraced
 
-#: Once confirmed, the recipe's conditions are checked again after so many updates.
+#: Once confirmed, the call plan's conditions are checked again after so many updates.
 CHECK_EVERY = 512
 #: Until so many checks in a row have found the same fixed tensors, every update is checked.
 CONFIRMATIONS = 3
@@ -24,26 +24,26 @@ class Program:
     """`update(batch, optimise)`, compiled for batches of the same shapes as the one given here.
 
     The compiled function is called directly with tensors. Dynamo's guards, and the frame that it
-    puts around a graph, would cost 80 µs, more than a small update; the recipe holds the conditions
-    that they check.
+    puts around a graph, would cost 80 µs, more than a small update; the call plan has the
+    conditions that they check.
 
     Raises:
-        Unknown: if a tensor of the recipe cannot be found.
+        Unknown: if a tensor of the call plan cannot be found.
     """
 
     def __init__(
         self,
-        recipe: Recipe,
+        call_plan: CallPlan,
         execute: Execute,
         update: Callable[..., Any],
         batch: Any,
         optimise: Any,
     ) -> None:
-        self.recipe, self._execute, self._update = recipe, execute, update
-        self.read = reader(list(recipe.paths))
+        self.call_plan, self._execute, self._update = call_plan, execute, update
+        self.read = reader(list(call_plan.paths))
         tensors = self.read(batch)
         self._kinds = [kind(tensor) for tensor in tensors]
-        self._moving = recipe.moving
+        self._moving = call_plan.moving
         self._find(scope_of(update, batch, optimise), tensors)
         self._moved, self._confirmed, self._until_check = False, 0, 0
 
@@ -68,7 +68,7 @@ class Program:
         """Run the update; `tensors` is the result of `read(batch)`.
 
         Raises:
-            Retraced: if something that the recipe assumes has changed. No state has been changed
+            Retraced: if something that the call plan assumes has changed. No state has been changed
                 then.
         """
         if self._until_check == 0:
@@ -78,12 +78,12 @@ class Program:
 
     def call(self, tensors: Sequence[Tensor]) -> Update:
         """Run the update without checking the conditions."""
-        given, recipe = self._inputs.copy(), self.recipe
+        given, call_plan = self._inputs.copy(), self.call_plan
         for number, tensor in zip(self._moving, tensors, strict=True):
             given[number] = tensor
         out = [*self._execute(*given), *self._stays]
-        error = None if recipe.td_error is None else out[recipe.td_error]
-        return Update({name: out[number] for name, number in recipe.metrics.items()}, error)
+        error = None if call_plan.td_error is None else out[call_plan.td_error]
+        return Update({name: out[number] for name, number in call_plan.metrics.items()}, error)
 
     def check_soon(self) -> None:
         """Check the conditions at the next call."""
@@ -92,7 +92,7 @@ class Program:
     def _check(self, batch: Any, optimise: Any, tensors: Sequence[Tensor]) -> None:
         scope, before = scope_of(self._update, batch, optimise), self._inputs
         try:
-            if scope.describe(self.recipe.conditions) != self.recipe.conditions:
+            if scope.describe(self.call_plan.conditions) != self.call_plan.conditions:
                 raise Retraced
             self._find(scope, tensors)
         except Unknown as error:
@@ -109,8 +109,8 @@ class Program:
         self._until_check = CHECK_EVERY if self._confirmed >= CONFIRMATIONS else 1
 
     def _find(self, scope: Scope, tensors: Sequence[Tensor]) -> None:
-        self._inputs = self.recipe.gather(scope, tensors)
-        self._stays = [scope.find(place) for place in self.recipe.stays]
+        self._inputs = self.call_plan.gather(scope, tensors)
+        self._stays = [scope.find(place) for place in self.call_plan.stays]
 
 
 def scope_of(update: Callable[..., Any], batch: Any, optimise: Any) -> Scope:

@@ -34,21 +34,21 @@ class Report:
     """The result for one kind of update.
 
     Attributes:
-        way: how it was compiled. seconds: how long it took to compile or to load.
+        strategy: how it was compiled. seconds: how long it took to compile or to load.
         eager, compiled, difference: see `Compared`.
-        kept: whether it was found on disk.
-        why_not: why better ways were not used; "" if there were none.
-        not_kept: why it is not kept on disk for the next start; "" if it is.
+        from_cache: whether it was found on disk.
+        why_not: why better strategies were not used; "" if there were none.
+        not_cached: why it is not kept on disk for the next start; "" if it is.
     """
 
-    way: str
+    strategy: str
     seconds: float
     eager: float
     compiled: float
     difference: float
-    kept: bool = False
+    from_cache: bool = False
     why_not: str = ""
-    not_kept: str = ""
+    not_cached: str = ""
 
 
 def tried(

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import torch
 
-from rlk_compile import kept as keeping
-from rlk_compile.backend import compiler, ways
+from rlk_compile import cached_programs
+from rlk_compile.backend import compiler, strategies
 from rlk_compile.building import built
+from rlk_compile.cache import Cache
+from rlk_compile.cache_key import key as key_of
 from rlk_compile.config import CompileConfig
 from rlk_compile.leaves import size_of
 from rlk_compile.passes import ready
 from rlk_compile.program import Program
-from rlk_compile.store import Store
 from rlk_compile.trace import Retraced, Untraceable
 from rlk_compile.trial import Compared, Report, tried
 
@@ -106,41 +107,42 @@ class CompiledUpdate:
         return program
 
     def _acquire(self, batch: Any, optimise: Any) -> tuple[Program, Report]:
-        """A program from disk, or one that is built now and kept; both are tried out first."""
+        """A program from the cache, or one that is built now; both are tried out first."""
         run, began = self._run, time.perf_counter()
         device, ranks = torch.device(run.device).type, run.communicator.size
         wanted = self._config.passes if self._config.backend == "inductor" else ()
         passes, why_not = ready(wanted, device, run.plan.kernel)
-        possible = ways(self._config, device, compiler(), ranks, passes)
-        store = Store() if self._config.keep and possible[0].ahead else None
-        key = keeping.key(self._update, batch, possible) if store else ""
-        if store is not None:
-            found = self._find(store, key, batch, optimise)
+        cxx = compiler()
+        possible = strategies(self._config, device, cxx, ranks, passes)
+        cache = Cache() if self._config.keep and possible[0].ahead else None
+        key = "" if cache is None else key_of(self._update, batch, possible, cxx)
+        if cache is not None:
+            found = self._find(cache, key, batch, optimise)
             if found is not None:
                 return found[0], attrs.evolve(found[1], why_not=why_not)
         owners = self._owners(optimise)
         program, made = built(self._update, batch, optimise, possible, owners, self._together)
         seconds = time.perf_counter() - began
         compared = self._together(lambda: self._try(program, batch, optimise))
-        not_kept = keeping.keep(store, key, program, made) if store is not None else ""
+        not_cached = "" if cache is None else cached_programs.add(cache, key, program, made)
         why_not = "; ".join(filter(None, (why_not, made.why_not)))
         return program, Report(
-            str(made.way), seconds, *compared, why_not=why_not, not_kept=not_kept
+            str(made.strategy), seconds, *compared, why_not=why_not, not_cached=not_cached
         )
 
     def _find(
-        self, store: Store, key: str, batch: Any, optimise: Any
+        self, cache: Cache, key: str, batch: Any, optimise: Any
     ) -> tuple[Program, Report] | None:
         began = time.perf_counter()
-        for program, kept in keeping.candidates(store, key, self._update, batch, optimise):
+        for program, entry in cached_programs.candidates(cache, key, self._update, batch, optimise):
             seconds = time.perf_counter() - began
             try:
                 compared = self._try(program, batch, optimise)
-            except Untraceable:  # it makes another step than the recipe promised
-                store.forget(kept)
+            except Untraceable:  # it makes another step than the call plan promised
+                cache.remove(entry)
                 continue
-            store.used(kept)
-            return program, Report(kept.recipe.way, seconds, *compared, kept=True)
+            cache.mark_used(entry)
+            return program, Report(entry.call_plan.strategy, seconds, *compared, from_cache=True)
         return None
 
     def _try(self, program: Program, batch: Any, optimise: Any) -> Compared:
@@ -202,16 +204,16 @@ class CompiledUpdate:
 def described(title: str, size: int, report: Report) -> str:
     """The message about one compiled update."""
     slower = ", which is slower: leave compile out" if report.compiled > report.eager else ""
-    how = "found compiled" if report.kept else "compiled"
+    how = "found compiled" if report.from_cache else "compiled"
     text = (
-        f"{title} is one graph, {how} in {report.seconds:.1f} s ({report.way}): "
+        f"{title} is one graph, {how} in {report.seconds:.1f} s ({report.strategy}): "
         f"{_shown(report.eager)} became {_shown(report.compiled)} per update of {size}{slower}. "
         f"Its step is the same to {report.difference:.0e}."
     )
     if report.why_not:
         text += f" Not compiled in a better way: {report.why_not}."
-    if report.not_kept:
-        text += f" It is not kept for the next start: {report.not_kept}."
+    if report.not_cached:
+        text += f" It is not kept for the next start: {report.not_cached}."
     return text
 
 

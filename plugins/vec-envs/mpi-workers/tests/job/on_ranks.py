@@ -146,7 +146,9 @@ def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch):
     monkeypatch.setattr(
         Mailbox, "take_into", lambda self, memory: taken.append(take_into(self, memory))
     )
-    monkeypatch.setattr(vector._pool._learner, "tell", lambda *what: pytest.fail(f"{what} was sent"))
+    monkeypatch.setattr(
+        vector._pool._learner, "tell", lambda *what: pytest.fail(f"{what} was sent")
+    )
     for _ in range(10):
         infos = vector.step(np.zeros(4, np.int64))[4]
         assert infos["kept"]["info.speed"].tolist() == [0.5] * 4

@@ -33,7 +33,7 @@ _TORCHS_OWN = "G['__import_torch"
 
 
 @attrs.frozen(kw_only=True)
-class Recipe:
+class CallPlan:
     """The inputs and outputs of a compiled update, and the conditions under which it is valid.
 
     Attributes:
@@ -47,8 +47,8 @@ class Recipe:
             as a coefficient.
         conditions: expression -> description of the object that it must find.
         sources: files that must be unchanged; None if not all code is in files, so that no other
-            process may use the recipe.
-        way: how it was compiled, in words.
+            process may use the call plan.
+        strategy: how it was compiled, in words.
     """
 
     inputs: tuple[tuple[str, bool] | None, ...]
@@ -59,7 +59,7 @@ class Recipe:
     stays: tuple[str, ...]
     conditions: Conditions
     sources: Sources | None
-    way: str = ""
+    strategy: str = ""
 
     @property
     def moving(self) -> list[int]:
@@ -79,8 +79,8 @@ class Recipe:
         return json.dumps(attrs.asdict(self))
 
     @staticmethod
-    def from_json(text: str) -> Recipe:
-        """The recipe that `to_json` wrote.
+    def from_json(text: str) -> CallPlan:
+        """The call plan that `to_json` wrote.
 
         Raises:
             ValueError, TypeError, KeyError: if the text was not written by it.
@@ -89,7 +89,7 @@ class Recipe:
         fields["inputs"] = tuple(None if each is None else tuple(each) for each in fields["inputs"])
         fields["paths"] = tuple(tuple(path) for path in fields["paths"])
         fields |= {"kinds": tuple(fields["kinds"]), "stays": tuple(fields["stays"])}
-        return Recipe(**fields)
+        return CallPlan(**fields)
 
 
 def _found(scope: Scope, place: str, whole: bool) -> Tensor:
@@ -98,7 +98,7 @@ def _found(scope: Scope, place: str, whole: bool) -> Tensor:
 
 
 def kinds_of(tensors: Sequence[Tensor]) -> tuple[str, ...]:
-    """Descriptions of a batch's tensors, which must be equal for a recipe to fit the batch."""
+    """Descriptions of a batch's tensors, which must be equal for a call plan to fit the batch."""
     return tuple(described(tensor) for tensor in tensors)
 
 
@@ -116,14 +116,14 @@ def moving(batch: Any, inputs: Sequence[Tensor]) -> tuple[list[Path], list[int]]
     return [by_tensor[id(inputs[number])] for number in numbers], numbers
 
 
-def written(trace: Trace, flat: FlatInputs, scope: Scope, batch: Any, result: Any) -> Recipe:
-    """The recipe of an update that was traced and has been executed once.
+def call_plan_of(trace: Trace, flat: FlatInputs, scope: Scope, batch: Any, result: Any) -> CallPlan:
+    """The call plan of an update that was traced and has been executed once.
 
     Args:
         result: what the execution returned.
 
     Raises:
-        Untraceable: if a recipe cannot describe its inputs, its outputs or its conditions.
+        Untraceable: if a call plan cannot describe its inputs, its outputs or its conditions.
     """
     recorder = trace.recorder
     paths, numbers = moving(batch, recorder.inputs)
@@ -137,7 +137,7 @@ def written(trace: Trace, flat: FlatInputs, scope: Scope, batch: Any, result: An
         conditions = scope.describe(_expressions(trace.guards))
     except Unknown as error:
         raise Untraceable(f"what it depends on cannot be watched: {error}") from error
-    return Recipe(
+    return CallPlan(
         inputs=tuple(None if n in flat.moving else place for n, place in enumerate(places)),
         paths=tuple(paths),
         kinds=kinds_of([recorder.inputs[number] for number in numbers]),
@@ -152,7 +152,7 @@ def written(trace: Trace, flat: FlatInputs, scope: Scope, batch: Any, result: An
 def _outputs(
     recorder: Recorder, fixed: Sequence[int], result: Any
 ) -> tuple[dict[str, int], int | None, tuple[str, ...]]:
-    """(metrics, td_error, stays), as in `Recipe`, of what the update has returned."""
+    """(metrics, td_error, stays), as in `CallPlan`, of what the update has returned."""
     if type(result) is not Update:
         raise Untraceable(f"it returns a {type(result).__name__}, not an Update")
     if not isinstance(result.metrics, Mapping):

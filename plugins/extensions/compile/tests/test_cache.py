@@ -1,9 +1,10 @@
-"""The conditions of a recipe, and what happens to compiled updates on disk."""
+"""The conditions of a call plan, and what happens to compiled updates on disk."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,13 +14,15 @@ from torch import fx
 from rlk.records import Loss
 from rlk.registry.kernel import Kernel
 from rlk_compile import sources as source_files
+from rlk_compile.backend import Strategy
+from rlk_compile.cache import LIMIT, Cache
+from rlk_compile.cache_key import _compiler, key
+from rlk_compile.call_plan import CallPlan
 from rlk_compile.conditions import Scope, Unknown, described, tells_apart
 from rlk_compile.passes import KIND, ready
-from rlk_compile.recipe import Recipe
 from rlk_compile.sources import Unwritten, hashed, sources, unchanged
-from rlk_compile.store import LIMIT, Store
 
-RECIPE = Recipe(
+CALL_PLAN = CallPlan(
     inputs=(("L['function'].flat", True), None),
     paths=(("extras", "noise"),),
     kinds=("a kind",),
@@ -28,7 +31,7 @@ RECIPE = Recipe(
     stays=("L['function'].alpha",),
     conditions={"L['function'].tau": "builtins.float 0.005"},
     sources={"file.py": "hash"},
-    way="inductor",
+    strategy="inductor",
 )
 
 
@@ -94,8 +97,8 @@ def test_tensors_that_share_memory_must_share_it_again() -> None:
 
 
 def test_sources_are_the_files_of_code_and_of_values_but_torchs_and_pythons_own() -> None:
-    found = sources([hashed.__code__, os.path.join.__code__], [Recipe, torch.nn.Linear, len])
-    assert {Path(file).name for file in found} == {"sources.py", "recipe.py"}
+    found = sources([hashed.__code__, os.path.join.__code__], [CallPlan, torch.nn.Linear, len])
+    assert {Path(file).name for file in found} == {"sources.py", "call_plan.py"}
     assert unchanged(found)
 
 
@@ -126,7 +129,7 @@ def test_code_in_no_file_is_kept_for_nobody() -> None:
         sources([compile("1", "<notebook>", "eval")], [])
 
 
-# ---- the store -----------------------------------------------------------------------------------
+# ---- the cache -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -137,41 +140,41 @@ def library(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_was_kept_is_found_by_its_key_alone(tmp_path: Path, library: Path) -> None:
-    store = Store(tmp_path / "store")
-    store.keep("one", RECIPE, library)
-    store.keep("one", RECIPE, library)  # as another process would
-    (kept,) = Store(tmp_path / "store").find("one")
-    assert kept.recipe == RECIPE and kept.library.read_bytes() == b"code"
-    assert kept.library.with_suffix(".json").read_text() == "operators"
-    assert not [*store.find("two")]
-    assert [place.name[0] for place in store.folder.iterdir()] != ["."], "nothing half-made stays"
+def test_what_was_added_is_found_by_its_key_alone(tmp_path: Path, library: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    cache.add("one", CALL_PLAN, library)
+    cache.add("one", CALL_PLAN, library)  # as another process would
+    (entry,) = Cache(tmp_path / "cache").find("one")
+    assert entry.call_plan == CALL_PLAN and entry.library.read_bytes() == b"code"
+    assert entry.library.with_suffix(".json").read_text() == "operators"
+    assert not [*cache.find("two")]
+    assert [place.name[0] for place in cache.folder.iterdir()] != ["."], "nothing half-made stays"
 
 
-ENTRY = ["recipe.json", "update.so", "update.json", "sha256"]
+ENTRY = ["call_plan.json", "update.so", "update.json", "sha256"]
 
 
 @pytest.mark.parametrize("name", ENTRY)
 @pytest.mark.parametrize("found", [b"", b"\xff\xfe"])
 def test_what_is_damaged_is_removed(tmp_path: Path, library: Path, name: str, found: bytes) -> None:
-    store = Store(tmp_path / "store")
-    store.keep("one", RECIPE, library)
-    (place,) = store.folder.iterdir()
+    cache = Cache(tmp_path / "cache")
+    cache.add("one", CALL_PLAN, library)
+    (place,) = cache.folder.iterdir()
     (place / name).write_bytes(found)
-    assert not [*store.find("one")] and not [*store.folder.iterdir()]
+    assert not [*cache.find("one")] and not [*cache.folder.iterdir()]
 
 
 @pytest.mark.parametrize("name", ENTRY)
-def test_what_is_incomplete_is_removed_and_kept_anew(
+def test_what_is_incomplete_is_removed_and_added_anew(
     tmp_path: Path, library: Path, name: str
 ) -> None:
-    store = Store(tmp_path / "store")
-    store.keep("one", RECIPE, library)
-    (place,) = store.folder.iterdir()
+    cache = Cache(tmp_path / "cache")
+    cache.add("one", CALL_PLAN, library)
+    (place,) = cache.folder.iterdir()
     (place / name).unlink()
-    assert not [*store.find("one")]
-    store.keep("one", RECIPE, library)
-    assert len([*store.find("one")]) == 1
+    assert not [*cache.find("one")]
+    cache.add("one", CALL_PLAN, library)
+    assert len([*cache.find("one")]) == 1
 
 
 def test_what_may_not_be_read_counts_as_missing(
@@ -180,28 +183,57 @@ def test_what_may_not_be_read_counts_as_missing(
     def refuse(path: Path) -> bytes:
         raise PermissionError(path)
 
-    store = Store(tmp_path / "store")
-    store.keep("one", RECIPE, library)
+    cache = Cache(tmp_path / "cache")
+    cache.add("one", CALL_PLAN, library)
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    assert not [*store.find("one")]
+    assert not [*cache.find("one")]
 
 
 def test_those_used_longest_ago_go_first(tmp_path: Path, library: Path) -> None:
-    store = Store(tmp_path / "store")
+    cache = Cache(tmp_path / "cache")
     for number in range(LIMIT):
-        store.keep(str(number), RECIPE, library)
-        (kept,) = store.find(str(number))
-        os.utime(kept.library.parent, (number + 1, number + 1))
-    (kept,) = store.find("0")
-    store.used(kept)
-    store.keep("new", RECIPE, library)
-    assert [len([*store.find(key)]) for key in ("0", "1", "2", "new")] == [1, 0, 1, 1]
+        cache.add(str(number), CALL_PLAN, library)
+        (entry,) = cache.find(str(number))
+        os.utime(entry.library.parent, (number + 1, number + 1))
+    (entry,) = cache.find("0")
+    cache.mark_used(entry)
+    cache.add("new", CALL_PLAN, library)
+    assert [len([*cache.find(key)]) for key in ("0", "1", "2", "new")] == [1, 0, 1, 1]
 
 
-def test_a_store_that_cannot_be_written_says_so(tmp_path: Path, library: Path) -> None:
-    (tmp_path / "store").write_text("a file")
-    with pytest.raises(OSError, match="store"):
-        Store(tmp_path / "store").keep("one", RECIPE, library)
+def test_a_cache_that_cannot_be_written_says_so(tmp_path: Path, library: Path) -> None:
+    (tmp_path / "cache").write_text("a file")
+    with pytest.raises(OSError, match="cache"):
+        Cache(tmp_path / "cache").add("one", CALL_PLAN, library)
+
+
+# ---- its key -------------------------------------------------------------------------------------
+
+
+def keys_with(*compilers: str) -> set[str]:
+    """The keys of one update with each of these C++ compilers."""
+    batch, strategies = SimpleNamespace(reward=torch.zeros(2)), [Strategy("inductor", ahead=True)]
+    return {key(hashed, batch, strategies, cxx) for cxx in compilers}
+
+
+def test_another_compiler_has_another_key(tmp_path: Path) -> None:
+    def compiler(name: str, version: str) -> str:
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\necho {version}\n")
+        path.chmod(0o700)
+        return str(path)
+
+    ours, other = compiler("g++", "14.2"), compiler("clang++", "14.2")
+    before = keys_with(ours, other)
+    assert len(before) == 2 and keys_with(ours, other) == before
+    compiler("g++", "15.1")
+    assert keys_with(ours, other) == before, "it is asked once in a process"
+    _compiler.cache_clear()  # as another process
+    assert len(before | keys_with(ours, other)) == 3
+
+
+def test_a_compiler_that_tells_no_version_is_known_by_its_path() -> None:
+    assert len(keys_with("/nowhere/g++", "/nowhere/clang++")) == 2
 
 
 # ---- passes --------------------------------------------------------------------------------------

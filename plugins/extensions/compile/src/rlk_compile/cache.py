@@ -1,4 +1,4 @@
-"""Compiled updates on disk: each has a folder with a recipe and a library."""
+"""Compiled updates on disk: each has a folder with a call plan and a library."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from pathlib import Path
 
 import attrs
 
-from rlk_compile.recipe import Recipe
+from rlk_compile.call_plan import CallPlan
 
-#: How many are kept; the least recently used are removed first.
+#: How many entries there may be; the least recently used are removed first.
 LIMIT = 64
-_RECIPE, _LIBRARY, _OPERATORS, _HASH = "recipe.json", "update.so", "update.json", "sha256"
+_CALL_PLAN, _LIBRARY, _OPERATORS, _HASH = "call_plan.json", "update.so", "update.json", "sha256"
 
 
 @attrs.frozen
-class Kept:
-    """A compiled update that was found: its recipe, and the file of its library."""
+class Entry:
+    """A compiled update that was found: its call plan, and the file of its library."""
 
-    recipe: Recipe
+    call_plan: CallPlan
     library: Path
 
 
-class Store:
+class Cache:
     """Compiled updates by key.
 
-    Processes may share a store: an entry appears complete, by a rename, and a damaged entry is
+    Processes may share a cache: an entry appears complete, by a rename, and a damaged entry is
     removed and counts as missing. Libraries are code, so only the owner may access the folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or default_folder()
 
-    def find(self, key: str) -> Iterator[Kept]:
+    def find(self, key: str) -> Iterator[Entry]:
         """All entries for a key, the most recently used first."""
         for place in sorted(self.folder.glob(f"{_short(key)}-*"), key=_used, reverse=True):
-            kept = _read(place)
-            if kept is None:
+            entry = _read(place)
+            if entry is None:
                 self._remove(place)
             else:
-                yield kept
+                yield entry
 
-    def keep(self, key: str, recipe: Recipe, library: Path) -> None:
+    def add(self, key: str, call_plan: CallPlan, library: Path) -> None:
         """Add an entry, and remove the least recently used ones beyond `LIMIT`.
 
         Raises:
@@ -55,7 +55,7 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         made = Path(tempfile.mkdtemp(prefix=".", dir=self.folder))
         try:
-            (made / _RECIPE).write_text(recipe.to_json(), encoding="utf-8")
+            (made / _CALL_PLAN).write_text(call_plan.to_json(), encoding="utf-8")
             shutil.copyfile(library, made / _LIBRARY)
             if library.with_suffix(".json").exists():
                 shutil.copyfile(library.with_suffix(".json"), made / _OPERATORS)
@@ -72,14 +72,14 @@ class Store:
         for place in sorted(self.folder.glob("*-*"), key=_used)[:-LIMIT]:
             self._remove(place)
 
-    def used(self, kept: Kept) -> None:
+    def mark_used(self, entry: Entry) -> None:
         """Mark an entry as used now, so that others are removed first."""
         with contextlib.suppress(OSError):
-            os.utime(kept.library.parent)
+            os.utime(entry.library.parent)
 
-    def forget(self, kept: Kept) -> None:
+    def remove(self, entry: Entry) -> None:
         """Remove an entry that turned out to be wrong."""
-        self._remove(kept.library.parent)
+        self._remove(entry.library.parent)
 
     def _remove(self, place: Path) -> None:
         shutil.rmtree(place, ignore_errors=True)
@@ -102,21 +102,21 @@ def _used(place: Path) -> float:
         return 0.0
 
 
-def _read(place: Path) -> Kept | None:
+def _read(place: Path) -> Entry | None:
     """The entry in this folder, or None if it is damaged, incomplete or may not be read."""
     try:
         if (place / _HASH).read_bytes() != _digest(place).encode():
             return None
-        recipe = Recipe.from_json((place / _RECIPE).read_text(encoding="utf-8"))
+        call_plan = CallPlan.from_json((place / _CALL_PLAN).read_text(encoding="utf-8"))
     except OSError:
         return None
-    return Kept(recipe, place / _LIBRARY)
+    return Entry(call_plan, place / _LIBRARY)
 
 
 def _digest(place: Path) -> str:
     """The hash of all files of an entry, except the one that holds the hash."""
     digest = hashlib.sha256()
-    for name in (_RECIPE, _LIBRARY, _OPERATORS):
+    for name in (_CALL_PLAN, _LIBRARY, _OPERATORS):
         file = place / name
         if name != _OPERATORS or file.exists():
             digest.update(name.encode() + b"\0" + file.read_bytes())
