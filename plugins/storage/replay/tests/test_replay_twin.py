@@ -268,7 +268,7 @@ def test_the_side_table_grows_while_transitions_use_it_and_its_rows_are_used_aga
         if t % 7 == 0:
             play.check()
     play.check()
-    assert len(play.storage._ring._aside.stores[0]) < 2 * 60 + 2 + 18
+    assert len(play.storage._ring._side_table.stores[0]) < 2 * 60 + 2 + 18
 
 
 def test_the_side_table_grows_when_it_is_resets_that_end_the_episodes() -> None:

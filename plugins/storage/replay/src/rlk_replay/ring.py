@@ -5,6 +5,15 @@ index `row * N + env` of one transition; the next step of that environment is at
 C * N. So the next observation is the observation of the following slot, except where a record names
 a row of the side table: where an episode ended, and at the newest step. Where observations are
 stacks of frames, the ring keeps the numbers of their frames (`frames.py`).
+
+    C = 5, N = 1; an episode ended with the step in slot 2, and the step in slot 4 is the newest:
+
+    slot                     0    1    2    3    4
+    observation              a0   a1   a2   b0   b1
+    row of the side table   -1   -1    1   -1    0
+    next observation         a1   a2   a3   b1   b2      row 0 has b2, row 1 has a3
+
+When the next step is written, b2 comes into the following slot, and slot 4 no longer needs row 0.
 """
 
 from __future__ import annotations
@@ -20,10 +29,10 @@ from rlk_replay.episodes import OPEN, Episodes
 from rlk_replay.frames import Frames
 from rlk_replay.layout import describe, is_packed, record_dtype
 from rlk_replay.memory import Zeros, in_memory
-from rlk_stored_steps.aside import Aside
 from rlk_stored_steps.checks import check_layout, ended_envs, final_observation, missing_extra
 from rlk_stored_steps.leaves import observation_leaves, values_of
 from rlk_stored_steps.same_bits import comparison
+from rlk_stored_steps.side_table import SideTable
 
 
 class Ring:
@@ -51,11 +60,12 @@ class Ring:
         #: The field of the record for each leaf, or None for one with an array of its own.
         self._fields = [leaf.name if is_packed(leaf) else None for leaf in self._kept]
         self.extra_names = tuple(schema.extras)
-        self._aside = Aside(self._kept, n_envs, zeros)
+        self._side_table = SideTable(self._kept, n_envs, zeros)
         self._latest_rows = np.arange(n_envs)
-        self._none_aside = np.full(n_envs, -1)
-        #: What `aside` of the newest row becomes when a step follows.
-        self._settled = self._none_aside
+        self._no_side_rows = np.full(n_envs, -1)
+        #: What the newest row's field `aside` becomes when a step follows: -1, or the row of the
+        #: side table that holds the last observation of an episode which has ended.
+        self._side_rows_when_followed = self._no_side_rows
         #: Vector steps written; the newest is in row (time - 1) % C.
         self._time = 0
         self._offsets = functools.lru_cache(_offsets)
@@ -75,7 +85,7 @@ class Ring:
         self._action, self._reward = table["action"], table["reward"]
         self._terminated, self._truncated = table["terminated"], table["truncated"]
         self._extras = [(name, table[f"extras.{name}"]) for name in self.extra_names]
-        self._in_aside = table["aside"]
+        self._side_rows = table["aside"]
         self._episodes = Episodes(rows, self.n_envs, self._zeros)
         self._frames.allocate(rows * self.n_envs)
         self._bind()
@@ -85,7 +95,7 @@ class Ring:
         self._observed = [
             (leaf.key, store, latest, comparison(leaf.size * self.n_envs))
             for leaf, store, latest in zip(
-                self._kept, self._observations, self._aside.latest, strict=True
+                self._kept, self._observations, self._side_table.latest, strict=True
             )
         ]
 
@@ -106,28 +116,22 @@ class Ring:
             self._allocate(self.capacity)
         if self._has_stacks:
             step = self._frames.store(step)
-        continues = True
-        for key, store, latest, equal in self._observed:
-            store[row] = step.observation if key is None else step.observation[key]
-            continues = continues and equal(store[row], latest)
+        # Unpacked once, which is faster than to look up each field.
+        observation, action, reward, terminated, truncated, following, _, _ = step
+        continues = self._copy_observation(row, observation)
         if time:
             if not continues:
-                self._cut([env for env in range(self.n_envs) if not self._continues(row, env)])
-            self._in_aside[row - 1] = self._settled
-            self._aside.release(time - self.capacity)
-        self._action[row] = step.action
-        self._reward[row] = step.reward
-        self._terminated[row] = step.terminated
-        self._truncated[row] = step.truncated
-        for name, store in self._extras:
-            if name not in step.extras:
-                raise missing_extra("replay", name, step)
-            store[row] = step.extras[name]
-        for key, _, latest, _ in self._observed:
-            latest[...] = step.next_observation if key is None else step.next_observation[key]
-        self._in_aside[row] = self._latest_rows
+                self._end_where_reset(row)
+            self._side_rows[row - 1] = self._side_rows_when_followed
+            self._side_table.release(time - self.capacity)
+        self._action[row] = action
+        self._reward[row] = reward
+        self._terminated[row] = terminated
+        self._truncated[row] = truncated
+        if self._extras:
+            self._copy_extras(row, step)
+        self._copy_next_observation(row, following)
         self._episodes.step(row)
-        self._settled = self._none_aside
         ended = ended_envs(step)
         if ended:
             self._end_episodes(step, row, ended)
@@ -143,25 +147,54 @@ class Ring:
         if self._time:
             self._cut(list(range(self.n_envs)))
 
+    def _copy_observation(self, row: int, observation: Any) -> bool:
+        """Returns whether it is, bit for bit, the latest next observation: nothing was reset."""
+        continues = True
+        for key, store, latest, equal in self._observed:
+            written = store[row]
+            written[...] = observation if key is None else observation[key]
+            continues = continues and equal(written, latest)
+        return continues
+
+    def _copy_extras(self, row: int, step: Step) -> None:
+        for name, store in self._extras:
+            if name not in step.extras:
+                raise missing_extra("replay", name, step)
+            store[row] = step.extras[name]
+
+    def _copy_next_observation(self, row: int, observation: Any) -> None:
+        """Into the first rows of the side table, which the newest step uses until one follows."""
+        for key, _, latest, _ in self._observed:
+            latest[...] = observation if key is None else observation[key]
+        self._side_rows[row] = self._latest_rows
+        self._side_rows_when_followed = self._no_side_rows
+
+    def _end_where_reset(self, row: int) -> None:
+        """End the episodes of environments that do not continue with the observation there."""
+        self._cut([env for env in range(self.n_envs) if not self._continues(row, env)])
+
     def _continues(self, row: int, env: int) -> bool:
-        """Whether the observation written there equals, bit for bit, the last next observation."""
+        """Whether the observation written there equals, bit for bit, the latest next one."""
         return all(equal(store[row, env], last[env]) for _, store, last, equal in self._observed)
 
     def _end_episodes(self, step: Step, row: int, envs: list[int]) -> None:
-        self._settled = self._none_aside.copy()
+        """End these episodes with this step and their final observations."""
+        self._side_rows_when_followed = self._no_side_rows.copy()
         for env in envs:
             final = values_of(self._kept, final_observation(step, env))
-            self._settled[env] = self._in_aside[row, env] = self._aside.keep(self._time, final)
+            self._side_rows_when_followed[env] = self._side_rows[row, env] = self._side_table.keep(
+                self._time, final
+            )
             self._episodes.end(env, self._time)
         self._bind()  # the side table may have moved
 
     def _cut(self, envs: list[int]) -> None:
         """End these episodes, if they run, with the newest step and its next observation."""
-        self._settled = self._settled.copy()
+        self._side_rows_when_followed = self._side_rows_when_followed.copy()
         for env in envs:
-            if self._settled[env] < 0:
-                values = tuple(latest[env] for latest in self._aside.latest)
-                self._settled[env] = self._aside.keep(self._time - 1, values)
+            if self._side_rows_when_followed[env] < 0:
+                values = tuple(latest[env] for latest in self._side_table.latest)
+                self._side_rows_when_followed[env] = self._side_table.keep(self._time - 1, values)
                 self._episodes.end(env, self._time - 1)
         self._bind()  # the side table may have moved
 
@@ -180,21 +213,21 @@ class Ring:
             _take_rows(store, rows) if field is None else np.ascontiguousarray(records[field])
             for field, store in zip(self._fields, self._observations, strict=True)
         ]
-        aside = records["aside"]
+        side_row = records["aside"]
         if length == 1:
             after: Any = 1
-            steps, source = self._one_step(len(slot)), aside[0]
+            steps, source = self._one_step(len(slot)), side_row[0]
             (ends,) = (source >= 0).nonzero()
             source = source[ends] if len(ends) else source
         else:
-            stops = aside[:-1] >= 0
+            stops = side_row[:-1] >= 0
             stopped = stops.any(0)
             steps = np.where(stopped, stops.argmax(0) + 1, length)
             ends = np.nonzero(stopped)[0]
             after = steps[ends]
-            source = aside[after - 1, ends]
+            source = side_row[after - 1, ends]
         if len(ends):
-            for values, store in zip(observations, self._aside.stores, strict=True):
+            for values, store in zip(observations, self._side_table.stores, strict=True):
                 values[after, ends] = store.take(source, axis=0)
         if self._has_stacks:
             observations = [self._frames.decoded(*each) for each in enumerate(observations)]
@@ -205,9 +238,9 @@ class Ring:
         number = [leaf.key for leaf in self.leaves].index(key)
         store, after = self._observations[number], (slot + self.n_envs) % self.slots
         found: Array = store.reshape(self.slots, *store.shape[2:])[after]
-        aside = self._in_aside.reshape(-1)[slot]  # `take` would copy all of it
-        ends = np.nonzero(aside >= 0)[0]
-        found[ends] = self._aside.stores[number].take(aside[ends], axis=0)
+        side_row = self._side_rows.reshape(-1)[slot]  # `take` would copy all of it
+        ends = np.nonzero(side_row >= 0)[0]
+        found[ends] = self._side_table.stores[number].take(side_row[ends], axis=0)
         return self._frames.decoded(number, found)
 
     def steps_from_start(self, slot: Array) -> Array:
@@ -250,8 +283,8 @@ class Ring:
             "records": self._records[: rows * self.n_envs].view(np.uint8),
             "observations": [store[:rows] for store in self._large()],
             "frames": self._frames.state_dict(),
-            "settled": self._settled,
-            "aside": self._aside.state_dict(),
+            "settled": self._side_rows_when_followed,
+            "aside": self._side_table.state_dict(),
             "episodes": self._episodes.state_dict(rows),
         }
 
@@ -271,8 +304,8 @@ class Ring:
         for store, values in zip(self._large(), state["observations"], strict=True):
             store[:rows] = values
         self._frames.load_state_dict(state["frames"])
-        self._settled = np.array(state["settled"])
-        self._aside.load_state_dict(state["aside"])
+        self._side_rows_when_followed = np.array(state["settled"])
+        self._side_table.load_state_dict(state["aside"])
         self._episodes.load_state_dict(state["episodes"])
         self._bind()
 

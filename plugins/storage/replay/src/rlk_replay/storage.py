@@ -50,7 +50,7 @@ class Replay:
     def open(self, schema: Schema) -> None:
         """Become empty. The first step allocates all memory, with two exceptions.
 
-        They are in `rlk_stored_steps.aside` and `rlk_replay.pool`.
+        They are in `rlk_stored_steps.side_table` and `rlk_replay.pool`.
         """
         self.schema = schema
         self._ring = Ring(

@@ -13,9 +13,9 @@ from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Array, Field, Schema, Step, Update
 from rlk_rollout.rollout import Rollout
-from rlk_stored_steps.aside import Aside
 from rlk_stored_steps.checks import check_layout, ended_envs, final_observation, missing_extra
 from rlk_stored_steps.leaves import action_field, observation_leaves, observation_of, values_of
+from rlk_stored_steps.side_table import SideTable
 from rlk_trajectory_replay.config import TrajectoryReplayConfig
 
 NAME = "trajectory-replay"
@@ -32,7 +32,7 @@ class TrajectoryReplay:
         self._buffer_size = config.buffer_size
 
     def open(self, schema: Schema) -> None:
-        """Allocate the memory (`rlk_stored_steps.aside` names the one exception)."""
+        """Allocate the memory (`rlk_stored_steps.side_table` names the one exception)."""
         self._schema, steps, n_envs = schema, schema.n_steps, schema.n_envs
         self.capacity = max(1, self._buffer_size // steps)
         self._leaves = observation_leaves(schema.observation_space, NAME)
@@ -46,7 +46,7 @@ class TrajectoryReplay:
             "reward": Field(()),
             "terminated": Field((), "bool"),
             "truncated": Field((), "bool"),
-            "final": Field((), "int64"),  # row of `_aside`, -1 where no episode ended
+            "final": Field((), "int64"),  # row of `_side_table`, -1 where no episode ended
             **{f"extras.{name}": field for name, field in schema.extras.items()},
         }
         self._fields = {
@@ -55,7 +55,7 @@ class TrajectoryReplay:
             )
             for name, one in fields.items()
         }
-        self._aside = Aside(self._leaves)
+        self._side_table = SideTable(self._leaves)
         self._collections = 0  # complete ones since `open`; the next is written to slot % C
         self._written = 0  # steps of the one that is not complete
 
@@ -67,7 +67,7 @@ class TrajectoryReplay:
         """
         slot, time = self._collections % self.capacity, self._written
         if time == 0:
-            self._aside.release(self._collections - self.capacity)
+            self._side_table.release(self._collections - self.capacity)
         for store, value in zip(
             self._observations, values_of(self._leaves, step.observation), strict=True
         ):
@@ -85,7 +85,7 @@ class TrajectoryReplay:
                 fields[f"extras.{name}"][slot, time] = step.extras[name]
         for env in ended_envs(step):
             values = values_of(self._leaves, final_observation(step, env))
-            fields["final"][slot, time, env] = self._aside.keep(self._collections, values)
+            fields["final"][slot, time, env] = self._side_table.keep(self._collections, values)
         self._written = time + 1
         if self._written == self._schema.n_steps:
             self._complete(step, slot)
@@ -148,7 +148,7 @@ class TrajectoryReplay:
         observations = [sequences(store) for store in self._observations]
         final = sequences(fields["final"])
         time, env = np.nonzero(final >= 0)
-        finals = [store.take(final[time, env], axis=0) for store in self._aside.stores]
+        finals = [store.take(final[time, env], axis=0) for store in self._side_table.stores]
         return Rollout(
             observation=observation_of(self._leaves, [each[:-1] for each in observations]),
             action=sequences(fields["action"]),
@@ -177,7 +177,7 @@ class TrajectoryReplay:
             "layout": self._layout(),
             "collections": self._collections,
             "arrays": {name: store[:kept] for name, store in self._arrays().items()},
-            "aside": self._aside.state_dict(),
+            "aside": self._side_table.state_dict(),
         }
 
     def load_state_dict(self, state: State) -> None:
@@ -191,7 +191,7 @@ class TrajectoryReplay:
         self._collections, self._written = state["collections"], 0
         for name, store in self._arrays().items():
             store[: self._kept()] = state["arrays"][name]
-        self._aside.load_state_dict(state["aside"])
+        self._side_table.load_state_dict(state["aside"])
 
     def _arrays(self) -> dict[str, Array]:
         """All arrays [C, ...] by their names in a checkpoint."""

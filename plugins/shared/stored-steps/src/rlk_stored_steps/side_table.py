@@ -13,7 +13,7 @@ from rlk.records import Array
 from rlk_stored_steps.leaves import Leaf
 
 
-class Aside:
+class SideTable:
     """A side table of observations; a record names the row that it uses.
 
     The first rows, one for each environment, can hold the observations after the newest step, so
