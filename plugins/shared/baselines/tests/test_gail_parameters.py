@@ -25,6 +25,7 @@ def made(counting: Any) -> Any:
 
 def logits(model: Any) -> Any:
     adversary = model._reward.adversary
+    adversary.prepare()
     return adversary.discriminator.logits(adversary.expert, None).detach().numpy()
 
 

@@ -34,6 +34,9 @@ class Adversary:
         run: whose collections are judged.
         config: how it learns.
         expert_transitions: returns those of the expert; called once, by `prepare`.
+
+    Attributes:
+        expert: those transitions, or None before `prepare`.
     """
 
     def __init__(
@@ -41,7 +44,7 @@ class Adversary:
     ) -> None:
         self.run, self.config = run, config
         self._expert_transitions = expert_transitions
-        self._expert: Transitions | None = None  # read by `prepare`
+        self.expert: Transitions | None = None
         self._order: Array = np.zeros(0, np.int64)  # the expert's transitions that remain of a pass
         self._judged = 0
         self.discriminator = self._discriminator()
@@ -70,7 +73,7 @@ class Adversary:
         Raises:
             BadFile, PlanError: if there are none, or they do not fit.
         """
-        if self._expert is not None:
+        if self.expert is not None:
             return
         expert = self._expert_transitions()
         if not len(expert):
@@ -78,7 +81,7 @@ class Adversary:
                 "each of the expert's episodes has a single step, so there is no next "
                 "observation to learn from."
             )
-        self._expert = expert
+        self.expert = expert
 
     def judge(self) -> None:
         """Give the latest collection its rewards, then train the discriminator if that is due."""
@@ -134,12 +137,12 @@ class Adversary:
 
     def _of_expert(self, count: int) -> Transitions:
         """So many transitions of the expert, in passes of shuffled order."""
-        assert self._expert is not None, "prepare() comes before judge()"
+        assert self.expert is not None, "prepare() comes before judge()"
         while len(self._order) < count:
-            again = self.run.streams.numpy(STREAM).permutation(len(self._expert))
+            again = self.run.streams.numpy(STREAM).permutation(len(self.expert))
             self._order = np.concatenate((self._order, again))
         chosen, self._order = np.split(self._order, [count])
-        return self._expert[chosen]
+        return self.expert[chosen]
 
     def _see(self, rows: Array) -> None:
         """Add observations to the moments for normalisation, on all ranks."""
