@@ -113,12 +113,12 @@ def _numbers(agent: Agent) -> dict[str, str]:
     return {key: name for key, name in known.items() if name in agent.run.schedules.by_name}
 
 
-def everything_but_environments(
+def state_for_rebuilding(
     agent: Agent, changed: Iterable[str], settings: Mapping[str, Any]
 ) -> State:
-    """The state of a run, without its environments.
+    """The state of a run, without what the agent that is rebuilt from it has of its own.
 
-    The replay is left out, too, if the storage can hand it to another storage.
+    That is the environments, and the replay if the storage can hand it to another storage.
 
     Args:
         agent: the agent of the run.

@@ -5,19 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
-
-import attrs
+from typing import Any, ClassVar, TypeVar
 
 import rlk
-from rlk.abilities import AdoptsReplays, offers
 from rlk.agent import Agent
-from rlk.errors import RlkError
-from rlk.making import from_state
-from rlk.protocols import State
-from rlk.running import checkpoint
-from rlk_baselines import changed_settings, model_files
+from rlk_baselines import attribute_changes, changed_settings, model_files
 from rlk_baselines.arguments import Documented, bound, is_other, signature
 from rlk_baselines.common import own_noise
 from rlk_baselines.common.misc_util import set_global_seeds
@@ -27,8 +19,8 @@ from rlk_baselines.environments.held import Held, held
 from rlk_baselines.environments.training_vector import training_vector
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Watcher
+from rlk_baselines.loaded_agent import OWN_NOISE, agent_from
 from rlk_baselines.policies.chosen import held_kwargs, policy_settings, without_partial
-from rlk_baselines.policies.registered import registered
 from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.without_effect import switched_by, with_effect
 from rlk_mpi.world import several_launched
@@ -46,12 +38,6 @@ _ITS_OWN = (
 _RENAMED = {"seed": "seed", "n_cpu_tf_sess": "n_threads"}
 #: Arguments that are also kept as attributes.
 _ATTRIBUTES = ("policy_kwargs", "seed")
-#: The key by which a file notes that the noise was an object of a custom class.
-_OWN_NOISE = "own_noise"
-_LOST_NOISE = (
-    "the model was saved with an action_noise of a program's own class, which no file holds, and "
-    "learns without noise now: pass it again, load(path, env=env, action_noise=…)."
-)
 
 
 class Constructed(metaclass=Documented):
@@ -69,11 +55,11 @@ class Constructed(metaclass=Documented):
         given = bound(type(self), arguments, keywords)
         with refused():
             env = given.pop("env")
-            self._begin(given, None if env is None else as_vec_env(env))
+            self._set_initial(given, None if env is None else as_vec_env(env))
             if given["_init_setup_model"]:
                 self.setup_model()
 
-    def _begin(self, given: dict[str, Any], env: VecEnv | None) -> None:
+    def _set_initial(self, given: dict[str, Any], env: VecEnv | None) -> None:
         """Set the initial attributes from the constructor's arguments, by name."""
         given = without_partial(given)
         self._agent: Agent | None = None
@@ -100,7 +86,7 @@ class Constructed(metaclass=Documented):
                 f"{type(self).__name__} needs an environment: pass env, or call set_env(env) first."
             )
         with refused():
-            self._take(self._made())
+            self._use(self._new_agent())
         self._seed_globally()
 
     def _seed_globally(self) -> None:
@@ -112,7 +98,7 @@ class Constructed(metaclass=Documented):
             rank = self.agent.run.communicator.rank
             set_global_seeds((self.seed + 10_000 * rank) % 2**32)
 
-    def _made(self) -> Agent:
+    def _new_agent(self) -> Agent:
         """A new agent, from the constructor's arguments."""
         return rlk.make(
             self.algo,
@@ -182,73 +168,25 @@ class Constructed(metaclass=Documented):
         """The data that a file holds in addition to rlk's checkpoint, as JSON values and arrays."""
         model: Any = self
         found = model_files.about(model, held(self._env, self._held))
-        return {**found, _OWN_NOISE: True} if self._has_own_noise() else found
+        return {**found, OWN_NOISE: True} if self._has_own_noise() else found
 
     @classmethod
     def of_file(cls: type[Model], about: Mapping[str, Any]) -> Model:
-        """An empty model, which `go_on` fills from a file; `about` is what `about()` returned."""
+        """An empty model, for `load_from` to fill; `about` is what `about()` returned."""
         return cls.__new__(cls)
 
-    def go_on(self, saved: model_files.Saved, env: Any) -> None:
+    def load_from(self, saved: model_files.Saved, env: Any) -> None:
         """Fill an empty model from a saved one; `env` is its environment, or None."""
         vector = saved.awaited() if env is None else as_vec_env(env)
         model_files.refuse_other_actions(type(self).__name__, saved, vector)
-        self._begin(saved.given, vector)
+        self._set_initial(saved.given, vector)
         settings = {"n_envs": vector.num_envs, **self._changes(saved.changes)}
-        self._take(self._loaded(saved, settings))
+        self._use(agent_from(saved, self, settings))
         self._seed_globally()
 
-    def _loaded(self, saved: model_files.Saved, settings: dict[str, Any]) -> Agent:
-        """The agent from a file with these settings; a custom noise object is not in the file."""
-        model_files.refuse_lost_functions(type(self).__name__, saved)
-        is_registered = registered(self._given["policy"]) is not None
-        if {"policy", "policy_kwargs"} & saved.changes.keys() or is_registered:
-            settings = {**settings, **changed_settings.by_plan(self.algo, self._policy_settings())}
-        had_own_noise = bool(saved.about.get(_OWN_NOISE))
-        if had_own_noise:
-            settings = {**settings, "noise": None}
-        plugins = (*self._plugins(), self._watcher)
-        agent = saved.agent(env=self._training_env(), plugins=plugins, **settings)
-        if had_own_noise and "action_noise" not in saved.changes:
-            agent.spec = attrs.evolve(agent.spec, lost=(*agent.spec.lost, _LOST_NOISE))
-        return agent
-
-    def _goes_on_from(self, old: VecEnv) -> bool:
+    def _can_keep_agent(self, old: VecEnv) -> bool:
         """Whether the agent can be kept when the environment `old` was replaced."""
         return self.n_envs == old.num_envs
-
-    def _moved(self) -> Agent:
-        """A new agent with the state of the current one, for the environment that was set."""
-        return self._again(checkpoint.model_state(self.agent.run), {})
-
-    def _again(self, state: State, changes: dict[str, Any]) -> Agent:
-        """Replace the current agent by a new one, made from its state; the old one is closed.
-
-        Args:
-            state: the state of the current agent's run.
-            changes: settings with new values, by rlk's names.
-        """
-        before = self.agent
-        made = from_state(
-            state,
-            Path("the model"),
-            env=self._training_env(),
-            plugins=(*self._plugins(), self._watcher),
-            n_envs=self.n_envs,
-            **changed_settings.by_plan(self.algo, {**self._settings(), **changes}),
-        )
-        made.spec = attrs.evolve(made.spec, lost=self._still_lost(before.spec.lost, changes))
-        if offers(before.run.storage, AdoptsReplays) and len(before.run.storage):
-            checkpoint.adopt_replay(made.run, checkpoint.replay_state(before.run))
-        before.close()
-        return made
-
-    def _still_lost(self, lost: Iterable[str], changes: Mapping[str, Any]) -> tuple[str, ...]:
-        """The notes about things that a file did not hold, without those that were set since."""
-        has_noise = self._given.get("action_noise") is not None
-        about_changes = tuple(f"{key} was " for key in changes)
-        kept = (one for one in lost if not one.startswith(about_changes))
-        return tuple(one for one in kept if not (has_noise and one is _LOST_NOISE))
 
     def _training_env(self) -> Any:
         """The vector environment that rlk steps."""
@@ -257,7 +195,7 @@ class Constructed(metaclass=Documented):
         self._agent_env = training_vector(self._env, is_seeded=self.seed is not None)
         return self._agent_env
 
-    def _take(self, agent: Agent) -> None:
+    def _use(self, agent: Agent) -> None:
         """Use this agent from now on."""
         model: Any = self
         self._agent, self._watcher.model = agent, model
@@ -273,7 +211,7 @@ class Constructed(metaclass=Documented):
         if self._agent is None:
             raise Refused("this model was not set up yet: call setup_model().")
         if not self._is_learning:
-            self._use_changes()
+            attribute_changes.use_changes(self)
         return self._agent
 
     # ---- attributes ------------------------------------------------------------------------------
@@ -297,7 +235,7 @@ class Constructed(metaclass=Documented):
     @contextlib.contextmanager
     def _learning(self) -> Iterator[None]:
         """During `learn`, changed attributes do not replace the agent."""
-        self._use_changes()
+        attribute_changes.use_changes(self)
         self._is_learning = True
         try:
             yield
@@ -305,46 +243,8 @@ class Constructed(metaclass=Documented):
             self._is_learning = False
 
     def _change(self, name: str, value: Any) -> None:
-        """Change a constructor argument from now on."""
-        kind, model = type(self).__name__, cast(Any, self)
-        if name in changed_settings.FIXED:
-            raise changed_settings.refusal(kind, name, "any more: the networks are made")
-        if name == "seed":
-            model.set_random_seed(value)
-            return
-        before = self._given[name]
-        self._given[name] = value
-        if not self._is_learning:
-            self._before_change.setdefault(name, before)
-            return
-        try:
-            with refused():
-                settings = self.renamed({name: value})
-                changed_settings.set_while_learning(kind, self.agent, name, settings)
-        except BaseException:
-            self._given[name] = before
-            raise
-
-    def _use_changes(self) -> None:
-        """Replace the agent by one with the attributes that were set, if there are any.
-
-        Raises:
-            ValueError: if one of them is invalid; all of them then have their old values.
-        """
-        before, self._before_change = self._before_change, {}
-        if not before:
-            return
-        try:
-            with refused():
-                changes = self._changes(before)
-                state = changed_settings.everything_but_environments(self.agent, before, changes)
-                self._take(self._again(state, changes))
-        except BaseException as error:
-            self._given |= before
-            if not isinstance(error, RlkError):
-                raise
-            kind, names = type(self).__name__, ", ".join(before)
-            raise Refused(f"{kind}: what {names} was set to cannot be used. {error}") from error
+        """Change a constructor argument from now on; to be overridden."""
+        attribute_changes.change(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         """A hyperparameter, by its name in the constructor."""

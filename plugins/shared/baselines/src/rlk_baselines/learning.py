@@ -16,7 +16,8 @@ import attrs
 
 from rlk import hookimpl
 from rlk.records import Step
-from rlk_baselines.callback_variables import Kept, constants, kept_for, shared
+from rlk_baselines.accumulated_variables import AccumulatedVariables, accumulated_for
+from rlk_baselines.callback_variables import constants, shared
 from rlk_baselines.common.callback_interface import stops
 from rlk_baselines.rows import LossCurves, Rows
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
@@ -81,7 +82,7 @@ class Watcher:
         self.model: BaseRLModel | None = None
         self.call: Call | None = None
         self._variables: dict[str, Any] = {}
-        self._kept: list[Kept] = []
+        self._accumulated: list[AccumulatedVariables] = []
         self._seen_episodes = 0
 
     def learn(self, model: BaseRLModel, call: Call) -> None:
@@ -140,7 +141,8 @@ class Watcher:
             assert self.model is not None
             self._variables = self.call.variables(self.model)
             self._before = dataclasses.replace(run.clock)
-            self._kept = kept_for(self.model, self._before) + self.model.own_variables()
+            own = self.model.own_variables()
+            self._accumulated = accumulated_for(self.model, self._before) + own
             with _raising():
                 self.call.callback.on_training_start(self._variables, globals_of(self.model))
 
@@ -148,8 +150,8 @@ class Watcher:
     def rlk_rollout_start(self, run: Run) -> None:
         self._seen_episodes = run.clock.episodes
         if self.call is not None and self.call.callback is not None:
-            for kept in self._kept:
-                kept.begin(run)
+            for variables in self._accumulated:
+                variables.begin(run)
             with _raising():
                 self.call.callback.on_rollout_start()
 
@@ -165,13 +167,13 @@ class Watcher:
             return None
         infos = run.env.infos() if hasattr(run.env, "infos") else [{}] * run.n_envs
         found = shared(run, step, infos, self._before)
-        for kept in self._kept:
-            kept.see(run, step, infos, found)
+        for variables in self._accumulated:
+            variables.see(run, step, infos, found)
         self._variables.update(found)
         self.call.callback.update_locals(self._variables)
         is_last = stops(self.call.callback.on_step())
-        for kept in self._kept:
-            kept.go_on(step, infos)
+        for variables in self._accumulated:
+            variables.add(step, infos)
         return False if is_last else None
 
     @hookimpl
@@ -187,8 +189,8 @@ class Watcher:
         if self.call.losses is not None:
             self.call.losses.write(run)
         if self.call.callback is not None:
-            for kept in self._kept:
-                self._variables.update(kept.rest(run, self._latest))
+            for variables in self._accumulated:
+                self._variables.update(variables.rest(run, self._latest))
         if run.clock.iterations - self._logged >= self._collections:
             self._logged = run.clock.iterations
             run.log()

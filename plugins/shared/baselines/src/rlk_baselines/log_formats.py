@@ -6,7 +6,7 @@ import csv
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -177,6 +177,15 @@ def valid_float_value(value: Any) -> bool:
     return True
 
 
+_FORMATS: dict[str, Callable[[Any], KVWriter]] = {
+    "stdout": HumanOutputFormat,
+    "log": HumanOutputFormat,
+    "json": JSONOutputFormat,
+    "csv": CSVOutputFormat,
+    "tensorboard": TensorBoardOutputFormat,
+}
+
+
 def make_output_format(_format: str, ev_dir: str, log_suffix: str = "") -> KVWriter:
     """Make an output format by its name.
 
@@ -188,18 +197,34 @@ def make_output_format(_format: str, ev_dir: str, log_suffix: str = "") -> KVWri
     Raises:
         ValueError: for an unknown name.
     """
-    os.makedirs(ev_dir, exist_ok=True)
-    if _format == "stdout":
-        return HumanOutputFormat(sys.stdout)
-    if _format == "log":
-        return HumanOutputFormat(os.path.join(ev_dir, f"log{log_suffix}.txt"))
-    if _format == "json":
-        return JSONOutputFormat(os.path.join(ev_dir, f"progress{log_suffix}.json"))
-    if _format == "csv":
-        return CSVOutputFormat(os.path.join(ev_dir, f"progress{log_suffix}.csv"))
-    if _format == "tensorboard":
-        return TensorBoardOutputFormat(os.path.join(ev_dir, f"tb{log_suffix}"))
-    raise ValueError(f"unknown format {_format!r}: it is stdout, log, json, csv or tensorboard")
+    place = place_of(_format, ev_dir, log_suffix, events=f"tb{log_suffix}")
+    return _FORMATS[_format](place)
+
+
+def place_of(name: str, folder: str, suffix: str, events: str) -> Any:
+    """What a format of that name writes to: a path in a folder, which is made, or a file.
+
+    Args:
+        name: of the format.
+        folder: for its file.
+        suffix: of the file's name, before the extension.
+        events: the folder for TensorBoard's events, in this folder.
+
+    Raises:
+        ValueError: for an unknown name.
+    """
+    names = {
+        "log": f"log{suffix}.txt",
+        "json": f"progress{suffix}.json",
+        "csv": f"progress{suffix}.csv",
+        "tensorboard": events,
+    }
+    os.makedirs(folder, exist_ok=True)
+    if name == "stdout":
+        return sys.stdout
+    if name not in names:
+        raise ValueError(f"unknown format {name!r}: it is stdout, log, json, csv or tensorboard")
+    return os.path.join(folder, names[name])
 
 
 def read_json(fname: str) -> Any:

@@ -260,7 +260,7 @@ def load(
     own |= {name: about[name] for name in ("policy", "policy_kwargs", "seed")}
     own |= _held(about, own)
     _check(model, given, own)
-    model.go_on(Saved(path, state, {**own, **given}, given), env)
+    model.load_from(Saved(path, state, {**own, **given}, given), env)
     return model
 
 

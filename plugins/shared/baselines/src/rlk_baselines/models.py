@@ -78,15 +78,15 @@ class OffPolicyRLModel(BaseRLModel):
 
     policy_tf = step_model
 
-    def _begin(self, given: dict[str, Any], env: VecEnv | None) -> None:
-        super()._begin(self.accepted(with_objects(given)), env)
+    def _set_initial(self, given: dict[str, Any], env: VecEnv | None) -> None:
+        super()._set_initial(self.accepted(with_objects(given)), env)
 
     def accepted(self, given: dict[str, Any]) -> dict[str, Any]:
         """Constructor arguments, with deprecated names replaced."""
         return given
 
-    def _take(self, agent: Agent) -> None:
-        super()._take(agent)
+    def _use(self, agent: Agent) -> None:
+        super()._use(agent)
         follow(self._given.get("param_noise"), agent.run)
 
     def _policy_settings(self) -> dict[str, Any]:
@@ -113,9 +113,9 @@ class OffPolicyRLModel(BaseRLModel):
             found.append(NormalizedReplay(normalize))
         return found
 
-    def _goes_on_from(self, old: VecEnv) -> bool:
+    def _can_keep_agent(self, old: VecEnv) -> bool:
         """As in `Constructed`; also, the replay needs the same `VecNormalize`, or none in both."""
-        return super()._goes_on_from(old) and originals_of(old) is originals_of(self._env)
+        return super()._can_keep_agent(old) and originals_of(old) is originals_of(self._env)
 
     def own_plugins(self) -> list[Any]:
         """The plugins that this model class needs; HER uses those of its `model_class`."""

@@ -13,8 +13,10 @@ import numpy as np
 from rlk.errors import RlkError
 from rlk.planning.run_settings import checked_seed, checked_timesteps
 from rlk.records import Array
+from rlk.running import checkpoint
 from rlk_baselines import model_files
-from rlk_baselines.callback_variables import Kept
+from rlk_baselines.accumulated_variables import AccumulatedVariables
+from rlk_baselines.attribute_changes import rebuilt
 from rlk_baselines.common.callbacks import BaseCallback, as_callback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, unwrap_vec_normalize
 from rlk_baselines.construction import Constructed
@@ -99,7 +101,7 @@ class BaseRLModel(Constructed):
             self._watcher.learn(self, call)
         return self
 
-    def own_variables(self) -> list[Kept]:
+    def own_variables(self) -> list[AccumulatedVariables]:
         """What adds variables for callbacks that only models of this class have."""
         return []
 
@@ -222,7 +224,7 @@ class BaseRLModel(Constructed):
             if agent is None:
                 return
             try:
-                if old is None or self._goes_on_from(old):
+                if old is None or self._can_keep_agent(old):
                     agent.set_env(self._training_env())
                 elif self._is_learning:
                     raise Refused(
@@ -230,7 +232,8 @@ class BaseRLModel(Constructed):
                         "between two calls of learn, not while one is running."
                     )
                 else:
-                    self._take(self._moved())
+                    state = checkpoint.model_state(agent.run)
+                    self._use(rebuilt(self, state, {}))
             except BaseException:
                 self._env = old
                 raise

@@ -97,11 +97,11 @@ class GAIL(ActorCriticRLModel):
         learnt = self._adversary.state_dict()
         return {**super().about(), "own": own, "adversary": learnt}
 
-    def go_on(self, saved: Saved, env: Any) -> None:
+    def load_from(self, saved: Saved, env: Any) -> None:
         """As in `Constructed`, with the discriminator; the dataset must be passed again."""
         given = saved.given
         given.update({k: v for k, v in saved.about["own"].items() if k not in saved.changes})
-        super().go_on(saved, env)
+        super().load_from(saved, env)
         self._adversary.load_state_dict(saved.about["adversary"])
 
     def further_parameters(self, about: Mapping[str, Any]) -> dict[str, Array]:

@@ -20,6 +20,7 @@ from rlk_baselines.her.awaited_goals import AwaitedGoals
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
 from rlk_baselines.her.infos import keys_asked
 from rlk_baselines.her.on_rows import DeferredOnRows
+from rlk_baselines.loaded_agent import agent_from
 from rlk_baselines.model_files import Saved
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.chosen import policy_settings
@@ -72,11 +73,11 @@ class HER(OffPolicyRLModel):
                 "goal_selection_strategy": str(goal_selection_strategy),
                 "info_keys": None if info_keys is None else list(info_keys),
             }
-            self._begin(given, _goal_vector(given.pop("env")))
+            self._set_initial(given, _goal_vector(given.pop("env")))
             if given["_init_setup_model"]:
                 self.setup_model()
 
-    def _made(self) -> Agent:
+    def _new_agent(self) -> Agent:
         space = self.observation_space
         if not {"achieved_goal", "desired_goal"} <= {*getattr(space, "spaces", ())}:
             raise Refused(
@@ -212,7 +213,7 @@ class HER(OffPolicyRLModel):
         model.model_class = _model_class(getattr(rlk_baselines, str(about["model_class"]), None))
         return model
 
-    def go_on(self, saved: Saved, env: Any) -> None:
+    def load_from(self, saved: Saved, env: Any) -> None:
         vector = _goal_vector(saved.about["env_id"] if env is None else env)
         if vector is None:
             awaited = saved.awaited()
@@ -220,9 +221,9 @@ class HER(OffPolicyRLModel):
             vector = DummyVecEnv([lambda: AwaitedGoals(*spaces)])
         own = saved.about.get("own", {})
         saved.given.update({k: v for k, v in own.items() if k not in saved.changes})
-        self._begin(saved.given, vector)
+        self._set_initial(saved.given, vector)
         settings = by_plan(self.algo, self._changes(saved.changes))
-        self._take(self._loaded(saved, settings))
+        self._use(agent_from(saved, self, settings))
 
 
 def _model_class(asked: Any) -> Any:

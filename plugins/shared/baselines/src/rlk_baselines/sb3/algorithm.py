@@ -13,8 +13,8 @@ import torch
 
 from rlk.agent import Agent
 from rlk_baselines import model_files
+from rlk_baselines.accumulated_variables import AccumulatedVariables
 from rlk_baselines.arguments import bound
-from rlk_baselines.callback_variables import Kept
 from rlk_baselines.common.base_class import BaseRLModel, Callback
 from rlk_baselines.common.callbacks import as_callback
 from rlk_baselines.common.schedules import get_schedule_fn
@@ -93,26 +93,26 @@ class BaseAlgorithm(BaseRLModel):
             given["env"] = monitored(given["env"])
         super().__init__(**given)
 
-    def _begin(self, given: dict[str, Any], env: Any) -> None:
-        super()._begin({"full_tensorboard_log": False, **given}, env)
+    def _set_initial(self, given: dict[str, Any], env: Any) -> None:
+        super()._set_initial({"full_tensorboard_log": False, **given}, env)
         self._rows = self._watcher.rows = OwnRows()
         self._view: PolicyView | None = None
         self._total_timesteps = 0  # the timestep at which the latest call of `learn` ends
         self.start_time = 0  # when that call started, in nanoseconds since the epoch
 
-    def _made(self) -> Agent:
+    def _new_agent(self) -> Agent:
         if self.seed is None and is_seeded():
             # The environments keep their own seeds: `self.seed` stays None.
             self._given["seed"] = int(np.random.randint(2**31 - 1))
-        return super()._made()
+        return super()._new_agent()
 
-    def go_on(self, saved: model_files.Saved, env: Any) -> None:
+    def load_from(self, saved: model_files.Saved, env: Any) -> None:
         """As in `Constructed`; with a custom feature extractor, the policy is built again."""
         refuse_lost_extractor(type(self).__name__, saved.given["policy_kwargs"] or {})
         if has_extractor(saved.changes.get("policy_kwargs") or {}):
             changes = {"policy": saved.given["policy"], **saved.changes}
             saved = attrs.evolve(saved, changes=changes)
-        super().go_on(saved, monitored(env))
+        super().load_from(saved, monitored(env))
 
     def set_env(self, env: Any, force_reset: bool = True) -> None:
         """As in `BaseRLModel`; a single environment is put into a `Monitor`.
@@ -176,8 +176,8 @@ class BaseAlgorithm(BaseRLModel):
         """The class of the model's optimiser, and its epsilon."""
         return torch.optim.Adam, 1e-8 if isinstance(self, OffPolicyRLModel) else 1e-5
 
-    def _take(self, agent: Any) -> None:
-        super()._take(agent)
+    def _use(self, agent: Any) -> None:
+        super()._use(agent)
         agent.run.metrics.average_over(self._given["stats_window_size"])
         if self._view is not None:
             self._view.follow(agent.run.policy)
@@ -275,7 +275,7 @@ class BaseAlgorithm(BaseRLModel):
         self._total_timesteps, self.start_time = before + int(total_timesteps), time.time_ns()
         return super().learn(total_timesteps, callback, rows, name, reset_num_timesteps)
 
-    def own_variables(self) -> list[Kept]:
+    def own_variables(self) -> list[AccumulatedVariables]:
         """As in `BaseRLModel`."""
         return [LoopVariables(self, is_off_policy=isinstance(self, OffPolicyRLModel))]
 

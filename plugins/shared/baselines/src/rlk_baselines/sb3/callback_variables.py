@@ -58,7 +58,7 @@ class LoopVariables:
         found |= {"iteration": found["update"] - 1, "n_steps": self._steps}
         found["n_rollout_steps"] = run.algorithm.steps_per_collect()
 
-    def go_on(self, step: Step, infos: Infos) -> None:
+    def add(self, step: Step, infos: Infos) -> None:
         self._steps += 1
 
     def rest(self, run: Run, losses: Means) -> Variables:

@@ -65,11 +65,11 @@ class A2C(OnPolicyAlgorithm):
             found["optimizer_class"] = RMSpropTFLike.__name__
         return found
 
-    def go_on(self, saved: Saved, env: Any) -> None:
+    def load_from(self, saved: Saved, env: Any) -> None:
         """As in `BaseAlgorithm`; Refused if the optimiser would be another one."""
         held = saved.about.get("arguments", {}).get("use_rms_prop", True)
         _refuse_other_optimiser(held, saved.given["use_rms_prop"])
-        super().go_on(saved, env)
+        super().load_from(saved, env)
 
     def _change(self, name: str, value: Any) -> None:
         """As in `Constructed`; Refused if the optimiser would be another one."""

@@ -6,8 +6,7 @@ Custom formats derive from `KVWriter`, and are passed to `Logger`.
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -168,6 +167,15 @@ def _plain(key_values: Mapping[str, Any], key_excluded: Excluded, *names: str) -
     return kept
 
 
+_FORMATS: dict[str, Callable[[Any], KVWriter]] = {
+    "stdout": HumanOutputFormat,
+    "log": HumanOutputFormat,
+    "json": JSONOutputFormat,
+    "csv": CSVOutputFormat,
+    "tensorboard": TensorBoardOutputFormat,
+}
+
+
 def make_output_format(_format: str, log_dir: str, log_suffix: str = "") -> KVWriter:
     """Make an output format by its name.
 
@@ -179,15 +187,5 @@ def make_output_format(_format: str, log_dir: str, log_suffix: str = "") -> KVWr
     Raises:
         ValueError: for an unknown name.
     """
-    os.makedirs(log_dir, exist_ok=True)
-    if _format == "stdout":
-        return HumanOutputFormat(sys.stdout)
-    if _format == "log":
-        return HumanOutputFormat(os.path.join(log_dir, f"log{log_suffix}.txt"))
-    if _format == "json":
-        return JSONOutputFormat(os.path.join(log_dir, f"progress{log_suffix}.json"))
-    if _format == "csv":
-        return CSVOutputFormat(os.path.join(log_dir, f"progress{log_suffix}.csv"))
-    if _format == "tensorboard":
-        return TensorBoardOutputFormat(log_dir)
-    raise ValueError(f"unknown format {_format!r}: it is stdout, log, json, csv or tensorboard")
+    place = log_formats.place_of(_format, log_dir, log_suffix, events="")
+    return _FORMATS[_format](place)

@@ -55,7 +55,7 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     def about(self) -> dict[str, Any]:
         return {**super().about(), "by_hindsight": self._by_hindsight()}
 
-    def go_on(self, saved: model_files.Saved, env: Any) -> None:
+    def load_from(self, saved: model_files.Saved, env: Any) -> None:
         """As in `Constructed`; with hindsight replay, the environment must compute rewards."""
         if saved.about.get("by_hindsight"):
             saved.given["replay_buffer_class"] = HerReplayBuffer
@@ -68,7 +68,7 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
         vector = saved.awaited() if env is None else as_vec_env(monitored(env))
         given = with_room(saved.changes, saved.given["batch_size"], vector.num_envs)
         changed = attrs.evolve(saved, given={**saved.given, **given}, changes=given)
-        super().go_on(changed, env if env is None else vector)
+        super().load_from(changed, env if env is None else vector)
 
     def save_replay_buffer(self, path: str | os.PathLike[str]) -> None:
         """Write the contents of the replay storage; a path without a suffix gets `.zip`."""

@@ -1,0 +1,85 @@
+"""The variables of callbacks that have an entry for every step of the collection so far.
+
+Shapes: T steps of a collection, N environments, A discrete actions.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from rlk.records import Array, Step
+from rlk.running.clock import Clock
+from rlk_baselines.callback_variables import Infos, Variables, copied
+
+if TYPE_CHECKING:
+    from rlk.running.metrics import Means
+    from rlk.running.run import Run
+
+
+@attrs.define
+class Collection:
+    """The collection so far: lists with an entry for every step.
+
+    Attributes:
+        before: the clock when `learn` was called.
+    """
+
+    before: Clock
+    lists: Variables = attrs.field(factory=dict)
+    _start: Array | None = None
+    _steps: int = 0
+    _began: float = attrs.field(factory=time.time)
+
+    def begin(self, run: Run) -> None:
+        self.lists = {}
+        self._steps = run.timesteps - self.before.timesteps
+
+    def see(self, run: Run, step: Step, infos: Infos, found: Variables) -> None:
+        lists, extras = self.lists, step.extras
+        start = np.ones(run.n_envs, bool) if self._start is None else self._start
+        if not lists:
+            lists |= {"ep_infos": [], "mb_rewards": []}  # these do not have the current step yet
+            lists |= {"mb_states": extras["state"].copy() if "state" in extras else None}
+        seen = {"mb_obs": copied(step.observation), "mb_actions": step.action.copy()}
+        seen["mb_dones"] = start  # whether the observation is the first of an episode
+        if "value" in extras:
+            seen["mb_values"] = extras["value"].copy()
+        if "log_prob" in extras:
+            seen["mb_neglogpacs"] = -extras["log_prob"]
+        if run.plan.algorithm.name == "acer":
+            seen["mb_mus"] = found["mus"] = _probabilities(extras["parameters"])
+            lists.setdefault("enc_obs", []).append(seen["mb_obs"])
+            found["steps"] = self._steps
+        for name, value in seen.items():
+            lists.setdefault(name, []).append(value)
+        found |= lists
+
+    def add(self, step: Step, infos: Infos) -> None:
+        self.lists["mb_rewards"].append(step.reward.copy())
+        self.lists["ep_infos"] += [info["episode"] for info in infos if "episode" in info]
+        self._start = np.logical_or(step.terminated, step.truncated)
+
+    def rest(self, run: Run, losses: Means) -> Variables:
+        """Rewards and episode starts of the collection, [N * T], its speed, and the mean losses."""
+        seconds = time.time() - self._began
+        steps = run.timesteps - self.before.timesteps
+        found: Variables = {"n_seconds": seconds, "fps": int(steps / max(seconds, 1e-9))}
+        names = {"true_reward": "mb_rewards", "masks": "mb_dones"}
+        for name, kept in names.items():
+            found[name] = np.asarray(self.lists[kept]).swapaxes(0, 1).reshape(-1)
+        numbers = losses.take()
+        found |= {name: numbers[name] for name in ("value_loss", "policy_loss") if name in numbers}
+        if "entropy_loss" in numbers:
+            found["policy_entropy"] = -numbers["entropy_loss"]
+        return found
+
+
+def _probabilities(logits: Array) -> Array:
+    """The probabilities of actions, [N, A]: the softmax of logits [N, A]."""
+    powers = np.exp(logits - logits.max(-1, keepdims=True))
+    found: Array = powers / powers.sum(-1, keepdims=True)
+    return found
