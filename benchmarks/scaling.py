@@ -75,11 +75,11 @@ def workers(backend: str, work: str, count: int, seconds: float) -> float | None
 
         vector: Any = SubprocVecEnv(env_fns, n_workers=count)
     else:
-        from rlk_mpi.world import guard
+        from rlk_mpi.extension import LAUNCH
         from rlk_mpi_workers import MpiWorkersVecEnv, host
 
-        of_process = guard()
-        if of_process is not None and of_process.ranks.rank != 0:
+        guard = LAUNCH.enter()
+        if guard is not None and guard.ranks.rank != 0:
             host()
             return None
         vector = MpiWorkersVecEnv(env_fns)
