@@ -3,9 +3,10 @@
 The wrapper chain is saved layer by layer. If a layer's class has `get_state` and `set_state`, these
 are used (and its `np_random` is saved as well); if it has `has_whole_state`, they include the state
 of everything inside it. Otherwise a layer's instance attributes are saved, as far as they can be
-(`state_values`), with the generators of its spaces. `not_saved` lists what a new environment makes
-by itself. Anything else is refused (a physics engine, a view of an array, a function that is not
-the one from the constructor), because a state that is almost right is worse than a new episode.
+(`state_values`), with the generators of its spaces. `attributes` says what a new environment
+remakes by itself. Anything else is refused (a physics engine, a view of an array, a function that
+is not the one from the constructor), because a state that is almost right is worse than a new
+episode.
 
 An attribute that nothing has changed since the environment was made (`how_made`) is a setting: if
 the new environment was made with other settings, its own value stays.
@@ -22,20 +23,24 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 
-from rlk_vector_environments import file_names, how_made, not_saved
+from rlk_vector_environments import attributes, file_names, how_made
 from rlk_vector_environments.state_values import (
     UNKNOWN,
     Enums,
     Seen,
     Unsupported,
-    alone,
     decode,
     digest,
     encode,
+    encoded_alone,
     texts,
 )
 
 __all__ = ["Unsupported", "capture", "restore"]
+
+
+#: For an error while restoring.
+_NEW_EPISODES = "A model (model.zip) of the same run begins new episodes."
 
 
 class _Layer(NamedTuple):
@@ -44,10 +49,22 @@ class _Layer(NamedTuple):
     attributes: dict[str, Any]
     generators: dict[str, Any]  #: of its spaces, by path
     own: list[Any]  #: the result of its `get_state`, if it has one
-    made_anew: set[str]  #: the attributes that a new environment sets up by itself
+    remade: set[str]  #: the attributes that a new environment remakes
     as_made: set[str]  #: those of `attributes` that nothing had changed
     deleted: set[str]  #: the attributes that the constructor had set, and that were gone
     has_marks: bool  #: False in files of earlier versions, which did not tell settings from state
+
+
+class _NewLayer(NamedTuple):
+    """The state of one layer of the new environment."""
+
+    attributes: dict[str, Any]
+    nodes: dict[str, Any]  #: the same, each as `encoded_alone` has it
+    as_made: set[str]  #: those that nothing has changed since the environment was made
+    enums: Enums
+
+
+_State = _Layer | _NewLayer
 
 
 def capture(env: gym.Env[Any, Any]) -> dict[str, Any]:
@@ -81,8 +98,8 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
     pairs = list(zip(layers, decoded, strict=True))
     settings_differ = _settings(env) is None or _settings(env) != state.get("settings")
     restored = [_restored(layer, saved, settings_differ) for layer, saved in pairs]
-    for (layer, saved), attributes in zip(pairs, restored, strict=True):
-        _put(layer, saved, attributes)
+    for (layer, saved), values in zip(pairs, restored, strict=True):
+        _put(layer, saved, values)
     _silence_checker(env)
 
 
@@ -93,20 +110,20 @@ def _captured(layer: Any, seen: Seen) -> dict[str, Any]:
     name, own = type(layer).__name__, _has_own_state(layer)
     note, enums = how_made.of(layer), _enums(layer)
     kept = {
-        k: v for k, v in not_saved.state(layer).items() if not own or k.startswith("_np_random")
+        k: v for k, v in attributes.state(layer).items() if not own or k.startswith("_np_random")
     }
     if not own:
         _refuse_other_code(layer, note)
     saved: dict[str, Any] = {
         "class": name,
         "attributes": {k: encode(v, f"{name}.{k}", seen, enums) for k, v in kept.items()},
-        "configuration": list(not_saved.the_rest(layer)),
+        "configuration": list(attributes.remade(layer)),
         "as_made": _unchanged(layer, kept, note) if note else [],
         "deleted": sorted(note.digests.keys() - vars(layer).keys()) if note else [],
         "generators": {
             path: encode(generator, f"{name}.{path}", seen, enums)
-            for path, generator in not_saved.generators_in(layer).items()
-            if note is None or note.generators.get(path) != digest(alone(generator, enums))
+            for path, generator in attributes.generators_in(layer).items()
+            if note is None or note.generators.get(path) != digest(encoded_alone(generator, enums))
         },
     }
     if own:
@@ -118,7 +135,7 @@ def _unchanged(layer: object, kept: dict[str, Any], note: how_made.Made) -> list
     """The attributes that are as the constructor set them; Unsupported if another names a file."""
     found = []
     for key, value in kept.items():
-        node = alone(value, note.enums)
+        node = encoded_alone(value, note.enums)
         if note.digests.get(key) == digest(node):
             found.append(key)
         else:
@@ -129,8 +146,8 @@ def _unchanged(layer: object, kept: dict[str, Any], note: how_made.Made) -> list
 
 def _refuse_other_code(layer: object, note: how_made.Made | None) -> None:
     """Raise Unsupported for a function, class or module that the constructor did not set."""
-    for key, value in not_saved.the_rest(layer).items():
-        code = not_saved.code_in(value)
+    for key, value in attributes.remade(layer).items():
+        code = attributes.code_in(value)
         if note is None:
             is_other = any(getattr(one, "__self__", None) is layer for one in code)
         else:
@@ -150,37 +167,50 @@ def _decoded(layers: list[Any], states: list[dict[str, Any]]) -> list[_Layer]:
     found = []
     for layer, saved in zip(layers, states, strict=True):
         enums = _enums(layer)
-        attributes = {k: decode(node, seen, enums) for k, node in saved["attributes"].items()}
+        values = {k: decode(node, seen, enums) for k, node in saved["attributes"].items()}
         nodes = saved.get("generators", {})
         generators = {path: decode(node, seen, enums) for path, node in nodes.items()}
         own = [decode(saved["own"], seen, enums)] if "own" in saved else []
         found.append(
             _Layer(
-                attributes,
+                values,
                 generators,
                 own,
-                made_anew={str(key) for key in saved.get("configuration", ())},
+                remade={str(key) for key in saved.get("configuration", ())},
                 as_made={str(key) for key in saved.get("as_made", ())},
                 deleted={str(key) for key in saved.get("deleted", ())},
                 has_marks="as_made" in saved,
             )
         )
-        _refuse_foreign(layer, attributes)
+        _refuse_foreign(layer, values)
         if not all(isinstance(value, np.random.Generator) for value in generators.values()):
             raise ValueError("a space has something else than a random generator")
     return found
 
 
-def _refuse_foreign(layer: object, attributes: dict[str, Any]) -> None:
+def _refuse_foreign(layer: object, values: dict[str, Any]) -> None:
     """Raise Unsupported for an attribute that `capture` never saves, such as a method's name."""
-    for key in attributes:
-        if key in not_saved.names(layer) or callable(getattr(type(layer), key, None)):
+    for key in values:
+        if key in attributes.names(layer) or callable(getattr(type(layer), key, None)):
             name = f"{type(layer).__name__}.{key}"
             raise Unsupported(f"a saved environment state has {name}, which is not a state")
 
 
 def _restored(layer: object, saved: _Layer, settings_differ: bool) -> dict[str, Any]:
     """The attributes of the state that a layer will have, in the order in which they were saved.
+
+    Whose value each attribute gets:
+
+        saved           new             value
+        as it was made  as it was made  the saved one (*)
+        as it was made  changed, none   the saved one
+        changed         any, none       the saved one
+        deleted         as it was made  none
+        none            as it was made  the new one
+        none            changed         none; the new one if a file cannot hold it
+
+    (*) The new one if the settings differ, or if the saved one has a text that the new one lacks.
+    What was remade when the state was captured stays as it is.
 
     Args:
         layer: the new one.
@@ -190,41 +220,68 @@ def _restored(layer: object, saved: _Layer, settings_differ: bool) -> dict[str, 
     Raises:
         Unsupported: if one would choose a file.
     """
-    found, present = dict(saved.attributes), not_saved.state(layer)
-    note, enums = how_made.of(layer), _enums(layer)
-    digests = note.digests if note else {}
-    nodes = {key: alone(value, enums) for key, value in present.items()}
-    has_stayed = {key for key, node in nodes.items() if digests.get(key) == digest(node)}
-    hint = "A model (model.zip) of the same run begins new episodes."
-    for key, value in saved.attributes.items():
-        node = alone(value, enums)
-        if node is UNKNOWN:  # it could hide a text
-            raise Unsupported(f"a saved environment state is damaged: no value of {key!r}. {hint}")
-        if key not in has_stayed & saved.as_made:
-            file_names.refuse(layer, key, texts(node), texts(nodes.get(key)), hint)
-        elif digest(node) != digests[key] and (settings_differ or texts(node) - texts(nodes[key])):
-            found[key] = present[key]
-    # A constructor with other settings may set other attributes; earlier versions saved fewer.
-    for key in sorted(present.keys() - found.keys() - saved.made_anew):
-        if nodes[key] is UNKNOWN:
-            if not saved.has_marks and not saved.own:
-                name = f"{type(layer).__name__}.{key}"
-                raise Unsupported(
-                    f"a saved environment state is without {name}: made by an earlier version. "
-                    + hint
-                )
-            found[key] = present[key]
-    for key in sorted(has_stayed - found.keys() - saved.deleted):
-        found[key] = present[key]
+    new = _new_layer(layer)
+    found = {}
+    for key in [*saved.attributes, *sorted(new.attributes.keys() - saved.attributes.keys())]:
+        if key in saved.attributes:
+            source: _State | None = _source_of_saved(layer, key, saved, new, settings_differ)
+        else:
+            source = _source_of_unsaved(layer, key, saved, new)
+        if source is not None:
+            found[key] = source.attributes[key]
     return found
 
 
-def _put(layer: Any, saved: _Layer, attributes: dict[str, Any]) -> None:
+def _new_layer(layer: object) -> _NewLayer:
+    present, enums, note = attributes.state(layer), _enums(layer), how_made.of(layer)
+    digests = note.digests if note else {}
+    nodes = {key: encoded_alone(value, enums) for key, value in present.items()}
+    as_made = {key for key, node in nodes.items() if digests.get(key) == digest(node)}
+    return _NewLayer(present, nodes, as_made, enums)
+
+
+def _source_of_saved(
+    layer: object, key: str, saved: _Layer, new: _NewLayer, settings_differ: bool
+) -> _State:
+    """The state from which an attribute that was saved gets its value."""
+    node = encoded_alone(saved.attributes[key], new.enums)
+    if node is UNKNOWN:  # it could hide a text
+        raise Unsupported(
+            f"a saved environment state is damaged: no value of {key!r}. {_NEW_EPISODES}"
+        )
+    if key not in saved.as_made & new.as_made:
+        present = texts(new.nodes.get(key))
+        file_names.refuse(layer, key, texts(node), present, _NEW_EPISODES)
+        return saved
+    is_equal = digest(node) == digest(new.nodes[key])
+    has_other_texts = bool(texts(node) - texts(new.nodes[key]))
+    return new if not is_equal and (settings_differ or has_other_texts) else saved
+
+
+def _source_of_unsaved(layer: object, key: str, saved: _Layer, new: _NewLayer) -> _State | None:
+    """The same for one that was not saved; None if it is removed, or stays because it is remade.
+
+    A constructor with other settings may set other attributes; earlier versions saved fewer.
+    """
+    if key in new.as_made and key not in saved.deleted:
+        return new
+    if new.nodes[key] is not UNKNOWN or key in saved.remade:
+        return None
+    if not saved.has_marks and not saved.own:
+        name = f"{type(layer).__name__}.{key}"
+        raise Unsupported(
+            f"a saved environment state is without {name}: made by an earlier version. "
+            + _NEW_EPISODES
+        )
+    return new
+
+
+def _put(layer: Any, saved: _Layer, values: dict[str, Any]) -> None:
     # An attribute that held a renderer when it was captured may be None here, and is kept.
-    for key in [] if saved.own else not_saved.state(layer).keys() - saved.made_anew:
+    for key in [] if saved.own else attributes.state(layer).keys() - saved.remade:
         del vars(layer)[key]
-    vars(layer).update(attributes)
-    for path, space in not_saved.spaces_in(layer):
+    vars(layer).update(values)
+    for path, space in attributes.spaces_in(layer):
         if path in saved.generators:
             space._np_random = saved.generators[path]
     if saved.own:

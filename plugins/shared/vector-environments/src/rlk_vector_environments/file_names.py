@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rlk_vector_environments import how_made
-from rlk_vector_environments.state_values import Unsupported, alone, texts
+from rlk_vector_environments.state_values import Unsupported, encoded_alone, texts
 
 #: An absolute path, one that goes up or begins with `.` or `~`, or a name with a suffix.
 _FILE = re.compile(
@@ -19,9 +19,9 @@ def names_file(text: str) -> bool:
 
 
 def refuse(layer: object, key: str, found: set[str], present: set[str], hint: str) -> None:
-    """Raise Unsupported if an attribute holds a text, not of the program's, that may name a file.
+    """Raise Unsupported if a text that neither the constructor nor the class set may name a file.
 
-    Where the program names a file, any other text may name one.
+    In an attribute that held a path, every other text may be one.
 
     Args:
         layer, key: the attribute.
@@ -41,5 +41,5 @@ def refuse(layer: object, key: str, found: set[str], present: set[str], hint: st
 
 def _of_program(layer: object, key: str) -> set[str]:
     """The texts in an attribute as the constructor or the class has set it."""
-    note, of_class = how_made.of(layer), alone(getattr(type(layer), key, None), {})
+    note, of_class = how_made.of(layer), encoded_alone(getattr(type(layer), key, None), {})
     return texts(of_class) | (note.texts.get(key, set()) if note else set())

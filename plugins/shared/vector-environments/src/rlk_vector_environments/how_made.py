@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 
-from rlk_vector_environments import not_saved
-from rlk_vector_environments.state_values import UNKNOWN, alone, digest, texts
+from rlk_vector_environments import attributes
+from rlk_vector_environments.state_values import UNKNOWN, digest, encoded_alone, texts
 
 
 class Made(NamedTuple):
@@ -26,7 +26,8 @@ class Made(NamedTuple):
 
     digests: dict[str, str]  #: of every attribute of its state that can be saved
     texts: dict[str, set[str]]  #: in these attributes
-    code: dict[str, list[Callable[[], Any]]]  #: weak references to what the others hold of it
+    #: By attribute that is remade: weak references to its functions and classes.
+    code: dict[str, list[Callable[[], Any]]]
     enums: dict[str, type[Enum]]  #: the classes of Enum that it knows, by name
     generators: dict[str, str]  #: digests of the random generators of its spaces, by path
     settings: str | None  #: of the environment and its wrappers, as one text; None if unknown
@@ -62,16 +63,19 @@ def of(layer: object) -> Made | None:
 
 def _now(layer: object, settings: str | None) -> Made:
     enums = enums_of(layer)
-    nodes = {key: alone(value, enums) for key, value in not_saved.state(layer).items()}
+    nodes = {key: encoded_alone(value, enums) for key, value in attributes.state(layer).items()}
     return Made(
         {key: digest(node) for key, node in nodes.items() if node is not UNKNOWN},
         {key: texts(node) for key, node in nodes.items()},
         {
-            key: not_saved.references(not_saved.code_in(value))
-            for key, value in not_saved.the_rest(layer).items()
+            key: attributes.references(attributes.code_in(value))
+            for key, value in attributes.remade(layer).items()
         },
         enums,
-        {path: digest(alone(one, {})) for path, one in not_saved.generators_in(layer).items()},
+        {
+            path: digest(encoded_alone(one, {}))
+            for path, one in attributes.generators_in(layer).items()
+        },
         settings,
     )
 
@@ -92,14 +96,14 @@ def enums_of(layer: object) -> dict[str, type[Enum]]:
     module = sys.modules.get(type(layer).__module__)
     _add_enums(vars(layer), found, 0)
     for holder in (*type(layer).__mro__, *([module] if module else ())):
-        _add_enums(dict(vars(holder)), found, not_saved.LEVELS)
+        _add_enums(dict(vars(holder)), found, attributes.LEVELS)
     return found
 
 
 def _add_enums(container: Any, found: dict[str, type[Enum]], level: int) -> None:
-    for value in not_saved.parts(container):
+    for value in attributes.parts(container):
         if isinstance(value, Enum | EnumMeta):
             kind: Any = value if isinstance(value, EnumMeta) else type(value)
             found.setdefault(kind.__qualname__, kind)
-        elif type(value) in (list, tuple, dict) and level < not_saved.LEVELS:
+        elif type(value) in (list, tuple, dict) and level < attributes.LEVELS:
             _add_enums(value, found, level + 1)

@@ -87,7 +87,7 @@ def encode(
         raise Unsupported(
             f"{where} is a view of another array of the environment, which a copy would not be."
         )
-    if kind is not tuple:
+    if kind is not tuple:  # a tuple cannot be registered before its contents when it is decoded
         seen[id(value)] = len(seen), value
     if kind in (list, tuple, deque, dict) and level < _MAX_LEVELS:
         items: Any = _numbers(value)
@@ -137,7 +137,7 @@ def decode(node: Any, seen: list[Any], enums: Enums) -> Any:
     return seen[-1]
 
 
-def alone(value: Any, enums: Enums) -> Any:
+def encoded_alone(value: Any, enums: Enums) -> Any:
     """A value as `encode` has it if nothing else is in the state; UNKNOWN if it cannot be saved."""
     try:
         return encode(value, "", Seen(), enums, brief=True)
@@ -146,7 +146,7 @@ def alone(value: Any, enums: Enums) -> Any:
 
 
 def digest(node: Any) -> str:
-    """Equal for the nodes of `alone` of values of equal type and content.
+    """Equal for the nodes of `encoded_alone` of values of equal type and content.
 
     With an array of more than a megabyte, it equals no other.
     """

@@ -78,6 +78,7 @@ class EnvironmentGroup:
         truncated.fill(False)
         actions = rows.samples(self._arrays.actions, len(self.envs))
         keys, keeps_infos = self._keys, self._keeps_infos
+        # environment_in() reads 'start' and 'row' from this frame: keep the names.
         start, is_checked = self._start, self._is_checked()
         ended: Infos = []
         infos: Infos = []
@@ -146,6 +147,7 @@ class EnvironmentGroup:
 
     def _restart(self, write: rows.Write, row: int, is_checked: bool) -> dict[str, Any]:
         """Start the next episode of one environment; returns its info."""
+        # environment_in() reads 'index' from this frame: keep the name.
         index, env = self._start + row, self.envs[row]
         self._history.reset(index, None)
         try:
@@ -173,6 +175,7 @@ class EnvironmentGroup:
             WrongResult: for a wrong result; everything is checked.
         """
         infos: Infos = []
+        # environment_in() reads 'index' from this frame: keep the name.
         for index, seed in seeds.items():
             row = index - self._start
             self._history.reset(index, seed)
@@ -195,6 +198,7 @@ class EnvironmentGroup:
     ) -> list[Any]:
         """The results of that method, or the values of that attribute, in the indices' order."""
         found = []
+        # environment_in() reads 'index' from this frame: keep the name.
         for index in indices:
             member = self._member(index, name)
             if callable(member):
@@ -241,6 +245,7 @@ class EnvironmentGroup:
     def _try(
         self, index: int, when: str, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Any:
+        # environment_in() reads 'index' from this frame: keep the name.
         try:
             return function(*args, **kwargs)
         except Unsupported:

@@ -1,8 +1,8 @@
-"""The attributes of an environment that are not saved, because a new one makes its own.
+"""The attributes of an environment: its state, which is saved, and what a new one remakes.
 
-These are what wrappers and `gymnasium.make` know an environment by (`names`), spaces, dtypes, code,
-and what draws pictures or writes logs, alone or in a container of nothing else. Of a space the
-random generator is saved, in `env_state`.
+A new environment remakes spaces, dtypes, code, and what draws pictures or writes logs, alone or in
+a container of nothing else. Of a space the random generator is saved, in `env_state`. What wrappers
+and `gymnasium.make` know an environment by (`names`) is neither saved nor compared.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 _NAMES = ("spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs", "render_mode")
 _CODE = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType)
-#: So deep in containers it is looked for code, spaces and members of an Enum.
+#: How many levels of containers are searched for code, spaces and members of an Enum.
 LEVELS = 3
 #: Their classes draw, play sounds or write; others of these packages (vectors, sprites) are state.
 _TOOLS = {
@@ -32,18 +32,18 @@ _TOOL_PACKAGES = {"logging": (), "pyglet": ("pyglet.math",)}
 
 
 def names(layer: object) -> tuple[str, ...]:
-    """The names of attributes that are not saved, whatever they hold."""
+    """The names of attributes that are neither state nor remade, whatever they hold."""
     return (*_NAMES, "env") if isinstance(layer, gym.Wrapper) else _NAMES
 
 
 def state(layer: object) -> dict[str, Any]:
     """The attributes of a layer that are its state, by name."""
-    return {key: value for key, value in _named(layer) if not is_not_saved(value)}
+    return {key: value for key, value in _named(layer) if not is_remade(value)}
 
 
-def the_rest(layer: object) -> dict[str, Any]:
-    """The attributes of a layer that are not saved, without those that are known by name."""
-    return {key: value for key, value in _named(layer) if is_not_saved(value)}
+def remade(layer: object) -> dict[str, Any]:
+    """The attributes of a layer that a new one makes by itself, by name."""
+    return {key: value for key, value in _named(layer) if is_remade(value)}
 
 
 def _named(layer: object) -> Iterator[tuple[str, Any]]:
@@ -51,10 +51,10 @@ def _named(layer: object) -> Iterator[tuple[str, Any]]:
     return ((key, value) for key, value in vars(layer).items() if key not in left_out)
 
 
-def is_not_saved(value: Any, level: int = 0) -> bool:
+def is_remade(value: Any, level: int = 0) -> bool:
     """Whether a new environment makes this value, or all values of this container, by itself."""
     if isinstance(value, list | tuple | dict) and value:
-        return level < LEVELS and all(is_not_saved(part, level + 1) for part in parts(value))
+        return level < LEVELS and all(is_remade(part, level + 1) for part in parts(value))
     return isinstance(value, (gym.Space, np.dtype, *_CODE)) or _is_tool(value)
 
 
@@ -74,7 +74,7 @@ def parts(container: Any) -> Iterable[Any]:
 
 
 def code_in(value: Any) -> list[Any]:
-    """The functions, methods and classes in a value that is not saved; modules are no state."""
+    """The functions, methods and classes in a value that is remade; modules are no state."""
     if isinstance(value, list | tuple | dict):
         return [code for part in parts(value) for code in code_in(part)]
     is_code = isinstance(value, _CODE) and not isinstance(value, types.ModuleType)
@@ -97,7 +97,7 @@ def spaces_in(layer: object) -> Iterator[tuple[str, gym.Space[Any]]]:
 
     A class may have spaces, too, which all of its environments share.
     """
-    own = the_rest(layer)
+    own = remade(layer)
     if not isinstance(layer, gym.Wrapper):
         for name in ("action_space", "observation_space"):
             own.setdefault(name, getattr(type(layer), name, None))
