@@ -152,6 +152,40 @@ def test_plugins_are_given_what_they_saved_and_others_nothing(make):
     ] == [2]
 
 
+class Idle:
+    @hookimpl
+    def rlk_rollout_end(self):
+        pass
+
+
+@pytest.mark.parametrize("others", [(), (Idle(),)])
+def test_an_objects_state_is_found_whatever_other_objects_are_passed(make, others):
+    agent, first, second = make(plugins=[Idle(), Counts()]), Counts(), Counts()
+    agent.learn(16)
+    other = make(plugins=[*others, first, Idle(), second])
+    assert checkpoint.restore(other.run, checkpoint.run_state(agent.run)) == []
+    assert (first.count, second.count) == (2, 0)
+
+
+def test_an_objects_state_is_found_in_a_file_that_numbers_objects_of_all_classes(make):
+    agent = make(plugins=[Idle(), Counts(), Counts()]).learn(16)
+    state = checkpoint.run_state(agent.run)
+    older = {"Counts-0": "Counts-1", "Counts-1": "Counts-2"}
+    state["plugins"] = {older[name]: one for name, one in state["plugins"].items()}
+    state["plugins"]["Counts-2"] = {"count": 7}
+    for component in state["manifest"]["plan"]["components"]:
+        component["name"] = older.get(component["name"], component["name"])
+    first, second = Counts(), Counts()
+    assert checkpoint.restore(make(plugins=[first, second]).run, state) == []
+    assert (first.count, second.count) == (2, 7)
+
+
+def test_a_plugin_that_is_missing_is_said_if_it_had_a_state(make):
+    agent = make(plugins=[Counts()]).learn(16)
+    (said,) = checkpoint.restore(make().run, checkpoint.run_state(agent.run))
+    assert said == "plugin 'Counts-0', whose state is in the checkpoint, is not in this run"
+
+
 def test_parameters_that_do_not_fit_leave_the_run_as_it_was(make):
     agent, other = make(), make(env=BY_ACTION_SPACE["Box"])
     agent.learn(16)

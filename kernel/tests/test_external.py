@@ -76,11 +76,11 @@ def test_the_kind_of_a_class_is_guessed_from_its_methods(found, kind):
 
 def test_a_class_that_is_passed_as_a_plugin_is_what_its_methods_show():
     for found in (methods("step", "reset"), partial(methods("step", "reset"), 3)):
-        entry = passed_entry(found, 0)
+        entry = passed_entry(found, ())
         assert (entry.kind, entry.name, entry.dist) == ("wrappers", "Has-Them", PASSED)
         assert entry.component().factory is found
-    entry = passed_entry(methods("rlk_update_end"), 4)
-    assert (entry.kind, entry.name) == ("extensions", "Has_Them-4")
+    entry = passed_entry(methods("rlk_update_end"), ("Has_Them-0", "Mine-1"))
+    assert (entry.kind, entry.name) == ("extensions", "Has_Them-1")
 
 
 def test_something_that_cannot_be_called_is_refused(registries):

@@ -12,7 +12,7 @@ from rlk.planning.choice import Choice
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
 from rlk.registry.entry import Entry
-from rlk.registry.external import PASSED, find_entry, passed_entry
+from rlk.registry.external import find_entry, passed_entry
 from rlk.registry.kinds import LISTS, SLOTS
 from rlk.registry.registries import Registries
 
@@ -76,8 +76,7 @@ class Draft:
             elif isinstance(plugin, str):
                 draft = draft._with_named(plugin, by, rank)
             else:
-                number = sum(choice.dist == PASSED for choice in draft.plugins.values())
-                draft = draft._with_entry(passed_entry(plugin, number), plugin, by, rank)
+                draft = draft._with_entry(passed_entry(plugin, draft.plugins), plugin, by, rank)
         return draft
 
     def without(self, plugins: Iterable[Any]) -> Draft:

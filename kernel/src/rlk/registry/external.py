@@ -8,6 +8,8 @@ with `runs_code`, and is asked after all others.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Container
 from functools import partial
 from typing import Any
 
@@ -63,14 +65,15 @@ def external_entry(asked: Any, kind: str | None, registries: Registries) -> Entr
     return Entry(component.kind or str(kind), component.name, owner, "", lambda: component)
 
 
-def passed_entry(plugin: Any, number: int) -> Entry:
+def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
     """The entry for a plugin that was passed: a component, or an object with hooks.
 
     Args:
         plugin: a Component of any kind; a class whose methods show its kind, such as a Gymnasium
             wrapper, or a `functools.partial` of one; an object or a module that implements hooks,
             or a class of such objects, of which every run makes its own.
-        number: distinguishes several objects of one class.
+        taken: the names of the plugins before it. An object is called `CLASS-0`, the next one of
+            that class `CLASS-1`, whatever else is passed: its saved state is found by that name.
 
     Raises:
         PlanError: for a component that does not say its kind.
@@ -86,7 +89,8 @@ def passed_entry(plugin: Any, number: int) -> Entry:
     if kind not in (None, "extensions"):
         component = as_component(plugin)
         return Entry(str(kind), component.name, PASSED, "", lambda: component)
-    name = f"{plugin.__name__ if is_class else type(plugin).__name__}-{number}"
+    stem = plugin.__name__ if is_class else type(plugin).__name__
+    name = next(one for n in itertools.count() if (one := f"{stem}-{n}") not in taken)
     hooks = Component(name=name, factory=plugin if is_class else lambda: plugin)
     return Entry("extensions", name, PASSED, "", lambda: hooks)
 

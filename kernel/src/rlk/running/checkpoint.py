@@ -7,6 +7,7 @@ it.
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from rlk.documents import MAX_VALUES
 from rlk.errors import BadFile, RlkError, described
 from rlk.planning.saved_plan import as_json
 from rlk.protocols import State
+from rlk.registry.external import PASSED
 from rlk.running.manifest import STATE_VERSION, Part
 from rlk.running.state_check import check_state
 from rlk.running.untrained import restore_untrained, untrained
@@ -153,11 +155,7 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     contents, differs = state["manifest"]["contents"], list[str]()
     if "storage" in contents or "environments" in contents:
         _refuse_other_n_envs(run, state["manifest"]["plan"]["run"]["n_envs"])
-    plugins = part_of(state, "plugins")
-    for name, load in run.hooks.listeners("rlk_load"):
-        if name in plugins:
-            with _restoring(f"plugin {name!r}"):
-                load(run=run, state=plugins[name])
+    differs += _restore_plugins(run, state)
     if "storage" in contents:
         _restore_part(run.storage, state, "storage", run.plan.storages[0].title)
     else:
@@ -173,6 +171,41 @@ def _restore_experience(run: Run, state: State) -> list[str]:
         run.collector.forget()
         differs.append(f"the checkpoint has no state of {run.plan.env.name}: episodes start anew")
     return differs
+
+
+def _restore_plugins(run: Run, state: State) -> list[str]:
+    """Restore the plugins; return a sentence on each state whose plugin is missing.
+
+    Callbacks and loggers are missing on purpose, unless a run goes on in its own folder.
+    """
+    plugins, components = part_of(state, "plugins"), state["manifest"]["plan"]["components"]
+    saved_as = _names_of_passed_objects(components)
+    for name, load in run.hooks.listeners("rlk_load"):
+        saved = saved_as.get(name, name)
+        if saved in plugins:
+            with _restoring(f"plugin {name!r}"):
+                load(run=run, state=plugins[saved])
+    known = {saved_as.get(choice.name, choice.name) for _, choice in run.plan.choices()}
+    known |= {one["name"] for one in components if one["slot"] in ("callback", "logger")}
+    return [
+        f"plugin {name!r}, whose state is in the checkpoint, is not in this run"
+        for name in plugins
+        if name not in known
+    ]
+
+
+def _names_of_passed_objects(saved: list[State]) -> dict[str, str]:
+    """The names now of plugins that were passed as objects, each with its name in the file.
+
+    Objects were once numbered by how many of any class came before them.
+    """
+    count, names = Counter[str](), dict[str, str]()
+    for name in (one["name"] for one in saved if one["dist"] == PASSED):
+        stem, _, number = name.rpartition("-")
+        if number.isdecimal():
+            names[f"{stem}-{count[stem]}"] = name
+            count[stem] += 1
+    return names
 
 
 def _refuse_other_n_envs(run: Run, saved: int) -> None:
