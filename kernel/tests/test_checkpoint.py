@@ -9,7 +9,7 @@ import torch
 
 import rlk
 from rlk import hookimpl
-from rlk.errors import BadFile, RlkError
+from rlk.errors import BadFile, BrokenPlugin, RlkError
 from rlk.running import checkpoint
 from rlk_testing.contract import plain, same
 from rlk_testing.environments import BY_ACTION_SPACE
@@ -78,6 +78,27 @@ def test_a_state_is_not_changed_by_what_the_run_does_next(make):
     agent.learn(40)
     for part in checkpoint.PARTS:
         assert same(state[part], kept[part]), part
+
+
+def forgets_its_return(self):
+    {"a": "state"}  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (lambda run: run.algorithm, r"algorithm 'stand-in' \("),
+        (lambda run: run.optimise.steps["value"], "the optimiser StandIn.* of group 'value'"),
+        (lambda run: run.storage, "storage 'stand-in-storage'"),
+        (lambda run: run.collector, "collector 'stand-in-collector'"),
+    ],
+)
+def test_a_state_that_is_none_is_refused_while_it_is_saved(make, tmp_path, monkeypatch, part, said):
+    agent = make()
+    monkeypatch.setattr(type(part(agent.run)), "state_dict", forgets_its_return)
+    with pytest.raises(BrokenPlugin, match=rf"^{said}.*: state_dict\(\) returned None"):
+        agent.save_checkpoint(tmp_path / "checkpoint.zip")
+    assert not list(tmp_path.iterdir())
 
 
 # ---- coming back ---------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def check_answer(hook: str, answer: Any, plugins: Sequence[str]) -> None:
 
 
 def check_given(title: str, method: str, given: Any) -> None:
-    """Check the result of a component's method while a run is built, or after one has failed.
+    """Check the result of a component's method: while building, saving, or after a failure.
 
     Args:
         title: of the component, or of another owner of the method.
@@ -99,6 +99,7 @@ def _can_be_kept(value: Any) -> bool:
 
 _MODULE = _has("forward", "named_parameters", "named_buffers")
 _ACTOR = Answer("an actor, with start, act and metrics (rlk.protocols.Actor)", _is_any("Actor"))
+_STATE = Answer("a dict, by texts, of JSON values, arrays and tensors", _is_state)
 _WRAPPER = "a function that takes the one inside it and returns another"
 
 #: By hook; where a hook takes lists, of each member.
@@ -126,7 +127,7 @@ TAKEN: Mapping[str, Answer] = {
     "rlk_wrap_loss": Answer(_WRAPPER, callable),
     "rlk_wrap_update": Answer(_WRAPPER, callable),
     "rlk_should_stop": Answer("the reason why the run is to end, as a text", _is_text),
-    "rlk_save": Answer("a dict, by texts, of JSON values, arrays and tensors", _is_state),
+    "rlk_save": _STATE,
 }
 
 #: By method of a component.
@@ -143,6 +144,7 @@ GIVEN: Mapping[str, Answer] = {
     "steps_per_collect": Answer(
         "a whole number, at least 1", lambda given: hasattr(given, "__index__") and given >= 1
     ),
+    "state_dict": _STATE,
     "extras": Answer(
         "a dict of rlk.records.Field, which may be empty", lambda given: isinstance(given, Mapping)
     ),

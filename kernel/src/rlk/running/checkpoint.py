@@ -16,6 +16,7 @@ from rlk.documents import MAX_VALUES
 from rlk.errors import BadFile, RlkError, described
 from rlk.planning.saved_plan import as_json
 from rlk.protocols import State
+from rlk.registry.answers import check_given
 from rlk.registry.external import PASSED
 from rlk.running.manifest import STATE_VERSION, Part
 from rlk.running.state_check import check_state
@@ -42,7 +43,12 @@ def model_state(run: Run) -> State:
     """What a model holds: everything that learning needs except replay and environments."""
     buffers = {name: value.clone() for name, value in untrained(run.policy).items()}
     parts = {part: getattr(run, part).state_dict() for part in PARTS}
-    noises = {name: noise.state_dict() for name, noise in run.noises.items()}
+    for group, saved in parts["optimise"].items():
+        whose = type(run.optimise.steps[group]).__qualname__
+        check_given(f"the optimiser {whose} of group {group!r}", "state_dict", saved)
+    for part, saved in parts.items():
+        check_given(_title(run, part), "state_dict", saved)
+    noises = {name: _state_of(noise, f"noise {name!r}") for name, noise in run.noises.items()}
     return {"manifest": _manifest(run, "model"), "buffers": buffers, "noises": noises, **parts}
 
 
@@ -56,15 +62,27 @@ def run_state(run: Run, *, replay: bool = True, environments: bool = True) -> St
     contents.append("run")
     state["plugins"] = dict(run.hooks.answers("rlk_save", run=run, replay=replay))
     if replay:
-        state["storage"] = run.storage.state_dict()
+        state["storage"] = _state_of(run.storage, run.plan.storages[0].title)
         contents.append("storage")
     if environments:
-        state["collector"] = run.collector.state_dict()
+        state["collector"] = _state_of(run.collector, run.plan.collector.title)
         states = environment_states(run.env)
         if states is not None:
             state["environments"] = states
             contents.append("environments")
     return state
+
+
+def _state_of(part: Any, title: str) -> State:
+    """The state of a part of the run; BrokenPlugin if no file can hold it."""
+    state: State = part.state_dict()
+    check_given(title, "state_dict", state)
+    return state
+
+
+def _title(run: Run, part: str) -> str:
+    """What messages call one of `PARTS`."""
+    return run.plan.algorithm.title if part == "algorithm" else f"the run's {PARTS[part]}"
 
 
 def environment_states(env: Any) -> list[Any] | None:
@@ -100,7 +118,8 @@ def replay_state(run: Run) -> State:
         RlkError: if no other run can begin with this kind of storage.
     """
     _check_replay(run)
-    return {"manifest": _manifest(run, "storage"), "storage": run.storage.state_dict()}
+    title = run.plan.storages[0].title
+    return {"manifest": _manifest(run, "storage"), "storage": _state_of(run.storage, title)}
 
 
 def _check_replay(run: Run) -> None:
@@ -138,8 +157,7 @@ def restore(run: Run, state: State) -> list[str]:
             cannot load its saved state.
     """
     for part in PARTS:
-        title = run.plan.algorithm.title if part == "algorithm" else f"the run's {PARTS[part]}"
-        _restore_part(getattr(run, part), state, part, title)
+        _restore_part(getattr(run, part), state, part, _title(run, part))
     restore_untrained(run.policy, part_of(state, "buffers"))
     _restore_noises(run, part_of({"noises": {}, **state}, "noises"))
     run.refresh_schedules()
