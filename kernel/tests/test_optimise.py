@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from rlk.errors import RlkError
-from rlk.optimise import Group, Objective, OneProcess, Optimiser
+from rlk.optimise import MOST_LOSSES, Group, Objective, OneProcess, Optimiser
 from rlk.records import Loss
 from rlk_testing.stand_in_parameters import StandInParameters
 
@@ -196,6 +196,19 @@ def test_wrappers_compose_once_for_each_function(net):
     assert made == ["inner", "outer"]
     optimise("all", loss_of, net)
     assert made == ["inner", "outer"] * 2
+
+
+def test_a_new_function_for_every_update_is_refused_where_losses_are_wrapped(net):
+    optimise = Optimiser(OneProcess())
+    optimise.add(group_of(net), Keeps(), [lambda function: lambda *args: function(*args)])
+
+    def update():
+        optimise("all", lambda: loss_of(net))
+
+    for _ in range(MOST_LOSSES):
+        update()
+    with pytest.raises(RlkError, match=r"optimise\('all', self\.loss, batch\), not a new function"):
+        update()
 
 
 def test_wrappers_of_one_group_leave_others_alone(net):

@@ -15,6 +15,8 @@ from rlk.records import Loss
 from rlk.signatures import takes
 
 LossFn = Callable[..., Loss]
+#: The most loss functions of one group; an algorithm has one or two.
+MOST_LOSSES = 8
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,8 @@ class Optimiser:
             the optimiser adds have the group's name appended (`grad_norm_critic`).
 
         Raises:
-            RlkError: if there is no such group.
+            RlkError: if there is no such group, or if plugins wrap losses and every call passes a
+                new function.
         """
         if group not in self.groups:
             raise RlkError(f"no parameter group {group!r}; there are {sorted(self.groups)}")
@@ -230,6 +233,13 @@ class Optimiser:
         """The loss in its wrappers, made once per function: bound methods compare equal."""
         key = (group, loss_fn)
         if key not in self._wrapped:
+            if sum(of == group for of, _ in self._wrapped) == MOST_LOSSES:
+                raise RlkError(
+                    f"optimise({group!r}, …) was called with more than {MOST_LOSSES} different "
+                    "functions, which plugins wrap once each (rlk_wrap_loss). Pass a method and "
+                    f"its arguments, optimise({group!r}, self.loss, batch), not a new function "
+                    "(a lambda, a partial) for every update."
+                )
             self._wrapped[key] = wrapped(loss_fn, self._wrappers[group], arguments)
         return self._wrapped[key]
 
