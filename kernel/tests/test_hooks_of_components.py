@@ -8,6 +8,7 @@ import pytest
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin
+from rlk.planning.spec import Patch
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.stand_in_vec_env import StandInVecEnv
 
@@ -53,6 +54,31 @@ def test_they_answer_in_runs_that_the_component_is_a_part_of_with_its_config(mak
 def test_hooks_that_are_not_there_are_a_broken_plugin(make):
     component = Component(name="mine", factory=vec_env, config=Config, hooks="no.such:thing")
     with pytest.raises(BrokenPlugin, match=r"'mine'.* is broken: ModuleNotFoundError"):
+        make(component)
+
+
+class Proposes:
+    """Counts how often it is asked, and proposes a patch."""
+
+    def __init__(self, values):
+        self.values, self.asked = values, 0
+
+    @hookimpl
+    def rlk_configure(self, spec):
+        self.asked += 1
+        return Patch(self.values)
+
+
+def test_a_plugin_that_another_ones_patch_puts_in_is_asked_for_its_own_once(make):
+    last = Proposes({"log_interval": 77})
+    first = Proposes({"plugins": [Proposes({"plugins": [last]})]})
+    assert make(plugins=[first]).plan.log_interval == 77
+    assert (first.asked, last.asked) == (1, 1)
+
+
+def test_what_fills_a_slot_proposes_nothing_and_is_told_so(make):
+    component = Component(name="mine", factory=vec_env, hooks=lambda: Proposes({}))
+    with pytest.raises(BrokenPlugin, match=r"'mine'.*rlk_configure.*Move it to an extension\.$"):
         make(component)
 
 

@@ -123,8 +123,9 @@ class Component:
     )
 
     #: A class or function, or its place, called with the component's config, if it has one: it
-    #: makes the object that implements hooks in every run with this component. Extensions,
-    #: callbacks and loggers implement hooks themselves.
+    #: makes the object that implements hooks in every run with this component, of an algorithm or
+    #: what fills a slot all but `rlk_configure`. Extensions, callbacks and loggers implement hooks
+    #: themselves.
     hooks: str | Callable[..., Any] | None = attrs.field(
         default=None, validator=attrs.validators.optional(_is_factory)
     )

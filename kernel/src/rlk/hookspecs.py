@@ -51,7 +51,9 @@ class Specs:
     def rlk_configure(self, spec: RunSpec) -> Patch | list[Patch] | None:
         """Once per plan: propose settings that the user left unset.
 
-        All answers are used; two that differ for one setting are refused.
+        All answers are used; two that differ for one setting are refused. Plugins are asked, also
+        those that another one's patch puts in; what fills a slot is settled later, and refused if
+        its hooks have this one.
         """
 
     @hookspec

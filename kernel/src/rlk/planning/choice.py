@@ -81,11 +81,21 @@ class Choice(Owned):
         return self.factory_of(self.component)
 
     def make_hooks(self) -> Any:
-        """The object that implements its hooks in one run, or None."""
+        """The object that implements its hooks in one run, or None.
+
+        Raises:
+            BrokenPlugin: if it cannot be made, or implements a hook that is never called.
+        """
         if self.kind in ANSWERING:
             return self.make()
         made_by = self.hooks_of(self.component)
-        return None if made_by is None else self.called(made_by, *self.configs)
+        made = None if made_by is None else self.called(made_by, *self.configs)
+        if self.slot and not self.component.stages and hasattr(made, "rlk_configure"):
+            raise self.broken(
+                "its hooks have rlk_configure, which is asked of plugins, before it is settled "
+                "what fills a slot. Move it to an extension"
+            )
+        return made
 
 
 def activated(choices: Iterable[Choice]) -> Hooks:

@@ -40,10 +40,7 @@ def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
     draft = _with_request(draft, spec)
     draft = with_preset(draft, spec.given.get("preset", "none"))
     draft = _with_autostarted(draft, moments)
-    # Settings ask for plugins, plugins propose settings, and these may ask for more plugins.
-    draft = with_plugins_of_settings(draft)
-    draft = _with_patches(draft, spec)
-    return with_emptied_slots(with_plugins_of_settings(draft))
+    return with_emptied_slots(_with_patches(with_plugins_of_settings(draft), spec))
 
 
 def _begin(registries: Registries, spec: RunSpec) -> Draft:
@@ -110,9 +107,16 @@ def _joins(entry: Entry, moments: tuple[str, ...], trial: Hooks) -> bool:
 
 
 def _with_patches(draft: Draft, spec: RunSpec) -> Draft:
-    """With the proposals of the plugins that were put in."""
-    hooks = activated(configured(choice, draft.layers) for choice in draft.plugins.values())
-    for name, patch in hooks.answers("rlk_configure", spec=spec):
-        reason = f" ({patch.reason})" if patch.reason else ""
-        draft = draft.with_settings(patch.values, f"plugin {name}{reason}", Rank.PATCH)
+    """With the proposals of the plugins that were put in, each asked once.
+
+    Settings ask for plugins, plugins propose settings, and these may ask for more plugins.
+    """
+    asked = set[str]()
+    while new := [choice for name, choice in draft.plugins.items() if name not in asked]:
+        asked.update(choice.name for choice in new)
+        hooks = activated(configured(choice, draft.layers) for choice in new)
+        for name, patch in hooks.answers("rlk_configure", spec=spec):
+            reason = f" ({patch.reason})" if patch.reason else ""
+            draft = draft.with_settings(patch.values, f"plugin {name}{reason}", Rank.PATCH)
+        draft = with_plugins_of_settings(draft)
     return draft
