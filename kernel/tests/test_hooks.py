@@ -293,9 +293,23 @@ class Registers:
         pass
 
 
+class Yields:
+    @hookimpl
+    def rlk_wrap_update(self):
+        yield
+
+
+class Waits:
+    @hookimpl
+    async def rlk_wrap_update(self):
+        pass
+
+
 @pytest.mark.parametrize(
     ("plugin", "said"),
     [
+        (Yields, r"Yields\.rlk_wrap_update has a yield or is async"),
+        (Waits, r"Waits\.rlk_wrap_update has a yield or is async"),
         (NoSelf, r"NoSelf\.rlk_wrap_update takes no self: write def rlk_wrap_update\(self, run\)"),
         (Registers, r"Registers\.rlk_register takes no self: .* rlk_register\(self, kernel\)"),
         (ByKeyword, r"ByKeyword\.rlk_wrap_loss takes 'run' by keyword alone: leave out the \*"),

@@ -29,6 +29,12 @@ class PartlyUnmarked(Unmarked):
         """Is called."""
 
 
+class Registers:
+    @hookimpl
+    def rlk_register(self, kernel):
+        """Is called by a kernel, never by a run."""
+
+
 class NearlyNamed:
     def on_step(self):
         return False
@@ -69,11 +75,17 @@ def planned(rlk_stand_in_kernel):
         (NearlyNamed(), "'on_step' is not a hook.*nearest is rlk_step"),
         (types.SimpleNamespace(rlk_updat_end=print), "'rlk_updat_end'.*nearest is rlk_update_end"),
         (types.ModuleType("mine"), "implements no hook"),
+        (Registers(), r"'Registers-0'.*rlk_register alone, which no run calls.*kernel\.activate"),
     ],
 )
 def test_an_object_that_implements_no_hook_is_refused_with_the_nearest(planned, plugin, message):
     with pytest.raises(BrokenPlugin, match=message):
         planned(plugin)
+
+
+def test_none_among_plugins_is_refused(planned):
+    with pytest.raises(PlanError, match=r"plugins holds None.*Leave it out"):
+        planned(Watches(), None)
 
 
 def test_a_function_that_is_called_like_a_hook_is_told_where_to_stand(planned):

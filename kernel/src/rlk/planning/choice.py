@@ -11,6 +11,7 @@ from rlk.component import Component
 from rlk.errors import RlkError
 from rlk.registry.entry import Entry, Owned
 from rlk.registry.hooks import Hooks
+from rlk.registry.implementations import implemented
 
 #: Kinds whose components implement hooks themselves; others may name what does (`hooks`).
 ANSWERING = ("extensions", "callbacks", "loggers")
@@ -104,5 +105,15 @@ def activated(choices: Iterable[Choice]) -> Hooks:
     for choice in choices:
         answering = choice.make_hooks()
         if answering is not None:
+            _refuse_without_effect(choice, answering)
             hooks.activate(answering, choice.name, choice.owner)
     return hooks
+
+
+def _refuse_without_effect(choice: Choice, answering: Any) -> None:
+    """BrokenPlugin for an object whose only hook is that of a kernel."""
+    if hasattr(answering, "rlk_register") and implemented(answering) == ["rlk_register"]:
+        raise choice.broken(
+            "it implements rlk_register alone, which no run calls. Add it to a kernel before: "
+            "kernel.activate(…), with kernel = rlk.default_kernel() for the one of rlk.make"
+        )

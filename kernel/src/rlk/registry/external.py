@@ -76,8 +76,10 @@ def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
             that class `CLASS-1`, whatever else is passed: its saved state is found by that name.
 
     Raises:
-        PlanError: for a component that does not say its kind.
+        PlanError: for a component that does not say its kind, or None.
     """
+    if plugin is None:
+        raise PlanError("plugins holds None, which does nothing. Leave it out.")
     component = getattr(plugin, "component", plugin)
     if isinstance(component, Component):
         if component.kind is None:

@@ -32,7 +32,7 @@ def fault(plugin: object) -> str | None:
     problem = why_not_called(plugin)
     if problem:
         return f"would have no effect: {problem}"
-    problem = wrong_arguments(plugin)
+    problem = wrong_signature(plugin)
     if problem:
         return f"is broken: {problem}"
     if not isinstance(plugin, (type, types.ModuleType)):
@@ -69,8 +69,8 @@ def why_not_called(plugin: object) -> str | None:
     return f"{reason}. {SEE}"
 
 
-def wrong_arguments(plugin: object) -> str | None:
-    """What is wrong with the arguments of a hook that an object implements, or None.
+def wrong_signature(plugin: object) -> str | None:
+    """What is wrong with the signature of a hook that an object implements, or None.
 
     A hook is passed the arguments that it names before any `*` and that have no default.
     """
@@ -81,12 +81,22 @@ def wrong_arguments(plugin: object) -> str | None:
             taken = inspect.signature(getattr(plugin, hook)).parameters
         except ValueError:  # inspect raises this for a method without arguments
             return f"{where} takes no self: write def {hook}({', '.join(passed)})"
+        if _is_deferred(getattr(plugin, hook)):
+            return f"{where} has a yield or is async, so that a call of it runs nothing"
         for name, one in taken.items():
             if one.kind is one.KEYWORD_ONLY and one.default is one.empty:
                 return f"{where} takes {name!r} by keyword alone: leave out the *"
             if name in passed and one.default is not one.empty:
                 return f"{where} has a default for {name!r}: leave it out, or it is not passed"
     return None
+
+
+def _is_deferred(function: Any) -> bool:
+    """Whether a call of it runs nothing yet; a hook wrapper of pluggy is a generator, too."""
+    if getattr(function, MARK).get("wrapper") or getattr(function, MARK).get("hookwrapper"):
+        return False
+    kinds = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+    return any(is_one(function) for is_one in kinds)
 
 
 def implemented(plugin: object) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rlk
@@ -90,9 +91,10 @@ def test_a_function_is_called_past_every_multiple() -> None:
     assert seen == [12, 21, 30, 42]
 
 
-def test_it_stops_the_training_by_returning_false() -> None:
+@pytest.mark.parametrize("answer", [False, np.False_])
+def test_it_stops_the_training_by_returning_false(answer: Any) -> None:
     with made() as agent:
-        agent.learn(80, callback=EveryN(n_steps=20, call=lambda run: False))
+        agent.learn(80, callback=EveryN(n_steps=20, call=lambda run: answer))
         assert agent.num_timesteps == 20
 
 

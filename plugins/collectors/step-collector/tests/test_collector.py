@@ -3,6 +3,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
+import torch
 
 from rlk import hookimpl, spaces
 from rlk.errors import NotFinite, RlkError
@@ -246,12 +247,12 @@ def test_environments_are_reset_once_at_the_start_and_with_seeds_of_their_own(ma
 
 
 class StopsAt:
-    def __init__(self, timesteps):
-        self.timesteps, self.ends = timesteps, []
+    def __init__(self, timesteps, answer=False):
+        self.timesteps, self.answer, self.ends = timesteps, answer, []
 
     @hookimpl
     def rlk_step(self, run):
-        return False if run.timesteps == self.timesteps else None
+        return self.answer if run.timesteps == self.timesteps else None
 
     @hookimpl
     def rlk_training_end(self, reason):
@@ -265,6 +266,15 @@ def test_a_listener_stops_at_once_and_no_update_follows(make):
     assert agent.num_timesteps == 10
     assert agent.run.clock.updates == 2 and agent.run.clock.iterations == 2
     assert stops.ends == ["plugin 'StopsAt-0' (rlk_step returned False)"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "timesteps"), [(np.float32(1) > 2, 10), (torch.tensor(False), 10), (True, 16)]
+)
+def test_a_comparison_of_numpy_or_torch_stops_as_well(make, answer, timesteps):
+    agent = make(plugins=[StopsAt(10, answer)], n_steps=4)
+    agent.learn(16)
+    assert agent.num_timesteps == timesteps
 
 
 def test_training_goes_on_after_a_listener_stopped_it(make):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
+from rlk.strict_types import own_number
 from rlk_callbacks.interval import next_due
 from rlk_callbacks.stop_config import EveryNConfig
 
@@ -52,4 +53,4 @@ class EveryN:
             return None
         self._due = next_due(run.timesteps, self._config.n_steps)
         assert self._config.call is not None
-        return False if self._config.call(run) is False else None
+        return False if own_number(self._config.call(run)) is False else None

@@ -18,6 +18,7 @@ from rlk.protocols import State
 from rlk.records import Step
 from rlk.running.actors import check_actors
 from rlk.spaces import map_observation
+from rlk.strict_types import own_number
 from rlk_step_collector.batch_shapes import check_observation, check_rewards_and_flags
 from rlk_step_collector.finite import finite, finite_check, name_bad
 from rlk_step_collector.rollout_metrics import RolloutMetrics
@@ -126,7 +127,8 @@ class StepCollector:
             if listeners:
                 self._observation, self._carry, self._start = observation, carry, start
                 for number, listener in enumerate(listeners):
-                    if listener(run=run, step=step) is False:
+                    answer = listener(run=run, step=step)
+                    if answer is not None and own_number(answer) is False:  # or numpy's False
                         run.stop_by_listener(number)
                         self._cut_short = True
                         return False

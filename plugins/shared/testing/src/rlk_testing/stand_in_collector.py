@@ -10,6 +10,7 @@ from rlk.abilities import beginning
 from rlk.errors import NotFinite, RlkError
 from rlk.protocols import State
 from rlk.records import Step
+from rlk.strict_types import own_number
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -72,7 +73,7 @@ class StandInCollector:
         run.clock.timesteps += run.n_envs * run.communicator.size
         self.observation, self.carry, self.start = following, act.carry, ended
         for number, listener in enumerate(run.listeners["rlk_step"]):
-            if listener(run=run, step=step) is False:
+            if own_number(listener(run=run, step=step)) is False:
                 run.stop_by_listener(number)
                 return False
         if self.observation is None:
