@@ -143,13 +143,20 @@ def test_a_stop_does_not_outlive_its_training(make):
     assert agent.num_timesteps == 20
 
 
-@pytest.mark.parametrize("where", ["rollout_start", "rollout_end", "update_end"])
+@pytest.mark.parametrize("where", ["training_start", "rollout_start", "rollout_end", "update_end"])
 def test_the_end_of_a_training_is_told_also_after_an_error(make, where):
     hears = Hears(fails_in=where)
     with pytest.raises(RuntimeError, match=where):
         make(hears).learn(8)
     assert hears.heard[-1] == "training_end"
     assert hears.reasons == ["an error"]
+
+
+def test_who_had_begun_is_told_of_the_end_if_another_one_cannot_begin(make):
+    begun, hears = Hears(), Hears(fails_in="training_start")
+    with pytest.raises(RuntimeError, match="training_start"):
+        make(begun, hears).learn(8)
+    assert begun.heard == ["training_start", "training_end"] and begun.reasons == ["an error"]
 
 
 class FailsAtTheEnd:

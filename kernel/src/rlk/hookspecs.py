@@ -182,7 +182,10 @@ class Specs:
 
     @lifecycle
     def rlk_training_end(self, run: Run, reason: str | None) -> None:
-        """When `learn` ends, also after a signal or an error; a reason says why it ended early."""
+        """When `learn` ends, also after a signal or an error; a reason says why it ended early.
+
+        If a plugin's `rlk_training_start` raises, all are told, also those that had not begun.
+        """
 
     # ---- state ----------------------------------------------------------------------------------
     @hookspec

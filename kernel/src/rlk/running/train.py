@@ -25,8 +25,8 @@ def train(run: Run, total_timesteps: int) -> str | None:
         Why training ended early, or None.
     """
     run.begin(total_timesteps)
-    run.notify("rlk_training_start")
     try:
+        run.notify("rlk_training_start")
         while run.timesteps < total_timesteps and not run.stop_reason():
             run.notify("rlk_rollout_start")
             run.refresh_schedules()
