@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlk.errors import BrokenPlugin
+from rlk.errors import BrokenPlugin, PlanError
 from rlk.hookspecs import Specs, hookimpl, hookspec, is_lifecycle, lifecycle
 from rlk.registry.hooks import LIFECYCLE, Hooks
 from rlk.registry.implementations import HOOKS
@@ -68,8 +68,11 @@ def test_an_argument_that_a_hook_has_not_is_refused():
 def test_one_name_is_activated_once():
     hooks = Hooks()
     hooks.activate(Answers("1"), "mine")
-    with pytest.raises(BrokenPlugin, match="mine"):
+    with pytest.raises(
+        BrokenPlugin, match=r"'mine'.* has the name of another one.*of the class Answers"
+    ):
         hooks.activate(Answers("2"), "mine")
+    assert hooks.all("rlk_check_plan", plan=None) == ["1"]
 
 
 def test_after_a_refusal_others_can_still_be_activated_and_answer():
@@ -202,6 +205,26 @@ def test_a_historic_hook_reaches_those_who_come_later():
     hooks.historic("rlk_register", kernel="kernel")
     hooks.activate(Joins(), "late")
     assert seen == ["kernel"]
+
+
+@pytest.mark.parametrize(
+    ("raised", "error", "said"),
+    [
+        (ValueError("no number"), BrokenPlugin, r"'mine'.* is broken: ValueError: no number"),
+        (PlanError("no such kind"), PlanError, "^no such kind$"),
+    ],
+)
+def test_a_plugin_that_cannot_register_is_named_and_not_kept(raised, error, said):
+    class Fails:
+        @hookimpl
+        def rlk_register(self, kernel):
+            raise raised
+
+    hooks = Hooks()
+    hooks.historic("rlk_register", kernel=None)
+    with pytest.raises(error, match=said):
+        hooks.activate(Fails(), "mine")
+    assert hooks.get("mine") is None
 
 
 def test_listeners_keep_to_tryfirst_and_trylast():

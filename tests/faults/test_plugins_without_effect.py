@@ -135,6 +135,8 @@ def test_a_component_of_a_distribution_without_a_hook_is_refused(planned, rlk_st
 def test_a_plugin_of_a_kernel_must_answer_the_one_hook_that_a_kernel_has(rlk_empty_kernel):
     with pytest.raises(BrokenPlugin, match="rlk_register"):
         rlk_empty_kernel.activate(Watches())
+    with pytest.raises(BrokenPlugin, match=r"Registers is a class.*activate\(Registers\(\)\)"):
+        rlk_empty_kernel.activate(Registers)
 
 
 @attrs.frozen

@@ -11,7 +11,7 @@ from typing import Any
 
 import pluggy
 
-from rlk.errors import BrokenPlugin, UnknownName
+from rlk.errors import BrokenPlugin, RlkError, UnknownName, described
 from rlk.hookspecs import Specs, is_lifecycle
 from rlk.registry.answers import check_answer
 from rlk.registry.implementations import HOOKS, SEE, fault
@@ -55,7 +55,8 @@ class Hooks:
 
         Raises:
             BrokenPlugin: if it marks a method that is not a hook, if arguments are not the hook's,
-                or if it implements no hook, so that it would have no effect.
+                if it implements no hook, so that it would have no effect, if its name is taken, or
+                if its `rlk_register` raises.
         """
         problem = fault(plugin)
         if problem:
@@ -65,12 +66,19 @@ class Hooks:
             raise BrokenPlugin(
                 f"plugin {name!r} ({owner}) is active already, as {active!r}. Pass it once."
             )
+        if self._manager.has_plugin(name):
+            raise BrokenPlugin(
+                f"plugin {name!r} ({owner}) has the name of another one, which is active: "
+                f"a plugin of the class {type(self.get(name)).__name__}. Give it another name."
+            )
         try:
             self._manager.register(plugin, name=name)
             self._manager.check_pending()
-        except (pluggy.PluginValidationError, ValueError) as error:
+        except Exception as error:  # of pluggy, or of the plugin's rlk_register
             if self._manager.has_plugin(name):
                 self._manager.unregister(name=name)
+            if isinstance(error, RlkError):
+                raise
             raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {_cause(error)}") from error
 
     def deactivate(self, name: str) -> None:
@@ -158,6 +166,8 @@ def _by_keyword(function: Listener, names: tuple[str, ...]) -> Listener:
 
 def _cause(error: Exception) -> str:
     """The last line of pluggy's message; for an unknown hook, with the nearest name."""
+    if not isinstance(error, pluggy.PluginValidationError):
+        return described(error)
     cause = str(error).splitlines()[-1].strip() if str(error) else type(error).__name__
     unknown = re.match(r"unknown hook '(\w+)'", cause)
     return str(UnknownName("hook", unknown[1], HOOKS, SEE)) if unknown else cause

@@ -33,8 +33,14 @@ class Kernel:
         """Add a plugin to the kernel: its `rlk_register` is called now.
 
         Raises:
-            BrokenPlugin: if it does not implement that hook; all others belong to a run.
+            BrokenPlugin: if it does not implement that hook (all others belong to a run), if that
+                raises, or if it is a class.
         """
+        if isinstance(plugin, type):
+            name = plugin.__name__
+            raise BrokenPlugin(
+                f"{name} is a class. Pass an object of it: kernel.activate({name}())"
+            )
         name = name or type(plugin).__name__
         if not hasattr(plugin, "rlk_register"):
             raise BrokenPlugin(
