@@ -166,6 +166,11 @@ def test_a_group_that_was_not_declared_is_refused_with_those_that_were(optimise,
         optimise("actor", loss_of, net)
 
 
+def test_a_group_that_is_declared_twice_is_refused(optimise, net):
+    with pytest.raises(RlkError, match=r"group 'all' is declared twice\. Give the second"):
+        optimise.add(group_of(net), Keeps())
+
+
 class Algorithm:
     def __init__(self, net):
         self.net = net

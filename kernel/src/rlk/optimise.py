@@ -196,7 +196,18 @@ class Optimiser:
         self._wrapped: dict[tuple[str, LossFn], LossFn] = {}
 
     def add(self, group: Group, step: OptimiserStep, wrappers: Sequence[Any] = ()) -> None:
-        """Declare a group, the step of its optimiser, and the wrappers of its losses."""
+        """Declare a group, the step of its optimiser, and the wrappers of its losses.
+
+        Groups may share parameters; each has its own optimiser.
+
+        Raises:
+            RlkError: if there is a group of that name already.
+        """
+        if group.name in self.groups:
+            raise RlkError(
+                f"the parameter group {group.name!r} is declared twice. Give the second one a name "
+                "of its own: run.group('NAME', …), and optimise('NAME', …) where it learns."
+            )
         self.groups[group.name] = group
         self.steps[group.name] = step
         self._wrappers[group.name] = wrappers

@@ -118,6 +118,9 @@ class Run:
             max_grad_norm: clip the gradient's norm to this; None does not clip.
             parameters: of a module other than the policy (an entropy coefficient).
             options: for the optimiser (`eps=1e-5`, `betas=…`).
+
+        Raises:
+            RlkError: if there is a parameter group of that name already.
         """
         views, memory = (parameters or self.parameters).select(prefixes)
         rate = self.schedules.add(learning_rate, self.device)
