@@ -50,6 +50,11 @@ def test_true_is_no_exit_code_and_no_reason_to_stop():
             check_answer(hook, True, ["mine"])
 
 
+def test_a_plan_is_not_forbidden_by_an_empty_sentence():
+    with pytest.raises(BrokenPlugin, match=r"plugin 'mine' answered rlk_check_plan with ''\."):
+        check_answer("rlk_check_plan", "", ["mine"])
+
+
 def test_a_state_that_no_file_holds_is_refused_before_a_serializer_meets_it():
     check_answer("rlk_save", {"seen": {"1": 2}}, ["mine"])
     check_answer("rlk_save", {"seen": [torch.ones(1), (None, {"a": "b"})]}, ["mine"])

@@ -86,6 +86,7 @@ def test_the_top_level_holds_what_plugins_import():
         "structure",
         "terminal",
         "vector_wrapper",
+        "wrapping",
     }
 
 

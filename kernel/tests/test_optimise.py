@@ -216,6 +216,20 @@ def test_a_new_function_for_every_update_is_refused_where_losses_are_wrapped(net
         update()
 
 
+@pytest.mark.parametrize("returned", [None, torch.zeros(())])
+def test_an_optimiser_that_returns_no_loss_is_named(optimise, net, monkeypatch, returned):
+    monkeypatch.setattr(Keeps, "step", lambda self, objective: returned)
+    said = f"optimiser Keeps, of group 'all', returned {type(returned).__name__}"
+    with pytest.raises(RlkError, match=said):
+        optimise("all", loss_of, net)
+
+
+@pytest.mark.parametrize("part", ["metrics", "outputs"])
+def test_a_loss_whose_metrics_are_none_is_named(optimise, net, part):
+    with pytest.raises(RlkError, match=r"loss of group 'all', or what rlk_wrap_loss .* has None"):
+        optimise("all", lambda: loss_of(net)._replace(**{part: None}))
+
+
 def test_wrappers_of_one_group_leave_others_alone(net):
     optimise = Optimiser(OneProcess())
     optimise.add(group_of(net), Keeps(), [lambda function: lambda *args: Loss(torch.zeros(()))])

@@ -199,6 +199,28 @@ def test_an_object_may_fill_a_slot_and_be_a_plugin(plan):
     assert found[0].make() is watcher and found[0].owner == "passed as object"
 
 
+@pytest.mark.parametrize(
+    ("values", "error", "said"),
+    [
+        ({"gama": 0.9}, UnknownName, "Did you mean 'gamma'"),
+        ({"gamma": 9}, PlanError, "'gamma' must be <= 1.0"),
+        ({"n_envs": 0}, PlanError, "'n_envs' must be >= 1"),
+        ({"plugins": 7}, PlanError, r"proposes plugins=7, which is no list of plugins"),
+    ],
+)
+def test_an_error_in_a_patch_names_the_plugin(plan, values, error, said):
+    with pytest.raises(error, match=said) as raised:
+        plan(plugins=[Proposes(values), Proposes({"n_steps": 3}, "another")])
+    assert "plugin Proposes-0 (because)" in str(raised.value)
+    assert "another" not in str(raised.value)
+
+
+def test_a_patch_may_put_in_one_plugin_by_its_name(plan):
+    assert [one.name for one in plan(plugins=[Proposes({"plugins": "watches"})]).callbacks] == [
+        "watches"
+    ]
+
+
 # ---- what a plan says ---------------------------------------------------------------------------
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from rlk.errors import BrokenPlugin, RlkError
+from rlk.errors import RlkError
 from rlk.protocols import Communicator, OptimiserStep, State
 from rlk.records import Loss
-from rlk.signatures import takes
+from rlk.wrapping import wrapped
 
 LossFn = Callable[..., Loss]
 #: The most loss functions of one group; an algorithm has one or two.
@@ -100,6 +100,11 @@ class Objective:
                 f"the loss of group {self.group.name!r} is {found}. It must be a tensor "
                 "with a graph and without dimensions: take its mean(), and do not call item()."
             )
+        if loss.metrics is None or loss.outputs is None:
+            raise RlkError(
+                f"the loss of group {self.group.name!r}, or what rlk_wrap_loss put around it, has "
+                "None for its metrics or outputs. Leave them out, or give a dict of tensors."
+            )
         self.logged = loss.metrics.keys()
         return loss
 
@@ -148,43 +153,6 @@ def _autograd(value: Tensor, parameters: tuple[Tensor, ...]) -> tuple[Tensor | N
     )
 
 
-def wrapped(
-    function: Callable[..., Any], wrappers: Iterable[Any], arguments: int
-) -> Callable[..., Any]:
-    """A function inside all its wrappers, the first innermost.
-
-    Args:
-        arguments: how many arguments the function is called with.
-
-    Raises:
-        RlkError: if a wrapper returns something that cannot be called.
-        BrokenPlugin: if it, or the function that it returns, takes another number of arguments.
-    """
-    for wrapper in wrappers:
-        whose = (
-            f"the wrapper {wrapper.__module__}.{getattr(wrapper, '__qualname__', type(wrapper))}"
-        )
-        if not _takes(wrapper, 1):
-            raise BrokenPlugin(f"{whose} must take one argument: the function that it wraps.")
-        function = wrapper(function)
-        if not callable(function):
-            raise RlkError(
-                f"{whose} returned {type(function).__name__}. It must return a "
-                "function, to be called in place of the one that it is given."
-            )
-        if not _takes(function, arguments):
-            raise BrokenPlugin(
-                f"{whose} returned a function that takes another number of arguments than the one "
-                f"inside it is called with ({arguments}). Let it take *args and hand them on."
-            )
-    return function
-
-
-def _takes(function: Callable[..., Any], arguments: int) -> bool:
-    """`takes`, while the update is not traced: the compiler follows the call itself."""
-    return torch.compiler.is_compiling() or takes(function, arguments)
-
-
 class Optimiser:
     """`optimise(group, loss_fn, *args)`: one step of that group's optimiser."""
 
@@ -225,15 +193,22 @@ class Optimiser:
             the optimiser adds have the group's name appended (`grad_norm_critic`).
 
         Raises:
-            RlkError: if there is no such group, or if plugins wrap losses and every call passes a
-                new function.
+            RlkError: if there is no such group, if the loss or what the optimiser returns is none,
+                or if plugins wrap losses and every call passes a new function.
         """
         if group not in self.groups:
             raise RlkError(f"no parameter group {group!r}; there are {sorted(self.groups)}")
         if self._wrappers[group]:
             loss_fn = self._wrapped_loss(group, loss_fn, len(args))
         objective = Objective(self.groups[group], loss_fn, args, self._communicator)
-        loss = _detached(self.steps[group].step(objective))
+        step = self.steps[group]
+        loss = step.step(objective)
+        if not isinstance(loss, Loss):
+            raise RlkError(
+                f"step of the optimiser {type(step).__qualname__}, of group {group!r}, returned "
+                f"{type(loss).__name__}. Return the rlk.records.Loss that it has computed."
+            )
+        loss = _detached(loss)
         if len(self.groups) == 1:
             return loss
         own = objective.logged

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import re
+from collections.abc import Iterator, Mapping
 
 import attrs
 
 from rlk import settings
+from rlk.errors import PlanError
 from rlk.planning.choice import Choice
-from rlk.planning.layers import Setting, SettingLayers
+from rlk.planning.layers import Rank, Setting, SettingLayers
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.kinds import STACKED
 
@@ -26,9 +29,26 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
     values = {**choice.component.own, **{key: setting.value for key, setting in given.items()}}
     others = (*RUN_KEYS, *layers.slots) if choice.slot == "algorithm" else ()
     hint = f"See: rlk plugins show {choice.alias}" if choice.version else ""
-    config = settings.structure(choice.component.config, values, choice.title, others, hint)
+    with naming_proposals(given):
+        config = settings.structure(choice.component.config, values, choice.title, others, hint)
     sources = {key: setting.by for key, setting in given.items()}
     return attrs.evolve(choice, config=config, sources=sources)
+
+
+@contextlib.contextmanager
+def naming_proposals(given: Mapping[str, Setting]) -> Iterator[None]:
+    """Add to a PlanError who proposed the settings that it names, if plugins did."""
+    try:
+        yield
+    except PlanError as error:
+        whose = {
+            setting.by
+            for key, setting in given.items()
+            if setting.rank == Rank.PATCH and re.search(rf"\b{re.escape(key)}\b", str(error))
+        }
+        if whose:
+            error.args = (f"{error}\nProposed by {' and '.join(sorted(whose))}.",)
+        raise
 
 
 def _given(choice: Choice, layers: SettingLayers) -> dict[str, Setting]:

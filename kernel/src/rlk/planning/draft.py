@@ -59,7 +59,7 @@ class Draft:
         draft = self
         for key, value in values.items():
             if key == "plugins":
-                draft = draft.with_plugins(value, by, rank)
+                draft = draft.with_plugins(_listed(value, by), by, rank)
             elif key in _USERS_OWN and rank < Rank.FILE:
                 raise PlanError(f"{by} proposes {key}={value!r}, which only the user may set.")
             else:
@@ -151,3 +151,12 @@ def _are_the_same(one: Choice, other: Choice) -> bool:
     if one.dist != other.dist or one.dist != PASSED:
         return one.dist == other.dist
     return one.component.factory is other.component.factory
+
+
+def _listed(plugins: Any, by: str) -> Iterable[Any]:
+    """The plugins that a proposal puts in: one by its name, or several."""
+    if isinstance(plugins, str):
+        return (plugins,)
+    if not isinstance(plugins, Iterable):
+        raise PlanError(f"{by} proposes plugins={plugins!r:.80}, which is no list of plugins.")
+    return plugins

@@ -105,7 +105,9 @@ _WRAPPER = "a function that takes the one inside it and returns another"
 #: By hook; where a hook takes lists, of each member.
 TAKEN: Mapping[str, Answer] = {
     "rlk_configure": Answer("a Patch (rlk.planning.spec)", _has("values", "reason")),
-    "rlk_check_plan": Answer("a sentence on what forbids the plan", _is_text),
+    "rlk_check_plan": Answer(
+        "a sentence on what forbids the plan", lambda answer: _is_text(answer) and bool(answer)
+    ),
     "rlk_policy_space": Answer("an observation space", _has("contains", "sample")),
     "rlk_settle_plan": Answer("the plan, or another one", _has("choices", "hooks")),
     "rlk_take_over": Answer("an exit code", lambda answer: type(answer) is int),

@@ -15,6 +15,8 @@ from rlk.hookspecs import Specs
 HOOKS = [name for name in vars(Specs) if name.startswith("rlk_")]
 #: The attribute that `hookimpl` sets on a function.
 MARK = "rlk_impl"
+#: How an argument is passed that pluggy finds by its name.
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 #: Where the hooks are described.
 SEE = "All hooks: help(rlk.hookspecs.Specs)"
 #: Classes whose hooks were in order: every run activates new objects of the same ones.
@@ -84,6 +86,9 @@ def wrong_signature(plugin: object) -> str | None:
         if _is_deferred(getattr(plugin, hook)):
             return f"{where} has a yield or is async, so that a call of it runs nothing"
         for name, one in taken.items():
+            is_wanted = one.default is one.empty and one.kind in _POSITIONAL
+            if is_wanted and name not in (*passed, "self"):
+                return f"{where} takes {name!r}, and is only passed {', '.join(passed[1:])}"
             if one.kind is one.KEYWORD_ONLY and one.default is one.empty:
                 return f"{where} takes {name!r} by keyword alone: leave out the *"
             if name in passed and one.default is not one.empty:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import Explores, offers
-from rlk.optimise import OneProcess, Optimiser, wrapped
+from rlk.optimise import OneProcess, Optimiser
 from rlk.protocols import Stateful
 from rlk.registry.answers import check_given
 from rlk.running.device import choose_device, keep_memory, set_threads
@@ -16,6 +16,7 @@ from rlk.running.run import Run
 from rlk.running.seeding import Streams
 from rlk.running.storage import make_storage
 from rlk.running.vec_env import make_vec_env, metrics_of
+from rlk.wrapping import wrapped
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

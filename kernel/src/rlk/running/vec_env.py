@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gymnasium.vector import AutoresetMode
 
 from rlk.abilities import AdoptsVectors, HasMetrics, WantsKeywords, offers
-from rlk.errors import PlanError
+from rlk.errors import BrokenPlugin, PlanError, either
 from rlk.planning.environment import MakeEnv, vector_form, vector_of
 from rlk.running.flat_observations import flattened
 
@@ -36,6 +36,7 @@ def make_vec_env(
 
     Raises:
         PlanError: if the vector does not restart episodes in the step that ends them.
+        BrokenPlugin: if a plugin made one of another number of environments.
     """
     keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
     found = plan.env.made if plan.env.is_vector else None
@@ -43,6 +44,8 @@ def make_vec_env(
         found = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
     env = _made(plan, n_envs, keep, extra) if found is None else _adopted(found, plan, keep)
     try:
+        if found is not None and not plan.env.is_vector:
+            _check_number(env, n_envs, hooks)
         _check_is_gymnasiums(env)
         _check_autoreset(env)
         were_made_together = found is None and _makes_them_together(plan)
@@ -120,6 +123,15 @@ def _check_is_gymnasiums(env: Any) -> None:
             f"{type(env).__name__} is a vector of environments, but none of Gymnasium's "
             "(gymnasium.vector.VectorEnv). Pass what makes one of its environments (an id, a "
             f"class, a function), and n_envs={env.num_envs}."
+        )
+
+
+def _check_number(env: Any, n_envs: int, hooks: Hooks) -> None:
+    if env.num_envs != n_envs:
+        plugins = either(hooks.implementers("rlk_make_vec_env"))
+        raise BrokenPlugin(
+            f"plugin {plugins} answered rlk_make_vec_env with a vector of {env.num_envs} "
+            f"environments, and was asked for n_envs={n_envs}. Make that many."
         )
 
 
