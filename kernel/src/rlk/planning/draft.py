@@ -12,7 +12,7 @@ from rlk.planning.choice import Choice
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
 from rlk.registry.entry import Entry
-from rlk.registry.external import find_entry, passed_entry
+from rlk.registry.external import PASSED, find_entry, passed_entry
 from rlk.registry.kinds import LISTS, SLOTS
 from rlk.registry.registries import Registries
 
