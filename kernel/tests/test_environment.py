@@ -45,6 +45,16 @@ def test_sources_are_asked_in_turn_and_those_of_the_program_first(rlk_stand_in_k
     assert asked == ["mine", "CartPole-v1"]
 
 
+def test_a_broken_source_is_named_only_where_no_other_answers(rlk_stand_in_kernel, choose):
+    rlk_stand_in_kernel.registries.environments.register("frail", "rlk_nowhere:find")
+    assert choose("CartPole-v1").source == "stand-in-environments"
+    said = (
+        r"environment 'frail' \(this program\) is broken: .*No module named 'rlk_nowhere'\. Asked"
+    )
+    with pytest.raises(UnknownName, match=said):
+        choose("CartPol-v1")
+
+
 def test_a_class_a_function_an_environment_and_a_vector_may_be_passed(choose):
     by_class = choose(DiscreteMatch, length=3)
     assert by_class.make().length == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -240,3 +241,12 @@ def test_planning_builds_nothing(planning_kernel, plan):
     planning_kernel.registries.storages.register("never-too", never)
     found = plan(policy="never", storage="never-too")
     assert isinstance(found.policy.component, Component)
+
+
+def test_a_broken_preset_is_left_out_with_a_note_unless_it_is_named(planning_kernel, plan):
+    planning_kernel.registries.presets.register("frail", "rlk_nowhere:Source")
+    broken = r"preset 'frail' \(this program\) is broken: .*No module named 'rlk_nowhere'"
+    (note,) = [note for note in plan(preset="auto").notes if "frail" in note]
+    assert note.startswith("preset frail left out: ") and re.search(broken, note)
+    with pytest.raises(BrokenPlugin, match=broken):
+        plan(preset="frail")

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from rlk.abilities import ExplainsAbsence, offers
-from rlk.errors import PlanError
+from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.draft import Draft
 from rlk.planning.layers import Rank
 from rlk.planning.spec import flatten
@@ -35,7 +35,13 @@ def with_preset(draft: Draft, wanted: Any) -> Draft:
     env_id = env if isinstance(env, str) else ""
     reasons: list[str] = []
     for name in sources.names() if wanted == "auto" else [wanted]:
-        source = sources.get(name).load()()
+        try:
+            source = sources.get(name).load()()
+        except BrokenPlugin as error:
+            if wanted != "auto":
+                raise
+            reasons.append(f"preset {name} left out: {error}")
+            continue
         found = source.find(algo, env_id)
         if found is not None:
             return _with_tuned(draft.with_notes(*reasons), name, found, f"{algo} on {env}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -89,7 +90,8 @@ class Registry:
 
         This is for kinds whose components are functions of a name (`protocols.NameSource`), which
         return None for names of others. Components that a program registered come first. Those
-        that run the code at a place come last, because they may take any `module:Object`.
+        that run the code at a place come last, because they may take any `module:Object`. A broken
+        component is not asked, and is named only in the error for a name that no other resolves.
 
         Args:
             what: the kind of thing that the name stands for, for the error (`environment`).
@@ -111,6 +113,7 @@ class Registry:
             names = [entry.name for entry, _ in sources[:SHOWN]]
             asked = [*names, f"{len(asked) - SHOWN} more (rlk plugins list --kind {self.kind})"]
         hint = f"Asked {self.kind}: {', '.join(asked) or 'none; a plugin of that kind is missing'}."
+        hint = " ".join([*self._faults(), hint])
         known = [one for _, source in sources for one in _known(source)]
         if not nearest(name, known):
             advice = (_advice(source, name) for _, source in sources)
@@ -127,11 +130,20 @@ class Registry:
                 yield entry, answer
 
     def _sources(self) -> list[tuple[Entry, Any]]:
-        """Every component with its factory, in the order in which they are asked."""
-        entries = sorted(
-            self, key=lambda entry: (entry.dist != BY_HAND, entry.component().runs_code)
-        )
-        return [(entry, entry.component().load()) for entry in entries]
+        """Every component that can be used, with its factory, in the order of asking."""
+        found = []
+        for entry in self:
+            with contextlib.suppress(BrokenPlugin):
+                found.append((entry, entry.load()))
+        return sorted(found, key=lambda one: (one[0].dist != BY_HAND, one[0].component().runs_code))
+
+    def _faults(self) -> Iterator[str]:
+        """Why components cannot be used, one sentence for each broken one."""
+        for entry in self:
+            try:
+                entry.load()
+            except BrokenPlugin as error:
+                yield str(error)
 
 
 def only_entry(what: str, name: str, entries: Iterable[Entry], hint: str) -> Entry:

@@ -110,6 +110,19 @@ def test_plugins_that_cannot_be_loaded_are_named_with_their_cause(install: Insta
     assert found["name 'replay'"].advice == "pip uninstall rlk-replay or rlk-twin"
 
 
+def test_a_source_that_runs_leave_out_is_imported_to_find_its_cause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rlk_frail_source.py").write_text("import nowhere\ndef find(name): ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    registries = Registries()
+    registries.discover()
+    registries.environments.register("frail", "rlk_frail_source:find")
+    (found,) = plugins.loadable(registries)
+    assert (found.what, found.state) == ("environment 'frail' (this program)", "broken")
+    assert found.found == "ModuleNotFoundError: No module named 'nowhere'."
+
+
 def test_a_compiler_is_looked_for_on_the_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

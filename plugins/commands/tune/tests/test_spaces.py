@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import optuna
 import pytest
 
-from rlk.errors import PlanError, UnknownName
+from rlk.errors import BrokenPlugin, PlanError, UnknownName
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
@@ -49,7 +49,7 @@ def test_whatever_is_drawn_is_planned(algo: str, preset: str) -> None:
 @pytest.mark.parametrize("algo", EVERY)
 def test_ranges_hold_what_the_algorithm_does_by_default_or_near_it(algo: str) -> None:
     config = default_kernel().registries.algorithms.get(algo).component().config
-    ranges = known_ranges(algo, "auto")
+    ranges, _ = known_ranges(algo, "auto")
     assert "gamma" in ranges and all("." in name or hasattr(config(), name) for name in ranges)
     gamma = ranges["gamma"]
     assert isinstance(gamma, Choice) and "0.99" in gamma.texts
@@ -69,16 +69,16 @@ def of_mine() -> Iterator[Registry]:
 
 
 def test_a_package_brings_ranges_for_its_own_algorithm(of_mine: Registry) -> None:
-    assert {name: str(each) for name, each in known_ranges("mine", "auto").items()} == {
-        "speed": "1:3"
-    }
+    ranges, notes = known_ranges("mine", "auto")
+    assert {name: str(each) for name, each in ranges.items()} == {"speed": "1:3"}
+    assert notes == []
 
 
 def test_of_two_that_have_ranges_one_is_named(of_mine: Registry) -> None:
     with pytest.raises(PlanError, match="Use --space of-mine or --space usual-ranges"):
         known_ranges("dqn", "auto")
-    assert known_ranges("dqn", "of-mine").keys() == {"speed"}
-    assert known_ranges("dqn", "none") == {}
+    assert known_ranges("dqn", "of-mine")[0].keys() == {"speed"}
+    assert known_ranges("dqn", "none") == ({}, [])
 
 
 def test_a_search_space_that_is_named_has_to_have_something(of_mine: Registry) -> None:
@@ -86,3 +86,36 @@ def test_a_search_space_that_is_named_has_to_have_something(of_mine: Registry) -
         known_ranges("ppo2", "of-mine")
     with pytest.raises(UnknownName, match="Did you mean 'usual-ranges'"):
         known_ranges("ppo2", "usual-range")
+
+
+def broken_space(answer: object) -> type:
+    class Broken:
+        def find(self, algo: str) -> object:
+            return {"dqn": {}}[algo] if answer is None else answer
+
+    return Broken
+
+
+@pytest.mark.parametrize(
+    ("factory", "said"),
+    [
+        (broken_space(None), "KeyError: 'ppo2'"),
+        (
+            broken_space({"gamma": [0.9, 0.99]}),
+            r"gamma has \[0.9, 0.99\], not a text such as 'log:",
+        ),
+        (broken_space({"gamma": "0.9"}), "--search gamma=0.9: a single value is not a range"),
+        ("rlk_nowhere:Space", "ModuleNotFoundError: No module named 'rlk_nowhere'"),
+    ],
+)
+def test_a_broken_search_space_is_left_out_unless_it_is_named(factory: object, said: str) -> None:
+    registry = default_kernel().registries.add_kind(KIND)
+    registry.register("frail", factory)
+    try:
+        ranges, (note,) = known_ranges("ppo2", "auto")
+        with pytest.raises(BrokenPlugin, match=f"search-space 'frail' .* is broken: {said}"):
+            known_ranges("ppo2", "frail")
+    finally:
+        registry.unregister("frail")
+    assert "gamma" in ranges
+    assert note.startswith("space frail left out: search-space 'frail' (this program) is broken: ")

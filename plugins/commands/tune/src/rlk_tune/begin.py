@@ -54,7 +54,7 @@ def new_search(
     search = attrs.evolve(search, timesteps=plan.total_timesteps)
     resolve(kernel, search.evaluated(search.spec({}, search.seed)))
 
-    known = known_ranges(plan.algorithm.name, space)
+    known, broken = known_ranges(plan.algorithm.name, space)
     known = {name: range_ for name, range_ in known.items() if name not in search.given}
     ranges, notes = usable(
         {**known, **typed},
@@ -66,7 +66,7 @@ def new_search(
             f"there is nothing to search: {plan.algorithm.title} has no ranges here. Say which "
             "settings: --search learning_rate=log:1e-5:1e-2 --search gamma=0.95,0.99"
         )
-    return attrs.evolve(search, searched={n: str(r) for n, r in ranges.items()}), notes
+    return attrs.evolve(search, searched={n: str(r) for n, r in ranges.items()}), broken + notes
 
 
 def _check_searched(name: str, spec: RunSpec) -> None:
