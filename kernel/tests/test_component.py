@@ -29,3 +29,22 @@ def test_a_name_can_be_typed(name):
 def test_settings_are_those_of_an_attrs_class(config):
     with pytest.raises(ValueError, match="config must be an attrs class"):
         Component(name="x", factory=Streams, config=config)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"autostart": "allways"}, "'terminal' or 'always', got 'allways'"),
+        ({"scope": "vectors"}, "scope must be 'env', 'vector' or 'policy', got 'vectors'"),
+        ({"collects": "offpolicy"}, "collects must be 'on-policy', .*, got 'offpolicy'"),
+        ({"needs": ("td_error")}, r"Write a comma: needs=\('td_error',\)"),
+        ({"action_spaces": "Box"}, r"Write a comma: action_spaces=\('Box',\)"),
+        ({"known_as": ("A", 3)}, r"known_as must be a tuple of texts, got \('A', 3\)"),
+        ({"stages": ("fold")}, r"Write a comma: stages=\('fold',\)"),
+        ({"stages": ("folds",)}, "stages may have choose, window, relabel, fold, got 'folds'"),
+        ({"kind": 3}, "'kind' must be <class 'str'>"),
+    ],
+)
+def test_a_field_with_fixed_words_has_one_of_them(fields, said):
+    with pytest.raises((ValueError, TypeError), match=said):
+        Component(name="x", factory=Streams, **fields)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import attrs
@@ -7,7 +8,7 @@ import gymnasium as gym
 import pytest
 
 from rlk.component import Component
-from rlk.errors import PlanError
+from rlk.errors import PlanError, UnknownName
 from rlk.registry.external import (
     PASSED,
     as_component,
@@ -30,6 +31,18 @@ def registries(rlk_empty_kernel):
 
 def test_a_place_has_a_colon_or_is_a_file():
     assert is_place("./mine.py") and is_place("module:Object") and not is_place("replay")
+
+
+@pytest.mark.parametrize(("kind", "meant"), [("extension", "extensions"), ("policy", "policies")])
+def test_a_misspelt_kind_is_refused_with_the_one_that_is_meant(registries, kind, meant):
+    component = Component(name="mine", factory=Thing, kind=kind)
+    said = f"unknown kind '{kind}' in plugin 'mine'. Did you mean '{meant}'?"
+    for entry in (
+        lambda: passed_entry(component, 0),
+        lambda: external_entry(component, "policies", registries),
+    ):
+        with pytest.raises(UnknownName, match=re.escape(said)):
+            entry()
 
 
 def test_a_class_that_is_passed_goes_where_it_is_said(registries):

@@ -9,12 +9,16 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import attrs
 
+from rlk.errors import either
+
 Collects = Literal["on-policy", "off-policy", "both", "offline"]
 Stage = Literal["choose", "window", "relabel", "fold"]
+Scope = Literal["env", "vector", "policy"]
+Autostart = Literal["never", "run", "verbose", "terminal", "always"]
 
 #: The order in which the sampling stages of a replay storage run.
 STAGES: tuple[Stage, ...] = ("choose", "window", "relabel", "fold")
@@ -46,6 +50,32 @@ def _is_config(_: object, attribute: attrs.Attribute[Any], value: object) -> Non
         )
 
 
+def _is_one_of(words: tuple[Any, ...]) -> Callable[..., None]:
+    """A validator for a field that has one of these values."""
+
+    def validator(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+        if value not in words:
+            raise ValueError(f"{attribute.name} must be {either(words)}, got {value!r}")
+
+    return validator
+
+
+def _are_texts(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    if value == ():  # usual, and several hundred fields are looked at whenever `rlk` starts
+        return
+    name = attribute.name
+    if isinstance(value, str):
+        raise ValueError(f"{name} must be a tuple, got a text. Write a comma: {name}=({value!r},)")
+    if not isinstance(value, (tuple, list)) or not all(isinstance(one, str) for one in value):
+        raise ValueError(f"{name} must be a tuple of texts, got {value!r}")
+
+
+def _are_stages(_: object, attribute: attrs.Attribute[Any], value: tuple[str, ...]) -> None:
+    for one in value:
+        if one not in STAGES:
+            raise ValueError(f"{attribute.name} may have {', '.join(STAGES)}, got {one!r}")
+
+
 @attrs.frozen(kw_only=True)
 class Component:
     """What a plugin offers under one name."""
@@ -57,7 +87,7 @@ class Component:
     #: One line for `rlk plugins list`.
     summary: str = ""
     #: Its names in other libraries (`EvalCallback`): an error for such a name shows its own name.
-    known_as: tuple[str, ...] = ()
+    known_as: tuple[str, ...] = attrs.field(default=(), validator=_are_texts)
     #: The attrs class of its settings; its module must not import torch.
     config: type | None = attrs.field(default=None, validator=_is_config)
     #: Settings that this name fixes (`LnMlpPolicy` is `mlp` with `layer_norm`).
@@ -85,30 +115,32 @@ class Component:
     # ---- what it is compatible with --------------------------------------------------------------
 
     #: What every Update of an algorithm reports (`td_error`), or what another component provides.
-    reports: tuple[str, ...] = ()
+    reports: tuple[str, ...] = attrs.field(default=(), validator=_are_texts)
     #: What the algorithm must report for this component to work.
-    needs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = attrs.field(default=(), validator=_are_texts)
     #: The class names of Gymnasium's action spaces that it supports; empty: any.
-    action_spaces: tuple[str, ...] = ()
+    action_spaces: tuple[str, ...] = attrs.field(default=(), validator=_are_texts)
     #: Likewise for observations; "Image" is a Box that holds an image, or may hold one according
     #: to `spaces.kinds`.
-    observation_spaces: tuple[str, ...] = ()
+    observation_spaces: tuple[str, ...] = attrs.field(default=(), validator=_are_texts)
     #: How an algorithm learns, or which algorithms a storage supports (None: any). An algorithm
     #: that is `both` learns from the latest collection and from sequences of earlier ones.
-    collects: Collects | None = None
+    collects: Collects | None = attrs.field(
+        default=None, validator=_is_one_of((*get_args(Collects), None))
+    )
     #: Whether an algorithm trains recurrent policies, or a policy is one.
     recurrent: bool = False
     #: Whether the policy of an algorithm gives one action for an observation, and its actor accepts
     #: another policy instead (`abilities.FollowsPolicy`).
     deterministic: bool = False
     #: The sampling stages that a decorating storage takes; a base storage has none.
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[Stage, ...] = attrs.field(default=(), validator=[_are_texts, _are_stages])
     #: What a wrapper wraps: one environment, or the vector of them. A vector backend of the scope
     #: `vector` makes environments only together: the spaces of one are found from its vector, and
     #: wrappers of one environment wrap it in their vector forms (`abilities.WrapsVectors`). A noise
     #: of the scope `policy` changes the policy that acts, which must be deterministic: it is the
     #: innermost noise, and a run has at most one.
-    scope: Literal["env", "vector", "policy"] = "env"
+    scope: Scope = attrs.field(default="env", validator=_is_one_of(get_args(Scope)))
 
     #: For a wrapper that adapts environments of another interface to Gymnasium's: `adapts(env)`
     #: says whether this environment is such a one. A run in it without the wrapper is refused, and
@@ -133,13 +165,15 @@ class Component:
     # ---- how it gets into a run ------------------------------------------------------------------
 
     #: Its kind, where no entry point says it (a component in `--plugin ./file.py`).
-    kind: str | None = None
+    kind: str | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.instance_of(str))
+    )
     #: Whether it runs code that a name or a file points to; saved models are never loaded by it.
     runs_code: bool = False
     #: When it is active by default: in every run with a folder (`run`), in every run that prints
     #: (`verbose`), in one that prints to a terminal (`terminal`), or wherever an agent is made
     #: (`always`, for components that make a run faster and change nothing else).
-    autostart: Literal["never", "run", "verbose", "terminal", "always"] = "never"
+    autostart: Autostart = attrs.field(default="never", validator=_is_one_of(get_args(Autostart)))
 
     def forwarded(self) -> Iterator[tuple[str, str]]:
         """Every pair of an own setting and another component's setting that takes its value."""

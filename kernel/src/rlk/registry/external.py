@@ -15,9 +15,10 @@ from typing import Any
 
 from rlk import settings
 from rlk.component import Component
-from rlk.errors import PlanError
+from rlk.errors import PlanError, UnknownName
 from rlk.registry.entry import Entry
 from rlk.registry.guess import guessed_kind
+from rlk.registry.kinds import KINDS, misspelt
 from rlk.registry.registries import Registries
 
 #: The owner of a component that was passed as an object.
@@ -62,6 +63,7 @@ def external_entry(asked: Any, kind: str | None, registries: Registries) -> Entr
     else:
         found, owner = asked, PASSED
     component = as_component(found)
+    _refuse_misspelt_kind(component)
     return Entry(component.kind or str(kind), component.name, owner, "", lambda: component)
 
 
@@ -76,7 +78,7 @@ def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
             that class `CLASS-1`, whatever else is passed: its saved state is found by that name.
 
     Raises:
-        PlanError: for a component that does not say its kind, or None.
+        PlanError: for None, or a component that does not say its kind, or misspells it.
     """
     if plugin is None:
         raise PlanError("plugins holds None, which does nothing. Leave it out.")
@@ -85,6 +87,7 @@ def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
         if component.kind is None:
             kinds = "rlk.Component(kind='wrappers', …), or 'callbacks', 'storages', …"
             raise PlanError(f"plugin {component.name!r} does not say its kind. Write {kinds}.")
+        _refuse_misspelt_kind(component)
         return Entry(component.kind, component.name, PASSED, "", lambda: component)
     is_class = isinstance(plugin, type)
     kind = guessed_kind(plugin) if is_class or isinstance(plugin, partial) else None
@@ -95,6 +98,14 @@ def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
     name = next(one for n in itertools.count() if (one := f"{stem}-{n}") not in taken)
     hooks = Component(name=name, factory=plugin if is_class else lambda: plugin)
     return Entry("extensions", name, PASSED, "", lambda: hooks)
+
+
+def _refuse_misspelt_kind(component: Component) -> None:
+    """UnknownName for `kind="extension"`; kinds are plural."""
+    kind = component.kind
+    meant = None if kind is None else misspelt(kind)
+    if kind is not None and meant is not None:
+        raise UnknownName("kind", kind, KINDS, meant=(meant,), where=f"plugin {component.name!r}")
 
 
 def as_component(found: Any) -> Component:

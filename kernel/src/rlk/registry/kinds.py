@@ -39,3 +39,11 @@ def singular(kind: str) -> str:
     if name.endswith("ies"):
         return name.removesuffix("ies") + "y"
     return name.removesuffix("es") if name.endswith("sses") else name.removesuffix("s")
+
+
+def misspelt(kind: str) -> str | None:
+    """The kernel's kind that was probably meant, or None: plugins may have kinds of their own."""
+    import difflib  # not at the top: only an unknown kind needs it
+
+    near = difflib.get_close_matches(kind, () if kind in KINDS else KINDS, n=1, cutoff=0.7)
+    return near[0] if near else None

@@ -17,14 +17,14 @@ from rlk import protocols
 from rlk.errors import BrokenPlugin
 from rlk.registry.entry import Entry
 from rlk.registry.implementations import HOOKS
-from rlk.registry.kinds import KINDS
+from rlk.registry.kinds import misspelt
 from rlk.registry.registries import Registries
 from rlk_cli.compiled import is_sound
 
 
 def problem(entry: Entry) -> str | None:
     """Why a component cannot be used, or None."""
-    kind = _misspelt_kind(entry.kind)
+    kind = misspelt(entry.kind)
     if kind:
         return f"nothing reads the entry-point group 'rlk.{entry.kind}'; did you mean 'rlk.{kind}'?"
     try:
@@ -48,12 +48,6 @@ def clashes(registries: Registries) -> dict[str, list[Entry]]:
     for entry in (entry for registry in registries for entry in registry):
         named[entry.name].append(entry)
     return {name: found for name, found in named.items() if len(found) > 1}
-
-
-def _misspelt_kind(kind: str) -> str | None:
-    """The kernel's kind that was probably meant; plugins may have other kinds of their own."""
-    near = difflib.get_close_matches(kind, () if kind in KINDS else KINDS, n=1, cutoff=0.7)
-    return near[0] if near else None
 
 
 def _check_methods(kind: str, factory: str, missing: set[str]) -> None:
