@@ -31,6 +31,32 @@ def test_a_package_of_every_kind_keeps_this_repositorys_rules(tmp_path, kind, va
     assert rules.problems(tmp_path / "my-plugin") == []
 
 
+def bound(text):
+    """The names of all imports and classes in a source, as often as they occur."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from (alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.ClassDef):
+            yield node.name
+
+
+@pytest.mark.parametrize(("kind", "variant"), EVERY)
+def test_the_class_of_a_package_hides_no_name_that_its_example_uses(kind, variant):
+    plain = render_package(names("mine"), example(kind, variant))
+    used = {name for path, text in plain.items() if path.endswith(".py") for name in bound(text)}
+    for name in filter(str.isalpha, used):
+        files = render_package(names(name), example(kind, variant))
+        for path in files:
+            found = list(bound(files[path])) if path.endswith(".py") else []
+            assert len(found) == len(set(found)), (name, path)
+
+
+def test_only_the_class_has_the_kind_appended():
+    files = render_package(names("patch"), example("extensions"))
+    assert 'factory="rlk_patch.extension:PatchExtension"' in files["src/rlk_patch/component.py"]
+    assert 'name="patch"' in files["src/rlk_patch/component.py"]
+
+
 def imports(text):
     """The modules that a source imports."""
     for node in ast.walk(ast.parse(text)):

@@ -52,7 +52,7 @@ class Names:
 
     @property
     def class_name(self) -> str:
-        """The name of the package's main class (`RecentFirst`)."""
+        """The name of the package's main class (`RecentFirst`), if its example leaves it free."""
         return "".join(part[:1].upper() + part[1:] for part in re.split(r"[._-]+", self.component))
 
 
@@ -150,6 +150,19 @@ def try_lines(made: Names, example: Example) -> list[str]:
     return [Template(line).substitute(values) for line in example.try_it]
 
 
+def class_name(made: Names, example: Example) -> str:
+    """The name of its main class; with the kind (`PatchExtension`) if the example has that word.
+
+    A class `Patch` would hide the class of that name that the example imports.
+    """
+    folders = ("every-kind", example.folder)
+    paths = [path for folder in folders for path in templates.names(folder)]
+    words = {word for path in paths for word in re.findall(r"\w+", templates.read(path))}
+    if made.class_name not in words:
+        return made.class_name
+    return made.class_name + "".join(map(str.capitalize, singular(example.kind).split("-")))
+
+
 def _values(made: Names, example: Example) -> dict[str, str]:
     """The values for the placeholders of templates."""
     return {
@@ -157,7 +170,7 @@ def _values(made: Names, example: Example) -> dict[str, str]:
         "words": made.component.replace(".", " "),
         "dist": made.dist,
         "module": made.module,
-        "cls": made.class_name,
+        "cls": class_name(made, example),
         "kind": singular(example.kind),
         "suites": example.suites,
         "contract": example.contract,
