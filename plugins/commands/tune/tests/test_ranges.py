@@ -35,6 +35,13 @@ def test_whole_numbers_are_drawn_between_whole_bounds_alone() -> None:
     assert not Interval(1, 2.0).is_whole
 
 
+def test_a_number_with_decimals_is_tried_unless_only_whole_numbers_are_drawn() -> None:
+    assert Interval(1, 20).tried() == (1, 20)
+    low, high, between = Interval(1e3, 1e5, is_log=True).tried()
+    assert (low, high) == (1e3, 1e5)
+    assert low < between < high and not between.is_integer()
+
+
 def test_a_value_is_what_set_would_make_of_it() -> None:
     range_ = parse_range("it", "[64,64],none,true,1e-3,relu,'3'")
     assert [range_.value(text) for text in range_.probes()] == [
@@ -69,7 +76,10 @@ def test_a_name_stands_before_the_first_equals_sign() -> None:
         ("gamma=0:inf", r"is not a range"),
         ("gamma=true:false", r"is not a range"),
         ("gamma=0.9:0.1", r"LOW must be below HIGH, .* Type --search gamma=0.1:0.9"),
-        ("gamma=1:1", r"LOW must be below HIGH"),
+        ("gamma=0.9:0.9", r"a single value is not a range. To fix it, type --set gamma=0.9; else"),
+        ("gamma=0.9,0.9", r"a single value is not a range. To fix it, type --set gamma=0.9; else"),
+        ("gamma=0.9,", r"a single value is not a range. To fix it, type --set gamma=0.9; else"),
+        ("gamma=,", r"a value is missing between the commas. Type NAME=LOW:HIGH"),
         ("lr=log:0:1", r"--search lr=log:0:1: log: needs bounds above 0, got 0"),
         ("gamma=0.9,,0.8", r"a value is missing between the commas. Type --search gamma=0.9,0.8"),
         ("gamma=0.9,0.9,1", r"occurs twice .* Type --search gamma=0.9,1"),

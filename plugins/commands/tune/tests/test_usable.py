@@ -44,3 +44,16 @@ def test_a_typed_value_that_fits_nowhere_is_refused() -> None:
     space = parse_searches(["batch=8:256", "steps=64,128"])
     with pytest.raises(PlanError, match="--search batch=8:256: 256 cannot be used"):
         usable(space, ("batch",), plan)
+
+
+def test_bounds_with_decimals_are_refused_for_a_setting_of_whole_numbers() -> None:
+    def whole(tried: Mapping[str, Any]) -> None:
+        if not float(tried.get("size", 1)).is_integer():
+            raise PlanError(f"size must be a whole number, got {tried['size']}.")
+
+    space = parse_searches(["size=log:1e3:1e5"])
+    with pytest.raises(PlanError, match="For whole numbers, type --search size=log:1000:100000"):
+        usable(space, ("size",), whole)
+    assert usable(parse_searches(["size=log:1000:100000"]), ("size",), whole)[1] == []
+    with pytest.raises(PlanError, match=r"0\.5 cannot be used\.\nsize must be a whole number"):
+        usable(parse_searches(["size=0.5:3.5"]), ("size",), whole)

@@ -31,12 +31,22 @@ class Interval:
         return isinstance(self.low, int) and isinstance(self.high, int)
 
     def probes(self) -> tuple[Any, ...]:
-        """The values that planning must accept to accept all values between: the bounds."""
-        return self.low, self.high
+        """The values that planning must accept to accept all values between.
+
+        These are the bounds and, because 1000.0 is accepted for a whole number, one with decimals.
+        """
+        between = () if self.is_whole else (self.low + (self.high - self.low) / math.pi,)
+        return self.low, self.high, *between
 
     def value(self, drawn: Any) -> Any:
         """The setting for a drawn value."""
         return drawn
+
+    def of_whole_numbers(self) -> Interval | None:
+        """The whole numbers between the same bounds, if only the way they are written is not."""
+        if self.is_whole or not (float(self.low).is_integer() and float(self.high).is_integer()):
+            return None
+        return Interval(int(self.low), int(self.high), self.is_log)
 
     def __str__(self) -> str:
         return f"{'log:' if self.is_log else ''}{self.low}:{self.high}"
@@ -93,18 +103,25 @@ def parse_range(name: str, text: str) -> Range:
     low_high = bounds if is_log else [kind, *bounds]
     numbers = [parse_value(part.strip()) for part in low_high]
     if len(numbers) == 1 and not is_log:
-        raise PlanError(
-            f"--search {name}={text}: a single value is not a range. To fix it, type --set "
-            f"{name}={text}; else {FORMS}."
-        )
+        raise _single(name, text, text)
     if len(numbers) != 2 or not all(_is_finite(number) for number in numbers):
         raise PlanError(f"--search {name}={text}: {text!r} is not a range. Type {FORMS}.")
     low, high = numbers
     return _interval(name, text, low, high, is_log=is_log)
 
 
+def _single(name: str, text: str, value: Any) -> PlanError:
+    """The error for a range of one value."""
+    return PlanError(
+        f"--search {name}={text}: a single value is not a range. To fix it, type --set "
+        f"{name}={value}; else {FORMS}."
+    )
+
+
 def _interval(name: str, text: str, low: Any, high: Any, *, is_log: bool) -> Interval:
-    if low >= high:
+    if low == high:
+        raise _single(name, text, low)
+    if low > high:
         raise PlanError(
             f"--search {name}={text}: LOW must be below HIGH, got {low} and {high}. Type --search "
             f"{name}={'log:' if is_log else ''}{high}:{low}."
@@ -120,11 +137,11 @@ def _interval(name: str, text: str, low: Any, high: Any, *, is_log: bool) -> Int
 def _choice(name: str, texts: tuple[str, ...]) -> Choice:
     if "" in texts or len(set(texts)) < len(texts):
         what = "a value is missing" if "" in texts else "a value occurs twice"
-        several = ",".join(dict.fromkeys(text for text in texts if text))
-        raise PlanError(
-            f"--search {name}={','.join(texts)}: {what} between the commas. Type --search "
-            f"{name}={several}."
-        )
+        typed, several = ",".join(texts), tuple(dict.fromkeys(text for text in texts if text))
+        if len(several) == 1:
+            raise _single(name, typed, several[0])
+        advice = f"--search {name}={','.join(several)}" if several else FORMS
+        raise PlanError(f"--search {name}={typed}: {what} between the commas. Type {advice}.")
     return Choice(texts)
 
 

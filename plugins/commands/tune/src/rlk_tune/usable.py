@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from rlk.errors import PlanError
-from rlk_tune.ranges import Choice, Range
+from rlk_tune.ranges import Choice, Interval, Range
 from rlk_tune.spaces import Ranges
 
 #: A value that is refused alone is tried with this many random draws of the other settings.
@@ -38,7 +38,8 @@ def usable(space: Ranges, typed: Collection[str], plan: Plan) -> tuple[Ranges, l
             continue
         value, why = next(iter(refused.items()))
         if name in typed:
-            raise PlanError(f"--search {name}={range_}: {value} cannot be used.\n{why}")
+            whole = _whole(name, range_, value)
+            raise PlanError(f"--search {name}={range_}: {value} cannot be used.{whole}\n{why}")
         left = _without(range_, refused)
         notes.append(f"not searched: {name}={_listed(range_, refused)} ({why.splitlines()[0]})")
         del kept[name]
@@ -77,6 +78,14 @@ def _why_not(plan: Plan, settings: Mapping[str, Any]) -> str | None:
     except PlanError as error:
         return str(error)
     return None
+
+
+def _whole(name: str, range_: Range, value: Any) -> str:
+    """What to type for whole numbers, if a number between bounds such as 1e3 is refused."""
+    if not isinstance(range_, Interval) or value in (range_.low, range_.high):
+        return ""
+    whole = range_.of_whole_numbers()
+    return "" if whole is None else f" For whole numbers, type --search {name}={whole}."
 
 
 def _without(range_: Range, refused: Collection[Any]) -> Range | None:
