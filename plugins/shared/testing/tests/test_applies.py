@@ -26,7 +26,7 @@ CONDITIONAL = {
     "EnvironmentContract": 2,
     "ExtensionContract": 2,
     "FinderContract": 3,
-    "NoiseContract": 5,
+    "NoiseContract": 6,
     "PolicyContract": 14,
     "PresetContract": 3,
     "SerializerContract": 9,

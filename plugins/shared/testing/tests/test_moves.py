@@ -11,6 +11,7 @@ import torch
 
 import rlk_testing as testing
 from rlk.component import Component
+from rlk.optimise import OneProcess
 from rlk.running.seeding import Streams
 from rlk_testing import stand_ins
 from rlk_testing.stand_ins import COMPONENTS
@@ -57,6 +58,18 @@ class RollsGlobally(Dice):
     def act(self, observation, carry, episode_start, deterministic=False):
         self.run.streams = Streams(np.random.randint(99))
         return super().act(observation, carry, episode_start, deterministic)
+
+
+class RollsOnce(Dice):
+    """One roll for all environments."""
+
+    def act(self, observation, carry, episode_start, deterministic=False):
+        found = self.inner.act(observation, carry, episode_start, deterministic)
+        rng, space = self.run.streams.numpy("noise"), self.run.action_space
+        if deterministic or rng.random() < 0.5:
+            return found
+        action = np.full_like(found.action, rng.integers(space.n))
+        return found._replace(action=action, env_action=action + space.start)
 
 
 class LeavesTheSpace(Dice):
@@ -119,6 +132,7 @@ DICE = Component(name="dice", factory=Dice, summary="dice", action_spaces=("Disc
         (ExploresAlways, "test_a_deterministic_action_is_the_inner_actors"),
         (ExploresNever, "test_it_explores_at_the_start_of_a_run"),
         (RollsGlobally, "test_it_draws_from_the_stream_it_is_given_and_from_nothing_else"),
+        (RollsOnce, "test_environments_with_the_same_observation_explore_differently"),
         (LeavesTheSpace, "test_what_the_environment_gets_is_in_its_action_space"),
         (GivesFloats, "test_its_actions_have_the_shape_and_type_of_the_inner_actors"),
         (DropsTheCarry, "test_what_the_inner_actor_carries_gets_through_to_it"),
@@ -148,11 +162,17 @@ class Momentum(stand_ins.StandInOptimiser):
 
     def step(self, objective):
         loss, gradient = objective.gradient()
+        gradient = self.clipped(gradient)
         taken = torch.isfinite(torch.linalg.vector_norm(gradient))
         if loss.accept is not None:
             taken = taken & loss.accept
         self.move(torch.where(taken, 0.5 * self.velocity + gradient, self.velocity), taken)
         return loss
+
+    def clipped(self, gradient):
+        limit = self.group.max_grad_norm
+        norm = torch.linalg.vector_norm(gradient)
+        return gradient if limit is None else gradient * (limit / norm).clamp(max=1.0)
 
     def move(self, velocity, taken):
         self.velocity.copy_(velocity)
@@ -191,6 +211,37 @@ class ReplacesParameters(Momentum):
 class RemembersTheRate(Momentum):
     def __init__(self, group):
         super().__init__(dataclasses.replace(group, learning_rate=group.learning_rate.clone()))
+
+
+class DoesNotClip(Momentum):
+    def clipped(self, gradient):
+        return gradient
+
+
+class OnItsOwn(Momentum):
+    """It asks no other rank."""
+
+    def step(self, objective):
+        return super().step(dataclasses.replace(objective, communicator=OneProcess()))
+
+
+class AcceptsOnItsOwn(Momentum):
+    """The gradient is averaged over ranks; whether a rank accepts the step, it decides alone."""
+
+    def step(self, objective):
+        loss = objective.differentiable()
+        if loss.accept is None or bool(loss.accept):
+            return super().step(dataclasses.replace(objective, loss_fn=self.unasked(loss)))
+        objective.gradient_of(loss)
+        return loss
+
+    def unasked(self, loss):
+        return lambda *_: loss._replace(accept=None)
+
+
+class ShowsItsVelocity(Momentum):
+    def state_dict(self):
+        return {"velocity": self.velocity}
 
 
 class ForgetsItsVelocity(Momentum):
@@ -236,6 +287,10 @@ MOMENTUM = attrs.evolve(COMPONENTS["optimisers"], factory=Momentum)
         (ReplacesParameters, "test_parameters_stay_views_of_the_flat_tensor"),
         (FillsGrad, "test_parameters_stay_views_of_the_flat_tensor"),
         (RemembersTheRate, "test_a_learning_rate_that_changes_is_used_at_once"),
+        (DoesNotClip, "test_the_gradients_norm_is_clipped"),
+        (OnItsOwn, "test_ranks_with_data_of_their_own_take_the_same_steps"),
+        (AcceptsOnItsOwn, "test_no_rank_takes_a_step_that_another_does_not_accept"),
+        (ShowsItsVelocity, "test_its_state_does_not_change_with_later_steps"),
         (ForgetsItsVelocity, "test_its_state_is_plain_and_gives_the_same_next_steps"),
         (SharesItsVelocity, "test_two_optimisers_share_nothing"),
         (DropsMetrics, "test_a_step_returns_the_loss_at_the_parameters_before_it"),

@@ -140,6 +140,20 @@ class NoiseContract(Contract):
                 f"it changed none of {noisy.size} actions in {space}"
             )
 
+    @applies(lambda suite: suite.explores and suite.n_envs > 1)
+    @applies(lambda suite: suite.record().scope != "policy")
+    def test_environments_with_the_same_observation_explore_differently(self) -> None:
+        for space in self.tried():
+            actor, _ = self.actor(space)
+            carry, rows = actor.start(self.n_envs), []
+            for t in range(40):
+                shown = np.repeat(observed(1, t), self.n_envs, axis=0)
+                act = actor.act(shown, carry, np.full(self.n_envs, t == 0))
+                rows.append(np.array(act.action, np.float64))
+                carry = act.carry
+            alike = np.allclose(rows, np.stack(rows)[:, :1], atol=1e-5)
+            assert not alike, f"all environments have the same noise in {space}: draw one for each"
+
     def test_a_deterministic_action_is_the_inner_actors(self) -> None:
         for space in self.tried():
             actor, inner = self.actor(space)

@@ -11,9 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from rlk.optimise import Group, Objective, OneProcess
+from rlk.protocols import Communicator
 from rlk.records import Loss
 from rlk_testing.contract import Contract, global_generators_untouched, plain, same
 from rlk_testing.stand_in_parameters import StandInParameters
+from rlk_testing.thread_ranks import on_ranks
 
 
 class OptimiserContract(Contract):
@@ -33,6 +35,12 @@ class OptimiserContract(Contract):
     def problem(self, **keywords: Any) -> Problem:
         """A network, a quadratic loss with minimum 0, and an optimiser of the network or a part."""
         return Problem(self, **{"learning_rate": self.learning_rate, **keywords})
+
+    def ranks_of_problems(self) -> list[Problem]:
+        """The same network and optimiser on two ranks, each with data of its own."""
+        problems = [self.problem(), self.problem()]
+        problems[1].x = 1.0 - problems[1].x
+        return problems
 
     def test_it_brings_a_quadratic_down(self) -> None:
         problem = self.problem()
@@ -111,6 +119,46 @@ class OptimiserContract(Contract):
         problem.step()
         assert problem.flat.flat.equal(before), "it moved at a learning rate of 0"
 
+    def test_the_gradients_norm_is_clipped(self) -> None:
+        """A longer gradient in the same direction makes no difference."""
+        problem, longer = (self.problem(max_grad_norm=1e-3) for _ in range(2))
+        for factor in (1.0, 100.0):
+            longer.factor = factor
+            problem.step()
+            longer.step()
+        assert torch.allclose(longer.flat.flat, problem.flat.flat, rtol=1e-4, atol=1e-6), (
+            "a gradient 100 times as long makes another step: clip its norm to group.max_grad_norm"
+        )
+
+    def test_ranks_with_data_of_their_own_take_the_same_steps(self) -> None:
+        problems = self.ranks_of_problems()
+        start = problems[0].flat.flat.clone()
+        on_ranks(2, lambda rank: problems[rank.rank].steps(3, rank))
+        assert not problems[0].flat.flat.equal(start)
+        assert problems[1].flat.flat.equal(problems[0].flat.flat), (
+            "parameters of ranks differ: what moves them has to be averaged over ranks, as "
+            "objective.gradient(), gradient_of and mean do"
+        )
+
+    def test_no_rank_takes_a_step_that_another_does_not_accept(self) -> None:
+        problems = self.ranks_of_problems()
+        start = problems[0].flat.flat.clone()
+        for problem, accept in zip(problems, (True, False), strict=True):
+            problem.accept = torch.tensor(accept)
+        on_ranks(2, lambda rank: problems[rank.rank].steps(1, rank))
+        for problem in problems:
+            assert problem.flat.flat.equal(start), (
+                "use the `accept` of the loss from objective.gradient(), or objective.accepts(loss)"
+            )
+
+    def test_its_state_does_not_change_with_later_steps(self) -> None:
+        problem = self.problem()
+        problem.step()
+        state = problem.optimiser.state_dict()
+        kept = copy.deepcopy(state)
+        problem.steps(2)
+        assert same(state, kept), "what state_dict returned has changed: clone() its tensors"
+
     def test_its_state_is_plain_and_gives_the_same_next_steps(self) -> None:
         problem, twin = self.problem(), self.problem()
         for _ in range(3):
@@ -169,6 +217,7 @@ class Problem:
         suite: OptimiserContract,
         learning_rate: float,
         prefixes: tuple[str, ...] | None = None,
+        max_grad_norm: float | None = None,
     ) -> None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
@@ -177,7 +226,7 @@ class Problem:
         self.flat = StandInParameters(self.net)
         views, memory = self.flat.select(prefixes)
         rate = torch.tensor(learning_rate)
-        self.group = Group("all", views, memory, rate, None, dict(suite.options))
+        self.group = Group("all", views, memory, rate, max_grad_norm, dict(suite.options))
         self.optimiser = suite.made(self.group)
         self.factor, self.accept = 1.0, None
 
@@ -196,6 +245,11 @@ class Problem:
 
     accept: Tensor | None
 
-    def step(self) -> Loss:
-        found: Loss = self.optimiser.step(Objective(self.group, self.quadratic, (), OneProcess()))
+    def step(self, communicator: Communicator | None = None) -> Loss:
+        among = communicator or OneProcess()
+        found: Loss = self.optimiser.step(Objective(self.group, self.quadratic, (), among))
         return found
+
+    def steps(self, count: int, communicator: Communicator | None = None) -> None:
+        for _ in range(count):
+            self.step(communicator)

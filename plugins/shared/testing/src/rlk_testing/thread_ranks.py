@@ -1,0 +1,50 @@
+"""Ranks in one process: threads that wait for each other wherever they communicate."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import torch
+from torch import Tensor
+
+#: How long a rank waits for the others, which never come if they communicate less often.
+_TIMEOUT_SECONDS = 10.0
+
+
+class ThreadRank:
+    """The `rlk.protocols.Communicator` of one thread."""
+
+    def __init__(self, rank: int, given: list[Any], barrier: threading.Barrier) -> None:
+        self.rank, self.size = rank, len(given)
+        self._given, self._barrier = given, barrier
+
+    def gather(self, value: Any) -> list[Any]:
+        self._given[self.rank] = value.detach().clone() if isinstance(value, Tensor) else value
+        self._barrier.wait(_TIMEOUT_SECONDS)
+        found = list(self._given)
+        self._barrier.wait(_TIMEOUT_SECONDS)
+        return found
+
+    def mean(self, tensor: Tensor) -> Tensor:
+        return torch.stack(self.gather(tensor)).mean(0)
+
+    def agree(self, value: Any) -> Any:
+        return self.gather(value)[0]
+
+
+def on_ranks(size: int, work: Callable[[ThreadRank], None]) -> None:
+    """Call a function once per rank, at the same time; what it raises is raised."""
+    given, barrier = [None] * size, threading.Barrier(size)
+
+    def run(rank: int) -> None:
+        try:
+            work(ThreadRank(rank, given, barrier))
+        except BaseException:
+            barrier.abort()
+            raise
+
+    with ThreadPoolExecutor(size) as pool:
+        list(pool.map(run, range(size)))
