@@ -36,8 +36,8 @@ def test_whole_numbers_are_drawn_between_whole_bounds_alone() -> None:
 
 
 def test_a_number_with_decimals_is_tried_unless_only_whole_numbers_are_drawn() -> None:
-    assert Interval(1, 20).tried() == (1, 20)
-    low, high, between = Interval(1e3, 1e5, is_log=True).tried()
+    assert Interval(1, 20).probes() == (1, 20)
+    low, high, between = Interval(1e3, 1e5, is_log=True).probes()
     assert (low, high) == (1e3, 1e5)
     assert low < between < high and not between.is_integer()
 
