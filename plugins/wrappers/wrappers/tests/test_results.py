@@ -41,6 +41,21 @@ def test_other_columns_are_text_where_they_are_no_numbers(tmp_path: Path) -> Non
     assert load_results(tmp_path)["goal"].tolist() == ["north", "south"]
 
 
+def test_booleans_and_whole_numbers_are_read_as_what_they_were(tmp_path: Path) -> None:
+    rows = f"1.5,10,2.0,True,{2**60 + 1},0.5,True\n2.5,20,9.0,False,3,1,other\n"
+    text = '#{"t_start": 100.0, "env_id": "A-v0"}\nr,l,t,won,seed,share,mixed\n' + rows
+    (tmp_path / "0.monitor.csv").write_text(text)
+    (tmp_path / "1.monitor.csv").write_text("".join(text.splitlines(keepends=True)[:2]))  # begun
+    found = load_results(tmp_path)
+    kinds = {key: column.dtype.kind for key, column in found.items() if key not in "rlt"}
+    assert kinds == {"won": "b", "seed": "i", "share": "f", "mixed": "U"}
+    assert found["won"].tolist() == [True, False]
+    assert found["seed"].tolist() == [2**60 + 1, 3]
+    (tmp_path / "2.monitor.csv").write_text(SECOND)
+    joined = load_results(tmp_path)["won"]
+    assert np.array_equal(joined, [1.0, np.nan, 0.0], equal_nan=True)
+
+
 def test_a_column_that_not_all_files_have_is_empty_in_the_others(tmp_path: Path) -> None:
     for folder in ("text", "numbers"):
         (tmp_path / folder).mkdir()

@@ -47,8 +47,9 @@ def load_results(path: str | os.PathLike[str]) -> dict[str, Array]:
 
     Returns:
         `r` float64 [E], `l` int64 [E], `t` float64 [E], seconds since the start of the earliest
-        file, and every other column of a file: float64 if all of its values are numbers, else str.
-        Episodes of a file without that column have NaN or an empty string in it.
+        file, and every other column of a file: bool if all of its values are True or False, int64
+        if all are whole numbers, float64 if all are numbers, else str. Episodes of a file without
+        that column have an empty string in it if it is str, else NaN, and it is then float64.
 
     Raises:
         LoadMonitorResultsError: if there is no such file, or one is damaged.
@@ -70,7 +71,9 @@ def _joined(name: str, tables: Sequence[Mapping[str, Array]]) -> Array:
     """A column of all tables, concatenated."""
     is_text = any(name in table and table[name].dtype.kind == "U" for table in tables)
     none = "" if is_text else np.nan
-    return np.concatenate([table.get(name, np.full(len(table["t"]), none)) for table in tables])
+    parts = [table.get(name, np.full(len(table["t"]), none)) for table in tables]
+    # The type of an empty part is unknown, and would be that of the whole.
+    return np.concatenate([part for part in parts if len(part)] or parts[:1])
 
 
 def read_monitor_file(path: str | os.PathLike[str]) -> tuple[Mapping[str, Any], dict[str, Array]]:
@@ -116,7 +119,13 @@ def _of_json(lines: list[str]) -> dict[str, list[Any]]:
 
 
 def _column(values: list[Any]) -> Array:
-    try:
-        return np.array(values, dtype=np.float64)
-    except ValueError:
-        return np.array(values, dtype=np.str_)
+    """Booleans, whole numbers, numbers or text, whichever all of the values are."""
+    texts = list(map(str, values))
+    if texts and all(text in ("True", "False") for text in texts):
+        return np.array([text == "True" for text in texts])
+    for dtype in (np.int64, np.float64):
+        try:
+            return np.array(texts if dtype is np.int64 else values, dtype=dtype)
+        except (ValueError, OverflowError):
+            continue
+    return np.array(values, dtype=np.str_)
