@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from contextlib import nullcontext
+
+import attrs
+import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 
 import rlk
 from rlk.errors import PlanError
+from rlk.planning.other_environment import check_spaces_of_saved
+from rlk.spaces import describe
 from rlk_testing.environments import BY_ACTION_SPACE, DiscreteMatch, environment_named
 
 MATCH = BY_ACTION_SPACE["Discrete"]
@@ -100,3 +108,54 @@ def test_a_vector_environment_has_its_own_number_of_environments(make):
     vector = SyncVectorEnv([DiscreteMatch] * 2, autoreset_mode=AutoresetMode.SAME_STEP)
     with pytest.raises(PlanError, match="n_envs=3"):
         make(env=vector, n_envs=3)
+
+
+def of_spaces(observation_space, action_space):
+    class Given(DiscreteMatch):
+        def __init__(self):
+            super().__init__()
+            self.observation_space, self.action_space = observation_space, action_space
+
+    return Given
+
+
+ONE, THREE = spaces.Box(-1, 1, (1,)), spaces.Discrete(3, start=1)
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ((spaces.Box(-1, 1, (2,)), THREE), r"observation_space is .*\(1,\), .*is Box\(\(2,\)"),
+        ((spaces.Discrete(2), THREE), "observation_space"),
+        ((ONE, spaces.Discrete(3)), r"action_space is .*start=1.* is Discrete\(3\)"),
+        ((ONE, spaces.MultiDiscrete([3])), "action_space"),
+    ],
+)
+def test_spaces_of_another_kind_or_size_are_refused(
+    make, tmp_path, rlk_stand_in_kernel, other, said
+):
+    path = make(env=of_spaces(ONE, THREE)).save(tmp_path / "model")
+    with pytest.raises(PlanError, match=f"model.standin was trained on 'Given', whose {said}"):
+        rlk.load(path, env=of_spaces(*other), kernel=rlk_stand_in_kernel)
+
+
+def test_bounds_of_a_loaded_models_spaces_may_be_others(make, tmp_path, rlk_stand_in_kernel):
+    path = make(env=of_spaces(ONE, THREE)).save(tmp_path / "model")
+    wide = spaces.Box(-9, 9, (1,), np.float64)
+    with rlk.load(path, env=of_spaces(wide, THREE), kernel=rlk_stand_in_kernel) as loaded:
+        assert loaded.plan.observation_space == wide
+
+
+def test_of_a_dict_the_bounds_and_the_order_may_be_others_but_no_part(plan):
+    parts = {"b": spaces.Box(-1, np.array([1, 2], np.float32)), "a": spaces.Discrete(2)}
+    wider = {"a": spaces.Discrete(2), "b": spaces.Box(-9, 9, (2,))}
+    saved = {"name": "its env", "action_space": "Discrete(2)"}
+    for own, fits in ((parts, True), (wider, True), ({**wider, "a": spaces.Discrete(3)}, False)):
+        saved["observation_space"] = describe(spaces.Dict(OrderedDict(own)))
+        now = attrs.evolve(
+            plan(),
+            observation_space=spaces.Dict(OrderedDict(parts)),
+            action_space=spaces.Discrete(2),
+        )
+        with nullcontext() if fits else pytest.raises(PlanError, match="on 'its env', whose obs"):
+            check_spaces_of_saved(saved, now, "the file")

@@ -11,7 +11,8 @@ import attrs
 import torch
 
 from rlk.agent import Agent, Place
-from rlk.errors import BadFile, PlanError
+from rlk.errors import PlanError
+from rlk.planning.other_environment import check_spaces_of_saved
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
@@ -87,7 +88,8 @@ def load(
 
     Raises:
         BadFile: if the file is damaged or not one of rlk's.
-        PlanError: if it names something that does not exist, or `out` holds another run.
+        PlanError: if it names something that does not exist, the environment has spaces of another
+            kind or size, or `out` holds another run.
     """
     kernel, path, changes = kernel or default_kernel(), Path(path), _plain(changes)
     saved = saved_files.read_manifest(path, kernel, best=best)["plan"]
@@ -128,18 +130,10 @@ def _agent(
     changes: Mapping[str, Any],
 ) -> Agent:
     """The agent of that plan, with the state from the file; a seed in `changes` takes effect."""
+    check_spaces_of_saved(state["manifest"]["plan"]["env"], plan, str(path))
     with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, kernel, spec, state)
-    trained_in = state["manifest"]["plan"]["env"]["name"]
-    try:
-        agent.restore(state)
-    except BadFile as error:
-        if plan.env.name == trained_in:
-            raise
-        raise BadFile(
-            f"{error}\nIt is of {trained_in}; another environment, here {plan.env.name}, has to "
-            "have the same spaces."
-        ) from error
+    agent.restore(state)
     if "seed" in changes:
         agent.set_random_seed(plan.seed)
     return agent

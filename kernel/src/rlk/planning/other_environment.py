@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,6 +14,9 @@ from rlk.planning.probe import probe
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
+
+#: A Box, as a space is described in a file: with its bounds inside a Dict, otherwise without.
+_BOX = re.compile(r"Box\((?:.*?, )?(\([\d, ]*\)), \w+\)")
 
 
 def in_other_environment(plan: Plan, asked: Any) -> Plan:
@@ -41,3 +46,32 @@ def check_same_spaces(plan: Plan, name: str, observation_space: Any, action_spac
             raise PlanError(
                 f"the {key} of environment {name!r} is {space}, not {getattr(plan, key)}."
             )
+
+
+def check_spaces_of_saved(saved: Mapping[str, Any], plan: Plan, file: str) -> None:
+    """PlanError if the spaces of a plan are of another kind or size than in the file it is from.
+
+    The bounds and the dtype of a Box may differ, and so may the order of a Dict's keys: policies
+    do not depend on them.
+
+    Args:
+        saved: the environment in the file's plan.
+        plan: the plan that the file's state is for.
+        file: its name in the message.
+    """
+    from rlk.spaces import describe  # not at the top: it needs gymnasium
+
+    for key in ("observation_space", "action_space"):
+        there, here = saved[key], describe(getattr(plan, key))
+        if _sizes(there) != _sizes(here):
+            raise PlanError(
+                f"{file} was trained on {saved['name']!r}, whose {key} is {there}, but that of "
+                f"{plan.env.name!r} is {here}. Use an environment that has the same spaces."
+            )
+
+
+def _sizes(described: str) -> list[str]:
+    """Kinds and sizes in the description of a space, each part of a Dict by itself."""
+    text = _BOX.sub(r"Box\1", described)
+    parts = re.split(r", (?=')", text[5:-1]) if text.startswith("Dict(") else [text]
+    return sorted(parts)

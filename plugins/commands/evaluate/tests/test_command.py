@@ -315,9 +315,9 @@ def test_an_environment_of_other_spaces_is_said_to_be_one(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, text = refused(capsys, "evaluate", folder, "--env", "Acrobot-v1")
-    assert code == 1
-    assert "here Acrobot-v1, has to have the same spaces" in text
-    assert f"It is of {WALK};" in text
+    assert code == 2
+    assert f"was trained on {WALK!r}, whose observation_space is Box((3,)" in text
+    assert "but that of 'Acrobot-v1' is Box((6,), float32)" in text
 
 
 def test_displays_are_found() -> None:

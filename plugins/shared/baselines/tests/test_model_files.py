@@ -76,10 +76,55 @@ def test_what_a_file_holds_is_replaced_by_what_load_is_given(tmp_path: Path) -> 
     assert (config.learning_rate, config.cliprange, config.gamma) == (2e-3, 0.1, 0.5)
 
 
-def test_an_environment_with_other_actions_is_refused(tmp_path: Path) -> None:
-    small_ppo().save(tmp_path / "model")
-    with pytest.raises(ValueError, match=r"chooses actions of Discrete\(2\), and .* Box\(\(1,\)"):
-        PPO2.load(tmp_path / "model", env="Pendulum-v1")
+def stepped(observations: Any, actions: Any) -> gym.Env:
+    class Sampled(gym.Env):
+        observation_space, action_space = observations, actions
+
+        def reset(self) -> Any:
+            return observations.sample()
+
+        def step(self, action: Any) -> Any:
+            return observations.sample(), 0.0, True, {}
+
+    return Sampled()
+
+
+WIDE, TWO = gym.spaces.Box(-5, 5, (3,)), gym.spaces.Discrete(2)
+NARROW = gym.spaces.Box(-1, 1, (3,))
+
+
+@pytest.mark.parametrize(
+    ("observations", "actions", "said"),
+    [
+        (gym.spaces.Discrete(3), TWO, r"observation_space .* is Box\(.*, and .* is Discrete\(3\)"),
+        (gym.spaces.Box(-1, 1, (4,)), TWO, r"observation_space .*same spaces\.$"),
+        (WIDE, TWO, r"custom_objects=\{'observation_space': env\.observation_space\}"),
+        (
+            NARROW,
+            gym.spaces.Discrete(2, start=1),
+            r"action_space .* is Discrete\(2\), and .*start=1",
+        ),
+        (NARROW, NARROW, r"action_space .* is Discrete\(2\), and .* is Box"),
+    ],
+)
+def test_an_environment_with_other_spaces_is_refused(
+    observations: Any, actions: Any, said: str, tmp_path: Path
+) -> None:
+    model = PPO2("MlpPolicy", stepped(NARROW, TWO), n_steps=8)
+    model.save(tmp_path / "model")
+    other = stepped(observations, actions)
+    with pytest.raises(ValueError, match=said):
+        PPO2.load(tmp_path / "model", env=other)
+    for env in (other, DummyVecEnv([lambda: stepped(observations, actions)] * 2)):
+        with pytest.raises(ValueError, match="_space of environment"):
+            model.set_env(env)
+
+
+def test_bounds_differ_if_the_models_space_is_replaced(tmp_path: Path) -> None:
+    PPO2("MlpPolicy", stepped(NARROW, TWO), n_steps=8).save(tmp_path / "model")
+    own = {"observation_space": WIDE}
+    model = PPO2.load(tmp_path / "model", env=stepped(WIDE, TWO), custom_objects=own)
+    assert model.learn(8).observation_space == WIDE
 
 
 def test_what_does_not_fit_a_file_is_refused(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ class Constructed(metaclass=Documented):
     def load_from(self, saved: model_files.Saved, env: Any) -> None:
         """Fill an empty model from a saved one; `env` is its environment, or None."""
         vector = saved.awaited() if env is None else as_vec_env(env)
-        model_files.refuse_other_actions(type(self).__name__, saved, vector)
+        model_files.refuse_other_spaces(type(self).__name__, saved, vector)
         self._set_initial(saved.given, vector)
         settings = {"n_envs": vector.num_envs, **self._changes(saved.changes)}
         self._use(agent_from(saved, self, settings))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import attrs
+from gymnasium.spaces import Box
 
 from rlk.errors import BadFile
 from rlk.files import looking_at
@@ -19,11 +20,15 @@ from rlk.planning.lost_settings import was_callable
 from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint, saved_files
 from rlk.running.named_parameters import named_parameters
-from rlk.spaces import describe
-from rlk_baselines.custom_objects import spaces_apart, with_use
+from rlk_baselines.custom_objects import SPACES, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.held import Held
-from rlk_baselines.environments.spaces import space_of, space_state
+from rlk_baselines.environments.spaces import (
+    as_in_a_file,
+    planned_spaces,
+    space_of,
+    space_state,
+)
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.program_warnings import warn_program
 from rlk_baselines.refusals import ParametersDoNotFit, Refused
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.protocols import Serializer, State
     from rlk_baselines.common.base_class import BaseRLModel
+    from rlk_baselines.common.vec_env import VecEnv
 
 Place = str | os.PathLike[str] | IO[bytes]
 #: The key of the data in a file that only models of this package need.
@@ -296,21 +302,28 @@ def _check(model: BaseRLModel, given: Mapping[str, Any], own: Mapping[str, Any])
         )
 
 
-def refuse_other_actions(model: str, saved: Saved, vector: Any) -> None:
-    """Raise Refused if the environments that `load` was given have actions of another kind.
+def refuse_other_spaces(model: str, saved: Saved, vector: VecEnv) -> None:
+    """Raise Refused if the environments that `load` was given have other spaces than the model.
 
     Args:
         model: the name of the model class.
         saved: the saved model.
         vector: the environments.
     """
-    own, given = saved.awaited().action_space, vector.action_space
-    if type(own) is not type(given):
-        raise Refused(
-            f"{model}.load: the model in {saved.path} chooses actions of {describe(own)}, and the "
-            f"environment takes those of {describe(given)}. Pass an environment like that of its "
-            "training."
-        )
+    own = saved.awaited()
+    for key, space in zip(SPACES, planned_spaces(vector), strict=True):
+        there, here = getattr(own, key), as_in_a_file(space)
+        if there != here:
+            hint = ""
+            if isinstance(there, Box) and isinstance(here, Box) and there.shape == here.shape:
+                hint = (
+                    " If its numbers mean the same, replace the model's space: "
+                    f"custom_objects={{'{key}': env.{key}}}."
+                )
+            raise Refused(
+                f"{model}.load: the {key} of the model in {saved.path} is {there}, and that of the "
+                f"environment is {here}. Pass an environment that has the same spaces.{hint}"
+            )
 
 
 def refuse_lost_functions(model: str, saved: Saved) -> None:

@@ -11,6 +11,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 import numpy as np
 
 from rlk.errors import RlkError
+from rlk.planning.other_environment import check_same_spaces
 from rlk.planning.run_settings import checked_seed, checked_timesteps
 from rlk.records import Array
 from rlk.running import checkpoint
@@ -22,6 +23,7 @@ from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, unwrap_vec_n
 from rlk_baselines.construction import Constructed
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv, as_vec_env
 from rlk_baselines.environments.own_exceptions import own_exceptions
+from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.imitation import pretrain
@@ -232,6 +234,7 @@ class BaseRLModel(Constructed):
                         "between two calls of learn, not while one is running."
                     )
                 else:
+                    check_same_spaces(agent.plan, type(new).__name__, *planned_spaces(new))
                     state = checkpoint.model_state(agent.run)
                     self._use(rebuilt(self, state, {}))
             except BaseException:

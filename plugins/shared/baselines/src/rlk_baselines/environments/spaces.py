@@ -8,6 +8,8 @@ from typing import Any
 from gymnasium import spaces
 
 from rlk.errors import BadFile
+from rlk.spaces import flat_space
+from rlk_old_gym.spaces import as_gymnasium_space
 
 Space = spaces.Space[Any]
 
@@ -38,6 +40,20 @@ def space_of(state: Any) -> Space:
         return _MADE[state["kind"]](state)
     except (KeyError, TypeError, ValueError, AssertionError, AttributeError) as error:
         raise BadFile(f"a saved space is damaged: {type(error).__name__}: {error}.") from None
+
+
+def planned_spaces(vector: Any) -> tuple[Space, Space]:
+    """The spaces of observations and actions that rlk plans with for a vector: plain and flat."""
+    observation, action = vector.observation_space, vector.action_space
+    return flat_space(as_gymnasium_space(observation)), as_gymnasium_space(action)
+
+
+def as_in_a_file(space: Space) -> Space:
+    """A space that is equal to what a file would hold; one that no file can hold, as it is."""
+    try:
+        return space_of(space_state(space))
+    except BadFile:
+        return space
 
 
 _MADE: Mapping[str, Callable[[Any], Space]] = {

@@ -21,7 +21,7 @@ from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
 from rlk_baselines.her.infos import keys_asked
 from rlk_baselines.her.on_rows import DeferredOnRows
 from rlk_baselines.loaded_agent import agent_from
-from rlk_baselines.model_files import Saved
+from rlk_baselines.model_files import Saved, refuse_other_spaces
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused, refused
@@ -219,6 +219,7 @@ class HER(OffPolicyRLModel):
             awaited = saved.awaited()
             spaces = awaited.observation_space, awaited.action_space
             vector = DummyVecEnv([lambda: AwaitedGoals(*spaces)])
+        refuse_other_spaces(type(self).__name__, saved, vector)
         own = saved.about.get("own", {})
         saved.given.update({k: v for k, v in own.items() if k not in saved.changes})
         self._set_initial(saved.given, vector)
