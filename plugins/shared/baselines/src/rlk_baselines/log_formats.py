@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from rlk.files import replacing
 from rlk_baselines.tensorboard import ScalarWriter
 
 #: The largest number of characters of keys and values in tables of text.
@@ -130,17 +132,23 @@ class CSVOutputFormat(KVWriter):
         self._rows: list[list[str]] = []
 
     def writekvs(self, kvs: Mapping[str, Any]) -> None:
-        new = sorted(kvs.keys() - set(self.keys))
-        self.keys.extend(new)
-        row = ["" if kvs.get(key) is None else str(kvs[key]) for key in self.keys]
-        self._rows.append(row)
-        if new:
-            width = len(self.keys)
-            lines = [self.keys, *(one + [""] * (width - len(one)) for one in self._rows)]
+        keys = [*self.keys, *sorted(kvs.keys() - set(self.keys))]
+        row = ["" if kvs.get(key) is None else str(kvs[key]) for key in keys]
+        rows = [*self._rows, row]
+        if len(keys) > len(self.keys):
+            lines = [keys, *(one + [""] * (len(keys) - len(one)) for one in rows)]
+            with replacing(self._path) as file:
+                file.write(_as_csv(lines).encode())
         else:
-            lines = [row]
-        with self._path.open("w" if new else "a", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(lines)
+            with self._path.open("a", encoding="utf-8", newline="") as appended:
+                appended.write(_as_csv([row]))
+        self.keys, self._rows = keys, rows
+
+
+def _as_csv(rows: Iterable[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 class TensorBoardOutputFormat(KVWriter):

@@ -14,7 +14,7 @@ import attrs
 from gymnasium.spaces import Box
 
 from rlk.errors import BadFile
-from rlk.files import looking_at
+from rlk.files import looking_at, replacing
 from rlk.making import from_state
 from rlk.planning.lost_settings import was_callable
 from rlk.registry.kernel import default_kernel
@@ -113,7 +113,8 @@ def _refuse_no_place(place: Any, method: str) -> None:
 
 def _write(place: Place, data: bytes, suffix: str) -> None:
     if isinstance(place, (str, os.PathLike)):
-        _with_suffix(place, suffix).write_bytes(data)
+        with replacing(_with_suffix(place, suffix)) as file:
+            file.write(data)
     else:
         place.write(data)
 

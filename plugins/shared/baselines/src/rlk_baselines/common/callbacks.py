@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rlk.errors import PlanError
+from rlk.files import replacing
 from rlk_baselines.common.callback_interface import (
     BaseCallback,
     EventCallback,
@@ -225,13 +227,14 @@ class EvalCallback(EventCallback):
         self.evaluations_timesteps.append(self.num_timesteps)
         self.evaluations_results.append(rewards)
         self.evaluations_length.append(lengths)
-        np.savez(
-            self.log_path,
-            timesteps=self.evaluations_timesteps,
-            results=self.evaluations_results,
-            ep_lengths=self.evaluations_length,
+        arrays = {
+            "timesteps": self.evaluations_timesteps,
+            "results": self.evaluations_results,
+            "ep_lengths": self.evaluations_length,
             **self._more(),
-        )
+        }
+        with replacing(Path(f"{self.log_path}.npz")) as file:
+            np.savez(file, **arrays)
 
     def _is_best(self) -> bool:
         """Save the model and call `callback_on_new_best`, which may stop the training."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import pickle
 from collections.abc import Iterable
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rlk.errors import PlanError
+from rlk.files import replacing
 from rlk.records import Array
 from rlk.spaces import describe, map_observation
 from rlk_baselines.common.running_mean_std import RunningMeanStd
@@ -236,7 +238,7 @@ class VecNormalize(VecEnvWrapper):
 
     def save(self, save_path: Path) -> None:
         """Write the statistics and settings to a file, as a pickle."""
-        with open(save_path, "wb") as file:
+        with replacing(pathlib.Path(save_path)) as file:
             pickle.dump(self, file)
 
     @staticmethod
@@ -262,7 +264,7 @@ class VecNormalize(VecEnvWrapper):
     def save_running_average(self, path: Path) -> None:
         """Write the statistics into a folder; deprecated, use `save`."""
         for rms, name in ((self.obs_rms, "obs_rms"), (self.ret_rms, "ret_rms")):
-            with open(os.path.join(path, f"{name}.pkl"), "wb") as file:
+            with replacing(pathlib.Path(path, f"{name}.pkl")) as file:
                 pickle.dump(rms, file)
 
     def load_running_average(self, path: Path) -> None:
