@@ -234,6 +234,20 @@ def test_a_callable_must_be_passed_again_to_continue_training(kernel, saved):
     assert "learning_rate" not in spec_of(plan, kernel).given  # to act, no schedule is needed
 
 
+def test_what_was_not_passed_again_is_missing_in_the_next_file_too(kernel, saved):
+    first = saved(learning_rate=abs)
+    second = as_json(again(kernel, first))
+    held = [
+        {one["name"]: one["settings"] for one in plan["components"]} for plan in (first, second)
+    ]
+    assert held[1] == held[0] and held[1]["stand-in"]["learning_rate"] == {"callable": "abs"}
+    assert spec_of(second, kernel).lost == spec_of(first, kernel).lost
+    for key in ("learning_rate", "stand-in.learning_rate"):
+        found = again(kernel, second, changes={key: 0.5})
+        (algorithm,) = (one for one in as_json(found)["components"] if one["slot"] == "algorithm")
+        assert algorithm["settings"]["learning_rate"] == 0.5
+
+
 @attrs.frozen(kw_only=True)
 class NetworkConfig:
     act_fun: str | Callable[[float], float] = "tanh"

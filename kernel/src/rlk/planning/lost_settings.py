@@ -27,6 +27,7 @@ class LostSettings:
 
     kept: dict[str, Any]
     was: dict[str, str]
+    values: dict[str, Any]  #: the lost ones, as the file has them
     #: Those that the network is made with, and every key that each may be given by.
     computing: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
 
@@ -35,8 +36,13 @@ class LostSettings:
         return tuple(
             f"{key} was {was}, and has its default now. Pass it again to train on with it: {key}=…"
             for key, was in self.was.items()
-            if key not in given_now and key not in self.computing
+            if key in self.missing(given_now)
         )
+
+    def missing(self, given_now: Mapping[str, Any]) -> dict[str, Any]:
+        """The lost settings that are not given now, as the file has them."""
+        known = (*given_now, *self.computing)
+        return {key: value for key, value in self.values.items() if key not in known}
 
     def refuse_missing_functions(self, given_now: Mapping[str, Any]) -> None:
         """PlanError unless the functions that the network is made with are given now."""
@@ -49,10 +55,9 @@ class LostSettings:
 
     def refuse_missing(self, given_now: Mapping[str, Any]) -> None:
         """PlanError unless every lost setting is given now, for a run that is resumed."""
-        known = (*given_now, *self.computing)
-        missing = {key: was for key, was in self.was.items() if key not in known}
+        missing = self.missing(given_now)
         if missing:
-            lines = [f"{key} was {was}." for key, was in missing.items()]
+            lines = [f"{key} was {self.was[key]}." for key in missing]
             typed = " ".join(f"--set {key}=…" for key in missing)
             raise PlanError("\n".join([*lines, f"Pass it again: {typed}"]))
 
@@ -83,7 +88,12 @@ def lost_settings(
     }
     # A setting of the algorithm is given by its name alone: `learning_rate`, not `dqn.…`.
     own = next((one.prefix for one in components if one.slot == "algorithm"), "")
-    return LostSettings(kept, {key.removeprefix(own): text for key, text in was.items()}, computing)
+    return LostSettings(
+        kept,
+        {key.removeprefix(own): text for key, text in was.items()},
+        {key.removeprefix(own): given[key] for key in was},
+        computing,
+    )
 
 
 def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:

@@ -53,6 +53,9 @@ class Plan(RunSettings):
     left_out: tuple[str, ...] = ()  #: names of components that the user left out
     sources: Mapping[str, str] = attrs.field(factory=dict)  #: who gave each of the run's settings
     notes: tuple[str, ...] = ()  #: what the user should be told
+    #: Settings that the file it is from could not restore, as in `RunSpec.lost_values`: a file that
+    #: is written now has them again.
+    lost: Mapping[str, Any] = attrs.field(factory=dict)
     kernel: Kernel = attrs.field(eq=False)  #: where its components came from
 
     def __repr__(self) -> str:

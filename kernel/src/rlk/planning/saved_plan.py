@@ -21,13 +21,14 @@ from rlk.planning.restored_components import (
     restore_algorithm,
 )
 from rlk.planning.restored_environment import restore_environment
-from rlk.planning.saved_records import SavedComponent, SavedPlan
+from rlk.planning.saved_records import SavedComponent, SavedPlan, prefix_of
 from rlk.planning.select import JOINED
-from rlk.planning.spec import RunSpec, make_spec, plugin_key
+from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
 from rlk.registry.kinds import STACKED
 from rlk.structure import structured
 
 if TYPE_CHECKING:
+    from rlk.planning.choice import Choice
     from rlk.registry.kernel import Kernel
     from rlk.registry.registries import Registries
 
@@ -62,12 +63,23 @@ def as_json(plan: Plan) -> dict[str, Any]:
                 "dist": choice.dist,
                 "version": choice.version,
                 "chosen_by": choice.by,
-                "settings": settings.unstructure(choice.config),
+                "settings": settings.unstructure(choice.config) | _lost_of(plan, slot, choice),
                 "set_by": dict(choice.sources),
                 "slot": slot,
             }
             for slot, choice in plan.choices()
         ],
+    }
+
+
+def _lost_of(plan: Plan, slot: str, choice: Choice) -> dict[str, Any]:
+    """The settings of a component that were lost when the plan was loaded, and not given since."""
+    prefix = "" if slot == "algorithm" else prefix_of(slot, choice.name)
+    names = settings.names(choice.component.config)
+    return {
+        key: plan.lost[prefix + key]
+        for key in names
+        if prefix + key in plan.lost and choice.sources.get(key) != CALLER
     }
 
 
@@ -127,10 +139,14 @@ def spec_of(
             *in_saved_order(present.components, plugins, registries),
         ],
     }
-    before = make_spec(algo, given, origin=SAVED)
+    before = attrs.evolve(
+        make_spec(algo, given, origin=SAVED),
+        notes=present.notes,
+        lost=lost.sentences(now.given),
+        lost_values=lost.missing(now.given),
+    )
     origins = {**before.origins, **_origins(present.components)}
-    sentences = lost.sentences(now.given)
-    return now.over(attrs.evolve(before, origins=origins, notes=present.notes, lost=sentences))
+    return now.over(attrs.evolve(before, origins=origins))
 
 
 def _lost(

@@ -99,7 +99,12 @@ class SavedComponent:
     @property
     def prefix(self) -> str:
         """The prefix of the keys of its settings; no key of the run itself has one."""
-        return f"{self.slot if is_group_slot(self.slot) else self.name}."
+        return prefix_of(self.slot, self.name)
+
+
+def prefix_of(slot: str, name: str) -> str:
+    """The prefix of the keys of a component's settings."""
+    return f"{slot if is_group_slot(slot) else name}."
 
 
 @attrs.frozen(kw_only=True)

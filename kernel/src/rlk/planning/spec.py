@@ -40,6 +40,8 @@ class RunSpec:
     origins: Mapping[str, str] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()  #: notes for the user on how it was made
     lost: tuple[str, ...] = ()  #: likewise, on settings for training that a file could not hold
+    #: Those settings as that file has them, by key; the algorithm's by their names alone.
+    lost_values: Mapping[str, Any] = attrs.field(factory=dict)
 
     def over(self, lower: RunSpec) -> RunSpec:
         """This spec, completed from a lower one; plugins and notes are joined."""
@@ -51,6 +53,7 @@ class RunSpec:
             {**origins, **self.origins},
             (*lower.notes, *self.notes),
             (*lower.lost, *self.lost),
+            {**lower.lost_values, **self.lost_values},
         )
 
     def settings(self) -> Iterator[tuple[str, Setting]]:

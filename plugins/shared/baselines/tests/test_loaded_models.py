@@ -135,6 +135,7 @@ def test_a_schedule_that_no_file_holds_is_the_default_until_it_is_passed_again(
 ) -> None:
     path, lost = tmp_path / "model", "learning_rate was the callable"
     PPO2("MlpPolicy", "CartPole-v1", n_steps=16, learning_rate=lambda f: f * 1e-3).save(path)
+    PPO2.load(path).save(path)  # without a word on the schedule
     model = PPO2.load(path, env="CartPole-v1")
     assert model.learning_rate == model.defaults()["learning_rate"]
     model.set_env(make_vec_env("CartPole-v1", 2))
@@ -147,6 +148,8 @@ def test_a_schedule_that_no_file_holds_is_the_default_until_it_is_passed_again(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert model.learn(32).agent.plan.algorithm.config.learning_rate == 1e-4
+        model.save(tmp_path / "set")
+        assert PPO2.load(tmp_path / "set", env="CartPole-v1").learn(16).learning_rate == 1e-4
     model = sb3.PPO("MlpPolicy", "CartPole-v1", n_steps=16, batch_size=16, clip_range=lambda f: f)
     model.save(path)
     model = sb3.PPO.load(path, env="CartPole-v1")
@@ -154,6 +157,20 @@ def test_a_schedule_that_no_file_holds_is_the_default_until_it_is_passed_again(
     with pytest.warns(UserWarning, match="clip_range was the callable"):
         model.learn(16)
     assert model.clip_range == 0.2
+
+
+def test_a_setting_that_a_callback_has_set_is_saved(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    PPO2("MlpPolicy", "CartPole-v1", n_steps=16, learning_rate=lambda f: f * 1e-3).save(path)
+    model = PPO2.load(path, env="CartPole-v1")
+
+    def slower(variables: dict[str, Any], _: Any) -> None:
+        variables["self"].learning_rate = 1e-5
+
+    with pytest.warns(UserWarning, match="learning_rate was the callable"):
+        model.learn(16, callback=slower)
+    model.save(path)
+    assert PPO2.load(path).learning_rate == 1e-5
 
 
 class Halved(gym.RewardWrapper):

@@ -92,6 +92,7 @@ def test_a_model_acts_without_it_and_warns_where_it_learns_without_it(tmp_path) 
     observation = np.zeros(3, np.float32)
     loaded = TD3.load(tmp_path / "model")
     assert loaded.predict(observation)[0] == model.predict(observation)[0]
+    loaded.save(tmp_path / "model")  # without the noise
     loaded = TD3.load(tmp_path / "model", env="Pendulum-v1")
     with pytest.warns(UserWarning, match="action_noise of a program's own class"):
         loaded.learn(10)

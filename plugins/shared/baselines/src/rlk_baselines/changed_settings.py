@@ -103,7 +103,8 @@ def set_while_learning(model: str, agent: Agent, name: str, settings: Mapping[st
     for key in settings.keys() & numbers.keys():
         run.reschedule(numbers[key], scaled(getattr(config, key), curve))
     run.algorithm.config = config  # type: ignore[attr-defined]
-    run.plan = attrs.evolve(run.plan, algorithm=attrs.evolve(choice, config=config))
+    lost = {key: value for key, value in run.plan.lost.items() if key not in settings}
+    run.plan = attrs.evolve(run.plan, algorithm=attrs.evolve(choice, config=config), lost=lost)
     agent.plan = run.plan
 
 

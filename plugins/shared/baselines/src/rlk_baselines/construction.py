@@ -19,7 +19,7 @@ from rlk_baselines.environments.held import Held, held
 from rlk_baselines.environments.training_vector import training_vector
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Watcher
-from rlk_baselines.loaded_agent import OWN_NOISE, agent_from
+from rlk_baselines.loaded_agent import LOST_NOISE, OWN_NOISE, agent_from
 from rlk_baselines.policies.chosen import held_kwargs, policy_settings, without_partial
 from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.without_effect import switched_by, with_effect
@@ -168,7 +168,8 @@ class Constructed(metaclass=Documented):
         """The data that a file holds in addition to rlk's checkpoint, as JSON values and arrays."""
         model: Any = self
         found = model_files.about(model, held(self._env, self._held))
-        return {**found, OWN_NOISE: True} if self._has_own_noise() else found
+        had_noise = self._has_own_noise() or LOST_NOISE in self.agent.spec.lost
+        return {**found, OWN_NOISE: True} if had_noise else found
 
     @classmethod
     def of_file(cls: type[Model], about: Mapping[str, Any]) -> Model:
