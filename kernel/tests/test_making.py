@@ -45,6 +45,19 @@ def test_settings_may_be_others_when_a_model_is_loaded(make, tmp_path, rlk_stand
         assert loaded.plan.algorithm.config.batch_size == 4
 
 
+@pytest.mark.parametrize("learn", ["learn", "learn_until"])
+def test_the_warning_about_a_lost_schedule_is_at_the_line_of_the_program(
+    make, tmp_path, rlk_stand_in_kernel, learn
+):
+    path = make(learning_rate=lambda remaining: remaining).save(tmp_path / "model")
+    with (
+        rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel) as loaded,
+        pytest.warns(UserWarning, match="learning_rate was the callable") as said,
+    ):
+        getattr(loaded, learn)(8)
+    assert {one.filename for one in said} == {__file__}
+
+
 def test_code_is_not_run_because_a_file_names_it(make, tmp_path, rlk_stand_in_kernel):
     environments = rlk_stand_in_kernel.registries.environments
     environments.unregister("stand-in-environments")

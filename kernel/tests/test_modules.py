@@ -77,6 +77,7 @@ def test_the_top_level_holds_what_plugins_import():
         "hookspecs",
         "making",
         "optimise",
+        "program_warnings",
         "protocols",
         "records",
         "settings",

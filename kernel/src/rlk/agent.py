@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
@@ -12,6 +11,7 @@ from rlk.planning.environment import choose_environment
 from rlk.planning.resolve import resolve
 from rlk.planning.run_settings import checked_seed, checked_timesteps
 from rlk.planning.spec import RunSpec, make_spec
+from rlk.program_warnings import warn_program
 from rlk.protocols import State
 from rlk.records import Array
 from rlk.running import checkpoint, saved_files
@@ -100,7 +100,7 @@ class Agent:
         """
         timesteps = checked_timesteps(timesteps, "learn_until")
         for sentence in self.spec.lost:
-            warnings.warn(sentence, stacklevel=3)
+            warn_program(sentence)
         self._passed_env.check()
         with self.run.streams.globally_in_turn("modules"):
             reason = train(self.run, timesteps)

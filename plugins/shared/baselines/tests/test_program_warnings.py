@@ -26,6 +26,12 @@ def learnt_without_replay() -> Any:
     return model.learn(8)
 
 
+def learnt_without_schedule(folder: Path) -> Any:
+    model = rlk_baselines.A2C("MlpPolicy", "CartPole-v1", learning_rate=lambda rest: rest)
+    model.save(folder / "model")
+    return rlk_baselines.A2C.load(folder / "model", env="CartPole-v1").learn(8)
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -37,6 +43,7 @@ def learnt_without_replay() -> Any:
         ),
         lambda _: gym.make("Pendulum-v0"),
         lambda _: learnt_without_replay(),
+        learnt_without_schedule,
         lambda _: rlk_baselines.DDPG("MlpPolicy", "Pendulum-v1", memory_limit=500),
     ],
 )

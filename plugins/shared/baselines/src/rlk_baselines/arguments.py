@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import attrs
 
 from rlk.errors import either, nearest
+from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
-from rlk_baselines.program_warnings import warn_program
 from rlk_baselines.refusals import Refused
 
 #: Parameters of every model that are not hyperparameters, with their defaults.

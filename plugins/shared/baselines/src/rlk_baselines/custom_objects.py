@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rlk_baselines.program_warnings import warn_program
+from rlk.program_warnings import warn_program
 from rlk_old_gym.spaces import as_gymnasium_space
 
 #: Names that are in every file, but are not constructor arguments.

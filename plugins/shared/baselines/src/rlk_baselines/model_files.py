@@ -17,6 +17,7 @@ from rlk.errors import BadFile
 from rlk.files import looking_at, replacing
 from rlk.making import from_state
 from rlk.planning.lost_settings import was_callable
+from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint, saved_files
 from rlk.running.named_parameters import named_parameters
@@ -30,7 +31,6 @@ from rlk_baselines.environments.spaces import (
     space_state,
 )
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
-from rlk_baselines.program_warnings import warn_program
 from rlk_baselines.refusals import ParametersDoNotFit, Refused
 from rlk_baselines.sb3.saved import files as sb3_files
 from rlk_baselines.sb3.saved import loading as sb3_loading

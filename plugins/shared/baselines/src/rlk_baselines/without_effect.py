@@ -11,8 +11,8 @@ from typing import Any
 
 import attrs
 
+from rlk.program_warnings import warn_program
 from rlk_baselines.arguments import is_other
-from rlk_baselines.program_warnings import warn_program
 
 
 @attrs.frozen

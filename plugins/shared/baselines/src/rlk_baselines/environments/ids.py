@@ -11,8 +11,8 @@ from gymnasium.envs.registration import load_env_creator, parse_env_id
 
 from rlk.errors import PlanError
 from rlk.planning.environment import choose_environment
+from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
-from rlk_baselines.program_warnings import warn_program
 
 _VERSION = re.compile(r"-v\d+$")
 

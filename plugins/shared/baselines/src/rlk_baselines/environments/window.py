@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from rlk.program_warnings import warn_program
 from rlk.records import Array
-from rlk_baselines.program_warnings import warn_program
 from rlk_evaluate.window import display_problem
 
 _opened: dict[str, Any] = {}

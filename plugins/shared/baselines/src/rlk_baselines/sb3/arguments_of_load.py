@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlk_baselines.program_warnings import warn_program
+from rlk.program_warnings import warn_program
 
 
 def with_room(given: dict[str, Any], batch_size: int, n_envs: int) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 import rlk_baselines
+from rlk.program_warnings import warn_program
 from rlk.records import Array
 from rlk_baselines.arguments import OF_ALL
 from rlk_baselines.custom_objects import SPACES
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
-from rlk_baselines.program_warnings import warn_program
 from rlk_baselines.refusals import Refused
 from rlk_baselines.tensorflow import files, names
 

@@ -16,9 +16,9 @@ from typing import Any
 import cloudpickle
 
 from rlk.errors import PlanError, RlkError
+from rlk.program_warnings import warn_program
 from rlk.records import Array
 from rlk_baselines.environments.window import show
-from rlk_baselines.program_warnings import warn_program
 from rlk_films import tiled
 
 Indices = int | Iterable[int] | None

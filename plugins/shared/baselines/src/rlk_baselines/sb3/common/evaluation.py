@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from rlk.program_warnings import warn_program
 from rlk_baselines.environments.as_vec_env import as_vec_env
-from rlk_baselines.program_warnings import warn_program
 from rlk_baselines.refusals import refuse_below_one
 from rlk_baselines.sb3.common.vec_env import VecMonitor, is_vecenv_wrapped
 from rlk_baselines.sb3.common.vec_env.vec_monitor import has_monitors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from rlk_baselines.program_warnings import warn_program
+from rlk.program_warnings import warn_program
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.on_policy_algorithm import OnPolicyAlgorithm
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import attrs
 
+from rlk.program_warnings import warn_program
 from rlk.records import Array
-from rlk_baselines.program_warnings import warn_program
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.extractors import CLASS, has_extractor
 from rlk_baselines.tensorflow.files import SavedThere

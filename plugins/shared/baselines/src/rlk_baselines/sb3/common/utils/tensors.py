@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from rlk import spaces
-from rlk_baselines.program_warnings import warn_program
+from rlk.program_warnings import warn_program
 from rlk_networks import as_tensor
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import warnings
 
-#: The packages whose code is not the program's, in addition to rlk's plugins: contextlib enters and
+#: The packages whose code is not the program's, besides those named `rlk_…`: contextlib enters and
 #: leaves `with`, and a decorator of numpy is around the training loop.
 _OWN = ("rlk", "contextlib", "numpy")
 
 
 def warn_program(message: str | Warning, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line of the program that called this package, however many calls ago that was.
+    """Warn at the line of the program that called rlk or a plugin, however many calls ago that was.
 
     Args:
         message: the text, or a warning.
