@@ -50,6 +50,18 @@ def test_policies_are_classes_names_and_registered_names(tmp_path: Path) -> None
     assert small_ppo(policy=MlpPolicy).agent.plan.policy.name == "mlp"
 
 
+@pytest.mark.parametrize("env", ["CartPole-v1", "FrozenLake-v1", "Blackjack-v1"])
+def test_a_cnn_for_observations_that_are_no_images_is_refused_by_the_name_of_its_policy(
+    env: str,
+) -> None:
+    class Forgets(FeedForwardPolicy):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs, net_arch=[8])
+
+    with pytest.raises(ValueError, match=r"'Forgets'.* takes images, .*feature_extraction='mlp'"):
+        PPO2(Forgets, env)
+
+
 def test_a_policy_may_be_a_partial_of_its_class(tmp_path: Path) -> None:
     policy = partial(DQNPolicy, layers=[4], dueling=True)
     model = DQN(policy, "CartPole-v1", policy_kwargs={"dueling": False})

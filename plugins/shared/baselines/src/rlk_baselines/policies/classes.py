@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 import attrs
 from torch import nn
 
+from rlk.errors import PlanError
+from rlk.spaces import describe, kinds
 from rlk_baselines.policies.extractors import nature_cnn
 from rlk_custom_policies.feed_forward import FeedForwardConfig
 from rlk_custom_policies.keywords import with_keywords
@@ -132,8 +134,19 @@ class FeedForwardPolicy(_Configured):
         chosen = _chosen(
             self, {**named, "cnn_extractor": cnn_extractor, **kwargs}, feature_extraction
         )
+        # An extractor of the program's own may take what it likes.
+        self._is_nature_cnn = feature_extraction == "cnn" and chosen.cnn_extractor is None
         self._architecture = chosen.architecture()
         self.shares_encoder = self._architecture.shares_encoder
+
+    def encoder(self, observation_space: Any) -> nn.Module:
+        if self._is_nature_cnn and "Image" not in kinds(observation_space):
+            raise PlanError(
+                f"policy {type(self).__name__!r}: feature_extraction='cnn', the default, takes "
+                f"images, but observations are {describe(observation_space)}. Pass "
+                "feature_extraction='mlp'."
+            )
+        return super().encoder(observation_space)
 
 
 class LstmPolicy(_Configured):
