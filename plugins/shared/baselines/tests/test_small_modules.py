@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from rlk_baselines import common, gail, logger
 from rlk_baselines.common.cg import conjugate_gradient
@@ -34,6 +36,15 @@ def test_common_has_the_names_that_it_has_in_stable_baselines() -> None:
     assert set(common.__all__) == set(names.split())
     assert common.Dataset is Dataset and common.fmt_row is fmt_row
     assert all(getattr(common, name).__name__ == name for name in common.__all__)
+
+
+def test_without_a_seed_the_global_generators_are_seeded_from_the_system() -> None:
+    def drawn(seed: int | None) -> tuple[float, ...]:
+        common.set_global_seeds(seed)
+        return random.random(), np.random.random(), torch.rand(1).item()
+
+    assert drawn(0) == drawn(0)
+    assert all(a != b for a, b in zip(drawn(None), drawn(None), strict=True))
 
 
 def test_a_dataset_gives_batches_of_rows_that_belong_together() -> None:

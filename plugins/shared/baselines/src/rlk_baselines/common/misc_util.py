@@ -13,14 +13,20 @@ import numpy as np
 from rlk_mpi.world import RANK
 
 
-def set_global_seeds(seed: int) -> None:
+def set_global_seeds(seed: int | None) -> None:
     """Seed the global generators of Python, numpy and torch.
 
     rlk draws from none of them; environments and custom functions may.
+
+    Args:
+        seed: None seeds each from the system.
     """
     import torch
 
-    torch.manual_seed(seed)
+    if seed is None:
+        torch.seed()
+    else:
+        torch.manual_seed(seed)
     np.random.seed(seed)
     random.seed(seed)
 
