@@ -84,3 +84,22 @@ def test_the_transitions_of_her_have_the_goals_of_the_environment() -> None:
     found = model.replay_buffer.storage
     assert len(found) == 20
     assert all((step[0]["desired_goal"] == 1).all() for step in found), "all bits, for each step"
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.9])
+def test_a_transition_is_done_where_its_episode_terminated_whatever_gamma_is(gamma: float) -> None:
+    model = DQN("MlpPolicy", "CartPole-v1", gamma=gamma)
+    ends = [0.0, 1.0, 0.0]
+    model.replay_buffer.extend(np.zeros((3, 4)), [0, 1, 1], [0, 1, 2], np.ones((3, 4)), ends)
+    assert [step[4] for step in model.replay_buffer.storage] == ends
+    _, _, reward, _, done = model.replay_buffer.sample(50)
+    assert np.array_equal(done, reward == 1) and set(reward) == {0, 1, 2}
+
+
+def test_a_replay_of_a_model_is_sampled_with_its_own_beta() -> None:
+    model = DQN("MlpPolicy", "CartPole-v1", prioritized_replay=True)
+    model.replay_buffer_add(np.zeros(4), 0, 1.0, np.ones(4), False, {})
+    for call in ({"beta": 0.4}, {"env": 0.4}):
+        with pytest.raises(ValueError, match=r"DQN\.replay_buffer\.sample takes no beta"):
+            model.replay_buffer.sample(1, **call)
+    assert model.agent.run.storage.sample(1).weight.tolist() == [1.0]

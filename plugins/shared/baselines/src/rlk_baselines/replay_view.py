@@ -12,6 +12,7 @@ from rlk.records import Array, Batch
 from rlk.spaces import map_observation
 from rlk_baselines.common.buffers import Transition
 from rlk_baselines.normalized_replay import KeepsOriginals
+from rlk_baselines.refusals import Refused
 
 if TYPE_CHECKING:
     from rlk_baselines.models import OffPolicyRLModel
@@ -76,17 +77,27 @@ class ReplayView:
         for data in zip(obs_t, action, reward, obs_tp1, done, strict=True):
             self.add(*data)
 
-    def sample(self, batch_size: int, env: Any = None) -> tuple[Any, ...]:
+    def sample(self, batch_size: int, env: Any = None, *, beta: Any = None) -> tuple[Any, ...]:
         """Sample transitions in the same way as for training, as arrays.
 
         Args:
             batch_size: B.
             env: a `VecNormalize` that normalises observations and rewards, or None.
+            beta: refused: it is an argument of Stable Baselines' `PrioritizedReplayBuffer`.
 
         Returns:
             Observations [B, …], actions [B, …] (those of a Box from -1 to 1), rewards [B], next
             observations, and dones [B], 0 or 1.
+
+        Raises:
+            Refused: if `beta` is passed, or in the place of `env`, as there.
         """
+        if beta is not None or isinstance(env, (int, float)):
+            raise Refused(
+                f"{type(self._model).__name__}.replay_buffer.sample takes no beta: the replay "
+                "samples as for training, with the model's own beta. Leave it out; "
+                "model.agent.run.storage.sample(n) gives a batch with weight and index."
+            )
         obs_t, action, reward, obs_tp1, done = self._arrays(self._storage.sample(batch_size))
         if env is not None:
             obs_t, obs_tp1 = env.normalize_obs(obs_t), env.normalize_obs(obs_tp1)
@@ -101,8 +112,16 @@ class ReplayView:
         action, space = _array(batch.action), self._model.action_space
         if isinstance(space, spaces.Discrete):
             action = action + int(space.start)
-        done = (_array(batch.discount) == 0).astype(np.float64)
+        done = self._terminated(batch).astype(np.float64)
         return obs_t, action, _array(batch.reward), obs_tp1, done
+
+    def _terminated(self, batch: Batch) -> Array:
+        """bool [B]: the discount is 0 where an episode terminated, and with gamma=0 everywhere."""
+        if self._storage.schema.gamma > 0:
+            ends: Array = _array(batch.discount) == 0
+        else:
+            ends = self._storage.window(batch.index, 1).terminated[0]
+        return ends
 
 
 def _array(values: Any) -> Array:

@@ -67,7 +67,7 @@ class ModelsReplay(ReplayView):
         for data in zip(*args, strict=True):
             self.add(*data)
 
-    def sample(self, batch_size: int, env: Any = None) -> Any:
+    def sample(self, batch_size: int, env: Any = None) -> Any:  # type: ignore[override]
         """As in `ReplayView`, as tensors: rewards and dones [B, 1], actions [B, D].
 
         Args:
