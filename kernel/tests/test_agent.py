@@ -68,6 +68,11 @@ def test_actions_are_those_of_the_environments_space(make):
     assert set(actions.tolist()) == {1, 2, 3}
 
 
+def test_a_mask_of_another_length_is_refused(make):
+    with pytest.raises(ValueError, match=r"one value for each observation: 4 .*, got 1"):
+        make().predict(np.zeros((4, 3), np.float32), mask=[True])
+
+
 def test_state_and_mask_reach_the_actor(make):
     agent = make()
     seen = []

@@ -79,9 +79,9 @@ class Acting:
     ) -> ActorInput:
         batch, was_batched = spaces.batched(self.run.plan.observation_space, observation)
         size = len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
-        start = np.full(size, state is None) if mask is None else np.asarray(mask, dtype=bool)
+        start = episode_starts(size, state, mask)
         carry = actor.start(size) if state is None else state
-        return ActorInput(batch, carry, start.reshape(size), was_batched)
+        return ActorInput(batch, carry, start, was_batched)
 
     def _actions(self, actions: Any, size: int) -> Array:
         """Actions [B, *shape] of the environment, for so many observations.
@@ -105,3 +105,19 @@ class Acting:
             if not (np.array_equal(given, one) and space.contains(one)):
                 raise ValueError(f"{given} is not an action of {space}")
         return whole
+
+
+def episode_starts(size: int, state: Any, mask: Any) -> Array:
+    """Where an episode begins, bool [B], from the arguments of `Agent.predict`.
+
+    Raises:
+        ValueError: if `mask` has more or fewer values than there are observations.
+    """
+    if mask is None:
+        return np.full(size, state is None)
+    start = np.asarray(mask, dtype=bool)
+    if start.size != size:
+        raise ValueError(
+            f"mask has one value for each observation: {size} in this call, got {start.size}"
+        )
+    return start.reshape(size)

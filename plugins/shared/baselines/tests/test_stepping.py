@@ -78,6 +78,8 @@ def test_a_recurrent_policy_continues_from_the_state_that_it_gave() -> None:
     np.testing.assert_array_equal(model.value(OBSERVATION, state, [False, True]), again)
     with pytest.raises(ValueError, match=r"with n_envs=2 the state is \[2, 512\], got \[3, 512\]"):
         model.step(OBSERVATION, np.zeros((3, 512)))
+    with pytest.raises(ValueError, match=r"mask has one value for each observation: 2 .*, got 1"):
+        model.step(OBSERVATION, state, [True])
 
 
 def test_a_step_of_dqn_has_its_q_values() -> None:

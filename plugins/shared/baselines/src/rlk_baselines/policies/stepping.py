@@ -16,6 +16,7 @@ from torch import Tensor
 
 from rlk import spaces
 from rlk.records import Array
+from rlk.running.acting import episode_starts
 from rlk_action_scaling import scaled
 from rlk_baselines.common.distributions import (
     ProbabilityDistributionType,
@@ -123,9 +124,9 @@ class SteppedPolicy:
         if not self.recurrent:
             return run.policy.encode(as_tensor(batch, run.device)), None
         size = len(next(iter(batch.values())) if isinstance(batch, dict) else batch)
-        start = np.full(size, state is None) if mask is None else np.asarray(mask, bool)
+        start = episode_starts(size, state, mask)
         before = self._before(size) if state is None else checked_state(run.policy, state, size)
-        features, after = stepped(run.policy, batch, before, start.reshape(size), run.device)
+        features, after = stepped(run.policy, batch, before, start, run.device)
         return features, after.cpu().numpy()
 
     def _head(self, name: str, features: Tensor) -> Any:
