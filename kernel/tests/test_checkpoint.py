@@ -11,6 +11,7 @@ import rlk
 from rlk import hookimpl
 from rlk.errors import BadFile, BrokenPlugin, RlkError
 from rlk.running import checkpoint
+from rlk.running.untrained import take_up_untrained
 from rlk_testing.contract import plain, same
 from rlk_testing.environments import BY_ACTION_SPACE
 
@@ -227,5 +228,19 @@ def test_schedules_are_where_they_were(make):
 
 def test_a_model_of_other_spaces_is_not_loaded(make, tmp_path, rlk_stand_in_kernel):
     path = make().save(tmp_path / "model")
-    with pytest.raises(RlkError, match=r"observation space|shape"):
+    with pytest.raises(RlkError, match="whose observation_space is"):
         rlk.load(path, env=BY_ACTION_SPACE["Box"], kernel=rlk_stand_in_kernel)
+
+
+@pytest.mark.parametrize(
+    ("saved", "said"),
+    [
+        ({}, r"only this run's policy has \['mean'\]\."),
+        ({"mean": 0, "std": 1}, "only the file has"),
+    ],
+)
+def test_buffers_that_only_the_file_or_only_the_policy_has_are_named(saved, said):
+    policy = torch.nn.Module()
+    policy.register_buffer("mean", torch.zeros(2))
+    with pytest.raises(BadFile, match=rf"{said}.* cannot change when a model is loaded"):
+        take_up_untrained(policy, saved)

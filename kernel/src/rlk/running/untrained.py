@@ -26,8 +26,13 @@ def restore_untrained(policy: Any, saved: State) -> None:
     """
     own = untrained(policy)
     if saved.keys() != own.keys():
-        differ = sorted(saved.keys() ^ own.keys())[:SHOWN]
-        raise BadFile(f"the saved buffers and frozen parameters do not fit: {differ}.")
+        found = {"the file": saved.keys() - own, "this run's policy": own.keys() - saved}
+        only = [f"only {who} has {sorted(names)[:SHOWN]}" for who, names in found.items() if names]
+        raise BadFile(
+            f"the saved buffers and frozen parameters do not fit: {', and '.join(only)}. A setting "
+            "or a plugin that adds them, such as statistics of observations, cannot change when a "
+            "model is loaded."
+        )
     check_state(saved, own, "the saved state of the policy: buffers")
     for name, value in saved.items():
         own[name].detach().copy_(value)

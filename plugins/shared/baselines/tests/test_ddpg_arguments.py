@@ -170,3 +170,12 @@ def test_a_loaded_model_has_its_noise_as_an_object(noise: Any, tmp_path: Any) ->
     found.reset()
     assert type(found) is type(noise)
     assert found.as_setting() == noise.as_setting()
+
+
+def test_statistics_of_observations_cannot_come_or_go_when_a_model_is_loaded(tmp_path) -> None:
+    for normalizes in (True, False):
+        model = DDPG("MlpPolicy", "Pendulum-v1", normalize_observations=normalizes)
+        model.save(tmp_path / "model")
+        with pytest.raises(ValueError, match=f"made with normalize_observations={normalizes}"):
+            DDPG.load(tmp_path / "model", normalize_observations=not normalizes)
+        DDPG.load(tmp_path / "model", normalize_observations=normalizes)

@@ -53,6 +53,8 @@ _HELD = (
     *("verbose", "n_cpu_tf_sess", "stats_window_size"),
     *("use_rms_prop", "use_sde", "sde_sample_freq", "n_steps"),
 )
+#: Constructor arguments, besides `policy_kwargs`, that decide which parts the networks have.
+_FIXED = {"normalize_observations"}
 #: The modules that read files of Stable Baselines and of Stable-Baselines3.
 _FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_loading))
 
@@ -282,13 +284,19 @@ def _held(about: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(model: BaseRLModel, given: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-    """Raise Refused for arguments of `load` that do not exist, or other `policy_kwargs`."""
+    """Raise Refused for arguments of `load` that do not exist, or that fit other networks."""
     unknown = sorted(given.keys() - own.keys())
     if unknown:
         raise Refused(
             f"{type(model).__name__} has no {', '.join(unknown)} to replace. custom_objects and "
             f"keywords of load are arguments of its constructor: {', '.join(own)}."
         )
+    for name in _FIXED & given.keys():
+        if given[name] != own[name]:
+            raise Refused(
+                f"{type(model).__name__}.load: {name} cannot change, because the saved networks "
+                f"were made with {name}={own[name]!r}. Leave it out, or make a new model."
+            )
     if "policy_kwargs" not in given:
         return
     kwargs, saved = dict(given["policy_kwargs"] or {}), own["policy_kwargs"]
