@@ -76,6 +76,33 @@ def test_what_a_file_holds_is_replaced_by_what_load_is_given(tmp_path: Path) -> 
     assert (config.learning_rate, config.cliprange, config.gamma) == (2e-3, 0.1, 0.5)
 
 
+def test_a_pickle_is_found_by_its_name_without_the_suffix(tmp_path: Path) -> None:
+    small_ppo(gamma=0.5).save(tmp_path / "model", cloudpickle=True)
+    with pytest.warns(DeprecationWarning):
+        assert PPO2.load(tmp_path / "model").gamma == 0.5
+    small_ppo(gamma=0.7).save(tmp_path / "model")
+    assert PPO2.load(tmp_path / "model").gamma == 0.7
+    with pytest.warns(DeprecationWarning):
+        assert PPO2.load(tmp_path / "model", cloudpickle=True).gamma == 0.5
+    with pytest.raises(
+        ValueError, match=r"nowhere could not be found, nor .*nowhere\.zip or .*pkl"
+    ):
+        PPO2.load(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_damaged_pickle_is_named(trusted: bool, tmp_path: Path) -> None:
+    small_ppo().save(tmp_path / "model", cloudpickle=True)
+    whole = (tmp_path / "model.pkl").read_bytes()
+    for data in (whole[:500], b""):
+        (tmp_path / "cut.pkl").write_bytes(data)
+        told = pytest.raises(
+            BadFile, match=r"cut\.pkl (is not|cannot be read as) a pickle: .*Error"
+        )
+        with pytest.warns(DeprecationWarning), told:
+            PPO2.load(tmp_path / "cut.pkl", cloudpickle=trusted)
+
+
 def stepped(observations: Any, actions: Any) -> gym.Env:
     class Sampled(gym.Env):
         observation_space, action_space = observations, actions

@@ -159,8 +159,12 @@ class Saved:
 
 
 @contextlib.contextmanager
-def file_at(place: Place) -> Iterator[Path]:
-    """The path of a file, which may be passed without `.zip`, or of a copy of an open file.
+def file_at(place: Place, suffixes: tuple[str, ...] = (".zip", ".pkl")) -> Iterator[Path]:
+    """The path of a file, or of a copy of an open one.
+
+    Args:
+        place: the path, or the open file.
+        suffixes: those that the path may lack; if files of both exist, the first is meant.
 
     Raises:
         Refused: if the file does not exist, or an open one has nothing left to read.
@@ -176,11 +180,11 @@ def file_at(place: Place) -> Iterator[Path]:
             yield copy
         return
     path = Path(place)
-    with_suffix = path.with_name(f"{path.name}.zip")
+    others = [path.with_name(path.name + suffix) for suffix in suffixes]
     with looking_at(path, f"cannot read {path}", Refused):
-        found = next((one for one in (path, with_suffix) if one.is_file()), None)
+        found = next((one for one in (path, *others) if one.is_file()), None)
     if found is None:
-        raise Refused(f"the file {path} could not be found, nor {with_suffix}.")
+        raise Refused(f"the file {path} could not be found, nor {others[0]} or {others[1].name}.")
     yield found
 
 
@@ -244,7 +248,7 @@ def load(
     """As `BaseRLModel.load`."""
     runs_code = bool(changes.pop("cloudpickle", False))
     spaces, objects = spaces_apart(custom_objects)
-    with file_at(place) as path:
+    with file_at(place, (".pkl", ".zip") if runs_code else (".zip", ".pkl")) as path:
         for files, loading in _FROM_THERE:
             if files.is_from_there(path):
                 objects = with_use(cls.__name__, objects, ("policy", *cls.names))

@@ -16,6 +16,7 @@ import torch
 
 from rlk.errors import BadFile
 from rlk.protocols import State
+from rlk.running.checkpoint import bad_if_it_fails
 from rlk_baselines.common.vec_env.restricted_pickle import RefusedPickle, restricted_load
 
 #: The key that marks an array as a tensor.
@@ -38,7 +39,7 @@ def state_in_pickle(path: Path, *, runs_code: bool) -> State:
         BadFile: if the file is not a saved model, or has code that may not run.
     """
     if runs_code:
-        with path.open("rb") as file:
+        with bad_if_it_fails(f"{path} cannot be read as a pickle"), path.open("rb") as file:
             found = pickle.load(file)
     else:
         try:

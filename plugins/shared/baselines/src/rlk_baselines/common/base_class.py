@@ -335,7 +335,7 @@ class BaseRLModel(Constructed):
         """Load a saved model.
 
         Args:
-            load_path: a path, with or without `.zip`, or an open binary file.
+            load_path: a path, with or without `.zip` or `.pkl`, or an open binary file.
             env: the environment to learn in; a model that only acts needs none.
             custom_objects: values that replace the saved ones, which are then not read, by name:
                 constructor arguments, and the two spaces. Other names cause a warning.

@@ -351,7 +351,7 @@ class BaseAlgorithm(BaseRLModel):
         """Load a saved model; see `BaseRLModel.load`.
 
         Args:
-            path: a path, with or without `.zip`, or an open binary file.
+            path: a path, with or without `.zip` or `.pkl`, or an open binary file.
             env: the environment to learn in; a model that only acts needs none.
             device: the device to use from now on, whichever the model was trained on; None keeps
                 the saved one.
