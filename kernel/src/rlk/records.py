@@ -96,9 +96,8 @@ class Update(NamedTuple):
     """What one update of an algorithm reports."""
 
     metrics: Mapping[str, Tensor]  #: 0-dim, by name; they stay tensors until somebody reads them
-    td_error: Tensor | None = (
-        None  #: float [B], signed or absolute; storages use its absolute value
-    )
+    #: float [B], for storages that keep priorities; signed or not, they use its absolute value
+    td_error: Tensor | None = None
 
 
 class Act(NamedTuple):
