@@ -19,12 +19,14 @@ ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 class Opened:
     """The logger in a run."""
 
-    def __init__(self, out: Path, timesteps: int = 0, rank: int = 0) -> None:
+    def __init__(self, out: Path, timesteps: int = 0, rank: int = 0, state: Any = None) -> None:
         ranks = SimpleNamespace(rank=rank)
         self.run: Any = SimpleNamespace(
             out=out, timesteps=timesteps, communicator=ranks, on_close=[]
         )
         self.logger = CsvLogger()
+        if state is not None:
+            self.logger.rlk_load(state)
         self.logger.rlk_training_start(self.run)
 
     def write(self, timesteps: int, row: dict[str, float]) -> None:
@@ -71,6 +73,39 @@ def test_a_resumed_run_goes_on_below_its_checkpoint(tmp_path: Path) -> None:
     second.write(20, {"a": 20.0, "b": 1.0})
     second.close()
     assert [row["a"] for row in rows(tmp_path)] == ["8.0", "16.0", "20.0"]
+
+
+def test_a_resumed_run_keeps_the_rows_of_earlier_calls_of_learn(tmp_path: Path) -> None:
+    first = Opened(tmp_path)
+    for timesteps in (8, 16, 24):
+        first.write(timesteps, {"a": 1.0})
+    first.write(8, {"a": 2.0})
+    saved = first.logger.rlk_save()
+    first.write(16, {"a": 2.0})
+    for state, kept in ((saved, 4), (None, 4)):  # None: of an earlier version
+        second = Opened(tmp_path, timesteps=8, state=state)
+        assert len(rows(tmp_path)) == kept
+        second.write(16, {"a": 3.0})
+    assert second.logger.rlk_save() == {"rows": 5}
+
+
+def test_a_run_that_counts_from_0_again_keeps_all_rows(tmp_path: Path) -> None:
+    first = Opened(tmp_path)
+    for timesteps in (8, 16):
+        first.write(timesteps, {"a": 1.0})
+    saved = first.logger.rlk_save()
+    first.write(24, {"a": 1.0})
+    assert CsvLogger().rlk_save() is None  # before it begins, it does not know
+    Opened(tmp_path)  # of a model
+    assert len(rows(tmp_path)) == 3
+    Opened(tmp_path, state=saved)
+    assert len(rows(tmp_path)) == 2
+
+
+def test_a_checkpoint_that_continues_in_a_new_folder_counts_its_rows(tmp_path: Path) -> None:
+    logger = Opened(tmp_path, timesteps=8, state={"rows": 7})
+    logger.write(16, {"a": 1.0})
+    assert logger.logger.rlk_save() == {"rows": 1}
 
 
 def test_a_row_that_was_cut_off_is_dropped(tmp_path: Path) -> None:

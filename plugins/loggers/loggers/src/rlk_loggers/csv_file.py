@@ -14,6 +14,7 @@ from rlk_loggers.needs_folder import lacks_folder
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
+    from rlk.protocols import State
     from rlk.running.run import Run
 
 NAME = "progress.csv"
@@ -30,6 +31,7 @@ class CsvLogger:
         self._path: Path | None = None
         self._columns: list[str] = []
         self._waiting: list[Mapping[str, Any]] = []
+        self._rows: int | None = None  #: of the run, also those that wait; None if not known
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
@@ -40,19 +42,21 @@ class CsvLogger:
         """Continue the run's file, or create it."""
         if self._path is not None or run.out is None or run.communicator.rank != 0:
             return
-        path = run.out / NAME
+        path, kept = run.out / NAME, list[dict[str, Any]]()
         if path.exists():
             columns, rows = _read(path)
-            kept = [row for row in rows if float(row[TIMESTEPS]) <= run.timesteps]
+            kept = _until(rows, run.timesteps) if self._rows is None else rows[: self._rows]
             if columns:
                 _write(path, columns, kept)
             self._columns = columns
-        self._path = path
+        self._path, self._rows = path, len(kept)
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         if self._path is None:
             return
+        assert self._rows is not None
+        self._rows += 1
         self._waiting.append({TIMESTEPS: run.timesteps, **row})
         self._write_waiting(self._path)
 
@@ -61,6 +65,14 @@ class CsvLogger:
         """Write the rows that could not be written before."""
         if self._path is not None and self._waiting:
             self._write_waiting(self._path)
+
+    @hookimpl
+    def rlk_save(self) -> State | None:
+        return None if self._rows is None else {"rows": self._rows}
+
+    @hookimpl
+    def rlk_load(self, state: State) -> None:
+        self._rows = int(state["rows"])
 
     def _write_waiting(self, path: Path) -> None:
         new = {tag: None for row in self._waiting for tag in row if tag not in self._columns}
@@ -72,6 +84,18 @@ class CsvLogger:
         else:
             append(path, _text(self._columns, self._waiting))
         self._waiting = []
+
+
+def _until(rows: list[dict[str, Any]], timesteps: int) -> list[dict[str, Any]]:
+    """The rows without those of later timesteps at the end.
+
+    So a run continues whose checkpoint does not hold their number, as of an earlier version. What
+    counts from 0 again keeps all rows.
+    """
+    last = len(rows)
+    while timesteps and last and float(rows[last - 1][TIMESTEPS]) > timesteps:
+        last -= 1
+    return rows[:last]
 
 
 def _write(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:

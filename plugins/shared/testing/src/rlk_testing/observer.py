@@ -6,6 +6,7 @@ import contextlib
 import copy
 import io
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -206,6 +207,7 @@ class ObserverChecks(RunContract):
             if name not in state["plugins"]:
                 pytest.skip("it remembers nothing (no rlk_save)")
             plain(state["plugins"][name])
+            _copy_files(agent.run.out, other.run.out)  # a resumed run finds its own
             checkpoint.restore(other.run, state)
             for one in (agent, other):
                 one.learn(self.timesteps, reset_num_timesteps=False)
@@ -273,3 +275,11 @@ def inside(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.chdir(before)
+
+
+def _copy_files(source: Path | None, to: Path | None) -> None:
+    """Copy the files of one run folder into another, except hidden ones."""
+    if source is not None and to is not None:
+        for file in source.iterdir():
+            if file.is_file() and not file.name.startswith("."):
+                shutil.copyfile(file, to / file.name)
