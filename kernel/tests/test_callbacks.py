@@ -107,6 +107,25 @@ def test_what_is_no_callback_is_refused_before_anything_happens(agent, wrong, to
     assert agent.num_timesteps == before
 
 
+class Particular:
+    """Needs a component of its own kind in the plan."""
+
+    @hookimpl
+    def rlk_check_plan(self, plan):
+        made = [choice.make_hooks() for choice in plan.callbacks]
+        if any(isinstance(one, Borders) for one in made):
+            return None
+        return ["it needs Borders", "beside it"]
+
+
+def test_a_callback_checks_the_plan_with_the_callbacks_of_its_call(agent):
+    with pytest.raises(PlanError, match=r"^it needs Borders\nbeside it$"):
+        agent.learn(96, callback=[Particular(), lambda run: None])
+    assert agent.num_timesteps == 0 and not agent.run.learning
+    agent.learn(96, callback=[Particular(), Borders()])
+    assert agent.num_timesteps >= 96
+
+
 def test_an_object_without_hooks_is_refused(agent):
     with pytest.raises(BrokenPlugin, match="implements no hook"):
         agent.learn(96, callback=object())

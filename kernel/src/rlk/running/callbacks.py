@@ -6,9 +6,15 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
+from rlk.component import Component
 from rlk.errors import PlanError, RlkError
 from rlk.hookspecs import hookimpl
-from rlk.registry.hooks import LIFECYCLE
+from rlk.planning.choice import Choice
+from rlk.registry.entry import Entry
+from rlk.registry.external import PASSED
+from rlk.registry.hooks import LIFECYCLE, Hooks
 from rlk.registry.implementations import implemented
 from rlk.running.listeners import look_up_listeners
 from rlk.signatures import takes, written
@@ -17,8 +23,8 @@ from rlk.strict_types import own_number
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: The hooks that a callback of one call of `learn` may implement. Checking a plan and loading from
-#: a checkpoint are only for plugins.
+#: The hooks that a callback of one call of `learn` may implement. The plan is checked when training
+#: is about to begin; loading from a checkpoint is only for plugins.
 ANSWERED = {*LIFECYCLE, "rlk_check_plan", "rlk_save", "rlk_load"}
 
 
@@ -32,8 +38,8 @@ def listening(run: Run, callback: Any) -> Iterator[None]:
             after every vector step, a list or tuple of these, or None.
 
     Raises:
-        PlanError: for anything else, or an object that implements a hook of planning or building,
-            which are over.
+        PlanError: for anything else, or an object that implements another hook of planning or
+            building, which are over, or whose `rlk_check_plan` finds a problem.
         RlkError: within another call of `learn`, as from a callback or another thread, or after the
             run was closed.
     """
@@ -56,6 +62,7 @@ def listening(run: Run, callback: Any) -> Iterator[None]:
             run.hooks.activate(one, name)
             names.append(name)
         if names:
+            _check_plan(run, callbacks, names)
             run.listeners = look_up_listeners(run.hooks, run.failed_writes)
         yield
     finally:
@@ -89,6 +96,25 @@ def _as_plugin(callback: Any) -> Any:
             "training. Pass it where the agent is made: plugins=[…]"
         )
     return callback
+
+
+def _check_plan(run: Run, callbacks: Sequence[Any], names: Sequence[str]) -> None:
+    """PlanError with the problems that callbacks find in the run's plan, which names them, too."""
+    hooks = Hooks()
+    for one, name in zip(callbacks, names, strict=True):
+        hooks.activate(one, name)
+    if not hooks.implementers("rlk_check_plan"):
+        return
+    choices = [_choice(one, number) for number, one in enumerate(callbacks, 1)]
+    plan = attrs.evolve(run.plan, callbacks=(*run.plan.callbacks, *choices))
+    if problems := hooks.all("rlk_check_plan", plan=plan):
+        raise PlanError("\n".join(problems))
+
+
+def _choice(callback: Any, number: int) -> Choice:
+    """A callback of this call in its place in the plan."""
+    component = Component(name=f"callback-{number}", factory=lambda: callback)
+    return Choice.of(Entry("callbacks", component.name, PASSED, "", lambda: component), "learn")
 
 
 def _refuse_other_arguments(function: Callable[..., Any]) -> None:

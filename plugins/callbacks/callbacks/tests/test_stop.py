@@ -10,6 +10,7 @@ import pytest
 
 import rlk
 from rlk.errors import PlanError
+from rlk.hookspecs import hookimpl
 from rlk_callbacks import (
     EvaluationCallback,
     EveryN,
@@ -46,6 +47,38 @@ def test_as_objects_they_serve_one_call() -> None:
         agent.learn(160, callback=[evaluation, StopOnReward(reward_threshold=-1.0)])
         assert agent.num_timesteps == 16
         assert agent.learn(80).num_timesteps == 80
+
+
+def test_as_plugins_that_are_objects_they_know_each_other() -> None:
+    evaluation = EvaluationCallback(EvaluationConfig(every=16, episodes=1))
+    with made(evaluation, StopOnReward(reward_threshold=-1.0)) as agent:
+        assert agent.learn(160).num_timesteps == 16
+
+
+@pytest.mark.parametrize("callback", [StopOnReward(reward_threshold=1.0), StopOnNoImprovement()])
+def test_in_a_call_without_evaluations_they_are_refused(callback: Any) -> None:
+    with made() as agent:
+        with pytest.raises(PlanError, match=r"stops after an evaluation, and there is none"):
+            agent.learn(160, callback=callback)
+        assert agent.num_timesteps == 0
+    with made("evaluation:every=16,episodes=1") as agent:
+        agent.learn(32, callback=callback)
+
+
+class Own:
+    """A callback that evaluates, of a class of its own."""
+
+    evaluates = True
+
+    @hookimpl
+    def rlk_update_end(self, run: Any) -> None:
+        run.notify("rlk_evaluation_end", result=evaluated(2.0)[0])
+
+
+def test_a_callback_of_your_own_says_that_it_evaluates() -> None:
+    with made() as agent:
+        agent.learn(160, callback=[StopOnReward(reward_threshold=1.0), Own()])
+        assert agent.num_timesteps == 8
 
 
 def test_evaluations_without_a_new_best_are_counted_in_a_row() -> None:

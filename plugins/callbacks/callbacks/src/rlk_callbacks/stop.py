@@ -15,6 +15,7 @@ from rlk_callbacks.stop_config import (
 )
 
 if TYPE_CHECKING:
+    from rlk.planning.choice import Choice
     from rlk.planning.plan import Plan
     from rlk.protocols import State
     from rlk.running.run import Run
@@ -138,9 +139,16 @@ class MaxEpisodes:
 
 def without_evaluations(plan: Plan, name: str) -> str | None:
     """Why evaluations that a callback needs will never happen, or None."""
-    if any(choice.name == "evaluation" for choice in plan.callbacks):
+    if any(map(_evaluates, (*plan.callbacks, *plan.extensions))):
         return None
     return (
         f"callback {name!r} (rlk-callbacks) stops after an evaluation, and there is none in this "
-        "run. Use --plugin evaluation too."
+        "run. Use --plugin evaluation too; in Python, plugins=['evaluation', …] or, beside it in "
+        "the same list, an EvaluationCallback. A callback of your own that notifies of evaluations "
+        "has the attribute evaluates = True."
     )
+
+
+def _evaluates(choice: Choice) -> bool:
+    """Whether a plugin, or a callback of a call of `learn`, says that it evaluates."""
+    return bool(getattr(choice.make_hooks(), "evaluates", False))
