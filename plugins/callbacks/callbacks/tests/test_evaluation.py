@@ -12,7 +12,7 @@ import torch
 
 import rlk
 from rlk.agent import Agent
-from rlk.errors import PlanError, RlkError
+from rlk.errors import BadFile, PlanError, RlkError
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
@@ -20,7 +20,8 @@ from rlk.planning.spec import make_spec
 from rlk.running import checkpoint, saved_files
 from rlk_callbacks import evaluation as module
 from rlk_callbacks.config import EvaluationConfig
-from rlk_callbacks.evaluation import EvaluationCallback, write_history
+from rlk_callbacks.evaluation import EvaluationCallback
+from rlk_callbacks.history import read_history, write_history
 from rlk_evaluate.evaluate import Evaluation
 from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Walk
@@ -231,6 +232,38 @@ def test_a_new_count_of_timesteps_adds_to_the_history(tmp_path: Path) -> None:
     assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [4, 8, 4]
 
 
+@pytest.mark.parametrize("loaded", ["", "checkpoints/8.zip"])
+def test_a_loaded_run_that_counts_from_0_adds_to_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loaded: str
+) -> None:
+    scripted(monkeypatch, 5.0, 3.0, 1.0)
+    with made("evaluation:every=4", out=tmp_path) as agent:
+        agent.learn(8)
+    with rlk.load(tmp_path / loaded, env=WALK, out=str(tmp_path), kernel=KERNEL) as agent:
+        agent.learn(4)
+    assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [4, 8, 4]
+    assert saved_files.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 4
+
+
+def test_one_object_serves_several_agents_one_after_the_other(tmp_path: Path) -> None:
+    callback = EvaluationCallback(EvaluationConfig(every=4, episodes=1))
+    for name in ("a", "b"):
+        with made(out=tmp_path / name) as agent:
+            agent.learn(4, callback=callback)
+        assert np.load(tmp_path / name / "evaluations.npz")["timesteps"].tolist() == [4]
+        assert (tmp_path / name / "best_model.zip").exists()
+
+
+def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
+    history = [Evaluation([1.0, 2.0], [3, 4], [], 10), Evaluation([5.0], [6], [], 20)]
+    write_history(tmp_path / "e.npz", history)
+    assert read_history(tmp_path / "e.npz") == history
+    assert read_history(tmp_path / "none.npz") == []
+    np.savez(tmp_path / "bad.npz", timesteps=np.zeros(3), results=np.zeros((2, 5)))
+    with pytest.raises(BadFile, match=r"bad\.npz is damaged: .* Move it elsewhere"):
+        read_history(tmp_path / "bad.npz")
+
+
 def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:
     history = [
         Evaluation([1.0, 2.0], [3, 4], [True, False], 10),
@@ -272,6 +305,15 @@ def test_a_disk_that_is_full_does_not_end_training(
 def test_a_finished_environment_object_is_refused_before_anything_is_built() -> None:
     with pytest.raises(PlanError, match="no second one"):
         made("evaluation", env=Walk())
+
+
+def test_as_a_callback_of_one_call_it_is_refused_there_as_well() -> None:
+    with made(env=Walk()) as agent:
+        with pytest.raises(PlanError, match="no second one"):
+            agent.learn(8, callback=EvaluationCallback(EvaluationConfig(every=4)))
+        assert agent.num_timesteps == 0
+        elsewhere = EvaluationCallback(EvaluationConfig(every=4, env=WALK))
+        assert agent.learn(8, callback=elsewhere).num_timesteps == 8
 
 
 def test_the_environment_is_closed_with_the_run() -> None:

@@ -7,19 +7,17 @@ is not affected, and a resumed run evaluates as the uninterrupted one would have
 
 from __future__ import annotations
 
-import io
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rlk.errors import BadFile, PlanError
-from rlk.files import replacing
 from rlk.hookspecs import hookimpl
 from rlk.planning.other_environment import in_other_environment
 from rlk.running import saved_files
 from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
+from rlk_callbacks.history import HISTORY, read_history, write_history
 from rlk_callbacks.interval import next_due
 from rlk_callbacks.render import HUMAN, window_problem
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
-HISTORY = "evaluations.npz"
-
 
 class EvaluationCallback:
     """Evaluates, keeps the best model and the history, and stops at a mean return.
@@ -39,15 +35,21 @@ class EvaluationCallback:
     If two means are equal, the later model is kept as the best, because it has been trained for
     longer. Only a run with a folder has `best_model.zip` and `evaluations.npz`, whose format is
     that of Stable Baselines 2.10: `timesteps` [K], `results` and `ep_lengths` [K, episodes].
-    Several calls of `learn` append to it; if one counts timesteps from 0 again, `timesteps` starts
-    again from small values.
+    Several calls of `learn` append to it, also those of a run that was loaded to continue in its
+    folder; if one counts timesteps from 0 again, `timesteps` starts again from small values. An
+    object that is passed to `learn` of another agent begins anew.
     """
+
+    #: What says so notifies of evaluations (`rlk_evaluation_end`); callbacks that need them ask.
+    evaluates = True
 
     def __init__(self, config: EvaluationConfig | None = None) -> None:
         self._config = config or EvaluationConfig()
+        self._run: weakref.ref[Run] | None = None
         self._env: Any = None
         self._due = 0
         self._missed: int | None = None
+        self._loaded_at = 0
         self._best: float | None = None
         self._history: list[Evaluation] = []
         self._reason: str | None = None
@@ -61,6 +63,8 @@ class EvaluationCallback:
     def rlk_training_start(self, run: Run) -> None:
         self._reason = None
         self._due = next_due(run.timesteps, self._config.every)
+        if self._is_new(run):
+            self._continue_history(run)
         if self._missed is not None:
             self._restore_folder(run)
             if self._missed <= run.timesteps:
@@ -165,10 +169,32 @@ class EvaluationCallback:
         """
         if run.out is None or run.communicator.rank != 0:
             return
-        self._write_history(run)
-        best = run.out / f"best_model{run.plan.serializer.make().suffix}"
-        if not best.is_file() or _timesteps_of(best, run.plan.kernel) > run.timesteps:
+        path, best = run.out / HISTORY, _best_model(run, run.out)
+        if not best.is_file():
             self._best = None
+        elif path.exists():
+            later = read_history(path)[len(self._history) :]
+            if self._best is None or any(one.mean_return >= self._best for one in later):
+                self._best = None
+        elif _timesteps_of(best, run.plan.kernel) > self._loaded_at:
+            self._best = None
+        self._write_history(run)
+
+    def _continue_history(self, run: Run) -> None:
+        """Continue the history of a folder where only a model was loaded, and its best mean."""
+        if run.out is None or run.communicator.rank != 0:
+            return
+        self._history = read_history(run.out / HISTORY)
+        if self._history and _best_model(run, run.out).is_file():
+            self._best = max(past.mean_return for past in self._history)
+
+    def _is_new(self, run: Run) -> bool:
+        """Whether it has not listened to this run before; what it knows of another is forgotten."""
+        if self._run is not None and self._run() is run:
+            return False
+        self._run = weakref.ref(run)
+        self._env, self._best, self._history, self._missed = None, None, [], None
+        return True
 
     # ---- state -----------------------------------------------------------------------------------
 
@@ -190,7 +216,8 @@ class EvaluationCallback:
 
     @hookimpl
     def rlk_load(self, run: Run, state: State) -> None:
-        self._missed = int(state["due"])
+        self._is_new(run)
+        self._missed, self._loaded_at = int(state["due"]), run.timesteps
         self._best = None if state["best"] is None else float(state["best"])
         self._history = [
             Evaluation(
@@ -203,33 +230,13 @@ class EvaluationCallback:
         ]
 
 
+def _best_model(run: Run, out: Path) -> Path:
+    return out / f"best_model{run.plan.serializer.make().suffix}"
+
+
 def _timesteps_of(model: Path, kernel: Kernel) -> float:
     """When a model was saved; infinity for a file that cannot be read."""
     try:
         return int(saved_files.read_manifest(model, kernel)["timesteps"])
     except BadFile:
         return float("inf")
-
-
-def write_history(path: Path, history: list[Evaluation]) -> None:
-    """Write all evaluations to `evaluations.npz`; the file is complete at any time.
-
-    If the number of episodes was changed meanwhile, shorter rows end in NaN (lengths in 0).
-    """
-    widest = max(len(past.returns) for past in history)
-    results = np.full((len(history), widest), np.nan)
-    lengths = np.zeros((len(history), widest), dtype=np.int64)
-    for row, past in enumerate(history):
-        results[row, : len(past.returns)] = past.returns
-        lengths[row, : len(past.lengths)] = past.lengths
-    columns = {
-        "timesteps": np.array([past.timesteps for past in history], dtype=np.int64),
-        "results": results,
-        "ep_lengths": lengths,
-    }
-    if all(len(past.successes) == widest for past in history):
-        columns["successes"] = np.array([past.successes for past in history], dtype=bool)
-    archive = io.BytesIO()  # on a full disk, numpy 1 would print a traceback
-    np.savez(archive, **columns)  # type: ignore[arg-type]
-    with replacing(path) as file:
-        file.write(archive.getbuffer())

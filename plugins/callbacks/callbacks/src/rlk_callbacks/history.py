@@ -1,0 +1,76 @@
+"""`evaluations.npz`: all evaluations of a run, in the format of Stable Baselines 2.10.
+
+Dimensions: K evaluations.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+
+from rlk.documents import read_npz
+from rlk.errors import BadFile
+from rlk.files import replacing
+from rlk_evaluate.evaluate import Evaluation
+
+HISTORY = "evaluations.npz"
+
+
+def write_history(path: Path, history: list[Evaluation]) -> None:
+    """Write all evaluations to `evaluations.npz`; the file is complete at any time.
+
+    If the number of episodes was changed meanwhile, shorter rows end in NaN (lengths in 0).
+    """
+    widest = max(len(past.returns) for past in history)
+    results = np.full((len(history), widest), np.nan)
+    lengths = np.zeros((len(history), widest), dtype=np.int64)
+    for row, past in enumerate(history):
+        results[row, : len(past.returns)] = past.returns
+        lengths[row, : len(past.lengths)] = past.lengths
+    columns = {
+        "timesteps": np.array([past.timesteps for past in history], dtype=np.int64),
+        "results": results,
+        "ep_lengths": lengths,
+    }
+    if all(len(past.successes) == widest for past in history):
+        columns["successes"] = np.array([past.successes for past in history], dtype=bool)
+    archive = io.BytesIO()  # on a full disk, numpy 1 would print a traceback
+    np.savez(archive, **columns)  # type: ignore[arg-type]
+    with replacing(path) as file:
+        file.write(archive.getbuffer())
+
+
+def read_history(path: Path) -> list[Evaluation]:
+    """The evaluations that `write_history` wrote; none if there is no such file.
+
+    Raises:
+        BadFile: if it is damaged.
+    """
+    if not path.exists():
+        return []
+    found = read_npz(path)
+    at, results, lengths = (
+        found.get(name, np.zeros(0)) for name in ("timesteps", "results", "ep_lengths")
+    )
+    successes = found.get("successes", np.zeros((len(at), 0), bool))
+    are_numbers = all(one.dtype.kind in "biuf" for one in (at, results, lengths, successes))
+    is_whole = at.ndim == 1 and results.ndim == successes.ndim == 2
+    if not are_numbers or not is_whole or results.shape != lengths.shape or len(at) != len(results):
+        raise BadFile(
+            f"{path} is damaged: it has no returns and lengths, [K, episodes], of K timesteps. "
+            "Move it elsewhere to begin another."
+        )
+    history = []
+    for timesteps, row, long, good in zip(at, results, lengths, successes, strict=True):
+        returns = row[~np.isnan(row)].tolist()
+        history.append(
+            Evaluation(
+                [float(one) for one in returns],
+                [int(one) for one in long[: len(returns)]],
+                [bool(one) for one in good],
+                int(timesteps),
+            )
+        )
+    return history
