@@ -7,8 +7,10 @@ import pytest
 import torch
 
 from rlk import hookimpl
+from rlk.documents import read_json
 from rlk.errors import BrokenPlugin, NotFinite, RlkError
 from rlk.optimise import OneProcess
+from rlk.running import plan_file
 from rlk_testing.stand_in_vec_env import StandInVecEnv
 from rlk_testing.stand_ins import StandIn, StandInStorage
 
@@ -317,3 +319,37 @@ def test_of_several_ranks_only_the_first_writes_a_model(make, tmp_path):
     assert list(tmp_path.iterdir()) == []
     agent.run.communicator.rank = 0
     assert agent.save(tmp_path / "model") == path and path.is_file()
+
+
+def test_a_run_with_a_folder_writes_its_plan_once_as_it_begins(make, tmp_path):
+    agent = make(out=str(tmp_path), seed=5)
+    path = tmp_path / "plan.json"
+    assert not path.exists()
+    agent.learn(8)
+    plan = read_json(path)
+    assert plan["run"]["seed"] == 5
+    assert plan["components"][0]["name"] == agent.plan.algorithm.name
+    path.write_text("{}")
+    agent.learn(8)
+    assert read_json(path) == {}
+
+
+def test_a_run_that_fails_before_it_writes_anything_leaves_its_folder_empty(make, tmp_path):
+    def fails(run):
+        raise RuntimeError("in the callback")
+
+    with make(out=str(tmp_path)) as agent, pytest.raises(RuntimeError):
+        agent.learn(8, callback=fails)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_plan_that_cannot_be_written_is_named_before_the_first_step(make, tmp_path, monkeypatch):
+    agent = make(out=str(tmp_path))
+
+    def full(path):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(plan_file, "replacing", full)
+    with pytest.raises(RlkError, match=r"plan\.json cannot be written: No space left"):
+        agent.learn(8)
+    assert agent.num_timesteps == 0

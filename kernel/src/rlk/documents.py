@@ -1,5 +1,6 @@
 """JSON, TOML and npz from untrusted sources, whose size is checked before anything is built.
 
+What rlk writes as JSON has no number that JSON does not have (`json_text`).
 A file of a megabyte can ask for gigabytes of values (`[[],[],…`, compressed), or be nested deeper
 than a program can follow. Both are counted in the text, which takes little memory and time.
 """
@@ -7,6 +8,7 @@ than a program can follow. Both are counted in the text, which takes little memo
 from __future__ import annotations
 
 import json
+import math
 import re
 import tomllib
 import zipfile
@@ -57,6 +59,26 @@ def parse_json(text: str | bytes) -> Any:
     check_json(data)
     # Decoded here: JSON may be UTF-16, in which quotes and brackets are not single bytes.
     return json.loads(data.decode(), object_pairs_hook=_object, parse_constant=_no_constant)
+
+
+def json_text(value: Any, indent: int | None = None, default: Any = None) -> str:
+    """A value as JSON, which has no infinity: it is written as the text "inf" or "-inf".
+
+    Args:
+        value: JSON values and such numbers.
+        indent, default: as in `json.dumps`.
+    """
+    return json.dumps(_with_words(value), indent=indent, allow_nan=False, default=default)
+
+
+def _with_words(value: Any) -> Any:
+    """JSON values without numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {key: _with_words(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_with_words(one) for one in value]
+    is_number = not isinstance(value, float) or math.isfinite(value)
+    return value if is_number else str(value)
 
 
 def check_json(data: bytes) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk import settings
+from rlk.documents import json_text
 from rlk.planning.lost_settings import LostSettings, lost_settings
 from rlk.planning.plan import SAVED, Plan
 from rlk.planning.present_components import present_components
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from rlk.registry.registries import Registries
 
 
+#: The file of a run folder that holds the plan of the run as it began.
+PLAN = "plan.json"
 _WINDOW = ("render_mode", "human")
 
 
@@ -81,6 +84,11 @@ def _lost_of(plan: Plan, slot: str, choice: Choice) -> dict[str, Any]:
         for key in names
         if prefix + key in plan.lost and choice.sources.get(key) != CALLER
     }
+
+
+def plan_text(plan: dict[str, Any]) -> str:
+    """A plan in the form of `as_json` as the text of `plan.json`."""
+    return json_text(plan, indent=2) + "\n"
 
 
 def _kept(keywords: dict[str, Any]) -> dict[str, Any]:

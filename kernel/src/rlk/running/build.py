@@ -11,6 +11,7 @@ from rlk.protocols import Stateful
 from rlk.registry.answers import check_given
 from rlk.running.device import choose_device, keep_memory, set_threads
 from rlk.running.listeners import look_up_listeners
+from rlk.running.plan_file import keep_plan
 from rlk.running.policy import make_policy
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
@@ -47,6 +48,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     """Make the parts of a run, each from those before it."""
     plan, hooks = run.plan, run.hooks
     run.own_folder()
+    keep_plan(run)
     run.communicator = hooks.first("rlk_make_communicator", run=run) or OneProcess()
     run.streams = Streams(plan.seed, run.communicator.rank)
     run.device = choose_device(plan)

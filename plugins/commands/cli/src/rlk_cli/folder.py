@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import math
 import re
 import time
 from itertools import chain, count
@@ -15,6 +13,7 @@ import tomli_w
 
 from rlk.errors import RlkError
 from rlk.files import replacing
+from rlk.planning.saved_plan import PLAN, plan_text
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kernel import default_kernel
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 #: What `write_plan` writes.
-PLAN_FILES = {"plan.json", "spec.toml"}
+PLAN_FILES = {PLAN, "spec.toml"}
 
 
 def choose(wanted: str | None, plan: Plan, algo: str = "", among: str = "runs") -> Path:
@@ -59,28 +58,13 @@ def write_plan(out: Path, plan: dict[str, Any]) -> None:
     Raises:
         RlkError: if one cannot be written; a file is complete or does not exist.
     """
-    texts = {"plan.json": plan_json(plan), "spec.toml": spec_toml(plan)}
+    texts = {PLAN: plan_text(plan), "spec.toml": spec_toml(plan)}
     for name, text in texts.items():
         try:
             with replacing(out / name) as file:
                 file.write(text.encode())
         except OSError as error:
             raise RlkError(f"{out / name} cannot be written: {error.strerror}.") from None
-
-
-def plan_json(plan: dict[str, Any]) -> str:
-    """A plan as JSON, which has no infinity: it is written as the text "inf" or "-inf"."""
-    return json.dumps(_with_words(plan), indent=2, allow_nan=False) + "\n"
-
-
-def _with_words(value: Any) -> Any:
-    """JSON values without numbers that JSON does not have."""
-    if isinstance(value, dict):
-        return {key: _with_words(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_with_words(one) for one in value]
-    is_number = not isinstance(value, float) or math.isfinite(value)
-    return value if is_number else str(value)
 
 
 def remove_unbegun(out: Path, is_new: bool) -> None:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.errors import RlkError
 from rlk.files import replacing
-from rlk.planning.saved_plan import as_json
+from rlk.planning.saved_plan import as_json, plan_text
 from rlk.planning.saved_records import SavedPlan
 from rlk.structure import structured
-from rlk_cli.folder import plan_json
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -54,7 +53,7 @@ def write_changed_plan(plan: Plan, timesteps: int, before: Mapping[str, Any]) ->
                 other.unlink()
         if changed(before, now):
             with replacing(path) as file:
-                file.write(plan_json(now).encode())
+                file.write(plan_text(now).encode())
     except OSError as error:
         raise RlkError(f"{path} cannot be written: {error.strerror}.") from None
 

@@ -1,0 +1,52 @@
+"""`plan.json` in the folder of a run: its plan as it began."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from rlk.errors import RlkError
+from rlk.files import replacing
+from rlk.hookspecs import hookimpl
+from rlk.planning.saved_plan import PLAN, as_json, plan_text
+from rlk.running.folder_owner import OWNER
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+def keep_plan(run: Run) -> None:
+    """Let a run with a folder write its plan there when training begins."""
+    if run.out is not None:
+        run.hooks.activate(_PlanFile(), "the run's plan", "rlk-kernel")
+
+
+class _PlanFile:
+    @hookimpl(tryfirst=True)
+    def rlk_training_start(self, run: Run) -> None:
+        """Write the plan of a run that begins; a run that is continued in its folder has one.
+
+        Raises:
+            RlkError: if it cannot be written.
+        """
+        assert run.out is not None
+        path = run.out / PLAN
+        if run.communicator.rank != 0 or path.exists():
+            return
+        plan = as_json(run.plan)
+        plan["run"]["seed"] = run.streams.seed
+        try:
+            with replacing(path) as file:
+                file.write(plan_text(plan).encode())
+        except OSError as error:
+            raise RlkError(f"{path} cannot be written: {error.strerror}.") from None
+        # First of all, so that it is called after what else is closed.
+        run.on_close.insert(0, lambda: _remove_unbegun(run))
+
+
+def _remove_unbegun(run: Run) -> None:
+    """Remove the plan if the run left nothing else: its folder can then be used again."""
+    assert run.out is not None
+    with contextlib.suppress(OSError):
+        if {file.name for file in run.out.iterdir()} <= {PLAN, OWNER}:
+            (run.out / PLAN).unlink()
