@@ -15,12 +15,13 @@ from gymnasium import spaces
 from shown_spaces import KEYS, Shows, loaded_pt2, metadata_of_onnx, metadata_of_pt2, shown
 from torch import nn
 
+from rlk.documents import parse_json
 from rlk.errors import RlkError
 from rlk.hookspecs import hookimpl
 from rlk.records import Act
 from rlk_export import export
 from rlk_export.exporting import check_out
-from rlk_export.signature import in_words
+from rlk_export.signature import Signature, in_words, metadata
 from rlk_networks import Linear
 
 SMALL = {"policy": {"layers": [4]}}
@@ -83,6 +84,12 @@ def test_a_file_says_what_goes_in_and_what_comes_out(agent_of, tmp_path):
         ("action", "int64"),
         ("next_state", "float32"),
     ]
+
+
+def test_infinite_settings_of_wrappers_are_words_as_in_a_plan(agent_of, tmp_path):
+    agent = agent_of("a2c", env="CartPole-v1", plugins=["normalize:clip_obs=inf"])
+    written = metadata(agent, Signature((), ()))["wrappers"]
+    assert parse_json(written)[-1]["settings"]["clip_obs"] == "inf"
 
 
 def test_an_onnx_says_the_same_and_is_compared_without_onnxruntime(agent_of, tmp_path, monkeypatch):

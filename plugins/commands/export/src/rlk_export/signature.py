@@ -5,7 +5,6 @@ B is the batch: any number of observations.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import attrs
 import gymnasium as gym
 import numpy as np
 
+from rlk.documents import json_text
 from rlk.records import Array
 from rlk.settings import unstructure
 from rlk.spaces import Space, action_size, is_image
@@ -93,13 +93,13 @@ def metadata(agent: Agent, signature: Signature) -> dict[str, str]:
         "algorithm": plan.algorithm.name,
         "policy": plan.policy.name,
         "environment": plan.env.name,
-        "wrappers": json.dumps(wrappers, default=str),
+        "wrappers": json_text(wrappers, default=str),
         "timesteps": str(agent.num_timesteps),
         "acting": "deterministic, as agent.predict(observation, deterministic=True)",
         "observation_space": in_words(plan.observation_space),
         "action_space": in_words(plan.action_space),
-        "inputs": json.dumps([attrs.asdict(port) for port in signature.inputs]),
-        "outputs": json.dumps([attrs.asdict(port) for port in signature.outputs]),
+        "inputs": json_text([attrs.asdict(port) for port in signature.inputs]),
+        "outputs": json_text([attrs.asdict(port) for port in signature.outputs]),
     }
 
 
