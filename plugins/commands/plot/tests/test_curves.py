@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import rlk
 from rlk.errors import BadFile, RlkError
 from rlk_plot.curves import (
     folder_of,
+    one_count,
     read_run,
     rolling_mean,
     shared_evaluations,
@@ -54,6 +56,43 @@ def test_without_a_monitor_the_rows_of_progress_are_drawn(tmp_path: Path) -> Non
 def test_a_run_in_which_no_episode_ended_says_so(tmp_path: Path, run_folder: Make) -> None:
     with pytest.raises(RlkError, match="no episode has ended"):
         read_run(run_folder(tmp_path, []))
+
+
+def test_what_is_missing_is_named_apart_from_what_is_empty(
+    tmp_path: Path, run_folder: Make
+) -> None:
+    folder = run_folder(tmp_path, [])
+    told = r"\(monitor\.csv holds no episode; there is no progress\.csv\)"
+    with pytest.raises(RlkError, match=told):
+        read_run(folder)
+    (folder / "monitor.csv").unlink()
+    with pytest.raises(RlkError, match=r"there is no monitor\.csv and no progress\.csv in it"):
+        read_run(folder)
+
+
+def test_several_calls_of_learn_are_one_count(tmp_path: Path, run_folder: Make) -> None:
+    assert one_count(np.array([4.0, 8.0, 2.0, 6.0, 6.0, 1.0])).tolist() == [4, 8, 10, 14, 14, 15]
+    assert one_count(np.array([4.0, 4.0, 8.0]), is_strict=True).tolist() == [4, 8, 12]
+    (tmp_path / "progress.csv").write_text(
+        "time/total_timesteps,time/episodes,time/time_elapsed,rollout/ep_rew_mean\n"
+        "100,5,0.5,1\n200,10,1.0,2\n100,15,2.0,3\n"
+    )
+    results = np.array([[1.0], [2.0]])
+    np.savez(tmp_path / "evaluations.npz", timesteps=[200, 100], results=results)
+    curve = read_run(tmp_path)
+    assert curve.timesteps.tolist() == [100.0, 200.0, 300.0]
+    assert curve.evaluated_at.tolist() == [200.0, 300.0]
+
+
+def test_a_folder_without_a_plan_shows_that_of_its_model(tmp_path: Path) -> None:
+    settings = {"env": "CartPole-v1", "seed": 7, "log_interval": 1}
+    with rlk.make("a2c", out=str(tmp_path), **settings) as agent:
+        agent.learn(20)
+    whole = read_run(tmp_path)
+    (tmp_path / "plan.json").unlink()
+    curve = read_run(tmp_path)
+    assert (curve.algo, curve.env, curve.seed) == ("a2c", "CartPole-v1", 7)
+    assert curve.settings == whole.settings
 
 
 def test_run_is_a_folder_or_a_file_in_it(tmp_path: Path, run_folder: Make) -> None:

@@ -114,6 +114,26 @@ def test_a_legend_of_long_names_leaves_the_panel_its_width(
     assert legend.y0 >= 0
 
 
+def test_names_are_shown_as_they_are(
+    tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A `$` begins no formula, and a leading `_` hides no entry of the legend."""
+    shown: list[str] = []
+
+    def dressed(axes: Any, x: str, *, crowded: bool) -> int:
+        shown.extend([axes.get_title(loc="left"), *axes.get_legend_handles_labels()[1]])
+        return real(axes, x, crowded=crowded)
+
+    real = figure._dress
+    monkeypatch.setattr(figure, "_dress", dressed)
+    folders = [run_folder(tmp_path / name, RISING) for name in ("_$a_", "b$^{")]
+    for folder in folders:
+        (folder / "plan.json").unlink()
+    found = called(*folders, "--out", tmp_path / "all.png")
+    assert found.exit_code == 0, found.output
+    assert shown == [r" _\$a_, b\$^{", r" _\$a_: mean of 2 episodes", r"b\$^{: mean of 2 episodes"]
+
+
 def test_one_run_is_drawn_into_its_own_folder(tmp_path: Path, run_folder: Make) -> None:
     folder = run_folder(tmp_path / "a", RISING, evaluated={100: [3.0], 400: [30.0]})
     result = called(folder)

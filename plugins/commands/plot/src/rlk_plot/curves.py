@@ -38,8 +38,8 @@ class Curve:
             name.
         returns: float64 [E]. timesteps, episodes, seconds: float64 [E], at the end of each.
         smoothed: whether a return is already a mean over many episodes.
-        evaluated_at: float64 [K], timesteps of evaluations. evaluations: float64 [K], their mean
-            returns.
+        evaluated_at: float64 [K], timesteps of evaluations, of all calls of `learn` as one count.
+        evaluations: float64 [K], their mean returns.
     """
 
     folder: Path
@@ -104,11 +104,7 @@ def read_run(folder: Path) -> Curve:
     plan: dict[str, Any] = _plan(folder)
     found = _from_monitor(folder) or _from_progress(folder)
     if found is None:
-        raise RlkError(
-            f"{folder} has nothing to draw: no episode has ended since the run began "
-            "(monitor.csv and progress.csv are empty or not there). If it is training, try again "
-            f"in a while; if it has ended, train it further: rlk resume {folder} --timesteps N"
-        )
+        raise RlkError(_nothing_to_draw(folder))
     columns, smoothed = dict[str, Any](found[0]), found[1]
     evaluated_at, evaluations = _evaluations(folder)
     return Curve(
@@ -119,6 +115,41 @@ def read_run(folder: Path) -> Curve:
         **plan,
         **columns,
     )
+
+
+def _nothing_to_draw(folder: Path) -> str:
+    """Why a run has no curve, and what to do."""
+    names = ("monitor.csv", "progress.csv")
+    empty = [name for name in names if (folder / name).exists()]
+    missing = [name for name in names if name not in empty]
+    absent = f"there is no {' and no '.join(missing)}"
+    if not empty:
+        return (
+            f"{folder} has nothing to draw: {absent} in it. Runs write them unless they are told "
+            "--plugin no:monitor or --plugin no:csv; train one with them."
+        )
+    found = f"{' and '.join(empty)} {'hold' if len(empty) > 1 else 'holds'} no episode"
+    return (
+        f"{folder} has nothing to draw: no episode has ended since the run began "
+        f"({found}{f'; {absent}' if missing else ''}). If it is training, try again in a while; if "
+        f"it has ended, train it further: rlk resume {folder} --timesteps N"
+    )
+
+
+def one_count(values: Array, *, is_strict: bool = False) -> Array:
+    """float64 [E]: timesteps of several calls of `learn` that each count from 0, as one count.
+
+    Where they fall, the last value before that is added to all that follow.
+
+    Args:
+        values: float64 [E], in the order of the file.
+        is_strict: whether two equal values are of two calls.
+    """
+    steps = np.diff(values, prepend=0.0)
+    began = steps <= 0 if is_strict else steps < 0
+    began[:1] = False
+    counts: Array = values + np.cumsum(np.where(began, np.roll(values, 1), 0.0))
+    return counts
 
 
 def rolling_mean(values: Array, window: int) -> Array:
@@ -186,10 +217,11 @@ class _Plan:
 
 def _plan(folder: Path) -> dict[str, Any]:
     path = folder / "plan.json"
-    if not path.exists():
+    found = read_json(path) if path.exists() else _plan_of_model(folder)
+    if found is None:
         name = folder.resolve().name
         return {"algo": name, "env": "", "seed": None, "components": {}, "settings": {}}
-    plan = structured(_Plan, read_json(path), f"{path} is damaged: plan", only_known_keys=False)
+    plan = structured(_Plan, found, f"{path} is damaged: plan", only_known_keys=False)
     algo = next((one.name for one in plan.components if one.slot == "algorithm"), "")
     settings: dict[str, Any] = {"n_envs": plan.run.n_envs}
     names: dict[str, list[str]] = {}
@@ -205,6 +237,17 @@ def _plan(folder: Path) -> dict[str, Any]:
         "components": {slot: "+".join(sorted(found)) for slot, found in names.items()},
         "settings": {key.removeprefix(f"{algo}."): value for key, value in settings.items()},
     }
+
+
+def _plan_of_model(folder: Path) -> Any:
+    """The plan in the model of a run whose folder has no plan.json; None without a model."""
+    from rlk.registry.kernel import default_kernel
+    from rlk.running.saved_files import read_manifest
+
+    try:
+        return read_manifest(folder, default_kernel())["plan"]
+    except BadFile:
+        return None
 
 
 def _from_monitor(folder: Path) -> tuple[dict[str, Array], bool] | None:
@@ -239,7 +282,9 @@ def _from_progress(folder: Path) -> tuple[dict[str, Array], bool] | None:
         found = {name: np.array([float(row[t]) for row in rows]) for name, t in tags.items()}
     except (OSError, ValueError, TypeError, csv.Error) as error:
         raise BadFile(f"{path} is damaged: {error}.") from None
-    return (found, True) if rows else None
+    if not rows:
+        return None
+    return {**found, "timesteps": one_count(found["timesteps"])}, True
 
 
 def _evaluations(folder: Path) -> tuple[Array, Array]:
@@ -251,4 +296,4 @@ def _evaluations(folder: Path) -> tuple[Array, Array]:
     are_numbers = at.dtype.kind in "iuf" and results.dtype.kind in "iuf"
     if not are_numbers or at.ndim != 1 or results.ndim != 2 or len(at) != len(results):
         raise BadFile(f"{path} is damaged: it has no returns, float [K, episodes], of K timesteps.")
-    return at.astype(np.float64), np.nanmean(results, axis=1)
+    return one_count(at.astype(np.float64), is_strict=True), np.nanmean(results, axis=1)

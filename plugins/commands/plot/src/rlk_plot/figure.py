@@ -96,6 +96,12 @@ def _label(curve: Curve, others: Sequence[Curve]) -> str:
     return label if len(label) <= _LABEL else f"{label[: _LABEL - 1]}…"
 
 
+def _shown(text: str) -> str:
+    """A text as matplotlib shows it: `$` begins no formula, and a leading `_` hides no entry."""
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
 def _differing(found: Sequence[Mapping[str, Any]]) -> list[str]:
     """The keys that are missing or have different values in some of them, sorted."""
     keys = {key for one in found for key in one}
@@ -109,7 +115,7 @@ def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | 
     scale = seconds if x == "time" else 1.0
     for number, (label, members) in enumerate(groups):
         # With a single group, the entries of the legend need no name.
-        label = f"{label}: " if len(groups) > 1 else ""
+        label = f"{_shown(label)}: " if len(groups) > 1 else ""
         colour = COLOURS[number % len(COLOURS)]
         if len(members) == 1:
             _one(axes, members[0], label, colour, x, scale, smooth)
@@ -119,7 +125,7 @@ def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | 
     title = f"{algos} on {env}" if env else algos
     if len(curves) == 1 and curves[0].seed is not None:
         title += f", seed {curves[0].seed}"
-    axes.set_title(title, loc="left", fontsize=13, fontweight="bold")
+    axes.set_title(_shown(title), loc="left", fontsize=13, fontweight="bold")
     axes.set_xlabel(
         {"timesteps": "timesteps", "episodes": "episodes", "time": f"time [{unit}]"}[x], fontsize=11
     )
