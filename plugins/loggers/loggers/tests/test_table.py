@@ -166,3 +166,22 @@ def test_a_collection_that_goes_beyond_the_total_is_not_put_beside_it() -> None:
     console.print(table(8_192, 8_000, {"time/fps": 1}, console))
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     assert "8,192 timesteps" in printed and "8,000" not in printed
+
+
+def shown(row: dict[str, float], width: int) -> str:
+    console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    console.print(table(8, 100, row, console))
+    return str(console.file.getvalue())  # type: ignore[attr-defined]
+
+
+def test_brackets_in_a_name_are_shown_as_they_are() -> None:
+    text = shown({"train/loss[actor]": 1.0, "train/w[/2]": 2.0, "mine[bold]/x": 3.0}, 80)
+    assert "loss[actor]" in text and "train/w[ " in text and "mine[bold]" in text
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_a_name_that_is_too_long_is_cut_and_its_number_is_not(width: int) -> None:
+    text = shown({"train/" + "very_long_" * 12: 1.23e-9, "n/count": 12_345, "ü/日本語": 1.5}, width)
+    assert "very_long_" in text and "…" in text
+    for number in ("1.23e-09", "12,345", "1.500"):
+        assert number in text

@@ -12,8 +12,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import rich
+from rich.cells import cell_len
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
 
 from rlk.hookspecs import hookimpl
 from rlk_loggers.config import TableConfig
@@ -115,16 +117,13 @@ def table(timesteps: int, total: int, row: Mapping[str, float], console: Console
 
 def _block(group: str, figures: Mapping[str, float], width: int) -> Table:
     block = Table.grid(padding=(0, 1, 0, 0), pad_edge=False)
-    block.title, block.title_justify, block.title_style, block.width = (
-        group,
-        "left",
-        "bold cyan",
-        width,
-    )
-    block.add_column(ratio=1)
+    # As a Text, a name is shown as it is: rich reads brackets in a str as markup.
+    block.title = Text(group, style="bold cyan", overflow="ellipsis", no_wrap=True)
+    block.title_justify, block.width = "left", width
+    block.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
     block.add_column(justify="right", no_wrap=True)
     for name, value in figures.items():
-        block.add_row(name, readable(value))
+        block.add_row(Text(name), readable(value))
     return block
 
 
@@ -138,24 +137,26 @@ def _columns(groups: Mapping[str, Mapping[str, float]], console: Console) -> lis
             shortest = heights.index(min(heights))
             columns[shortest].append(group)
             heights[shortest] += 1 + len(figures)
-        if (
-            sum(_width(groups[g] for g in column) + GAP for column in columns) - GAP
-            <= console.width - BORDER
-        ):
+        if sum(_width(groups, column) + GAP for column in columns) - GAP <= console.width - BORDER:
             break
     stacked = []
     for column in columns:
         stack = Table.grid()
-        width = _width(groups[group] for group in column)
+        width = min(_width(groups, column), console.width - BORDER)
         for group in column:
             stack.add_row(_block(group, groups[group], width))
         stacked.append(stack)
     return stacked
 
 
-def _width(blocks: Iterable[Mapping[str, float]]) -> int:
-    """The width of a column of blocks."""
+def _width(groups: Mapping[str, Mapping[str, float]], column: Iterable[str]) -> int:
+    """The width of a column of blocks, in characters."""
     return max(
-        max(map(len, figures)) + 1 + max(len(readable(value)) for value in figures.values())
-        for figures in blocks
+        max(
+            cell_len(group),
+            max(map(cell_len, groups[group]))
+            + 1
+            + max(len(readable(value)) for value in groups[group].values()),
+        )
+        for group in column
     )
