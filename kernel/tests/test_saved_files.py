@@ -117,6 +117,12 @@ def test_whoever_has_a_file_for_the_place_reads_it(make, tmp_path, rlk_stand_in_
             assert agent.num_timesteps == 16
 
 
+def test_a_run_that_has_saved_nothing_says_what_to_do(make, tmp_path, rlk_stand_in_kernel):
+    make(out=str(tmp_path)).learn(8)
+    with pytest.raises(BadFile, match=r"no checkpoint\. It is the folder of a run .* checkpoint,"):
+        saved_files.find(tmp_path, rlk_stand_in_kernel)
+
+
 def test_of_a_run_folder_the_best_model_is_meant_if_told(make, tmp_path, rlk_stand_in_kernel):
     agent = make()
     agent.learn(8).save(tmp_path / "best_model")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
+from rlk.planning.saved_plan import PLAN
 from rlk.protocols import Serializer, State
 from rlk.running.checkpoint import model_state
 from rlk.running.manifest import Part, check_manifest
@@ -76,6 +77,11 @@ def _find(place: Path, installed: list[Serializer], best: bool) -> tuple[Path, S
         runs = [run for run in place.glob("*/") if any(one.find(run, best) for one in installed)]
         newest = max(runs, key=lambda run: run.stat().st_mtime, default=None)
         there_is = "" if newest is None else f" It holds run folders; name one of them: {newest}"
+        if (place / PLAN).exists():
+            there_is = (
+                " It is the folder of a run that has saved none. Train it again with what saves "
+                "one: --plugin checkpoint, or in Python agent.save(path)."
+            )
         raise BadFile(f"{place} holds no {model} and no checkpoint.{there_is}")
     if not place.exists():
         if place.name.endswith(tuple(known)):

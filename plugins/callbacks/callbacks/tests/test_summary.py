@@ -23,6 +23,27 @@ def test_it_names_the_commands_that_are_installed(
     assert "rlk plot" not in printed
 
 
+def test_it_names_only_what_works_with_the_files_that_are_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    how = {"env": "CartPole-v1", "verbose": 1, "n_steps": 8}
+
+    def printed(name: str, *plugins: str) -> str:
+        with rlk.make("a2c", out=str(tmp_path / name), plugins=list(plugins), **how) as agent:
+            agent.learn(200)
+        return capsys.readouterr().out
+
+    text = printed("a", "no:checkpoint")
+    assert "no last model was saved" in text and "rlk plot" in text
+    assert "rlk evaluate" not in text and "rlk enjoy" not in text
+    text = printed("b", "no:checkpoint", "max-episodes:max_episodes=1")
+    assert "stopped by" in text and "rlk resume" not in text and "rlk plot" in text
+    text = printed("c", "no:checkpoint", "no:monitor", "no:csv")
+    assert "next:" not in text
+    text = printed("d", "max-episodes:max_episodes=1")
+    assert "rlk resume" in text and "no last model" not in text
+
+
 @pytest.mark.parametrize("learning_starts", [10, 1000])
 def test_it_says_if_nothing_was_learnt(
     learning_starts: int, capsys: pytest.CaptureFixture[str]

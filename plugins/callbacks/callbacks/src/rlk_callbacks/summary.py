@@ -10,18 +10,24 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rlk.errors import BadFile
 from rlk.hookspecs import hookimpl
 from rlk.planning.to_pass_again import to_pass_again
+from rlk.running import saved_files
 from rlk.terminal import is_terminal
 from rlk_callbacks.checkpoint import ERROR
+from rlk_model_files.locate import checkpoints
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rlk.running.run import Run
+
+#: The files of a folder that `rlk plot` draws: with neither, there is no curve.
+ROWS = ("monitor.csv", "progress.csv")
 
 
 class Summary:
@@ -81,18 +87,37 @@ def ending(run: Run, *, stopped: bool) -> Iterator[str]:
 
 def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
     """Commands that work as printed, or Python code if no command can do it."""
-    again = to_pass_again(run.plan, observers=stopped)
-    if again.objects:
-        same = f", out={str(out)!r}" if stopped else ""
+    has_model = _holds_model(run, out)
+    if not has_model:
+        yield "  no last model was saved; the plugin checkpoint saves one"
+    resumes = stopped and bool(checkpoints(out, run.plan.serializer.make().suffix))
+    again = to_pass_again(run.plan, observers=resumes)
+    if again.objects and has_model:
+        same = f", out={str(out)!r}" if resumes else ""
         yield f"next, in Python: rlk.load({str(out)!r}, {', '.join(again.objects)}{same})"
-    elif stopped:
+    elif resumes:
         yield f"continue with: {shlex.join(['rlk', 'resume', str(out), *again.options])}"
     else:
-        installed = run.plan.kernel.registries.commands
-        options = {"evaluate": again.options, "enjoy": again.options, "plot": ()}
-        yield "next:"
-        for command in (one for one in options if one in installed):
+        options: dict[str, Sequence[str]] = {}
+        if has_model:
+            options["evaluate"] = again.options
+        if has_model or _holds_model(run, out, best=True):
+            options["enjoy"] = again.options
+        if run.clock.episodes and any((out / name).exists() for name in ROWS):
+            options["plot"] = ()
+        commands = [one for one in options if one in run.plan.kernel.registries.commands]
+        yield from ["next:"] if commands else []
+        for command in commands:
             yield f"  {shlex.join(['rlk', command, str(out), *options[command]])}"
+
+
+def _holds_model(run: Run, out: Path, *, best: bool = False) -> bool:
+    """Whether a model or a checkpoint, or also a best model, can be loaded from the folder."""
+    try:
+        saved_files.find(out, run.plan.kernel, best=best)
+    except BadFile:
+        return False
+    return True
 
 
 def _fitted(text: str) -> str:
