@@ -47,6 +47,17 @@ def test_an_mp4_has_every_frame_and_even_sizes(tmp_path: Path) -> None:
 
 
 @mp4
+@pytest.mark.parametrize("name", ["a.gif", "a.mp4"])
+def test_a_frame_of_another_size_is_refused(tmp_path: Path, name: str) -> None:
+    if name.endswith("mp4") and not mp4_is_there():
+        pytest.skip("imageio-ffmpeg is not installed")
+    told = r"one is 47 x 34 and the first was 47 x 33"
+    with pytest.raises(RlkError, match=told), film(tmp_path / name) as writer:
+        writer.add(frames(1)[0])
+        writer.add(np.zeros((34, 47, 3), np.uint8))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_fails_leaves_no_film(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), film(tmp_path / "a.mp4") as writer:
         writer.add(frames(1)[0])

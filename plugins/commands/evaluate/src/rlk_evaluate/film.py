@@ -5,38 +5,110 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+import numpy as np
+
 from rlk.errors import RlkError
-from rlk_evaluate.evaluate import Evaluation, evaluate_agent
+from rlk.records import Array
+from rlk.running.vec_env import make_vec_env
+from rlk.vector_wrapper import TransparentVector
+from rlk_evaluate.evaluate import Evaluation, evaluate_agent, no_second_environment
+from rlk_evaluate.last_frame import last_frame_of, last_frames
 from rlk_evaluate.rendering import rendering
-from rlk_films import film, without_display
+from rlk_films import Film, film, without_display
 from rlk_films.writer import FPS
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
 
+MODE = "rgb_array"
+
 
 def record(agent: Agent, path: Path, **play: Any) -> Evaluation:
-    """Record episodes as a film.
+    """Record episodes as a film, each from the image of its reset to that of its last step.
 
     Raises:
         RlkError: if the environment returns no images, or the film cannot be written.
     """
+    if complain := no_second_environment(agent.plan.env):
+        raise RlkError(f"cannot record a film: {complain}")
     fps = float(agent.run.env.metadata.get("render_fps") or FPS)
+    plan = attrs.evolve(agent.plan, wrappers=(*agent.plan.wrappers, last_frames()))
     try:
-        with rendering(agent, "rgb_array"), without_display(), film(path, fps) as writer:
-            return evaluate_agent(
-                agent,
-                render_mode="rgb_array",
-                on_step=lambda env: writer.add(_frame(env)),
-                **play,
-            )
+        with rendering(agent, MODE), without_display(), film(path, fps) as writer:
+            env = make_vec_env(plan, agent.run.hooks, 1, training=False, render_mode=MODE)
+            try:
+                return evaluate_agent(agent, env=_Filmed(env, writer, plan.env.name), **play)
+            finally:
+                env.close()
     except OSError as error:
         raise RlkError(f"{path} could not be written: {error}") from error
 
 
-def _frame(env: Any) -> Any:
-    """The image of the first environment, uint8 [height, width, 3]."""
+class _Filmed(TransparentVector):
+    """A vector of one environment, which adds an image after each reset and each step to a film.
+
+    The image of a reset waits for the first step, so that the film does not end with the beginning
+    of an episode that nobody plays.
+    """
+
+    withheld = ("step_async", "step_wait")
+
+    def __init__(self, env: Any, writer: Film, name: str) -> None:
+        super().__init__(env)
+        self._writer, self._name = writer, name
+        self._begins = True
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> Any:
+        self._begins = True
+        return self.env.reset(seed=seed, options=options)
+
+    def step(self, actions: Any) -> Any:
+        if self._begins:
+            self._add(_rendered(self.env))
+        result = self.env.step(actions)
+        _, _, terminated, truncated, infos = result
+        self._begins = bool(terminated[0] or truncated[0])
+        frame = last_frame_of(infos, 0) if self._begins else _rendered(self.env)
+        if frame is not None:
+            self._add(frame)
+        return result
+
+    def _add(self, frame: Any) -> None:
+        self._writer.add(_image(frame, self._name))
+
+
+def _rendered(env: Any) -> Any:
+    """What the first environment renders; RlkError for nothing."""
     frames = env.render()
     if frames is None or len(frames) == 0 or frames[0] is None:
         raise RlkError("the environment rendered no image. Use --no-render for the returns only.")
     return frames[0]
+
+
+def _image(frame: Any, env: str) -> Array:
+    """A rendered image as uint8 [height, width, 3]: a grey one in colour, without transparency.
+
+    Raises:
+        RlkError: for anything else.
+    """
+    found = frame if isinstance(frame, np.ndarray) else None
+    if found is None or found.dtype != np.uint8 or found.ndim not in (2, 3):
+        raise _no_image(frame, env)
+    if found.ndim == 2:
+        found = found[:, :, np.newaxis]
+    if found.shape[2] == 1:
+        found = np.repeat(found, 3, axis=2)
+    if found.shape[2] not in (3, 4) or 0 in found.shape:
+        raise _no_image(frame, env)
+    return np.ascontiguousarray(found[:, :, :3])
+
+
+def _no_image(frame: Any, env: str) -> RlkError:
+    is_array = isinstance(frame, np.ndarray)
+    found = f"{frame.dtype} {list(frame.shape)}" if is_array else type(frame).__name__
+    return RlkError(
+        f"environment {env!r} rendered {found}, and a film takes images uint8 [height, width, 3] "
+        "(or [height, width] in grey). Let its render() return such an array, or use --no-render "
+        "for the returns only."
+    )

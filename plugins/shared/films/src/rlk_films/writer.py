@@ -80,7 +80,20 @@ def mp4_is_there() -> bool:
 
 
 class _Ends:
-    """Ends a film that is used as a context."""
+    """Ends a film that is used as a context, and refuses a frame of another size."""
+
+    _shape: tuple[int, ...] | None = None
+
+    def _check_size(self, frame: Array) -> None:
+        """RlkError for a frame of another size than the first."""
+        if self._shape is None:
+            self._shape = frame.shape
+        if frame.shape != self._shape:
+            (high, wide), (first_high, first_wide) = frame.shape[:2], self._shape[:2]
+            raise RlkError(
+                f"all images of a film have one size, but one is {wide} x {high} and the first was "
+                f"{first_wide} x {first_high}. Let the environment's render() return one size."
+            )
 
     def __enter__(self: Any) -> Any:
         return self
@@ -107,6 +120,7 @@ class _Gif(_Ends):
     def add(self, frame: Array) -> None:
         from PIL import Image
 
+        self._check_size(frame)
         self._frames.append(Image.fromarray(frame).quantize(COLOURS))
 
     def end(self) -> None:
@@ -132,6 +146,7 @@ class _Mp4(_Ends):
         self._frames = 0
 
     def add(self, frame: Array) -> None:
+        self._check_size(frame)
         height, width, _ = frame.shape
         # H.264 requires even sizes.
         even = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)))
