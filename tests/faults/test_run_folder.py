@@ -174,3 +174,19 @@ def test_the_owner_is_named_with_its_machine(tmp_path):
     folder = OwnedFolder(tmp_path)
     assert (tmp_path / OWNER).read_text() == f"process {os.getpid()} on {socket.gethostname()}"
     folder.release()
+
+
+def test_a_run_stays_in_its_folder_when_the_working_folder_changes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    small = {"n_steps": 8, "nminibatches": 1, "preset": "none", "verbose": 1}
+    watching = ["checkpoint:every=8", "monitor:filename=episodes"]
+    with rlk.make("ppo2", env="CartPole-v1", out="mine", plugins=watching, **small) as agent:
+        agent.learn(8)
+        assert "mine/model.zip" in capsys.readouterr().out
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        agent.learn(64, reset_num_timesteps=False)
+    assert f"{tmp_path}/mine/model.zip" in capsys.readouterr().out
+    assert not list(Path.cwd().iterdir())
+    assert (tmp_path / "mine" / "checkpoints" / "72.zip").exists()
+    assert (tmp_path / "episodes.monitor.csv").exists()

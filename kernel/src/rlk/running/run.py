@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +80,8 @@ class Run:
 
     def __init__(self, plan: Plan, hooks: Hooks) -> None:
         self.plan, self.hooks = plan, hooks
-        self.out = Path(plan.out) if plan.out else None
+        #: Absolute, because a program or an environment may change the working folder.
+        self.out = Path(os.path.abspath(plan.out)) if plan.out else None
         self.observation_space, self.action_space = plan.observation_space, plan.action_space
         self.n_envs = plan.n_envs
         self.clock = Clock(plan.total_timesteps)

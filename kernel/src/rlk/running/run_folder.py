@@ -5,11 +5,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
 from rlk.files import looking_at
 from rlk.running.folder_owner import in_use
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
 
 
 def claim(path: Path, what: str, instead: str) -> Path:
@@ -27,6 +32,13 @@ def claim(path: Path, what: str, instead: str) -> Path:
         _refuse_used(path, what, instead)
         path.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def as_typed(run: Run) -> Path:
+    """The folder of a run, for what is printed: as it was typed, while that leads to it."""
+    assert run.out is not None
+    typed = Path(str(run.plan.out))
+    return typed if Path(os.path.abspath(typed)) == run.out else run.out
 
 
 def check_out(out: str | None, going_on_from: Path | None = None) -> None:

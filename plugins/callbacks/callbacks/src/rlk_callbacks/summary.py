@@ -17,6 +17,7 @@ from rlk.errors import BadFile
 from rlk.hookspecs import hookimpl
 from rlk.planning.to_pass_again import to_pass_again
 from rlk.running import saved_files
+from rlk.running.run_folder import as_typed
 from rlk.terminal import is_terminal
 from rlk_callbacks.checkpoint import ERROR
 from rlk_model_files.locate import checkpoints
@@ -65,7 +66,7 @@ def beginning(run: Run) -> Iterator[str]:
     yield f"{plan.algorithm.name} on {plan.env.name} x {plan.n_envs}, seed {run.streams.seed}"
     yield from (f"  {note}" for note in plan.notes)
     yield f"  device {run.device} ({why}), {run.parameters.flat.numel():,} parameters"
-    into = f" into {run.out}/" if run.out else ", nothing is written (no folder: out)"
+    into = f" into {as_typed(run)}/" if run.out else ", nothing is written (no folder: out)"
     yield f"  {run.clock.total_timesteps:,} timesteps{into}"
     if plan.verbose > 1:
         yield str(plan)
@@ -79,10 +80,10 @@ def ending(run: Run, *, stopped: bool) -> Iterator[str]:
         yield f"  last evaluation: mean return {run.evaluation_return:.1f}"
     if run.out is None:
         return
-    suffix = run.plan.serializer.make().suffix
-    files = [run.out / f"{name}{suffix}" for name in ("model", "best_model")]
+    out, suffix = as_typed(run), run.plan.serializer.make().suffix
+    files = [out / f"{name}{suffix}" for name in ("model", "best_model")]
     yield from (f"  {file}" for file in files if file.exists())
-    yield from _next_steps(run, run.out, stopped)
+    yield from _next_steps(run, out, stopped)
 
 
 def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:

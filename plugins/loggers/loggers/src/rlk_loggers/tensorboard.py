@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.files import append, replacing
 from rlk.hookspecs import hookimpl
+from rlk.running.run_folder import as_typed
 from rlk_loggers.needs_folder import lacks_folder
 
 if TYPE_CHECKING:
@@ -100,9 +101,8 @@ class TensorboardLogger:
         file.write(step=run.timesteps, summary=text_pb("plan/text_summary", plan))
         self._file = file
         if run.plan.verbose:
-            print(
-                f"  to see it: {shlex.join(['tensorboard', '--logdir', str(run.out)])}", flush=True
-            )
+            command = ["tensorboard", "--logdir", str(as_typed(run))]
+            print(f"  to see it: {shlex.join(command)}", flush=True)
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:

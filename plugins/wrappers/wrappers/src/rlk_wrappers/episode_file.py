@@ -61,7 +61,7 @@ class EpisodeFile:
         flush_seconds: float,
         in_run: bool = False,
     ) -> None:
-        self.path = path
+        self.path = Path(os.path.abspath(path))  # the working folder may change
         self.rows = 0
         self.pending = False  #: whether rows wait to be written
         self._columns = [*COLUMNS, *extras]
