@@ -11,7 +11,7 @@ import rlk
 from rlk import hookimpl
 from rlk.errors import BadFile, BrokenPlugin, RlkError
 from rlk.running import checkpoint
-from rlk.running.untrained import take_up_untrained
+from rlk.running.untrained import restore_untrained
 from rlk_testing.contract import plain, same
 from rlk_testing.environments import BY_ACTION_SPACE
 
@@ -243,4 +243,4 @@ def test_buffers_that_only_the_file_or_only_the_policy_has_are_named(saved, said
     policy = torch.nn.Module()
     policy.register_buffer("mean", torch.zeros(2))
     with pytest.raises(BadFile, match=rf"{said}.* cannot change when a model is loaded"):
-        take_up_untrained(policy, saved)
+        restore_untrained(policy, saved)

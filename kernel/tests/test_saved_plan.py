@@ -161,15 +161,6 @@ def test_a_component_from_a_place_must_be_passed_again(kernel, saved):
     assert [c.name for c in found.extensions] == ["Mine"]
 
 
-def test_plugins_are_in_the_order_that_they_had(kernel, saved):
-    objects = Component(name="mine", kind="extensions", factory=Watches)
-    plan = saved(plugins=["shelf:First", objects, "extends", "shelf:Last"])
-    passed = ("shelf:New", "shelf:Last", objects, "shelf:First")
-    found = again(kernel, plan, plugins=passed, observers=True)
-    names = [choice.name for choice in found.extensions]
-    assert names == ["First", "mine", "extends", "Last", "New"]
-
-
 def test_all_that_must_be_passed_again_is_said_at_once(kernel, saved):
     place = "rlk_testing.environments:Walk"
     plan = saved(env=place, plugins=["shelf:Mine", "shelf:Watch"])
