@@ -9,6 +9,7 @@ import torch
 
 import rlk
 from rlk import hookimpl
+from rlk.component import Component
 from rlk.errors import BadFile, BrokenPlugin, RlkError
 from rlk.running import checkpoint
 from rlk.running.untrained import restore_untrained
@@ -200,6 +201,33 @@ def test_an_objects_state_is_found_in_a_file_that_numbers_objects_of_all_classes
     first, second = Counts(), Counts()
     assert checkpoint.restore(make(plugins=[first, second]).run, state) == []
     assert (first.count, second.count) == (2, 7)
+
+
+def test_what_a_program_named_with_a_number_keeps_its_state(make):
+    def two():
+        made = [Counts(), Counts()]
+        return made, [
+            Component(name=f"mine-{number}", kind="extensions", factory=lambda one=one: one)
+            for number, one in enumerate(made, 1)
+        ]
+
+    (first, second), plugins = two()
+    run = make(plugins=plugins).learn(16).run
+    second.count = 7
+    state = checkpoint.run_state(run)
+    again, plugins = two()
+    differs = checkpoint.restore(make(plugins=plugins).run, state)
+    assert [one.count for one in again] == [first.count, 7]
+    assert not [sentence for sentence in differs if "plugin" in sentence]
+
+
+def test_a_callback_of_one_call_is_not_missed(make):
+    agent = make()
+    kept = []
+    agent.learn(16, callback=[Counts(), lambda run: kept.append(checkpoint.run_state(run))])
+    assert "callback 1 (Counts)" in kept[0]["plugins"]
+    differs = checkpoint.restore(make().run, kept[0])
+    assert not [sentence for sentence in differs if "callback" in sentence]
 
 
 def test_a_plugin_that_is_missing_is_said_if_it_had_a_state(make):

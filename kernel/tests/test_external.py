@@ -38,7 +38,7 @@ def test_a_misspelt_kind_is_refused_with_the_one_that_is_meant(registries, kind,
     component = Component(name="mine", factory=Thing, kind=kind)
     said = f"unknown kind '{kind}' in plugin 'mine'. Did you mean '{meant}'?"
     for entry in (
-        lambda: passed_entry(component, 0),
+        lambda: passed_entry(component, ()),
         lambda: external_entry(component, "policies", registries),
     ):
         with pytest.raises(UnknownName, match=re.escape(said)):

@@ -250,3 +250,17 @@ def test_a_broken_preset_is_left_out_with_a_note_unless_it_is_named(planning_ker
     assert note.startswith("preset frail left out: ") and re.search(broken, note)
     with pytest.raises(BrokenPlugin, match=broken):
         plan(preset="frail")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [(lambda: 1 / 0, "ZeroDivisionError"), (lambda: 7, "find returned int, and not a mapping")],
+)
+def test_a_preset_that_fails_when_it_is_asked_is_broken_too(planning_kernel, plan, answer, said):
+    class Source:
+        def find(self, algo, env):
+            return answer()
+
+    planning_kernel.registries.presets.register("a-frail", Source)
+    (note,) = [note for note in plan(preset="auto").notes if "frail" in note]
+    assert note.startswith("preset a-frail left out: ") and said in note

@@ -237,6 +237,7 @@ def test_what_was_not_passed_again_is_missing_in_the_next_file_too(kernel, saved
         found = again(kernel, second, changes={key: 0.5})
         (algorithm,) = (one for one in as_json(found)["components"] if one["slot"] == "algorithm")
         assert algorithm["settings"]["learning_rate"] == 0.5
+        assert not spec_of(first, kernel, changes={key: 0.5}, observers=True).lost
 
 
 @attrs.frozen(kw_only=True)

@@ -14,12 +14,8 @@ from rlk.settings import finite, setting, structure, type_name, unstructure
 
 @attrs.frozen(kw_only=True)
 class Config:
-    rate: float | str | Callable[[float], float] = attrs.field(
-        default=0.1, metadata={"help": "how fast"}
-    )
-    steps: int = attrs.field(
-        default=3, validator=attrs.validators.ge(1), metadata={"help": "how many"}
-    )
+    rate: float | str | Callable[[float], float] = attrs.field(default=0.1, **setting("how fast"))
+    steps: int = attrs.field(default=3, **setting("how many", attrs.validators.ge(1)))
     flag: bool = False
     name: str = "x"
     layers: list[int] = attrs.field(factory=lambda: [64])

@@ -343,6 +343,16 @@ def test_what_only_the_user_may_set_is_refused_of_a_plugin(planning_kernel, plan
         plan(plugins=[Proposes()])
 
 
+def test_a_plugin_may_leave_none_out(plan):
+    class Proposes:
+        @hookimpl
+        def rlk_configure(self, spec):
+            return Patch({"plugins": ["no:watches"]})
+
+    with pytest.raises(PlanError, match="plugin .* proposes no:watches; only the user leaves"):
+        plan(plugins=[Proposes()])
+
+
 @pytest.mark.parametrize("asked", ["shakes", "quivers"])
 @pytest.mark.parametrize("refused", ["shakes", "quivers"])
 def test_a_component_is_left_out_by_any_of_its_names(planning_kernel, plan, asked, refused):

@@ -62,7 +62,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def json_text(value: Any, indent: int | None = None, default: Any = None) -> str:
-    """A value as JSON, which has no infinity: it is written as the text "inf" or "-inf".
+    """A value as JSON, which has no infinity or NaN: they are the texts "inf", "-inf" and "nan".
 
     Args:
         value: JSON values and such numbers.

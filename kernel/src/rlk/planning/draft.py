@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -59,7 +59,13 @@ class Draft:
         draft = self
         for key, value in values.items():
             if key == "plugins":
-                draft = draft.with_plugins(_listed(value, by), by, rank)
+                plugins = _listed(value, by)
+                left_out = [one for one in plugins if leaves_out(one)]
+                if left_out and rank < Rank.FILE:
+                    raise PlanError(
+                        f"{by} proposes {left_out[0]}; only the user leaves plugins out."
+                    )
+                draft = draft.with_plugins(plugins, by, rank)
             elif key in _USERS_OWN and rank < Rank.FILE:
                 raise PlanError(f"{by} proposes {key}={value!r}, which only the user may set.")
             else:
@@ -153,10 +159,10 @@ def _are_the_same(one: Choice, other: Choice) -> bool:
     return one.component.factory is other.component.factory
 
 
-def _listed(plugins: Any, by: str) -> Iterable[Any]:
+def _listed(plugins: Any, by: str) -> Sequence[Any]:
     """The plugins that a proposal puts in: one by its name, or several."""
     if isinstance(plugins, str):
         return (plugins,)
     if not isinstance(plugins, Iterable):
         raise PlanError(f"{by} proposes plugins={plugins!r:.80}, which is no list of plugins.")
-    return plugins
+    return tuple(plugins)

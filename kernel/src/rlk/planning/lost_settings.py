@@ -30,6 +30,7 @@ class LostSettings:
     values: dict[str, Any]  #: the lost ones, as the file has them
     #: Those that the network is made with, and every key that each may be given by.
     computing: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
+    own: str = ""  #: the prefix that a setting of the algorithm may be given with, `dqn.`
 
     def sentences(self, given_now: Mapping[str, Any]) -> tuple[str, ...]:
         """A sentence on what to pass again, for each lost setting that is not given now."""
@@ -41,7 +42,7 @@ class LostSettings:
 
     def missing(self, given_now: Mapping[str, Any]) -> dict[str, Any]:
         """The lost settings that are not given now, as the file has them."""
-        known = (*given_now, *self.computing)
+        known = {*given_now, *self.computing, *(key.removeprefix(self.own) for key in given_now)}
         return {key: value for key, value in self.values.items() if key not in known}
 
     def refuse_missing_functions(self, given_now: Mapping[str, Any]) -> None:
@@ -93,6 +94,7 @@ def lost_settings(
         {key.removeprefix(own): text for key, text in was.items()},
         {key.removeprefix(own): given[key] for key in was},
         computing,
+        own,
     )
 
 

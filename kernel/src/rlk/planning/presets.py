@@ -8,10 +8,11 @@ from typing import Any
 import attrs
 
 from rlk.abilities import ExplainsAbsence, offers
-from rlk.errors import BrokenPlugin, PlanError
+from rlk.errors import BrokenPlugin, PlanError, RlkError, described
 from rlk.planning.draft import Draft
 from rlk.planning.layers import Rank
 from rlk.planning.spec import flatten
+from rlk.registry.entry import Entry
 
 
 def with_preset(draft: Draft, wanted: Any) -> Draft:
@@ -36,16 +37,13 @@ def with_preset(draft: Draft, wanted: Any) -> Draft:
     reasons: list[str] = []
     for name in sources.names() if wanted == "auto" else [wanted]:
         try:
-            source = sources.get(name).load()()
+            found, why = _found(sources.get(name), algo, env_id)
         except BrokenPlugin as error:
             if wanted != "auto":
                 raise
-            reasons.append(f"preset {name} left out: {error}")
-            continue
-        found = source.find(algo, env_id)
+            found, why = None, str(error)
         if found is not None:
             return _with_tuned(draft.with_notes(*reasons), name, found, f"{algo} on {env}")
-        why = _why_not(source, algo, env_id)
         if why:
             reasons.append(f"preset {name} left out: {why}")
     if wanted != "auto":
@@ -63,6 +61,22 @@ def _with_tuned(draft: Draft, source: str, tuned: Mapping[str, Any], what: str) 
     return attrs.evolve(draft, preset=preset)
 
 
-def _why_not(source: Any, algo: str, env_id: str) -> str | None:
-    """Why a preset source withholds settings that it has, if it says so."""
-    return source.why_not(algo, env_id) if offers(source, ExplainsAbsence) else None
+def _found(entry: Entry, algo: str, env_id: str) -> tuple[Mapping[str, Any] | None, str | None]:
+    """The settings that a source has, or None and why it withholds some, if it says so.
+
+    Raises:
+        BrokenPlugin: if it raises an exception, or returns no mapping.
+    """
+    make = entry.load()
+    try:
+        source = make()
+        found = source.find(algo, env_id)
+        explains = found is None and offers(source, ExplainsAbsence)
+        why = source.why_not(algo, env_id) if explains else None
+    except RlkError:
+        raise
+    except Exception as error:
+        raise entry.broken(described(error)) from error
+    if found is not None and not isinstance(found, Mapping):
+        raise entry.broken(f"find returned {type(found).__name__}, and not a mapping of settings")
+    return found, why

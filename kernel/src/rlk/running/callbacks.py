@@ -23,8 +23,10 @@ from rlk.strict_types import own_number
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: The hooks that a callback of one call of `learn` may implement. The plan is checked when training
-#: is about to begin; loading from a checkpoint is only for plugins.
+#: How the names of callbacks begin in the call of `learn` that they are for.
+OF_ONE_CALL = "callback "
+#: The hooks that they may implement. The plan is checked when training is about to begin; loading
+#: from a checkpoint is only for plugins.
 ANSWERED = {*LIFECYCLE, "rlk_check_plan", "rlk_save", "rlk_load"}
 
 
@@ -58,7 +60,7 @@ def listening(run: Run, callback: Any) -> Iterator[None]:
     run.learning = True
     try:
         for number, one in enumerate(callbacks, 1):
-            name = f"callback {number} ({type(one).__name__})"
+            name = f"{OF_ONE_CALL}{number} ({type(one).__name__})"
             run.hooks.activate(one, name)
             names.append(name)
         if names:

@@ -18,6 +18,7 @@ from rlk.planning.saved_plan import as_json
 from rlk.protocols import State
 from rlk.registry.answers import check_given
 from rlk.registry.external import PASSED
+from rlk.running.callbacks import OF_ONE_CALL
 from rlk.running.manifest import STATE_VERSION, Part
 from rlk.running.state_check import check_state
 from rlk.running.untrained import restore_untrained, untrained
@@ -197,30 +198,31 @@ def _restore_plugins(run: Run, state: State) -> list[str]:
     Callbacks and loggers are missing on purpose, unless a run goes on in its own folder.
     """
     plugins, components = part_of(state, "plugins"), state["manifest"]["plan"]["components"]
-    saved_as = _names_of_passed_objects(components)
+    now = {choice.name for _, choice in run.plan.choices()}
+    saved_as = _names_of_passed_objects(components, now)
     for name, load in run.hooks.listeners("rlk_load"):
         saved = saved_as.get(name, name)
         if saved in plugins:
             with _restoring(f"plugin {name!r}"):
                 load(run=run, state=plugins[saved])
-    known = {saved_as.get(choice.name, choice.name) for _, choice in run.plan.choices()}
+    known = {saved_as.get(name, name) for name in now}
     known |= {one["name"] for one in components if one["slot"] in ("callback", "logger")}
     return [
         f"plugin {name!r}, whose state is in the checkpoint, is not in this run"
         for name in plugins
-        if name not in known
+        if name not in known and not name.startswith(OF_ONE_CALL)
     ]
 
 
-def _names_of_passed_objects(saved: list[State]) -> dict[str, str]:
+def _names_of_passed_objects(saved: list[State], now: set[str]) -> dict[str, str]:
     """The names now of plugins that were passed as objects, each with its name in the file.
 
-    Objects were once numbered by how many of any class came before them.
+    Objects are numbered from 0 in each class, and once were by how many of any class came before.
     """
     count, names = Counter[str](), dict[str, str]()
     for name in (one["name"] for one in saved if one["dist"] == PASSED):
         stem, _, number = name.rpartition("-")
-        if number.isdecimal():
+        if number.isdecimal() and f"{stem}-0" in now:
             names[f"{stem}-{count[stem]}"] = name
             count[stem] += 1
     return names

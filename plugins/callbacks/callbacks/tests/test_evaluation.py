@@ -21,7 +21,7 @@ from rlk.running import checkpoint, saved_files
 from rlk_callbacks import evaluation as module
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.evaluation import EvaluationCallback
-from rlk_callbacks.history import read_history, write_history
+from rlk_callbacks.history import HISTORY, read_history, write_history
 from rlk_evaluate.evaluate import Evaluation
 from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Walk
@@ -252,6 +252,23 @@ def test_one_object_serves_several_agents_one_after_the_other(tmp_path: Path) ->
             agent.learn(4, callback=callback)
         assert np.load(tmp_path / name / "evaluations.npz")["timesteps"].tolist() == [4]
         assert (tmp_path / name / "best_model.zip").exists()
+
+
+def test_a_run_that_counts_on_from_an_earlier_timestep_drops_what_came_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted(monkeypatch, 5.0, 3.0, 9.0, 4.0)
+    with made("evaluation:every=4", "checkpoint:every=4", out=tmp_path) as agent:
+        agent.learn(12)
+    earlier = tmp_path / "checkpoints" / "8.zip"
+    callback = EvaluationCallback(EvaluationConfig(every=4, episodes=1))
+    left_out = {"plugins": ["no:evaluation"], "env": WALK, "kernel": KERNEL}
+    with rlk.load(earlier, out=str(tmp_path), **left_out) as agent:
+        agent.learn(4, callback=callback, reset_num_timesteps=False)
+    found = [(one.timesteps, one.mean_return) for one in read_history(tmp_path / HISTORY)]
+    assert found == [(4, 5.0), (8, 3.0), (12, 4.0)]
+    # The best model that was there came later than the checkpoint, so the next one is the best.
+    assert saved_files.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 12
 
 
 def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:

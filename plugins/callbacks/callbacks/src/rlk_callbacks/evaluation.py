@@ -7,6 +7,7 @@ is not affected, and a resumed run evaluates as the uninterrupted one would have
 
 from __future__ import annotations
 
+import math
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from rlk.planning.other_environment import in_other_environment
 from rlk.running import saved_files
 from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
-from rlk_callbacks.history import HISTORY, read_history, write_history
+from rlk_callbacks.history import HISTORY, read_history, until, write_history
 from rlk_callbacks.interval import next_due
 from rlk_callbacks.render import HUMAN, window_problem
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
@@ -181,12 +182,18 @@ class EvaluationCallback:
         self._write_history(run)
 
     def _continue_history(self, run: Run) -> None:
-        """Continue the history of a folder where only a model was loaded, and its best mean."""
+        """Continue the history of a folder, and its best mean, where no state of this was loaded.
+
+        A run that counts on from an earlier timestep drops the evaluations after it.
+        """
         if run.out is None or run.communicator.rank != 0:
             return
-        self._history = read_history(run.out / HISTORY)
-        if self._history and _best_model(run, run.out).is_file():
-            self._best = max(past.mean_return for past in self._history)
+        written = read_history(run.out / HISTORY)
+        self._history = until(written, run.timesteps) if run.timesteps else written
+        best = max((one.mean_return for one in self._history), default=-math.inf)
+        is_later = any(one.mean_return >= best for one in written[len(self._history) :])
+        if self._history and not is_later and _best_model(run, run.out).is_file():
+            self._best = best
 
     def _is_new(self, run: Run) -> bool:
         """Whether it has not listened to this run before; what it knows of another is forgotten."""

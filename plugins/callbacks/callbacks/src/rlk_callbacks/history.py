@@ -74,3 +74,11 @@ def read_history(path: Path) -> list[Evaluation]:
             )
         )
     return history
+
+
+def until(history: list[Evaluation], timesteps: int) -> list[Evaluation]:
+    """The evaluations without those at the end that are of later timesteps."""
+    kept = len(history)
+    while kept and history[kept - 1].timesteps > timesteps:
+        kept -= 1
+    return history[:kept]
