@@ -349,7 +349,7 @@ def test_a_plugin_may_leave_none_out(plan):
         def rlk_configure(self, spec):
             return Patch({"plugins": ["no:watches"]})
 
-    with pytest.raises(PlanError, match="plugin .* proposes no:watches; only the user leaves"):
+    with pytest.raises(PlanError, match=r"plugin .* proposes no:watches; only the user leaves"):
         plan(plugins=[Proposes()])
 
 

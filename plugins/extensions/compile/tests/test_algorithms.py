@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import attrs
@@ -26,6 +27,8 @@ COMPONENTS = {
 #: All other updates must be traced.
 EAGER = {"trpo": "pi", "acktr": ""}
 STEPS = 96
+#: A name that Dynamo makes up from the `id` of an object: no other process has it.
+MADE_UP = re.compile(r"_\d{9,}")
 
 
 def algorithms() -> list[Any]:
@@ -112,6 +115,9 @@ def same_numbers(name: str, env: str, backend: str, **more: Any) -> Any:
         assert kind in update.reasons and not any(key == kind for key, _ in update.reports)
     else:
         assert update.reports and not update.reasons, update.reasons
+    programs = [program for several in update._programs.values() for program in several]
+    watched = [place for program in programs for place in program.call_plan.conditions]
+    assert not [place for place in watched if MADE_UP.search(place)], "never found again"
     return update
 
 

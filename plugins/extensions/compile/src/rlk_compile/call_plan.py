@@ -29,7 +29,9 @@ GLOBAL = {
 #: Guards on a value itself, whose description must then distinguish it from other values.
 VALUES = {"CONSTANT_MATCH", "EQUALS_MATCH"}
 _BATCH = "L['batch']"
-_TORCHS_OWN = "G['__import_torch"
+#: Modules of torch, and the globals of methods that `typing.NamedTuple` makes: their name is new in
+#: every process, and nobody changes them.
+_TORCHS_OWN = ("G['__import_torch", "G['___unnamed_scope")
 
 
 @attrs.frozen(kw_only=True)
