@@ -147,6 +147,26 @@ def test_only_the_files_of_dead_processes_are_removed(tmp_path):
         assert aside == unfinished(".new", os.getpid())
 
 
+def test_a_link_stays_and_a_pipe_is_written_to(tmp_path):
+    (tmp_path / "a").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("a")
+    with replacing(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "a").read_bytes() == b"new"
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with replacing(tmp_path / "pipe") as file:
+        file.write(b"through")
+    assert os.read(reader, 100) == b"through" and (tmp_path / "pipe").is_fifo()
+    os.close(reader)
+
+
+def test_a_name_may_be_as_long_as_the_file_system_lets_it(tmp_path):
+    with replacing(tmp_path / ("n" * 255)) as file:
+        file.write(b"all")
+    assert (tmp_path / ("n" * 255)).read_bytes() == b"all"
+
+
 def test_only_the_folder_that_a_file_is_in_is_one_to_continue_its_run_in(tmp_path):
     home = tmp_path / "home"
     with rlk.make("stand-in", kernel=KERNEL) as agent:

@@ -56,10 +56,17 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     """An empty file to write to, which replaces `path` at the end and is synced to the disk.
 
     If anything fails, `path` holds what it held before and nothing else is left. Missing folders
-    are created.
+    are created. A link stays, and the file that it leads to is replaced; a pipe or a device is
+    written to.
     """
+    if path.is_symlink():
+        path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}{_ENDING}")
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    aside = path.with_name(f".{path.name[:100]}.{os.getpid()}{_ENDING}")
     try:
         with aside.open("w+b") as file:
             yield file

@@ -34,18 +34,21 @@ def in_other_environment(plan: Plan, asked: Any) -> Plan:
     env = choose_environment(asked, registries, {})
     if env.takes_keywords_of(plan.env.name):
         env = choose_environment(asked, registries, plan.env.kwargs)
-    check_same_spaces(plan, env.name, *probe(env, plan.wrappers, plan.vec_env, registries))
+    spaces = probe(env, plan.wrappers, plan.vec_env, registries)
+    check_same_spaces(env.name, spaces, (plan.observation_space, plan.action_space))
     return attrs.evolve(plan, env=env)
 
 
-def check_same_spaces(plan: Plan, name: str, observation_space: Any, action_space: Any) -> None:
-    """PlanError if the spaces of an environment are not those of the plan."""
-    spaces = {"observation_space": observation_space, "action_space": action_space}
-    for key, space in spaces.items():
-        if space != getattr(plan, key):
-            raise PlanError(
-                f"the {key} of environment {name!r} is {space}, not {getattr(plan, key)}."
-            )
+def check_same_spaces(name: str, spaces: tuple[Any, Any], expected: tuple[Any, Any]) -> None:
+    """PlanError if an environment of that name has other spaces than expected.
+
+    Args:
+        name: for the message.
+        spaces, expected: of observations and of actions.
+    """
+    for key, found, own in zip(("observation", "action"), spaces, expected, strict=True):
+        if found != own:
+            raise PlanError(f"the {key}_space of environment {name!r} is {found}, not {own}.")
 
 
 def check_spaces_of_saved(saved: Mapping[str, Any], plan: Plan, file: str) -> None:

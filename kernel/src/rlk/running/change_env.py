@@ -43,7 +43,8 @@ def change_env(run: Run, plan: Plan) -> None:
 
 
 def _check_fits(old: Plan, new: Plan) -> None:
-    check_same_spaces(old, new.env.name, new.observation_space, new.action_space)
+    spaces, expected = ((one.observation_space, one.action_space) for one in (new, old))
+    check_same_spaces(new.env.name, spaces, expected)
     if new.env.size not in (None, old.n_envs):
         raise PlanError(
             f"the new environment {new.env.name!r} was passed as an object and has "

@@ -232,6 +232,20 @@ def test_another_compiler_has_another_key(tmp_path: Path) -> None:
     assert len(before | keys_with(ours, other)) == 3
 
 
+def test_a_link_to_ccache_is_asked_by_the_name_that_it_has(tmp_path: Path) -> None:
+    program = tmp_path / "ccache"
+    program.write_text('#!/bin/sh\ncat "$0.version"\n')
+    program.chmod(0o700)
+    compiler = tmp_path / "g++"
+    compiler.symlink_to(program)
+    version = tmp_path / "g++.version"
+    version.write_text("12")
+    before = keys_with(str(compiler))
+    version.write_text("14")
+    _compiler.cache_clear()
+    assert keys_with(str(compiler)) != before
+
+
 def test_a_compiler_that_tells_no_version_is_known_by_its_path() -> None:
     assert len(keys_with("/nowhere/g++", "/nowhere/clang++")) == 2
 

@@ -50,6 +50,13 @@ class IdentityEnvBoxes(IdentityEnvBox):
         self.action_space = spaces.Discrete(3)
 
 
+def test_a_model_with_masks_goes_on_in_more_environments() -> None:
+    model = MaskablePPO("MlpPolicy", DummyVecEnv([masked]), **SMALL)
+    model.learn(16)
+    model.set_env(DummyVecEnv([masked] * 2))
+    assert model.learn(32).num_timesteps == 32
+
+
 def test_parameters_are_those_of_there() -> None:
     of_masks = inspect.signature(MaskablePPO).parameters
     assert [*of_masks][2:5] == ["learning_rate", "n_steps", "batch_size"]

@@ -130,6 +130,9 @@ def test_a_model_of_images_with_channels_first_learns_from_channels_last(
     last = np.moveaxis(SEEN, 1, -1)
     expected = given.predict(last, deterministic=True)[0].tolist()
     assert model.predict(last, deterministic=True)[0].tolist() == expected
+    model.save(tmp_path / "here")  # by rlk, which knows the space that it has
+    again = PPO.load(tmp_path / "here", env=DummyVecEnv([Pictures]) if as_vector else Pictures())
+    assert again.predict(last, deterministic=True)[0].tolist() == expected
     assert model.learn(8).num_timesteps == 8
     for shape in ((44, 48, 2), (3, 44, 44)):
         with pytest.raises(ValueError, match="the observation_space of environment"):

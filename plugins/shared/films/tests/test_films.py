@@ -46,7 +46,6 @@ def test_an_mp4_has_every_frame_and_even_sizes(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-@mp4
 @pytest.mark.parametrize("name", ["a.gif", "a.mp4"])
 def test_a_frame_of_another_size_is_refused(tmp_path: Path, name: str) -> None:
     if name.endswith("mp4") and not mp4_is_there():
@@ -58,6 +57,7 @@ def test_a_frame_of_another_size_is_refused(tmp_path: Path, name: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@mp4
 def test_what_fails_leaves_no_film(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), film(tmp_path / "a.mp4") as writer:
         writer.add(frames(1)[0])

@@ -15,6 +15,7 @@ from rlk.optimise import OneProcess
 from rlk.running.seeding import Streams
 from rlk_testing import stand_ins
 from rlk_testing.stand_ins import COMPONENTS
+from rlk_testing.thread_ranks import on_ranks
 
 # ---- noises --------------------------------------------------------------------------------------
 
@@ -316,3 +317,13 @@ class MovesAll(Momentum):
 def test_an_optimiser_that_moves_what_is_not_its_group_fails(rlk_fails):
     broken = attrs.evolve(MOMENTUM, factory=MovesAll)
     rlk_fails(testing.OptimiserContract, MOMENTUM, broken, "test_it_moves_its_own_group_alone")
+
+
+def test_what_one_rank_raises_is_not_hidden_by_the_others():
+    def fails(ranks):
+        if ranks.rank == 1:
+            raise ValueError("the cause")
+        ranks.gather(1)
+
+    with pytest.raises(ValueError, match="the cause"):
+        on_ranks(3, fails)

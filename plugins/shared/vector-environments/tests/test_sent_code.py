@@ -54,8 +54,22 @@ def test_what_cannot_be_pickled_is_refused(script):
         sent_code.dumps(script.make)
 
 
-def test_what_a_module_loads_again_is_sent_by_its_name_there(script, monkeypatch):
-    script.__name__ = script.Maze.__module__ = "found_nowhere"
-    script.__load_again__ = len  # instead of a function that loads it: the length of its name
+@pytest.fixture
+def found_nowhere(script, monkeypatch):
+    """The script as a module that is loaded again: by `len` of a name, to see which one is sent."""
+    script.__name__ = script.Maze.__module__ = script.make.__module__ = "found_nowhere"
+    script.__load_again__ = len
     monkeypatch.setitem(sys.modules, "found_nowhere", script)
-    assert pickle.loads(sent_code.dumps([script.Maze])) == [len("Maze")]
+    return script
+
+
+def test_what_a_module_loads_again_is_sent_by_its_name_there(found_nowhere):
+    sent = sent_code.dumps([found_nowhere.Maze, found_nowhere])
+    assert pickle.loads(sent) == [len("Maze"), len("")]
+
+
+def test_what_has_no_name_of_its_own_in_such_a_module_is_sent_by_value(found_nowhere):
+    first = found_nowhere.Maze
+    found_nowhere.Maze = type("Maze", (first,), {"__module__": "found_nowhere", "size": 4})
+    assert [one.size for one in pickle.loads(sent_code.dumps([first]))] == [3]
+    assert callable(pickle.loads(sent_code.dumps(found_nowhere.make)))

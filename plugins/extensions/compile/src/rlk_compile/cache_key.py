@@ -90,10 +90,14 @@ def _processor() -> str:
 
 @functools.cache
 def _compiler(cxx: str) -> str:
-    """The path and the version of a C++ compiler, which is asked once in a process."""
-    path = os.path.realpath(shutil.which(cxx) or cxx)
+    """The path and the version of a C++ compiler, which is asked once in a process.
+
+    It is asked by its own name, because a link to ccache does as the name says.
+    """
+    called = shutil.which(cxx) or cxx
+    path = os.path.realpath(called)
     try:
-        asked = subprocess.run([path, "--version"], capture_output=True, check=False, timeout=10)
+        asked = subprocess.run([called, "--version"], capture_output=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return path
     return f"{path} {asked.stdout.decode(errors='replace')}"

@@ -76,12 +76,15 @@ def _imported(name: str, what: str) -> ModuleType:
 
 @attrs.frozen
 class _FromFile:
-    """The object of a qualified name in a file, in a worker that cannot import its module."""
+    """What has a qualified name in a file, in a worker that cannot import its module.
+
+    The empty name is that of the module itself.
+    """
 
     path: str
 
     def __call__(self, name: str) -> Any:
-        return object_at(f"{self.path}:{name}", "the code in")
+        return object_at(f"{self.path}:{name}" if name else self.path, "the code in")
 
 
 def _from_file(place: str, what: str) -> ModuleType:

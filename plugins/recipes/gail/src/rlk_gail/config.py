@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import attrs
 
+from rlk.settings import setting
 from rlk_adversarial_reward.config import AIRLConfig, GAILConfig
 
-_MODEL = {"help": "the on-policy algorithm that learns: trpo, ppo2, a2c, …"}
+_MODEL = setting("the on-policy algorithm that learns: trpo, ppo2, a2c, …")
 
 
 @attrs.frozen(kw_only=True)
 class GAILRecipeConfig(GAILConfig):
     """The settings of the learnt reward, and the algorithm that learns from it."""
 
-    model: str = attrs.field(default="trpo", metadata=_MODEL)
+    model: str = attrs.field(default="trpo", **_MODEL)
 
 
 @attrs.frozen(kw_only=True)
 class AIRLRecipeConfig(AIRLConfig):
     """The same for AIRL."""
 
-    model: str = attrs.field(default="trpo", metadata=_MODEL)
+    model: str = attrs.field(default="trpo", **_MODEL)

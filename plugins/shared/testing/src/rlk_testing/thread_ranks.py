@@ -36,7 +36,11 @@ class ThreadRank:
 
 
 def on_ranks(size: int, work: Callable[[ThreadRank], None]) -> None:
-    """Call a function once per rank, at the same time; what it raises is raised."""
+    """Call a function once per rank, at the same time; what it raises first is raised.
+
+    Raises:
+        threading.BrokenBarrierError: if ranks communicate a different number of times.
+    """
     given, barrier = [None] * size, threading.Barrier(size)
 
     def run(rank: int) -> None:
@@ -47,4 +51,8 @@ def on_ranks(size: int, work: Callable[[ThreadRank], None]) -> None:
             raise
 
     with ThreadPoolExecutor(size) as pool:
-        list(pool.map(run, range(size)))
+        errors = [each.exception() for each in [pool.submit(run, rank) for rank in range(size)]]
+    # The others of a rank that failed are told so by the barrier.
+    found = sorted(filter(None, errors), key=lambda one: type(one) is threading.BrokenBarrierError)
+    if found:
+        raise found[0]

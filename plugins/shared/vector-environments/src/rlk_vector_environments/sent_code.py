@@ -13,7 +13,7 @@ import io
 import sys
 from collections import ChainMap
 from collections.abc import Callable
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar
 
 import cloudpickle
@@ -45,9 +45,19 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # cloudpickle has no
     )
 
     def reducer_override(self, obj: Any) -> Any:
-        """How an object is sent; what a module loads again, by its name there."""
-        if isinstance(obj, (type, FunctionType)) and "<locals>" not in obj.__qualname__:
-            again = getattr(sys.modules.get(obj.__module__), "__load_again__", None)
-            if again is not None:
+        """How an object is sent: what a module loads again, by its name there."""
+        if isinstance(obj, ModuleType) and hasattr(obj, "__load_again__"):
+            return obj.__load_again__, ("",)
+        if isinstance(obj, (type, FunctionType)):
+            module = sys.modules.get(obj.__module__)
+            again = getattr(module, "__load_again__", None)
+            if again is not None and _named(module, obj.__qualname__) is obj:
                 return again, (obj.__qualname__,)
         return super().reducer_override(obj)
+
+
+def _named(module: Any, name: str) -> Any:
+    """The object of a qualified name in a module, or None."""
+    for part in name.split("."):
+        module = getattr(module, part, None)
+    return module

@@ -234,7 +234,8 @@ class BaseRLModel(Constructed):
                         "between two calls of learn, not while one is running."
                     )
                 else:
-                    check_same_spaces(agent.plan, type(new).__name__, *planned_spaces(new))
+                    spaces, expected = planned_spaces(new), planned_spaces(old)
+                    check_same_spaces(type(new).__name__, spaces, expected)
                     state = checkpoint.model_state(agent.run)
                     self._use(rebuilt(self, state, {}))
             except BaseException:

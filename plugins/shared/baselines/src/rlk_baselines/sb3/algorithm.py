@@ -112,7 +112,8 @@ class BaseAlgorithm(BaseRLModel):
         if has_extractor(saved.changes.get("policy_kwargs") or {}):
             changes = {"policy": saved.given["policy"], **saved.changes}
             saved = attrs.evolve(saved, changes=changes)
-        super().load_from(saved, monitored(env))
+        space = saved.awaited().observation_space
+        super().load_from(saved, turned_to(space, monitored(env)))
 
     def set_env(self, env: Any, force_reset: bool = True) -> None:
         """As in `BaseRLModel`; a single environment is put into a `Monitor`.
