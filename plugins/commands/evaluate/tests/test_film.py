@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from rlk.errors import RlkError
 from rlk_evaluate import film as module
 from rlk_evaluate.film import record
 from rlk_films import tiled
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import it
 
 LENGTH = 4
 
