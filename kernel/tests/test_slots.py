@@ -343,6 +343,20 @@ def test_what_only_the_user_may_set_is_refused_of_a_plugin(planning_kernel, plan
         plan(plugins=[Proposes()])
 
 
+def test_plugins_that_put_in_others_without_end_are_refused(plan, monkeypatch):
+    monkeypatch.setattr("rlk.planning.gather.MOST_PLUGINS", 20)
+
+    class Proposes:
+        @hookimpl
+        def rlk_configure(self, spec):
+            return Patch({"plugins": [Proposes()]})
+
+    with pytest.raises(
+        PlanError, match=r"'Proposes-20' \(plugin Proposes-19\) is one of more than"
+    ):
+        plan(plugins=[Proposes()])
+
+
 def test_a_plugin_may_leave_none_out(plan):
     class Proposes:
         @hookimpl

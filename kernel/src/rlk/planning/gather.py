@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import BrokenPlugin
+from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.choice import ANSWERING, Choice, activated
 from rlk.planning.configure import configured
 from rlk.planning.draft import Draft, leaves_out
@@ -23,6 +23,9 @@ from rlk.registry.registry import unknown
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
+
+#: More plugins than this are no run's: they put in each other without end.
+MOST_PLUGINS = 200
 
 
 def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
@@ -114,6 +117,11 @@ def _with_patches(draft: Draft, spec: RunSpec) -> Draft:
     asked = set[str]()
     while new := [choice for name, choice in draft.plugins.items() if name not in asked]:
         asked.update(choice.name for choice in new)
+        if len(asked) > MOST_PLUGINS:
+            raise PlanError(
+                f"plugin {new[-1].name!r} ({new[-1].by}) is one of more than {MOST_PLUGINS}: "
+                "rlk_configure puts in another one whenever it is asked. Put in one, by its name."
+            )
         hooks = activated(configured(choice, draft.layers) for choice in new)
         for name, patch in hooks.answers("rlk_configure", spec=spec):
             reason = f" ({patch.reason})" if patch.reason else ""
