@@ -1,4 +1,4 @@
-"""Every `rlk run` that a README or a page prints can be planned, as it is printed."""
+"""Every `rlk run` and SPEC.toml that a README or a page prints can be planned, as it is printed."""
 
 from __future__ import annotations
 
@@ -52,3 +52,13 @@ def test_a_printed_run_can_be_planned(page, folder, monkeypatch, capsys):
         code = ended(*shlex.split(command, comments=True), "--explain")
         told = capsys.readouterr().err
         assert code == 0 or ABSENT.search(told), f"rlk {command}\n{told}"
+
+
+def test_the_printed_spec_file_can_be_planned(tmp_path, capsys):
+    page = (ROOT / "plugins/commands/cli/README.md").read_text("utf-8")
+    (printed_file,) = re.findall(r"^```toml\n(.*?)^```", page, re.M | re.S)
+    spec = tmp_path / "spec.toml"
+    spec.write_text(printed_file, "utf-8")
+    assert ended("run", spec, "--explain") == 0
+    told = capsys.readouterr().out
+    assert "prioritized-replay" in told and "20000" in told

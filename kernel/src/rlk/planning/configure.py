@@ -27,7 +27,7 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
     """
     given = _given(choice, layers)
     values = {**choice.component.own, **{key: setting.value for key, setting in given.items()}}
-    others = (*RUN_KEYS, *layers.slots) if choice.slot == "algorithm" else ()
+    others = ("plugins", *RUN_KEYS, *layers.slots) if choice.slot == "algorithm" else ()
     hint = f"See: rlk plugins show {choice.alias}" if choice.version else ""
     with naming_proposals(given):
         config = settings.structure(choice.component.config, values, choice.title, others, hint)

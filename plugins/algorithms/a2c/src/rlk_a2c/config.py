@@ -41,8 +41,8 @@ class A2CConfig:
     gae_lambda: float = attrs.field(
         default=1.0,
         **setting(
-            "trade-off between bias and variance in generalised advantage estimation, 0 to 1, "
-            "which takes advantages of n_steps",
+            "trade-off between bias and variance in generalised advantage estimation, 0 to 1; "
+            "with 1, advantages are those of n_steps returns",
             UNIT,
         ),
     )

@@ -39,7 +39,9 @@ OPTIONS = {
 OPTIONS_OF_A_RUN = {
     **dict.fromkeys(("algo", "exp_id", "folder", "log_folder", "f"), _PLAYED),
     **dict.fromkeys(("trained_agent", "i", "load"), _PLAYED),
-    **dict.fromkeys(("n_timesteps", "n"), "--episodes N"),
+    **dict.fromkeys(("timesteps", "n_timesteps", "n"), "--episodes N"),
+    # What a checkpoint says of its environments is of as many; a new run may have another number.
+    "n_envs": "rlk run --algo NAME --plugin model-start:path=RUN --n-envs {value}",
     "load_best": "--best",
     "load_checkpoint": "rlk {command} RUN/checkpoints/{value}.zip",
 }

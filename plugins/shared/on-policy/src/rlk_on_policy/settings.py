@@ -38,7 +38,7 @@ def curve_of(rate: str) -> dict[str, Any]:
     """A setting that names the curve of another one, as `lr_schedule` does for `learning_rate`."""
     return setting(
         f"what {rate} is multiplied by over the run: constant, linear, double_linear_con, "
-        f"middle_drop or double_middle_drop; constant where {rate} is a schedule itself",
+        f"middle_drop or double_middle_drop; must be constant if {rate} is a schedule itself",
         is_curve_of(rate),
     )
 

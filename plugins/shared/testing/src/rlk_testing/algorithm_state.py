@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class AlgorithmStateChecks(AlgorithmScheduleChecks):
     """Checks that `AlgorithmContract` inherits; it defines the methods that raise here."""
 
-    n_steps_trained: ClassVar[int] = 96
+    n_steps_trained: ClassVar[int]
 
     @contextlib.contextmanager
     def agent(self, **settings: Any) -> Iterator[Agent]:
