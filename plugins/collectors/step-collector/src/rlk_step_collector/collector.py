@@ -21,6 +21,7 @@ from rlk.spaces import map_observation
 from rlk.strict_types import own_number
 from rlk_step_collector.batch_shapes import check_observation, check_rewards_and_flags
 from rlk_step_collector.finite import finite, finite_check, name_bad
+from rlk_step_collector.reused_arrays import copied, copying, share_memory
 from rlk_step_collector.rollout_metrics import RolloutMetrics
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ class StepCollector:
         """
         self._cut_short = True  # an unfinished collection cannot be continued after a reset
         self._observation: Any = None
-        self._is_checked = False  # whether a step of these environments was checked completely
+        self._is_checked = False  # whether two steps of these environments were checked completely
+        self._given: Any = None  # what the first of the two returned
+        self._copies = False  # whether the environments return the same arrays in every step
         self._carry = self.run.actor.start(self._n_envs)
         self._start = np.ones(self._n_envs, dtype=bool)
         self._returns[:] = self._lengths[:] = 0
@@ -98,7 +101,7 @@ class StepCollector:
 
     def _collect(self) -> bool:
         run = self.run
-        act, env_step, add = run.actor.act, run.env.step, run.storage.add
+        act, env_step, add = run.actor.act, self._env_step(), run.storage.add
         clock, observed_finite, listeners = run.clock, self._finite, run.listeners["rlk_step"]
         returns, lengths = self._returns, self._lengths
         observation, carry, start = self._observation, self._carry, self._start
@@ -107,9 +110,8 @@ class StepCollector:
             action, env_action, carry, extras = act(observation, carry, start)
             following, reward, terminated, truncated, infos = env_step(env_action)
             if not is_checked:
-                check_observation(run, following)
-                check_rewards_and_flags(run, reward, terminated, truncated)
-                is_checked = self._is_checked = True
+                following = self._checked(following, reward, terminated, truncated)
+                is_checked, env_step = self._is_checked, self._env_step()
             if not observed_finite(following) or not finite(reward):
                 name_bad(run, reward, following, env_action)
             start = terminated | truncated
@@ -137,6 +139,25 @@ class StepCollector:
         self._observation, self._carry, self._start = observation, carry, start
         return True
 
+    def _checked(self, following: Any, *rewards_and_flags: Any) -> Any:
+        """Check one of the first two steps completely; returns a copy of its observations.
+
+        The second shows whether the environments write into the arrays of the first: then the
+        observations of all later steps are copied, too.
+        """
+        check_observation(self.run, following)
+        check_rewards_and_flags(self.run, *rewards_and_flags)
+        if self._given is None:
+            self._given = following
+        else:
+            self._copies, self._given = share_memory(self._given, following), None
+            self._is_checked = True
+        return copied(following)
+
+    def _env_step(self) -> Callable[[Any], Any]:
+        step = self.run.env.step
+        return copying(step) if self._copies else step
+
     def _reset(self) -> Any:
         observation, _ = self.run.env.reset(seed=self.run.streams.reset_seeds(self._n_envs))
         check_observation(self.run, observation)
@@ -144,7 +165,7 @@ class StepCollector:
             name_bad(self.run, None, observation)
         if self._tell_storage is not None:
             self._tell_storage()
-        return observation
+        return copied(observation)  # the first step may write into the same arrays
 
     def _ended(self, ended: Any, infos: dict[str, Any]) -> dict[int, Any]:
         """The final observations of episodes that ended; adds their returns to the run's metrics.
@@ -172,7 +193,7 @@ class StepCollector:
         """The state that the next collection starts from, without that of the environments."""
         observation = self._observation
         if observation is not None:
-            observation = map_observation(np.copy, observation)
+            observation = copied(observation)
         return {
             "observation": observation,
             "carry": self._carry,
