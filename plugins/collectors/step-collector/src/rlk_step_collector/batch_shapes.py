@@ -6,7 +6,7 @@ of rlk check each environment themselves; this is for vectors that a program pas
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,10 +39,30 @@ def check_rewards_and_flags(run: Run, reward: Any, terminated: Any, truncated: A
     """
     kinds = {"reward": (reward, "fiu"), "terminated": (terminated, "b")}
     for name, (values, kind) in {**kinds, "truncated": (truncated, "b")}.items():
-        array = np.asarray(values)
-        if array.shape != (run.n_envs,) or array.dtype.kind not in kind:
-            found = f"{array.dtype} {array.shape}"
-            raise _wrong(run, name, found, f"{'bool' if kind == 'b' else 'float'} {(run.n_envs,)}")
+        expected = f"{'bool' if kind == 'b' else 'float'} {(run.n_envs,)}"
+        if not isinstance(values, np.ndarray):
+            found = f"{values!r:.60} ({type(values).__name__})"
+            raise _wrong(run, name, found, f"an array, {expected}")
+        if values.shape != (run.n_envs,) or values.dtype.kind not in kind:
+            raise _wrong(run, name, f"{values.dtype} {values.shape}", expected)
+
+
+def final_observation(run: Run, infos: Mapping[str, Any], env: int) -> Any:
+    """The last observation of the episode that ended in an environment.
+
+    Raises:
+        EnvironmentFailed: if the infos of the step do not have it.
+    """
+    finals = infos.get("final_obs")
+    final = None if finals is None else finals[env]
+    if final is None:
+        raise EnvironmentFailed(
+            f"vector environment {_vector(run)} gave no final observation of environment {env}, "
+            f"whose episode ended in this step: its infos have the keys {list(infos)}.\nNothing "
+            f"was learnt from this step. Let it give infos['final_obs'], objects {(run.n_envs,)}: "
+            "the last observation of each episode that ended (Gymnasium: AutoresetMode.SAME_STEP)."
+        )
+    return final
 
 
 def _parts(name: str, observation: Any, space: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -54,8 +74,11 @@ def _parts(name: str, observation: Any, space: Any) -> Iterator[tuple[str, Any, 
 
 
 def _wrong(run: Run, name: str, found: Any, expected: str) -> EnvironmentFailed:
-    vector = type(run.env.unwrapped).__name__
     return EnvironmentFailed(
-        f"vector environment {vector} ({run.plan.env.name}) gave a wrong {name}: {found}; expected "
-        f"{expected}.\nNothing was learnt from it. Correct the vector environment."
+        f"vector environment {_vector(run)} gave a wrong {name}: {found}; expected {expected}.\n"
+        "Nothing was learnt from it. Correct the vector environment."
     )
+
+
+def _vector(run: Run) -> str:
+    return f"{type(run.env.unwrapped).__name__} ({run.plan.env.name})"

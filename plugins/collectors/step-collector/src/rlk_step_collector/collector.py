@@ -19,7 +19,11 @@ from rlk.records import Step
 from rlk.running.actors import check_actors
 from rlk.spaces import map_observation
 from rlk.strict_types import own_number
-from rlk_step_collector.batch_shapes import check_observation, check_rewards_and_flags
+from rlk_step_collector.batch_shapes import (
+    check_observation,
+    check_rewards_and_flags,
+    final_observation,
+)
 from rlk_step_collector.finite import finite, finite_check, name_bad
 from rlk_step_collector.reused_arrays import copied, copying, share_memory
 from rlk_step_collector.rollout_metrics import RolloutMetrics
@@ -176,7 +180,7 @@ class StepCollector:
         is_counted = counted(ended, infos)
         final_info = infos.get("final_info", {})
         for env in map(int, np.flatnonzero(ended)):
-            final[env] = infos["final_obs"][env]
+            final[env] = final_observation(run, infos, env)
             if not self._finite(final[env]):
                 row = map_observation(lambda part: part[None], final[env])
                 name_bad(run, None, row, env=env)
