@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict, namedtuple
+
 import numpy as np
 import pytest
 
 from rlk.errors import EnvironmentFailed
-from rlk_vector_environments.infos import ended, gather, kept
+from rlk_vector_environments.infos import as_it_is, ended, gather, kept
 
 
 def test_numbers_become_an_array_with_a_mask():
@@ -59,3 +61,20 @@ def test_numbers_that_are_kept_are_a_column_for_each_key():
 def test_a_number_that_an_environment_does_not_give_is_named(infos):
     with pytest.raises(EnvironmentFailed, match=r"environment 1 gave no info 'x'.*info_keys"):
         kept(2, ("x",), infos)
+
+
+Place = namedtuple("Place", "x y")
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict, lambda found: defaultdict(float, found)])
+def test_a_copy_of_an_info_stays_when_the_environment_writes_into_its_own(kind):
+    array = np.zeros(2)
+    info = kind(
+        {"row": array, "in": kind({"n": 0}), "both": (array, [array]), "at": Place(array, 1)}
+    )
+    copy = as_it_is(info)
+    array[:] = info["in"]["n"] = info["new"] = 7
+    assert type(copy) is type(copy["in"]) is dict and list(copy) == ["row", "in", "both", "at"]
+    assert copy["in"] == {"n": 0}
+    for one in (copy["row"], copy["both"][0], copy["both"][1][0], copy["at"].x):
+        assert one.tolist() == [0, 0]

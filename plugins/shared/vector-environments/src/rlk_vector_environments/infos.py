@@ -40,12 +40,18 @@ def gather(n: int, entries: Iterable[tuple[int, dict[Any, Any]]]) -> dict[Any, A
 
 
 def as_it_is(info: Any) -> Any:
-    """A copy of an info whose dicts, lists and arrays no other code writes to."""
-    if type(info) is dict:
+    """A copy of an info whose dicts, lists, tuples and arrays no other code writes to.
+
+    Dicts and lists of classes of their own (a defaultdict) become plain ones; tuples with names
+    keep them.
+    """
+    if isinstance(info, dict):
         return {key: as_it_is(value) for key, value in info.items()}
-    if type(info) is list:
+    if isinstance(info, list):
         return [as_it_is(value) for value in info]
-    return info.copy() if type(info) is np.ndarray else info
+    if isinstance(info, tuple):
+        return getattr(type(info), "_make", tuple)(map(as_it_is, info))
+    return info.copy() if isinstance(info, np.ndarray) else info
 
 
 def of_row(infos: Mapping[Any, Any], index: int) -> dict[Any, Any]:
