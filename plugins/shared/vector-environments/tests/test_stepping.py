@@ -14,6 +14,7 @@ from rlk_vector_environments import failures, making, rows, step_arrays
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult
 from rlk_vector_environments.results import check_step
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
+from rlk_vector_environments.worker_side import reply
 
 
 class Counter(gym.Env):
@@ -92,6 +93,33 @@ def test_an_attribute_that_is_not_there_is_named():
     of_three, _ = group()
     with pytest.raises(AttributeError, match="environment 6 has no attribute 'colour'"):
         of_three.get_attr("colour", [6])
+
+
+class Broken(Counter):
+    """Has a property that raises."""
+
+    @property
+    def battery(self):
+        raise RuntimeError("not connected")
+
+
+@pytest.mark.parametrize(
+    "command", [("get_attr", "battery", [1]), ("call", "battery", [1], (), {})]
+)
+def test_what_a_property_raises_is_named_and_sent(command):
+    spaces = Counter.observation_space, Counter.action_space
+    of_two = EnvironmentGroup([Broken(), Broken()], step_arrays.allocate(*spaces, 2))
+    message = "environment 1 failed in battery: RuntimeError: not connected"
+    with pytest.raises(EnvironmentRaised, match=message):
+        getattr(of_two, command[0])(*command[1:])
+    assert reply(of_two, *command).message == message
+
+
+def test_a_worker_answers_whatever_a_command_raises():
+    of_three, _ = group()
+    failure = reply(of_three, "get_attr", "time", [9])
+    message = "a worker failed in its command 'get_attr': IndexError: list index out of range"
+    assert failure.message == message and isinstance(failure.exception(), EnvironmentFailed)
 
 
 def test_every_environment_is_closed_whatever_one_raises():

@@ -241,6 +241,8 @@ class EnvironmentGroup:
             return self.envs[index - self._start].get_wrapper_attr(name)
         except AttributeError as error:
             raise AttributeError(f"environment {index} has no attribute {name!r}") from error
+        except Exception as error:  # of a property
+            raise self._raised(index, f"in {name}", error) from error
 
     def _try(
         self, index: int, when: str, function: Callable[..., Any], *args: Any, **kwargs: Any

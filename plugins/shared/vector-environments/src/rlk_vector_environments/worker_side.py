@@ -94,6 +94,9 @@ def reply(group: EnvironmentGroup, name: str, *arguments: Any) -> Any:
         return failure_of(cause, "attribute", str(error))
     except EnvironmentFailed as error:
         return failure_of(error)
+    except Exception as error:  # a worker that ends here would say nothing about it
+        what = f"a worker failed in its command {name!r}: {type(error).__name__}: {error}"
+        return failure_of(error, message=what)
     return _of_step(*found) if name == "step" else found
 
 
