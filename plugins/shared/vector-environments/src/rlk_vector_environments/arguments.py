@@ -1,11 +1,15 @@
-"""Converts and checks the arguments of `reset` and `set_attr`."""
+"""Converts and checks the arguments of `reset`, `get_attr` and `set_attr`."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+
+#: Which environments: the index of one, or of several.
+Indices = int | Iterable[int]
 
 
 def resolve_reset(
@@ -34,17 +38,35 @@ def resolve_reset(
     )
 
 
-def resolve_indices(n: int, indices: Iterable[int] | None) -> list[int]:
+def resolve_indices(n: int, indices: Indices | None) -> list[int]:
     """The indices as 0 to n - 1, where negative ones count from the end; None means all.
 
     Raises:
         IndexError: for an index that does not exist.
+        TypeError: for what is no whole number, such as the booleans of a mask.
     """
-    chosen = list(range(n) if indices is None else indices)
+    if indices is None:
+        return list(range(n))
+    chosen = [_index(one) for one in (indices if isinstance(indices, Iterable) else [indices])]
     for index in chosen:
         if not -n <= index < n:
             raise IndexError(f"there is no environment {index}: they are 0 to {n - 1}.")
     return [index % n for index in chosen]
+
+
+def _index(given: Any) -> int:
+    if isinstance(given, (bool, np.bool_)):
+        raise TypeError(
+            f"an index of an environment is a whole number, got {given}. For a mask, give "
+            "np.flatnonzero(mask)."
+        )
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise TypeError(
+            f"an index of an environment is a whole number, got {given!r:.60} "
+            f"({type(given).__name__})."
+        ) from None
 
 
 def spread(values: Any, n: int) -> Sequence[Any]:

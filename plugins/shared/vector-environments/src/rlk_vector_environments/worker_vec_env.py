@@ -17,6 +17,7 @@ from gymnasium.vector import VectorEnv
 from rlk.errors import EnvironmentFailed
 from rlk_vector_environments import arguments, infos, making, rows
 from rlk_vector_environments.adoption import adopt
+from rlk_vector_environments.arguments import Indices
 from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
 from rlk_vector_environments.worker_side import ENDED, QUIET
@@ -221,17 +222,15 @@ class WorkerVecEnv(VectorEnv[Any, Any, Array]):
         """Call that method of every environment (or read the attribute), through its wrappers."""
         return self.call_at(range(self.num_envs), name, *args, **kwargs)
 
-    def call_at(
-        self, indices: Iterable[int], name: str, *args: Any, **kwargs: Any
-    ) -> tuple[Any, ...]:
+    def call_at(self, indices: Indices, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The same for the environments with these indices."""
         return self._collect(indices, lambda worker, chosen: ("call", name, chosen, args, kwargs))
 
-    def get_attr(self, name: str, *, indices: Iterable[int] | None = None) -> tuple[Any, ...]:
+    def get_attr(self, name: str, *, indices: Indices | None = None) -> tuple[Any, ...]:
         """That attribute of every environment, or of those with these indices; never calls it."""
         return self._collect(indices, lambda worker, chosen: ("get_attr", name, chosen))
 
-    def set_attr(self, name: str, values: Any, *, indices: Iterable[int] | None = None) -> None:
+    def set_attr(self, name: str, values: Any, *, indices: Indices | None = None) -> None:
         """Set an attribute: a list or tuple has one value for each; any other value is for all."""
         selected = arguments.resolve_indices(self.num_envs, indices)
         by_index = dict(zip(selected, arguments.spread(values, len(selected)), strict=True))
@@ -240,7 +239,7 @@ class WorkerVecEnv(VectorEnv[Any, Any, Array]):
         )
 
     def env_method(
-        self, method_name: str, *args: Any, indices: Iterable[int] | None = None, **kwargs: Any
+        self, method_name: str, *args: Any, indices: Indices | None = None, **kwargs: Any
     ) -> list[Any]:
         """`call_at` under its name in Stable Baselines; None is all environments."""
         chosen = range(self.num_envs) if indices is None else indices
@@ -273,7 +272,7 @@ class WorkerVecEnv(VectorEnv[Any, Any, Array]):
 
     # ---- asking --------------------------------------------------------------------------------
 
-    def _collect(self, indices: Iterable[int] | None, command: Any) -> tuple[Any, ...]:
+    def _collect(self, indices: Indices | None, command: Any) -> tuple[Any, ...]:
         """One result for each index, in their order."""
         selected = arguments.resolve_indices(self.num_envs, indices)
         by_index: dict[int, list[Any]] = {}

@@ -5,7 +5,7 @@ N is the number of environments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -14,6 +14,7 @@ from gymnasium.vector import VectorEnv
 
 from rlk_vector_environments import arguments, infos, making, rows, step_arrays
 from rlk_vector_environments.adoption import adopt
+from rlk_vector_environments.arguments import Indices
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -152,25 +153,23 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         """Call that method of every environment (or read the attribute), through its wrappers."""
         return self.call_at(range(self.num_envs), name, *args, **kwargs)
 
-    def call_at(
-        self, indices: Iterable[int], name: str, *args: Any, **kwargs: Any
-    ) -> tuple[Any, ...]:
+    def call_at(self, indices: Indices, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The same for the environments with these indices."""
         chosen = arguments.resolve_indices(self.num_envs, indices)
         return tuple(self._group.call(name, chosen, args, kwargs))
 
-    def get_attr(self, name: str, *, indices: Iterable[int] | None = None) -> tuple[Any, ...]:
+    def get_attr(self, name: str, *, indices: Indices | None = None) -> tuple[Any, ...]:
         """That attribute of every environment, or of those with these indices; never calls it."""
         return tuple(self._group.get_attr(name, arguments.resolve_indices(self.num_envs, indices)))
 
-    def set_attr(self, name: str, values: Any, *, indices: Iterable[int] | None = None) -> None:
+    def set_attr(self, name: str, values: Any, *, indices: Indices | None = None) -> None:
         """Set an attribute: a list or tuple has one value for each; any other value is for all."""
         chosen = arguments.resolve_indices(self.num_envs, indices)
         given = arguments.spread(values, len(chosen))
         self._group.set_attr(name, dict(zip(chosen, given, strict=True)))
 
     def env_method(
-        self, method_name: str, *args: Any, indices: Iterable[int] | None = None, **kwargs: Any
+        self, method_name: str, *args: Any, indices: Indices | None = None, **kwargs: Any
     ) -> list[Any]:
         """`call_at` under its name in Stable Baselines; None is all environments."""
         chosen = range(self.num_envs) if indices is None else indices
