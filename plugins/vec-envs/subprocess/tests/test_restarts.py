@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -141,6 +142,58 @@ def test_one_that_cannot_be_made_again_ends_the_run(make, tmp_path, zoo):
     with pytest.warns(RuntimeWarning), pytest.raises(EnvironmentFailed, match=message):
         vector.step(steps(Fate.KILL, at=0, n=2))
     assert zoo.gone(vector.pids, 0.0)
+
+
+class SlowAgain(Doomed):
+    """It takes long to make if the file exists."""
+
+    def __init__(self, file, seconds=1.5):
+        super().__init__()
+        if file.exists():
+            time.sleep(seconds)
+
+
+def test_one_whose_environments_take_long_to_make_again_is_waited_for(make, tmp_path):
+    file = tmp_path / "died"
+    vector = make([lambda: SlowAgain(file)] * 2, restart_workers=True)
+    vector.reset(seed=0)
+    file.touch()
+    with pytest.warns(RuntimeWarning, match="lost") as warned:  # both workers at the same time
+        truncated = vector.step(np.full(2, Fate.KILL))[3]
+    assert truncated.tolist() == [True, True] and len(warned) == 2
+    assert vector.step(steps(Fate.GO, n=2))[0].ravel().tolist() == [1.0, 1.0]
+
+
+def test_one_that_hangs_where_it_is_made_again_is_said_to_do_so(make, tmp_path):
+    file = tmp_path / "died"
+    vector = make([lambda: SlowAgain(file, 60.0)], restart_workers=True, timeout_seconds=1.0)
+    vector.reset(seed=0)
+    file.touch()
+    message = (
+        r"could not take its place: environment 0 is being made \(worker \d+\), without an answer"
+    )
+    with pytest.warns(RuntimeWarning), pytest.raises(EnvironmentFailed, match=message):
+        vector.step(steps(Fate.KILL, at=0, n=1))
+
+
+@pytest.mark.parametrize("answers", [0, 1, 2])
+def test_ctrl_c_while_a_worker_is_replaced_is_not_the_end(make, monkeypatch, answers):
+    vector = make([Doomed] * 2, restart_workers=True)
+    vector.reset(seed=0)
+    receive, taken = vector._pool.receive, []
+
+    def interrupted(worker, *, alone=False):
+        taken.extend([worker] * alone)
+        if alone and len(taken) == answers + 1:
+            raise KeyboardInterrupt
+        return receive(worker, alone=alone)
+
+    monkeypatch.setattr(vector._pool, "receive", interrupted)
+    with pytest.warns(RuntimeWarning), pytest.raises(KeyboardInterrupt):
+        vector.step(steps(Fate.KILL, n=2))
+    with pytest.warns(RuntimeWarning, match="takes its place"):
+        assert vector.step_wait()[3].tolist() == [False, True]
+    assert vector.step(steps(Fate.GO, n=2))[0].ravel().tolist() == [2.0, 1.0]
 
 
 def test_a_result_that_does_not_fit_is_no_reason_to_try_again(make):

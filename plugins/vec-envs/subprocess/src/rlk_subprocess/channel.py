@@ -76,3 +76,4 @@ class Channel:
 
     def close(self) -> None:
         self.socket.close()
+        self.descriptor = -1  # the system may give the number to another file

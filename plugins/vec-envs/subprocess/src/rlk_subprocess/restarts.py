@@ -97,7 +97,7 @@ class Restarts:
         """Start new episodes with new seeds; returns the infos of this step."""
         seeds = {index: self._new_seed(index) for index in worker.indices}
         self._pool.ask(worker, ("reset", turn, seeds, None))
-        infos: list[tuple[int, dict[str, Any]]] = self._pool.receive(worker)
+        infos: list[tuple[int, dict[str, Any]]] = self._pool.receive(worker, alone=True)
         raise_failures([infos])
         for index, seed in seeds.items():
             self._pool.seeds[index] = seed

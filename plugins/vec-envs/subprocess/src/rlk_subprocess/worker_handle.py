@@ -27,6 +27,7 @@ class WorkerHandle:
         self.channel = Channel(end, PATIENCE_SECONDS)
         self.process = process
         self.owes_answer = False  # a command was sent, and its answer has not been taken
+        self.is_ready = False  # it has made its environments, and can say where they hang
         self.is_fresh = False  # it replaced another worker, and has not taken a step since
 
     @property

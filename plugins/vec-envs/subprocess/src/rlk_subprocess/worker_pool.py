@@ -116,6 +116,7 @@ class WorkerPool:
         self.arrays, self._notes = memory.attach(os.dup(descriptor), layout)
         for worker in self.workers:
             self.answer(worker)
+            worker.is_ready = True
         return self.arrays
 
     def _send_memory(self, worker: WorkerHandle) -> None:
@@ -130,19 +131,21 @@ class WorkerPool:
         Raises:
             EnvironmentFailed: if they cannot be made again, or their spaces differ now.
         """
-        lost.kill()
+        place = next(i for i, one in enumerate(self.workers) if one.start == lost.start)
+        for one in {lost, self.workers[place]}:  # Ctrl-C may have come after an earlier call
+            one.kill()
         worker = self._start(lost.start, lost.stop)
         try:
-            made = self.receive(worker)
+            made = self.receive(worker, alone=True)
             raise_failures([made])
             check_equal_spaces([self.descriptions[0], *made])
             self._send_memory(worker)
-            self.receive(worker)
+            self.receive(worker, alone=True)
         except BaseException:
             worker.kill()
             raise
-        worker.is_fresh = True
-        self.workers[self.workers.index(lost)] = worker
+        worker.is_ready = worker.is_fresh = True
+        self.workers[place] = worker
         return worker
 
     # ---- commands and answers ------------------------------------------------------------------
@@ -184,18 +187,23 @@ class WorkerPool:
         except WorkerLost as lost:
             self.give_up(lost)
 
-    def receive(self, worker: WorkerHandle) -> Any:
+    def receive(self, worker: WorkerHandle, *, alone: bool = False) -> Any:
         """The answer of a worker.
 
+        Args:
+            alone: the worker takes the place of another one, and is not looked for among the rest,
+                of which more may have died.
+
         Raises:
-            WorkerLost: if this worker or another one has died, or this one takes too long.
+            WorkerLost: if this worker (or without `alone`, another one) has died, or this one takes
+                too long.
         """
         waited = 0  # counted, because a clock would go on while this process is stopped (Ctrl-Z)
         while True:
             try:
                 answer = worker.channel.receive()
             except BlockingIOError:
-                self._check_alive()
+                self._check_alive([worker] if alone else self.workers)
                 waited += PATIENCE_SECONDS
                 if self._timeout_seconds is not None and waited >= self._timeout_seconds:
                     where = self._whereabouts(worker)
@@ -203,15 +211,15 @@ class WorkerPool:
             except KeyboardInterrupt as interruption:
                 interruption.add_note(self._whereabouts(worker))
                 raise
-            except (EOFError, ConnectionError):
+            except (EOFError, OSError):  # it has ended, or its channel is closed
                 raise death_of(worker, self.seeds) from None
             else:
                 worker.owes_answer = False
                 return answer
 
-    def _check_alive(self) -> None:
-        """Raises WorkerLost if a worker has ended, though its socket may still be open."""
-        for worker in self.workers:
+    def _check_alive(self, workers: Sequence[WorkerHandle]) -> None:
+        """Raises WorkerLost if one of them has ended, though its socket may still be open."""
+        for worker in workers:
             if worker.process.poll() is not None:
                 raise death_of(worker, self.seeds)
 
@@ -223,7 +231,7 @@ class WorkerPool:
 
     def _whereabouts(self, worker: WorkerHandle) -> str:
         """Where each environment of a worker hangs, as the worker itself says if it can."""
-        if self._notes is None:  # the memory for its answer is shared after all are made
+        if not worker.is_ready:  # the memory for its answer is shared after all are made
             return f"{environments_are(worker)} being made (worker {worker.process.pid})"
         place = None
         with contextlib.suppress(OSError):  # it has died at this moment
