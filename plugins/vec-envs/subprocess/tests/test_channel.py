@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from rlk_subprocess.channel import CLOSE, STEPS, Channel
+from rlk_vector_environments.sent_failures import Unreadable
 
 
 @pytest.fixture
@@ -33,6 +34,24 @@ def test_what_comes_behind_a_frame_is_left_in_the_socket(ends):
     ours.send(CLOSE)
     assert theirs.receive() == "make"
     assert theirs.socket.recv(1) == CLOSE
+
+
+class TwoArguments(Exception):
+    """Can be pickled, and not be unpickled."""
+
+    def __init__(self, code, where):
+        super().__init__(f"{code} at {where}")
+
+
+def test_a_frame_that_cannot_be_unpickled_is_said_to_be_so_and_the_next_is_received(ends):
+    ours, theirs = ends
+    ours.send_frame(pickle.dumps({"error": TwoArguments(3, "gripper")}))
+    ours.send_frame(pickle.dumps("next"))
+    found = theirs.receive()
+    assert isinstance(found, Unreadable) and theirs.receive() == "next"
+    said = str(found.exception())
+    assert said.startswith("a frame cannot be unpickled: TypeError: ") and "'where'" in said
+    assert "\nThe traceback:\n" in said and isinstance(found.exception().__cause__, TypeError)
 
 
 def test_a_frame_may_arrive_in_pieces(ends):

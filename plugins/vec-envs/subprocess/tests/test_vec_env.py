@@ -229,6 +229,40 @@ def test_an_info_that_cannot_be_sent_is_said_and_the_next_episode_goes_on(make):
     assert vector.step(ZEROS)[0].tolist() == [[1.0]] * 2
 
 
+class TwoArguments(Exception):
+    """Can be pickled, and not be unpickled."""
+
+    def __init__(self, code, where):
+        super().__init__(f"{code} at {where}")
+
+
+class Unreadable(Counter):
+    """Has such an exception in its last info and in an attribute."""
+
+    def step(self, action):
+        *rest, info = super().step(0)
+        return *rest[:2], bool(action), False, {"error": self.last} if action else info
+
+    @property
+    def last(self):
+        return TwoArguments(3, "gripper")
+
+
+def test_what_cannot_be_unpickled_is_named_and_the_next_call_is_answered(make):
+    vector = make([Unreadable] * 3, timeout_seconds=5.0)
+    vector.reset()
+    theirs, ours = "what environments 0 to 1 gave", "what was sent to a worker"
+    for call, what in (
+        (lambda: vector.step(np.array([0, 1, 0])), theirs),
+        (lambda: vector.get_attr("last"), theirs),
+        (lambda: vector.env_method("told", TwoArguments(3, "gripper")), ours),
+        (lambda: vector.reset(options={"error": TwoArguments(3, "gripper")}), ours),
+    ):
+        with pytest.raises(EnvironmentFailed, match=f"{what} cannot be unpickled: TypeError"):
+            call()
+        assert vector.step(np.zeros(3, np.int64))[0].shape == (3, 1)
+
+
 # ---- reaching in ---------------------------------------------------------------------------------
 
 

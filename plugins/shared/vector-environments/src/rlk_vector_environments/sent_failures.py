@@ -50,6 +50,24 @@ class Failure(NamedTuple):
         return raised
 
 
+class Unreadable(Failure):
+    """What arrived in this process and cannot be unpickled here."""
+
+
+def unreadable(error: Exception, what: str) -> Unreadable:
+    """The failure for what raised an exception when it was unpickled.
+
+    Args:
+        what: what it is, for the message.
+    """
+    message = (
+        f"{what} cannot be unpickled: {type(error).__name__}: {error}. Keep such objects out of "
+        "infos, attributes and arguments (often it is an exception whose class takes other "
+        "arguments than it passes to Exception), or use the backend 'dummy'."
+    )
+    return Unreadable("failed", message, f"The traceback:\n{trace_of(error)}", _pickled(error))
+
+
 def failure_of(error: Exception, kind: Kind = "failed", message: str | None = None) -> Failure:
     """The failure for an exception that was just caught.
 

@@ -17,7 +17,7 @@ from rlk.errors import EnvironmentFailed, PlanError
 from rlk_vector_environments import sent_code
 from rlk_vector_environments.env_state import Unsupported
 from rlk_vector_environments.making import Description, describe, make_environments
-from rlk_vector_environments.sent_failures import Failure, failure_of
+from rlk_vector_environments.sent_failures import Failure, failure_of, unreadable
 from rlk_vector_environments.stepping import EnvironmentGroup
 
 #: The replies to a step: no episode ended; or some ended, but without an info.
@@ -122,3 +122,15 @@ def dumps(found: Any) -> bytes:
                 "Keep such objects out of its infos and attributes, or use the backend 'dummy'."
             )
             return pickle.dumps(failure_of(error, message=message))
+
+
+def loads(pickled: Any, what: str) -> Any:
+    """What was sent as bytes; if it cannot be unpickled, an Unreadable that says so.
+
+    Args:
+        what: what it is, for the message.
+    """
+    try:
+        return pickle.loads(pickled)
+    except Exception as error:
+        return unreadable(error, what)

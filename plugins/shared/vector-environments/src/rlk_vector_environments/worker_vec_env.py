@@ -34,11 +34,16 @@ class Worker(Protocol):
     stop: int  #: the index after its last
 
 
-def environments_are(worker: Worker) -> str:
-    """Names the environments of a worker, as the subject of a sentence with its verb."""
+def environments(worker: Worker) -> str:
+    """Names the environments of a worker."""
     if worker.stop - worker.start == 1:
-        return f"environment {worker.start} is"
-    return f"environments {worker.start} to {worker.stop - 1} are"
+        return f"environment {worker.start}"
+    return f"environments {worker.start} to {worker.stop - 1}"
+
+
+def environments_are(worker: Worker) -> str:
+    """Names them as the subject of a sentence with its verb."""
+    return f"{environments(worker)} {'is' if worker.stop - worker.start == 1 else 'are'}"
 
 
 def told_seeds(worker: Worker, seeds: Sequence[int | None]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import itertools
-import pickle
 import time
 from collections.abc import Callable
 from functools import cache
@@ -14,6 +13,7 @@ from rlk_mpi.extension import LAUNCH
 from rlk_mpi_workers.messages import COMMAND, PLACE, WAITING, WHERE, Mailbox
 from rlk_ranks.guard import ALONE, Guard
 from rlk_vector_environments import sent_code
+from rlk_vector_environments.worker_side import loads
 
 Patience = Callable[[float], None] | None
 #: Seconds within which a rank must say where it hangs.
@@ -64,8 +64,8 @@ class Learner:
         WAITING.until(lambda: self._mailbox.look(rank, tag), still_waiting)
 
     def take(self) -> Any:
-        """The unpickled content of the message that `wait_for` found."""
-        return pickle.loads(self._mailbox.take())
+        """The unpickled content of the message that `wait_for` found, or an Unreadable."""
+        return loads(self._mailbox.take(), "what its environments gave")
 
     def take_into(self, memory: Any) -> None:
         """Receive that message into the memory that a `StepMessages` describes."""

@@ -12,8 +12,9 @@ import gymnasium as gym
 from rlk.errors import EnvironmentFailed
 from rlk_mpi_workers.learner import Learner
 from rlk_mpi_workers.messages import FINALS, PICKLED, RESET, StepMessages, reply_tag, step_tag
+from rlk_vector_environments import sent_code
 from rlk_vector_environments.making import Description
-from rlk_vector_environments.sent_failures import Failure, raise_failures
+from rlk_vector_environments.sent_failures import Failure, Unreadable, raise_failures
 from rlk_vector_environments.step_arrays import StepArrays, allocate
 from rlk_vector_environments.worker_side import ENDED, QUIET, pickled_makers, shares
 from rlk_vector_environments.worker_vec_env import environments_are, told_seeds
@@ -95,7 +96,8 @@ class RankPool:
 
     def ask(self, worker: WorkerHandle, command: Any) -> None:
         """Send the name of a method of `EnvironmentGroup` and its arguments."""
-        self._tell(worker, "do", *command)
+        name, *arguments = command
+        self._tell(worker, "do", name, sent_code.dumps(arguments))
         if command[0] == "reset":
             worker.turn = command[1]
             worker.due.append(_RESULT)
@@ -143,7 +145,9 @@ class RankPool:
         if what == _REPLY:
             worker.answer = _with_rank(self._learner.take(), worker.rank)
             # An environment that failed in its reset has no observation to send.
-            worker.due = [] if isinstance(worker.answer, Failure) else worker.due[1:]
+            failed = isinstance(worker.answer, Failure)
+            is_last = failed and not isinstance(worker.answer, Unreadable)
+            worker.due = [] if is_last else worker.due[1:]
         elif what == _FINALS:
             self._learner.take_into(worker.messages.finals)
             worker.due = worker.due[1:]

@@ -30,7 +30,7 @@ from rlk_vector_environments import rows
 from rlk_vector_environments.sent_failures import Failure
 from rlk_vector_environments.step_arrays import allocate
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
-from rlk_vector_environments.worker_side import ENDED, QUIET, dumps, make, reply
+from rlk_vector_environments.worker_side import ENDED, QUIET, dumps, loads, make, reply
 
 _LEARNER = 0
 
@@ -82,6 +82,7 @@ class Share:
     ) -> None:
         self._start, self._info_keys, self._envs = start, info_keys, envs
         self._at_end = contextlib.ExitStack()
+        self.turn = 0  #: the slot of the latest reset
 
     def share(self, mpi: Any, observation_space: Any, action_space: Any) -> None:
         """Allocate the memory that steps are received into and sent from."""
@@ -94,6 +95,7 @@ class Share:
 
     def before_reset(self, turn: int, seeds: dict[int, Any]) -> None:
         """Environments that are not reset keep their latest observation."""
+        self.turn = turn
         if len(seeds) < len(self._envs):
             slots = self.arrays.slots
             rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
@@ -174,7 +176,7 @@ class Worker:
             found = getattr(self, f"_{what}")(vector, *arguments)
         self._send(reply_tag(vector), self._bytes(dumps(found)))
         if what == "do" and arguments[0] == "reset" and not isinstance(found, Failure):
-            self._send_result(vector, arguments[1], RESET)
+            self._send_result(vector, self._shares[vector].turn, RESET)
         return True
 
     def _make(
@@ -187,8 +189,10 @@ class Worker:
     def _share(self, vector: int, observation_space: Any, action_space: Any) -> None:
         self._shares[vector].share(self._mpi, observation_space, action_space)
 
-    def _do(self, vector: int, name: str, *arguments: Any) -> Any:
-        share = self._shares[vector]
+    def _do(self, vector: int, name: str, pickled: bytes) -> Any:
+        share, arguments = self._shares[vector], loads(pickled, "what was sent to a worker")
+        if isinstance(arguments, Failure):
+            return Failure(*arguments)  # the learner can read this: it is not its Unreadable
         if name == "reset":
             share.before_reset(arguments[0], arguments[1])
         return reply(share.group, name, *arguments)

@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from worlds import Huge, Slow, Trouble, cartpole
+from worlds import Huge, Slow, Trouble, TwoArguments, Unreadable, cartpole
 
 import rlk
 from rlk.errors import EnvironmentFailed
@@ -186,6 +186,23 @@ def test_an_exception_comes_with_the_rank_the_environment_and_the_traceback(make
         vector.get_attr("mass")
     vector.reset()
     assert vector.step(np.zeros(4, np.int64))[0].shape == (4, 1)
+
+
+def test_what_cannot_be_unpickled_is_named_and_the_next_call_is_answered(make):
+    vector = make([Unreadable] * 2, info_keys=None)
+    vector.reset()
+    theirs, ours = "rank 1: what its environments gave", "rank 1: what was sent to a worker"
+    for call, what in (
+        (lambda: vector.step(np.array([1, 0])), theirs),
+        (lambda: vector.reset(options={"which": "error"}), theirs),
+        (lambda: vector.get_attr("last"), theirs),
+        (lambda: vector.env_method("take", TwoArguments(3, "gripper")), ours),
+        (lambda: vector.reset(options={"error": TwoArguments(3, "gripper")}), ours),
+    ):
+        with pytest.raises(EnvironmentFailed, match=f"{what} cannot be unpickled: TypeError"):
+            call()
+        assert vector.step(np.zeros(2, np.int64))[0].shape == (2, 1)
+    vector.reset()
 
 
 def test_an_environment_that_cannot_be_made_is_named_and_the_others_are_closed(make):

@@ -50,6 +50,31 @@ class Trouble(gym.Env):
         raise ZeroDivisionError("no screen")
 
 
+class TwoArguments(Exception):
+    """Can be pickled, and not be unpickled."""
+
+    def __init__(self, code, where):
+        super().__init__(f"{code} at {where}")
+
+
+class Unreadable(Trouble):
+    """Gives such exceptions in infos and in an attribute."""
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(1, np.float32), {"error": self.last} if options else {}
+
+    def step(self, action):
+        observation, *rest, _ = super().step(action)
+        return observation, rest[0], bool(action), False, {"error": self.last} if action else {}
+
+    @property
+    def last(self):
+        return TwoArguments(3, "gripper")
+
+    def take(self, error):
+        return 1
+
+
 class Slow(Trouble):
     """A step takes a second."""
 

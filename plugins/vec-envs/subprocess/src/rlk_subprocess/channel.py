@@ -8,10 +8,11 @@ ended.
 from __future__ import annotations
 
 import os
-import pickle
 import socket
 import struct
 from typing import Any
+
+from rlk_vector_environments.worker_side import loads
 
 # ---- from the learner: step into slot 0 or 1, or close
 STEPS = (b"0", b"1")
@@ -29,14 +30,16 @@ class Channel:
         end: this side's socket, blocking.
         patience_seconds: if there is nothing to read for so many seconds, `receive` raises
             BlockingIOError. It may be called again: the part of a frame that has arrived is kept.
+        frames: what the frames are that it receives, for the message about one that cannot be
+            unpickled.
     """
 
-    def __init__(self, end: socket.socket, patience_seconds: int) -> None:
+    def __init__(self, end: socket.socket, patience_seconds: int, frames: str = "a frame") -> None:
         timeval = struct.pack("@ll", patience_seconds, 0)
         end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
         self.socket = end
         self.descriptor = end.fileno()
-        self._arrived = bytearray()
+        self._arrived, self._frames = bytearray(), frames
 
     def send(self, byte: bytes) -> None:
         os.write(self.descriptor, byte)
@@ -47,6 +50,8 @@ class Channel:
 
     def receive(self) -> Any:
         """A single byte as bytes, or the unpickled content of a frame; reads only one of them.
+
+        A frame that cannot be unpickled is returned as an `Unreadable`.
 
         Raises:
             EOFError: if the other side has ended (or a ConnectionError, if it left data unread).
@@ -61,7 +66,7 @@ class Channel:
         self._arrived = bytearray()
         if arrived[:1] != _FRAME:
             return bytes(arrived)
-        return pickle.loads(memoryview(arrived)[_HEADER.size :])
+        return loads(memoryview(arrived)[_HEADER.size :], self._frames)
 
     def _missing(self) -> int:
         """How many bytes are known to be missing; nothing behind them is read."""

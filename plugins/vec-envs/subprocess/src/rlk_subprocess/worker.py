@@ -35,7 +35,7 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
     leave_to_learner()
     end = socket.socket(fileno=descriptor)
     end.set_inheritable(False)  # a program that an environment starts must not keep it open
-    channel = Channel(end, _PATIENCE_SECONDS)
+    channel = Channel(end, _PATIENCE_SECONDS, "what was sent to a worker")
     read = _PatientReader()
     envs: list[gym.Env[Any, Any]] = []
     start = 0
@@ -102,6 +102,8 @@ def serve(group: EnvironmentGroup, channel: Channel, read: _PatientReader) -> No
             return
         if command in STEPS:
             found = reply(group, "step", STEPS.index(command))
+        elif isinstance(command, Failure):
+            found = command
         else:
             found = reply(group, *command)
         if isinstance(found, bytes):

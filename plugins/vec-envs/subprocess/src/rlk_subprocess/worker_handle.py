@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess.channel import Channel
 from rlk_subprocess.launch import Process
-from rlk_vector_environments.worker_vec_env import environments_are, told_seeds
+from rlk_vector_environments.worker_vec_env import environments, environments_are, told_seeds
 
 #: After so many seconds without an answer, the learner checks that every worker is alive.
 PATIENCE_SECONDS = 1
@@ -24,7 +24,7 @@ class WorkerHandle:
     def __init__(self, start: int, stop: int, end: socket.socket, process: Process) -> None:
         self.start = start
         self.stop = stop
-        self.channel = Channel(end, PATIENCE_SECONDS)
+        self.channel = Channel(end, PATIENCE_SECONDS, f"what {environments(self)} gave")
         self.process = process
         self.owes_answer = False  # a command was sent, and its answer has not been taken
         self.is_ready = False  # it has made its environments, and can say where they hang
