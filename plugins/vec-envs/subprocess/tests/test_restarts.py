@@ -116,6 +116,30 @@ def test_what_is_lost_later_is_named_with_the_seed_of_its_new_episodes(make):
     assert seeds[0] == "7" and len(set(seeds)) == 3
 
 
+class Levels(Doomed):
+    """Its first observation is its level."""
+
+    level = 0
+
+    def reset(self, **keywords):
+        observation, info = super().reset(**keywords)
+        return observation + self.level, info
+
+
+def test_attributes_that_were_set_are_set_again_before_the_reset(make):
+    vector = make([Levels] * 4, restart_workers=True)
+    vector.reset(seed=0)
+    vector.set_attr("level", 3)
+    vector.set_attr("level", [5, 6], indices=iter([1, 2]))
+    vector.set_attr("mark", "first", indices=0)
+    with pytest.warns(RuntimeWarning):
+        observation = vector.step(steps(Fate.KILL, n=4))[0]
+    assert observation.ravel().tolist() == [3.0, 5.0, 1.0, 1.0]
+    assert vector.get_attr("level") == (3, 5, 6, 3) and vector.get_attr("mark", indices=0) == (
+        "first",
+    )
+
+
 def test_one_that_is_lost_again_at_once_ends_the_run(make, zoo):
     vector = three(make)
     pids = vector.pids

@@ -43,6 +43,11 @@ class Restarts:
     def __init__(self, pool: WorkerPool) -> None:
         self._pool = pool
         self.count = 0
+        self._attributes: dict[str, dict[int, Any]] = {}  # by name and index
+
+    def remember(self, name: str, values: Mapping[int, Any]) -> None:
+        """Set that attribute of these environments again if they are made again."""
+        self._attributes.setdefault(name, {}).update(values)
 
     def metrics(self) -> Mapping[str, float]:
         """The metrics that a run logs."""
@@ -86,12 +91,19 @@ class Restarts:
         self.count += 1
         try:
             worker = self._pool.replace(lost.worker)
+            self._set_attributes(worker)
             infos = self._reset(worker, turn)
         except EnvironmentFailed as error:
             why = f"{lost}\nAnother could not take its place: {error}"
             self._pool.give_up(WorkerLost(lost.worker, why))
         self._end_episodes(worker, turn)
         return worker, ({index: {INFO: True} for index in worker.indices}, infos)
+
+    def _set_attributes(self, worker: WorkerHandle) -> None:
+        for name, values in self._attributes.items():
+            own = {index: values[index] for index in worker.indices if index in values}
+            self._pool.ask(worker, ("set_attr", name, own))
+            raise_failures([self._pool.receive(worker, alone=True)])
 
     def _reset(self, worker: WorkerHandle, turn: int) -> list[tuple[int, dict[str, Any]]]:
         """Start new episodes with new seeds; returns the infos of this step."""

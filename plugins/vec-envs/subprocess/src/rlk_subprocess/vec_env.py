@@ -15,6 +15,8 @@ from rlk_subprocess.config import SubprocessConfig
 from rlk_subprocess.launch import usable_cores
 from rlk_subprocess.restarts import Restarts
 from rlk_subprocess.worker_pool import WorkerPool
+from rlk_vector_environments import arguments
+from rlk_vector_environments.arguments import Indices
 from rlk_vector_environments.worker_vec_env import WorkerVecEnv
 
 
@@ -76,6 +78,14 @@ class SubprocVecEnv(WorkerVecEnv):
     def pids(self) -> tuple[int, ...]:
         """The process ids of the workers, in the order of their environments."""
         return tuple(worker.process.pid for worker in self._pool.workers)
+
+    def set_attr(self, name: str, values: Any, *, indices: Indices | None = None) -> None:
+        """As `WorkerVecEnv.set_attr`; a worker that is restarted gets the values again."""
+        selected = arguments.resolve_indices(self.num_envs, indices)
+        super().set_attr(name, values, indices=selected)
+        if self._restarts is not None:
+            given = arguments.spread(values, len(selected))
+            self._restarts.remember(name, dict(zip(selected, given, strict=True)))
 
     def metrics(self) -> Mapping[str, float]:
         """With `restart_workers`, the number of restarted workers; else nothing."""
