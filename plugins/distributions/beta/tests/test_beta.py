@@ -222,7 +222,7 @@ def test_a_space_that_is_wider_than_its_numbers_reach():
 
 
 def test_a_space_without_a_bound_is_refused():
-    with pytest.raises(PlanError, match=r"a bound is infinite.*RescaleAction"):
+    with pytest.raises(PlanError, match=r"a bound is infinite.*TransformAction"):
         Beta(gym.spaces.Box(-np.inf, 1.0, (1,), np.float32))
 
 

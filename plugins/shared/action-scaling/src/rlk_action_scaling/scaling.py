@@ -40,7 +40,9 @@ def middle_and_half(space: Any) -> tuple[Array, Array]:
 
         raise PlanError(
             f"actions from -1 to 1 cannot be scaled to {describe(space)}: a bound is infinite. "
-            "Wrap the environment in gymnasium.wrappers.RescaleAction, or give its space bounds."
+            f"Give the environment's action_space bounds (gymnasium.spaces.Box(-1.0, 1.0, "
+            f"{space.shape})), or wrap the environment: gymnasium.wrappers.TransformAction(env, "
+            "lambda action: action, BOX), where BOX has the bounds."
         )
     return low / 2 + high / 2, high / 2 - low / 2
 
