@@ -54,6 +54,15 @@ def test_a_misspelt_hook_is_refused_with_whose_it_is():
     assert not hooks._manager.get_plugins()
 
 
+def test_an_object_that_is_the_value_of_a_setting_is_said_to_belong_there():
+    class Noise:
+        def as_setting(self):
+            return "some-noise:sigma=0.1"
+
+    with pytest.raises(BrokenPlugin, match=r"value of a setting.* action_noise=Noise\("):
+        Hooks().activate(Noise(), "mine")
+
+
 def test_an_argument_that_a_hook_has_not_is_refused():
     class WantsMore:
         @hookimpl

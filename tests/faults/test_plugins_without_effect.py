@@ -13,6 +13,7 @@ from rlk.errors import BrokenPlugin, PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
+from rlk_normal_noise import NormalActionNoise
 from rlk_testing.environments import BY_ACTION_SPACE
 
 
@@ -75,6 +76,7 @@ def planned(rlk_stand_in_kernel):
         (NearlyNamed(), "'on_step' is not a hook.*nearest is rlk_step"),
         (types.SimpleNamespace(rlk_updat_end=print), "'rlk_updat_end'.*nearest is rlk_update_end"),
         (types.ModuleType("mine"), "implements no hook"),
+        (NormalActionNoise(0.0, 0.1), r"value of a setting.* action_noise=NormalActionNoise\("),
         (Registers(), r"'Registers-0'.*rlk_register alone, which no run calls.*kernel\.activate"),
     ],
 )

@@ -59,6 +59,8 @@ def why_not_called(plugin: object) -> str | None:
     if inspect.isroutine(plugin) and name in HOOKS:
         where = "a method of a class, or in a module, that is passed"
         return f"{name!r} is a function: mark it with @rlk.hookimpl and make it {where}"
+    if "as_setting" in found:  # see `rlk.settings.HeldByFiles`
+        return f"it is the value of a setting. Pass it to that one, such as action_noise={name}(…)"
     for own in found:
         meant = _meant(own)
         if meant:
