@@ -33,7 +33,7 @@ class SideTable:
 
     Attributes:
         stores: [rows, ...] per leaf of the observation.
-        latest: [N, ...] per leaf, views of the first rows. A call of `keep` may replace both.
+        latest: [N, ...] per leaf, views of the first rows. `reserve` and `keep` may replace both.
     """
 
     def __init__(
@@ -49,12 +49,24 @@ class SideTable:
         self._free = list(range(rows - 1, n_latest - 1, -1))
         self._taken: deque[tuple[int, int]] = deque()  # (time, row), oldest first
 
+    def reserve(self, observations: int) -> bool:
+        """Make room for so many more observations; returns whether the arrays were replaced.
+
+        If there is no memory for it, the table stays as it was.
+        """
+        if len(self._free) >= observations:
+            return False
+        before = rows = len(self.stores[0])
+        while len(self._free) + rows - before < observations:
+            rows *= 2
+        self._resize(rows)
+        self._free.extend(range(rows - 1, before - 1, -1))
+        return True
+
     def keep(self, time: int, values: tuple[Any, ...]) -> int:
         """Store an observation; returns its row, which is in use until `time` is released."""
         if not self._free:
-            rows = len(self.stores[0])
-            self._resize(2 * rows)
-            self._free.extend(range(2 * rows - 1, rows - 1, -1))
+            self.reserve(1)
         row = self._free.pop()
         self._taken.append((time, row))
         for store, value in zip(self.stores, values, strict=True):
@@ -67,10 +79,11 @@ class SideTable:
             self._free.append(self._taken.popleft()[1])
 
     def _resize(self, rows: int) -> None:
-        for i, store in enumerate(self.stores):
-            kept = min(rows, len(store))
-            self.stores[i] = self._zeros((rows, *store.shape[1:]), store.dtype)
-            self.stores[i][:kept] = store[:kept]
+        resized = [self._zeros((rows, *store.shape[1:]), store.dtype) for store in self.stores]
+        for store, old in zip(resized, self.stores, strict=True):
+            kept = min(rows, len(old))
+            store[:kept] = old[:kept]
+        self.stores = resized
         self.latest = [store[: self._n_latest] for store in self.stores]
 
     def state_dict(self) -> State:

@@ -51,10 +51,12 @@ class FramePool:
         self._equal_frames = comparison(leaf.size // stack.k)
 
     def allocate(self, transitions: int) -> None:
-        """Take memory for the frames of so many transitions."""
+        """Become empty, with memory for the frames of so many transitions."""
         n_envs, k = self._numbers.shape
         rows = transitions + int(transitions * _ROOM) + 2 * k * n_envs if transitions else 0
         self._frames = self._zeros((rows, *self._stack.frame), self._dtype)
+        self._first = self._next = 0
+        self._numbers = np.full((n_envs, k), -1)
 
     def store(self, step: Sequence[Any], finals: Mapping[int, Any]) -> tuple[Any, Any, Any]:
         """Store the new frames of a step; return the numbers that stand for its stacks.

@@ -109,13 +109,19 @@ class Ring:
         """Copy one vector step into the ring; returns its row.
 
         Raises:
-            RlkError: if an extra of the schema, or an episode's final observation, is missing.
+            RlkError: if an extra of the schema, or an episode's final observation, is missing. The
+                ring is then unchanged.
         """
         time, row = self._time, self._time % self.capacity
+        if self._extras:
+            self._check_extras(step)
         if not time:
             self._allocate(self.capacity)
         if self._has_stacks:
             step = self._frames.store(step)
+        ended = ended_envs(step)
+        # Before anything is overwritten, because one may be missing, or the memory for it.
+        final_rows = self._keep_finals(step, ended) if ended else None
         # Unpacked once, which is faster than to look up each field.
         observation, action, reward, terminated, truncated, following, _, _ = step
         continues = self._copy_observation(row, observation)
@@ -129,12 +135,12 @@ class Ring:
         self._terminated[row] = terminated
         self._truncated[row] = truncated
         if self._extras:
-            self._copy_extras(row, step)
+            for name, store in self._extras:
+                store[row] = step.extras[name]
         self._copy_next_observation(row, following)
         self._episodes.step(row)
-        ended = ended_envs(step)
-        if ended:
-            self._end_episodes(step, row, ended)
+        if final_rows:
+            self._end_episodes(row, final_rows)
         self._time = time + 1
         if self._has_stacks and self._time >= self.capacity:
             self._frames.release(
@@ -156,11 +162,10 @@ class Ring:
             continues = continues and equal(written, latest)
         return continues
 
-    def _copy_extras(self, row: int, step: Step) -> None:
-        for name, store in self._extras:
+    def _check_extras(self, step: Step) -> None:
+        for name, _ in self._extras:
             if name not in step.extras:
                 raise missing_extra("replay", name, step)
-            store[row] = step.extras[name]
 
     def _copy_next_observation(self, row: int, observation: Any) -> None:
         """Into the first rows of the side table, which the newest step uses until one follows."""
@@ -177,26 +182,36 @@ class Ring:
         """Whether the observation written there equals, bit for bit, the latest next one."""
         return all(equal(store[row, env], last[env]) for _, store, last, equal in self._observed)
 
-    def _end_episodes(self, step: Step, row: int, envs: list[int]) -> None:
-        """End these episodes with this step and their final observations."""
+    def _keep_finals(self, step: Step, envs: list[int]) -> dict[int, int]:
+        """Keep the final observations of these environments; returns env -> row of the side table.
+
+        Nothing in use is changed, so the step may still fail.
+        """
+        finals = {env: values_of(self._kept, final_observation(step, env)) for env in envs}
+        self._reserve(len(finals))
+        return {env: self._side_table.keep(self._time, final) for env, final in finals.items()}
+
+    def _end_episodes(self, row: int, final_rows: dict[int, int]) -> None:
+        """End these episodes with this step; env -> row of the side table, of the final ones."""
         self._side_rows_when_followed = self._no_side_rows.copy()
-        for env in envs:
-            final = values_of(self._kept, final_observation(step, env))
-            self._side_rows_when_followed[env] = self._side_rows[row, env] = self._side_table.keep(
-                self._time, final
-            )
+        for env, final_row in final_rows.items():
+            self._side_rows_when_followed[env] = self._side_rows[row, env] = final_row
             self._episodes.end(env, self._time)
-        self._bind()  # the side table may have moved
 
     def _cut(self, envs: list[int]) -> None:
         """End these episodes, if they run, with the newest step and its next observation."""
+        running = [env for env in envs if self._side_rows_when_followed[env] < 0]
+        self._reserve(len(running))
         self._side_rows_when_followed = self._side_rows_when_followed.copy()
-        for env in envs:
-            if self._side_rows_when_followed[env] < 0:
-                values = tuple(latest[env] for latest in self._side_table.latest)
-                self._side_rows_when_followed[env] = self._side_table.keep(self._time - 1, values)
-                self._episodes.end(env, self._time - 1)
-        self._bind()  # the side table may have moved
+        for env in running:
+            values = tuple(latest[env] for latest in self._side_table.latest)
+            self._side_rows_when_followed[env] = self._side_table.keep(self._time - 1, values)
+            self._episodes.end(env, self._time - 1)
+
+    def _reserve(self, rows: int) -> None:
+        """Make room for so many more observations in the side table."""
+        if self._side_table.reserve(rows):
+            self._bind()  # it has moved
 
     # ---- reading ---------------------------------------------------------------------------------
 
