@@ -107,6 +107,24 @@ def test_environments_keep_their_episodes_and_a_cut_ends_one() -> None:
         assert episodes(storage) == episodes(saved)
 
 
+@pytest.mark.parametrize(("size", "n_envs"), [(50, 2), (80, 2), (80, 1)])
+def test_an_episode_that_began_where_a_reset_had_cut_another_stays_apart(
+    size: int, n_envs: int
+) -> None:
+    always = gym.spaces.Box(1, 1, (3,), np.float32)  # so all observations are equal
+    saved, found = opened(50, 2, space=always), opened(size, n_envs, space=always)
+    for count, step in enumerate(Trajectory(always, ACTIONS, 2, ends=0).steps(20)):
+        if count == 5:
+            saved.interrupt()
+        saved.add(step)
+    found.adopt(saved.state_dict())
+    begins, ends = [1, 2, 11, 12], [10, 11, 40, 41]
+    assert episodes(found) == [
+        [float(reward) for reward in range(begin, end, 2)]
+        for begin, end in zip(begins, ends, strict=True)
+    ]
+
+
 def test_a_smaller_memory_takes_the_newest_of_every_environment() -> None:
     saved, found = played(opened(50, 2), 60), opened(20, 2)
     found.adopt(saved.state_dict())

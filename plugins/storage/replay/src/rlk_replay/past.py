@@ -21,14 +21,17 @@ from rlk_stored_steps.leaves import observation_of
 _AT_A_TIME, _BYTES_AT_A_TIME = 1024, 4 << 20
 
 
-def steps_of(state: State, schema: Schema, capacity: int, zeros: Zeros) -> Iterator[Step]:
+def steps_of(
+    state: State, schema: Schema, capacity: int, zeros: Zeros
+) -> Iterator[tuple[Step, list[int]]]:
     """The saved steps, as steps of N environments, the oldest first.
+
+    With each step come the environments whose episodes end there: because the step says so, because
+    of a reset after it, or because nothing newer was saved.
 
     The newest steps of the saved environments, as many of each as there is room for, are
     concatenated and cut into N equal parts. So if N environments were saved, they are the same ones
-    again. Where a part continues with another episode, its observation is not the next observation
-    of the step before, which shows a replay that an episode ended there. The remainder of the
-    division, the oldest steps of the first environment, is left out.
+    again. The remainder of the division, the oldest steps of the first environment, is left out.
 
     Args:
         state: of a `Ring`, of any size and number of environments.
@@ -60,18 +63,19 @@ def _in_order(ring: Ring) -> Array:
     return np.roll(slots, -oldest, axis=0).T
 
 
-def _read(ring: Ring, slots: Array) -> Iterator[Step]:
-    """The steps that are in these slots, int64 [T, N]."""
+def _read(ring: Ring, slots: Array) -> Iterator[tuple[Step, list[int]]]:
+    """The steps in these slots, int64 [T, N], each with the environments whose episodes end."""
     records, observations, _ = ring.gather(slots.reshape(-1), 1)
     rows = records[0].reshape(slots.shape)
     seen, following = (
         [values[which].reshape(*slots.shape, *values.shape[2:]) for values in observations]
         for which in (0, 1)
     )
+    is_last = ring.steps_to_end(slots) == 0
     for t, row in enumerate(rows):
         after = [values[t] for values in following]
         ended = np.flatnonzero(row["terminated"] | row["truncated"]).tolist()
-        yield Step(
+        step = Step(
             observation=observation_of(ring.leaves, [values[t] for values in seen]),
             action=row["action"],
             reward=row["reward"],
@@ -83,3 +87,4 @@ def _read(ring: Ring, slots: Array) -> Iterator[Step]:
             },
             extras={name: row[f"extras.{name}"] for name in ring.extra_names},
         )
+        yield step, np.flatnonzero(is_last[t]).tolist()

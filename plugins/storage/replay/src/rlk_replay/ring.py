@@ -151,7 +151,7 @@ class Ring:
     def interrupt(self) -> None:
         """End the episodes that still run with the newest step: their environments were reset."""
         if self._time:
-            self._cut(list(range(self.n_envs)))
+            self.cut(list(range(self.n_envs)))
 
     def _copy_observation(self, row: int, observation: Any) -> bool:
         """Returns whether it is, bit for bit, the latest next observation: nothing was reset."""
@@ -176,7 +176,7 @@ class Ring:
 
     def _end_where_reset(self, row: int) -> None:
         """End the episodes of environments that do not continue with the observation there."""
-        self._cut([env for env in range(self.n_envs) if not self._continues(row, env)])
+        self.cut([env for env in range(self.n_envs) if not self._continues(row, env)])
 
     def _continues(self, row: int, env: int) -> bool:
         """Whether the observation written there equals, bit for bit, the latest next one."""
@@ -198,7 +198,7 @@ class Ring:
             self._side_rows_when_followed[env] = self._side_rows[row, env] = final_row
             self._episodes.end(env, self._time)
 
-    def _cut(self, envs: list[int]) -> None:
+    def cut(self, envs: list[int]) -> None:
         """End these episodes, if they run, with the newest step and its next observation."""
         running = [env for env in envs if self._side_rows_when_followed[env] < 0]
         self._reserve(len(running))

@@ -327,8 +327,9 @@ class Replay:
             self.decorate(decorator)
         if is_alike:
             self.load_state_dict(state)
-        for step in past:
+        for step, ended in past:
             self.add(step)
+            self._ring.cut(ended)
         self.interrupt()
 
     def _tensor(self, array: Array) -> torch.Tensor:
