@@ -190,6 +190,25 @@ def test_actions_of_another_space_are_refused_though_they_look_the_same(size: in
         found.adopt(saved.state_dict())
 
 
+@pytest.mark.parametrize("frame_stack", [1, 4])
+@pytest.mark.parametrize("steps", [0, 3, 60])
+def test_it_takes_memory_for_the_transitions_saved_not_for_the_size_of_their_memory(
+    steps: int, frame_stack: int
+) -> None:
+    saved = played(opened(100_000, 2, frame_stack=frame_stack), steps)
+    found, taken = opened(30, 2, frame_stack=frame_stack), 0
+
+    def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+        nonlocal taken
+        taken += int(np.prod(shape)) * np.dtype(dtype).itemsize
+        return np.zeros(shape, dtype)
+
+    found._zeros = zeros
+    found.adopt(saved.state_dict())
+    assert sorted(transitions(found)) == sorted(transitions(saved))[-30:]
+    assert taken < 300_000  # the saved memory has 25 MB
+
+
 def test_an_empty_memory_may_be_adopted() -> None:
     found = played(opened(80, 2), 3)
     found.adopt(opened(50, 2).state_dict())

@@ -42,6 +42,7 @@ def steps_of(
     Raises:
         RlkError: if it was saved with other observations, actions or extras.
     """
+    state = _of_the_steps_it_has(state)
     sizes = state["layout"]
     saved = replace(schema, n_envs=sizes["n_envs"])
     ring = Ring(sizes["capacity"], saved, sizes["frame_stack"], zeros)
@@ -53,6 +54,17 @@ def steps_of(
     steps = max(1, min(_AT_A_TIME, _BYTES_AT_A_TIME // size) // schema.n_envs)
     parts = (slots[begin : begin + steps] for begin in range(0, len(slots), steps))
     return chain.from_iterable(_read(ring, part) for part in parts)
+
+
+def _of_the_steps_it_has(state: State) -> State:
+    """The state as of a ring that had room for no more steps and frames than are saved."""
+    layout = state["layout"]
+    capacity = min(layout["capacity"], max(1, state["time"]))
+    frames = {
+        name: {**pool, "rows": min(pool["rows"], max(1, pool["next"]))}
+        for name, pool in state["frames"].items()
+    }
+    return {**state, "layout": {**layout, "capacity": capacity}, "frames": frames}
 
 
 def _in_order(ring: Ring) -> Array:
