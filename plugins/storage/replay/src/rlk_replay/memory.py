@@ -29,7 +29,7 @@ def in_memory(shape: tuple[int, ...], dtype: Any) -> Array:
     """
     try:
         return np.zeros(shape, dtype)
-    except MemoryError:
+    except (MemoryError, ValueError):  # ValueError for more than numpy can count
         raise RlkError(
             f"storage 'replay' needs {_gigabytes(_size(shape, dtype))} of memory at once, which "
             f"this machine does not give. {_FEWER}, or keep them on a disk: "

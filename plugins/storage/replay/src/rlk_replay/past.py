@@ -46,7 +46,7 @@ def steps_of(
     sizes = state["layout"]
     saved = replace(schema, n_envs=sizes["n_envs"])
     ring = Ring(sizes["capacity"], saved, sizes["frame_stack"], zeros)
-    ring.load_state_dict(state)
+    ring.load_state_dict(state, "environment, and an algorithm that keeps the same with every step")
     newest = -(-capacity * schema.n_envs // ring.n_envs)
     slots = _in_order(ring)[:, -newest:].reshape(-1)
     slots = slots[len(slots) % schema.n_envs :].reshape(schema.n_envs, -1).T[-capacity:]

@@ -303,15 +303,22 @@ class Ring:
             "episodes": self._episodes.state_dict(rows),
         }
 
-    def load_state_dict(self, state: State) -> None:
+    def load_state_dict(
+        self,
+        state: State,
+        same: str = "environment, n_envs and buffer_size, or without the replay",
+    ) -> None:
         """Restore exactly what `state_dict` returned, into a ring that has just been made.
+
+        Args:
+            state: what was returned.
+            same: the advice of the error, after "Use the same".
 
         Raises:
             RlkError: if it was taken from a ring of another size or for other spaces.
         """
-        settings = "environment, n_envs and buffer_size, or without the replay"
         saved = {"action_space": self._action_space, **state["layout"]}  # older files lack it
-        check_layout("replay memory", saved, self.layout(), settings)
+        check_layout("replay memory", saved, self.layout(), same)
         self._time = state["time"]
         self._allocate(self.capacity if self._time else 0)
         rows = min(self._time, self.capacity)
