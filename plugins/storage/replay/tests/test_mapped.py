@@ -29,11 +29,18 @@ class TestMappedReplay(StorageContract):
         monkeypatch.setattr(type(self), "settings", {"mapped": str(tmp_path)})
 
 
+STACKS = gym.spaces.Box(0, 255, (4, 90), np.uint8)
+
+
+def full(*_: Any) -> None:
+    """Reserve room in a file on a disk that has none left."""
+    raise OSError(28, "No space left on device")
+
+
 def filled(folder: Path | None, steps: int = 70, size: int = 50) -> Replay:
     where = None if folder is None else str(folder)
     storage = Replay(ReplayConfig(buffer_size=size, mapped=where, frame_stack=4))
-    stacks = gym.spaces.Box(0, 255, (4, 90), np.uint8)
-    trajectory = Trajectory(stacks, gym.spaces.Discrete(4))
+    trajectory = Trajectory(STACKS, gym.spaces.Discrete(4))
     storage.open(schema(trajectory))
     for step in trajectory.steps(steps):
         storage.add(step)
@@ -88,12 +95,33 @@ def test_a_full_disk_is_refused_in_words_before_anything_is_written(tmp_path: Pa
 def test_a_disk_that_fills_up_meanwhile_is_refused_in_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: Any) -> None:
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr(memory.os, "posix_fallocate", full)
     with pytest.raises(RlkError, match=r"No space left on device.*name another folder"):
         filled(tmp_path)
+
+
+@pytest.mark.parametrize("frame_stack", [1, 4])
+def test_a_disk_that_fills_up_after_the_first_step_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frame_stack: int
+) -> None:
+    trajectory = Trajectory(STACKS, gym.spaces.Discrete(4))
+    storages = []
+    for mapped in (str(tmp_path), None):
+        storages.append(
+            Replay(ReplayConfig(buffer_size=500, mapped=mapped, frame_stack=frame_stack))
+        )
+        storages[-1].open(schema(trajectory))
+
+    def play(steps: int) -> None:
+        for step in trajectory.steps(steps):
+            for storage in storages:
+                storage.add(step)
+
+    play(1)
+    monkeypatch.setattr(memory.os, "posix_fallocate", full)
+    with pytest.warns(RuntimeWarning, match=r"No space left(?s:.*)This run goes on, with 0\.0 GB"):
+        play(400)
+    assert same(storages[0].state_dict(), storages[1].state_dict())
 
 
 @pytest.mark.parametrize("rows", [10**9, 10**18])

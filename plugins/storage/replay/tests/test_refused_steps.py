@@ -81,7 +81,7 @@ def test_a_side_table_that_finds_no_memory_leaves_everything_and_may_find_it_lat
         nonlocal room
         room -= 1
         if room < 0:
-            raise RlkError("no memory")
+            raise MemoryError
         return np.zeros(shape, dtype)
 
     made = Trajectory(SPACES["dict"], gym.spaces.Discrete(4), ends=0.9)
@@ -93,7 +93,7 @@ def test_a_side_table_that_finds_no_memory_leaves_everything_and_may_find_it_lat
         room = 1 if count else 100  # for one array of the two
         try:
             storage.add(step)
-        except RlkError:
+        except MemoryError:
             refused += 1
             assert_right(storage, made, set(range(2 * count)))
             room = 100

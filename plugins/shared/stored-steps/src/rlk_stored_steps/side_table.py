@@ -30,6 +30,7 @@ class SideTable:
         n_latest: N, the number of rows for the observations after the newest step; 0 if these are
             kept elsewhere.
         zeros: the function that allocates arrays, `zeros(shape, dtype)`.
+        larger: the same, for the larger arrays that replace them; None means `zeros`.
 
     Attributes:
         stores: [rows, ...] per leaf of the observation.
@@ -41,9 +42,10 @@ class SideTable:
         leaves: tuple[Leaf, ...],
         n_latest: int = 0,
         zeros: Callable[[tuple[int, ...], Any], Array] = np.zeros,
+        larger: Callable[[tuple[int, ...], Any], Array] | None = None,
     ) -> None:
         rows = n_latest + max(16, n_latest)
-        self._n_latest, self._zeros = n_latest, zeros
+        self._n_latest, self._larger = n_latest, larger or zeros
         self.stores: list[Array] = [zeros((rows, *leaf.shape), leaf.dtype) for leaf in leaves]
         self.latest: list[Array] = [store[:n_latest] for store in self.stores]
         self._free = list(range(rows - 1, n_latest - 1, -1))
@@ -79,7 +81,7 @@ class SideTable:
             self._free.append(self._taken.popleft()[1])
 
     def _resize(self, rows: int) -> None:
-        resized = [self._zeros((rows, *store.shape[1:]), store.dtype) for store in self.stores]
+        resized = [self._larger((rows, *store.shape[1:]), store.dtype) for store in self.stores]
         for store, old in zip(resized, self.stores, strict=True):
             kept = min(rows, len(old))
             store[:kept] = old[:kept]

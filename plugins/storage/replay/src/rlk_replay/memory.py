@@ -6,6 +6,7 @@ import math
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,29 @@ class Mapped:
                 f"storage 'replay' cannot keep its transitions in {self._folder}: {error}. "
                 f"{_FEWER}, or name another folder: --set replay.mapped=FOLDER"
             ) from error
+
+
+def or_in_memory(zeros: Zeros) -> Zeros:
+    """The same in memory, with a warning, where the folder has no room: for arrays that grow.
+
+    A run need not end because its disk has filled up since it began.
+    """
+    if zeros is in_memory:
+        return zeros
+
+    def somewhere(shape: tuple[int, ...], dtype: Any) -> Array:
+        try:
+            return zeros(shape, dtype)
+        except RlkError as error:
+            size = _gigabytes(_size(shape, dtype))
+            warnings.warn(
+                f"{error}\nThis run goes on, with {size} of them in memory.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return in_memory(shape, dtype)
+
+    return somewhere
 
 
 def _reserve(file: int, size: int) -> None:

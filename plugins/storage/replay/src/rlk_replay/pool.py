@@ -25,7 +25,7 @@ import numpy as np
 
 from rlk.protocols import State
 from rlk.records import Array
-from rlk_replay.memory import Zeros
+from rlk_replay.memory import Zeros, or_in_memory
 from rlk_replay.stack import Stack
 from rlk_stored_steps.leaves import Leaf
 from rlk_stored_steps.same_bits import comparison
@@ -112,7 +112,8 @@ class FramePool:
     def _grow(self) -> None:
         old = self._frames
         more = max(int(len(old) * _GROWTH), self._stack.k)
-        self._frames = self._zeros((len(old) + more, *self._stack.frame), self._dtype)
+        larger = or_in_memory(self._zeros)
+        self._frames = larger((len(old) + more, *self._stack.frame), self._dtype)
         for begin in range(self._first, self._next, _AT_A_TIME):
             number = np.arange(begin, min(begin + _AT_A_TIME, self._next))
             self._frames[number % len(self._frames)] = old[number % len(old)]

@@ -28,7 +28,7 @@ from rlk.records import Array, Schema, Step
 from rlk_replay.episodes import OPEN, Episodes
 from rlk_replay.frames import Frames
 from rlk_replay.layout import describe, is_packed, record_dtype
-from rlk_replay.memory import Zeros, in_memory
+from rlk_replay.memory import Zeros, in_memory, or_in_memory
 from rlk_stored_steps.checks import check_layout, ended_envs, final_observation, missing_extra
 from rlk_stored_steps.leaves import observation_leaves, values_of
 from rlk_stored_steps.same_bits import comparison
@@ -60,7 +60,7 @@ class Ring:
         #: The field of the record for each leaf, or None for one with an array of its own.
         self._fields = [leaf.name if is_packed(leaf) else None for leaf in self._kept]
         self.extra_names = tuple(schema.extras)
-        self._side_table = SideTable(self._kept, n_envs, zeros)
+        self._side_table = SideTable(self._kept, n_envs, zeros, or_in_memory(zeros))
         self._latest_rows = np.arange(n_envs)
         self._no_side_rows = np.full(n_envs, -1)
         #: What the newest row's field `aside` becomes when a step follows: -1, or the row of the
