@@ -31,6 +31,13 @@ def test_float64_becomes_float32_and_other_types_stay():
     assert room == Leaf("room", (), np.dtype(np.int64)) and room.name == "observation.room"
 
 
+@pytest.mark.parametrize(("given", "kept"), [(np.float64, np.float32), (np.int32, np.int32)])
+def test_bytes_are_kept_in_the_order_of_this_machine(given: type, kept: type):
+    other_order = np.dtype(given).newbyteorder()
+    (leaf,) = observation_leaves(spaces.Box(-9, 9, (4,), other_order), "mine")
+    assert leaf.dtype.isnative and leaf.dtype == kept
+
+
 def test_an_observation_and_its_arrays_are_turned_into_each_other():
     leaves = observation_leaves(PLACE, "mine")
     observation = {"room": np.array([1]), "place": np.zeros((1, 2, 3))}

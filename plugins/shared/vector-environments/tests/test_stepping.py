@@ -47,6 +47,35 @@ def group(n=3, info_keys=()):
     return EnvironmentGroup(envs, arrays.part(4, 4 + n), start=4, info_keys=info_keys), arrays
 
 
+class Foreign(Counter):
+    """Its observations and actions have the bytes of their numbers in the other order."""
+
+    OTHER = np.dtype(np.float32).newbyteorder()
+    observation_space = gym.spaces.Box(-1.0, 100.0, (1,), OTHER)
+    action_space = gym.spaces.Box(-1.0, 9.0, (1,), OTHER)
+
+    def reset(self, *, seed=None, options=None):
+        observation, info = super().reset(seed=seed)
+        return observation.astype(self.OTHER), info
+
+    def step(self, action):
+        assert self.action_space.contains(action)
+        observation, *rest = super().step(action[0])
+        return observation.astype(self.OTHER), *rest
+
+
+def test_the_bytes_of_all_arrays_are_in_the_order_of_this_machine():
+    arrays = step_arrays.allocate(Foreign.observation_space, Foreign.action_space, 1)
+    foreign = EnvironmentGroup(list(making.make_environments([Foreign])), arrays)
+    foreign.reset(0, {0: None}, None)
+    arrays.actions[...] = 1
+    foreign.step(1)
+    for array in (arrays.slots[0].observation, arrays.slots[1].observation, arrays.final):
+        assert array.dtype.isnative and array.dtype == np.float32
+    assert arrays.actions.dtype.isnative
+    assert arrays.final.tolist() == [[1.0]]
+
+
 def test_it_writes_its_own_rows_and_counts_as_the_vector_does():
     of_three, arrays = group(info_keys=("time",))
     assert of_three.reset(0, {4: 1, 5: 2, 6: 3}, None) == []

@@ -37,6 +37,8 @@ class Leaf:
 def observation_leaves(space: gym.Space[Any], storage: str) -> tuple[Leaf, ...]:
     """The arrays of an observation; float64 is kept as float32, and Discrete as int64.
 
+    Bytes are kept in the order of this machine, because torch takes no other.
+
     Args:
         storage: the name of the component, for the message.
 
@@ -58,7 +60,7 @@ def _leaf(key: str | None, space: gym.Space[Any], storage: str) -> Leaf:
             "It takes Box, Discrete, MultiDiscrete, MultiBinary and a Dict of these; "
             "wrap the environment in gymnasium.wrappers.FlattenObservation."
         )
-    dtype = np.dtype(space.dtype)
+    dtype = np.dtype(space.dtype).newbyteorder("=")
     return Leaf(key, tuple(space.shape), np.dtype(np.float32) if dtype == np.float64 else dtype)
 
 

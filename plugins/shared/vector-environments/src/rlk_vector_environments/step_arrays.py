@@ -58,6 +58,8 @@ def allocate(
 ) -> StepArrays:
     """The arrays for n environments; `new(shape, dtype)` makes each, always in the same order.
 
+    Their bytes are in the order of this machine, whatever the spaces say: torch takes no other.
+
     Args:
         info_keys: numbers to keep of every info; None keeps none in arrays.
 
@@ -65,8 +67,11 @@ def allocate(
         rlk.errors.PlanError: for a space whose samples have no fixed shape.
     """
 
+    def of_this_machine(shape: tuple[int, ...], dtype: Any) -> Array:
+        return new(shape, np.dtype(dtype).newbyteorder("="))
+
     def slot() -> Slot:
-        observation = rows.allocate(observation_space, n, new)
+        observation = rows.allocate(observation_space, n, of_this_machine)
         return Slot(
             observation,
             reward=new((n,), np.float32),
@@ -75,5 +80,6 @@ def allocate(
             kept={f"info.{key}": new((n,), np.float32) for key in info_keys or ()},
         )
 
-    final = rows.allocate(observation_space, n, new)
-    return StepArrays((slot(), slot()), final, rows.allocate(action_space, n, new))
+    slots = slot(), slot()
+    final = rows.allocate(observation_space, n, of_this_machine)
+    return StepArrays(slots, final, rows.allocate(action_space, n, of_this_machine))
