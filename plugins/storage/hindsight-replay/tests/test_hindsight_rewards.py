@@ -9,6 +9,7 @@ import pytest
 from rlk.errors import RlkError
 from rlk.records import Schema
 from rlk.running.clock import Clock
+from rlk_hindsight_replay.check import check_goals
 from rlk_hindsight_replay.config import HindsightReplayConfig
 from rlk_hindsight_replay.rewards import Judge, judges
 from rlk_hindsight_replay.storage import HindsightReplay
@@ -240,6 +241,11 @@ def test_an_environment_without_compute_reward_is_refused_with_what_to_do(make_e
         HindsightReplay(HindsightReplayConfig()).open(None, schema(make_env))
 
 
+def goals_of(achieved, desired):
+    spaces = (gym.spaces.Box(0, 1, (3,), dtype) for dtype in (achieved, desired))
+    return gym.spaces.Dict(dict(zip(("achieved_goal", "desired_goal"), spaces, strict=True)))
+
+
 @pytest.mark.parametrize(
     ("space", "message"),
     [
@@ -247,10 +253,22 @@ def test_an_environment_without_compute_reward_is_refused_with_what_to_do(make_e
         (gym.spaces.Dict({"achieved_goal": PLACE}), "has no desired_goal"),
         (
             gym.spaces.Dict({"achieved_goal": PLACE, "desired_goal": gym.spaces.Discrete(2)}),
-            "has goals of two shapes",
+            "has goals of two shapes. Give both goals the same space",
         ),
+        (
+            goals_of(np.float32, np.int64),
+            "would have achieved goals of float32 cast to .* of int64",
+        ),
+        (goals_of(np.int64, np.bool_), "would have achieved goals of int64 cast to .* of bool"),
     ],
 )
 def test_observations_without_goals_are_refused(space, message):
     with pytest.raises(RlkError, match=message):
         HindsightReplay(HindsightReplayConfig()).open(None, schema(Goals, space))
+
+
+@pytest.mark.parametrize(
+    "dtypes", [(np.float64, np.float16), (np.int64, np.float32), (np.int64, np.uint8)]
+)
+def test_goals_of_two_dtypes_are_accepted_if_one_can_take_the_place_of_the_other(dtypes):
+    check_goals(goals_of(*dtypes))

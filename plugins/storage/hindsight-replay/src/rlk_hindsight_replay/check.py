@@ -51,16 +51,25 @@ def check_goals(space: Any) -> None:
     """Check that a space of observations has goals.
 
     Raises:
-        PlanError: if a goal is missing, or their shapes differ.
+        PlanError: if a goal is missing, their shapes differ, or the desired one cannot be replaced
+            by an achieved one.
     """
+    import numpy as np
+
     found = getattr(space, "spaces", {})
     missing = [key for key in (ACHIEVED, DESIRED) if key not in found]
     what = f"has no {' and no '.join(missing)}" if missing else ""
     if not missing and found[ACHIEVED].shape != found[DESIRED].shape:
         what = "has goals of two shapes"
+    elif not missing:
+        achieved, desired = (np.dtype(found[key].dtype) for key in (ACHIEVED, DESIRED))
+        are_integers = achieved.kind in "iu" and desired.kind in "iu"
+        if not are_integers and not np.can_cast(achieved, desired, "same_kind"):
+            what = f"would have achieved goals of {achieved} cast to desired ones of {desired}"
     if what:
+        advice = "Use a goal environment" if missing else "Give both goals the same space"
         raise PlanError(
-            f"{_OWN} needs a Dict observation with achieved_goal and desired_goal of one shape, "
-            f"but the environment's {space} {what}. Use a goal environment, or --plugin "
+            f"{_OWN} needs a Dict observation with achieved_goal and desired_goal of one shape and "
+            f"dtype, but the environment's {space} {what}. {advice}, or --plugin "
             "no:hindsight-replay."
         )
