@@ -62,6 +62,29 @@ def test_a_name_is_registered_once(rlk_empty_kernel):
     registry.register("mine", Thing)
 
 
+@pytest.mark.parametrize("name", ["my.thing", "env", "no", "algorithm", "policy", "noise"])
+def test_a_name_that_settings_use_otherwise_is_refused_for_a_part_of_a_run(name):
+    registries, called = Registries(), rf"Call it 'my-(thing|{name})'"
+    with pytest.raises(PlanError, match=rf"callback '{name}' cannot be registered: .*{called}"):
+        registries.callbacks.register(name, Thing)
+    with pytest.raises(PlanError, match=called):
+        registries.callbacks.register("fine", component(name))
+    with pytest.raises(BrokenPlugin, match=rf"'{name}' \(rlk-thing 1.0\) is broken: .*{called}"):
+        entry(name, load=lambda: component(name)).component()
+    registries.commands.register(name, Thing)
+
+
+def test_a_name_that_nobody_could_type_is_refused_for_a_finished_component_too():
+    with pytest.raises(ValueError, match=r"name must begin with a letter, .* got 'a:b=3'"):
+        Registries().callbacks.register("a:b=3", component())
+
+
+def test_a_component_of_another_kind_is_refused_with_the_registry_to_use():
+    said = r"says kind='callbacks', .* registry of storages. Use rlk.registry.callbacks.register\("
+    with pytest.raises(PlanError, match=said):
+        Registries().storages.register("thing", component(kind="callbacks"))
+
+
 def test_what_a_program_registers_wins_over_what_is_installed():
     registries = Registries()
     registries.storages.add(entry())
@@ -162,6 +185,19 @@ def test_one_package_that_is_found_twice_counts_once():
     registries.storages.add(entry())
     registries.storages.add(entry())
     assert registries.storages.get("thing").dist == "rlk-thing"
+
+
+def test_a_name_that_a_program_registers_twice_says_how_it_is_taken_back():
+    registries = Registries()
+    registries.storages.add(entry())
+    registries.storages.register("thing", Thing)
+    registries.loggers.register("thing", Thing)
+    with pytest.raises(BrokenPlugin) as caught:
+        registries.find("thing")
+    assert str(caught.value) == (
+        "'thing' is registered 2 times: logger of this program, storage of this program. "
+        "Use rlk.registry.storages.unregister('thing') or rlk.registry.loggers.unregister('thing')."
+    )
 
 
 # ---- loading -------------------------------------------------------------------------------------

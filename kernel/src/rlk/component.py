@@ -26,9 +26,14 @@ STAGES: tuple[Stage, ...] = ("choose", "window", "relabel", "fold")
 
 def is_name(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
     """An attrs validator for the name of a component."""
+    check_name(attribute.name, value)
+
+
+def check_name(what: str, value: object) -> None:
+    """ValueError for what cannot be the name of a component; `what` says what it is, a field."""
     if not (isinstance(value, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", value)):
         raise ValueError(
-            f"{attribute.name} must begin with a letter, followed by letters, digits, '.', '_' or "
+            f"{what} must begin with a letter, followed by letters, digits, '.', '_' or "
             f"'-', got {value!r:.80}"
         )
 
@@ -80,7 +85,8 @@ def _are_stages(_: object, attribute: attrs.Attribute[Any], value: tuple[str, ..
 class Component:
     """What a plugin offers under one name."""
 
-    #: What a user types; an entry point of another name is an alias.
+    #: What a user types; an entry point of another name is an alias. A part of a run has a name
+    #: without dots, which is no slot's (`kinds.why_unusable`): `NAME.KEY` is one of its settings.
     name: str = attrs.field(validator=is_name)
     #: A class or function that makes one, or its place as "module:object".
     factory: str | Callable[..., Any] = attrs.field(validator=_is_factory)

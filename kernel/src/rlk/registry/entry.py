@@ -10,7 +10,7 @@ import attrs
 
 from rlk.component import STAGES, Component
 from rlk.errors import BrokenPlugin, described
-from rlk.registry.kinds import singular
+from rlk.registry.kinds import singular, why_unusable
 
 #: What to do with a part of a component of that kind, which is easily passed instead of one.
 _PARTS = {
@@ -81,7 +81,7 @@ class Entry(Owned):
         """The component, loaded when first used.
 
         Raises:
-            BrokenPlugin: if it cannot be imported, or is not a component of that name.
+            BrokenPlugin: if it cannot be imported, is not a component, or cannot have its name.
         """
         if not self._loaded:
             self._loaded.append(self._load_component())
@@ -99,6 +99,9 @@ class Entry(Owned):
         if not isinstance(loaded, Component):
             found = f"{type(loaded).__name__} {loaded!r:.60}"
             raise BrokenPlugin(f"{self.title} names {found}, not an rlk.Component.")
+        for name in (loaded.name, self.name):
+            if (why := why_unusable(name, self.kind)) is not None:
+                raise self.broken(why)
         return loaded
 
 

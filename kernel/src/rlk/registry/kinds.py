@@ -18,6 +18,11 @@ SLOTS = {
 STACKED = ("noise",)
 #: Kinds with any number of active components in a run.
 LISTS = ("wrappers", "extensions", "callbacks", "loggers")
+#: Kinds whose components are parts of a run, in which `NAME.KEY` is a setting of one.
+OF_RUNS = ("algorithms", *SLOTS.values(), *LISTS)
+#: Words with a meaning of their own before the dot of a setting (`policy.layers`) or the colon of a
+#: plugin (`no:NAME`).
+_WORDS = ("env", "no", "algorithm", *SLOTS)
 #: Every kind that the kernel knows; plugins may add more with `Registries.add_kind`.
 KINDS = (
     *("algorithms", "recipes", *SLOTS.values(), *LISTS),
@@ -28,6 +33,22 @@ KINDS = (
 def is_group_slot(key: str) -> bool:
     """Whether a key names the optimiser of one parameter group, as `vf_optimiser` does."""
     return key.endswith("_optimiser")
+
+
+def why_unusable(name: str, kind: str) -> str | None:
+    """Why a component of that kind cannot have that name, because its settings have it as a prefix.
+
+    None if it can. Commands have dots: `plugins.list` is `rlk plugins list`.
+    """
+    if kind not in OF_RUNS:
+        return None
+    if "." in name:
+        other = name.replace(".", "-")
+        return f"the name {name!r} has a dot, which only a setting may follow. Call it {other!r}"
+    if name in _WORDS:
+        words = ", ".join(_WORDS)
+        return f"{name!r} means something else in a run ({words} do). Call it 'my-{name}'"
+    return None
 
 
 def singular(kind: str) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 
 import attrs
 
-from rlk.component import Component
+from rlk.component import Component, check_name
 from rlk.errors import SHOWN, BrokenPlugin, PlanError, UnknownName, nearest
 from rlk.registry.entry import Entry
-from rlk.registry.kinds import singular
+from rlk.registry.kinds import singular, why_unusable
 
 #: The owner of components that a program has registered itself.
 BY_HAND = "this program"
@@ -37,19 +37,34 @@ class Registry:
             fields: further fields of the Component (`config=`, `needs=`, …).
 
         Raises:
-            PlanError: if the program has registered that name already.
+            ValueError: for a text that cannot be a name.
+            PlanError: if the program has registered that name already, a component of this kind
+                cannot have it, or a finished one is of another kind.
         """
         if factory is None:
             return lambda made: self.register(name, made, **fields) and made
         if BY_HAND in self.entries.get(name, {}):
             raise PlanError(f"{singular(self.kind)} {name!r} is registered by {BY_HAND} already.")
+        check_name("name", name)
         if isinstance(factory, Component):
             component = attrs.evolve(factory, **fields) if fields else factory
         else:
             component = Component(name=name, factory=factory, **fields)
+        self._refuse_unusable(name, component)
         entry = Entry(self.kind, name, BY_HAND, "", lambda: component)
         self.entries.setdefault(name, {})[BY_HAND] = entry
         return factory
+
+    def _refuse_unusable(self, name: str, component: Component) -> None:
+        """PlanError for a component that no run could use under that name and with this kind."""
+        for one in (name, component.name):
+            if (why := why_unusable(one, self.kind)) is not None:
+                raise PlanError(f"{singular(self.kind)} {name!r} cannot be registered: {why}.")
+        if component.kind not in (None, self.kind):
+            raise PlanError(
+                f"component {name!r} says kind={component.kind!r}, but this is the registry of "
+                f"{self.kind}. Use rlk.registry.{component.kind}.register({name!r}, …)."
+            )
 
     def unregister(self, name: str) -> None:
         """Remove the component that the program has registered under a name, if there is one."""
@@ -159,7 +174,7 @@ def only_entry(what: str, name: str, entries: Iterable[Entry], hint: str) -> Ent
         raise unknown(what, name, entries, hint)
     wanted = [entry for entry in found if entry.dist == BY_HAND] or found
     if len(wanted) > 1:
-        raise clash(name, found)
+        raise clash(name, wanted)
     return wanted[0]
 
 
@@ -184,6 +199,9 @@ def _known_as(entry: Entry) -> tuple[str, ...]:
 def clash(name: str, entries: list[Entry]) -> BrokenPlugin:
     """The error for a name that several distributions provide."""
     owners = ", ".join(sorted(f"{singular(entry.kind)} of {entry.owner}" for entry in entries))
+    if all(entry.dist == BY_HAND for entry in entries):
+        undo = " or ".join(f"rlk.registry.{entry.kind}.unregister({name!r})" for entry in entries)
+        return BrokenPlugin(f"{name!r} is registered {len(entries)} times: {owners}. Use {undo}.")
     return BrokenPlugin(
         f"{name!r} is given by {len(entries)} packages: {owners}. Uninstall all but one."
     )

@@ -147,6 +147,13 @@ def test_a_bad_name_is_refused(name):
         names(name)
 
 
+@pytest.mark.parametrize(("name", "other"), [("my.mlp", "my-mlp"), ("policy", "my-policy")])
+def test_a_name_that_settings_use_otherwise_is_refused_with_another_one(name, other):
+    registries = Kernel(discover=False).registries
+    with pytest.raises(PlanError, match=rf"policy '{name}' cannot be written: .* it '{other}'"):
+        check_free(names(name), "policies", registries)
+
+
 @pytest.mark.parametrize("dist", ["acme rlk", "9rlk", "rlk-"])
 def test_a_bad_name_of_a_distribution_is_refused(dist):
     with pytest.raises(PlanError, match="cannot be the name of a distribution"):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from rlk.errors import PlanError
-from rlk.registry.kinds import singular
+from rlk.registry.kinds import singular, why_unusable
 from rlk_scaffold import templates
 from rlk_scaffold.kinds import Example
 from rlk_scaffold.manifest import Manifest, import_name, render_pyproject
@@ -78,13 +78,17 @@ def names(component: str, dist: str | None = None) -> Names:
 
 
 def check_free(made: Names, kind: str, registries: Registries) -> None:
-    """Raise PlanError if an installed package has one of these names; the error names it.
+    """Raise PlanError if a component of that kind cannot have the name, or another one has it.
+
+    For a name that an installed package has, the error names that package.
 
     Args:
         made: the names.
         kind: of the component; for a command, conflicts with groups of commands are errors too.
         registries: of what is installed.
     """
+    if (why := why_unusable(made.component, kind)) is not None:
+        raise PlanError(f"{singular(kind)} {made.component!r} cannot be written: {why}.")
     if kind == "commands":
         _check_reached(made.component, registries)
     for registry in registries:
