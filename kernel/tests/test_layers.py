@@ -55,6 +55,8 @@ def test_two_of_one_rank_may_agree_and_not_contradict_each_other(layers):
     assert layers.with_setting("gamma", 0.5, "two", Rank.PATCH).find("gamma").by == "one"
     with pytest.raises(PlanError, match=r"one and two propose .* 'gamma': 0.5 and 0.6"):
         layers.with_setting("gamma", 0.6, "two", Rank.PATCH)
+    users = layers.with_setting("gamma", 0.7, "user", Rank.USER)
+    assert users.with_setting("gamma", 0.6, "two", Rank.PATCH).find("gamma").value == 0.7
     filled = layers.with_setting("policy", "mlp", "one", Rank.USER)
     with pytest.raises(PlanError, match="'mlp' and 'cnn' both fill the slot 'policy'"):
         filled.with_setting("policy", "cnn", "two", Rank.USER)

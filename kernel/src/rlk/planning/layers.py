@@ -77,7 +77,8 @@ class SettingLayers:
         """These layers with one more setting; components of a slot of `STACKED` are joined.
 
         Raises:
-            PlanError: if another value for that key has the same rank already.
+            PlanError: if another value for that key has the same rank already, and none a higher
+                one, which would count anyway.
         """
         shown = "none" if key in STACKED and not listed(value) else f"{value!r:.80}"
         setting = Setting(value, by, rank, asked or f"{key}={shown}")
@@ -87,6 +88,8 @@ class SettingLayers:
         if before.value == value:
             return self
         if key not in STACKED:
+            if self.find(key).rank > rank:
+                return self
             raise self._contradiction(key, before, setting)
         if bool(listed(before.value)) != bool(listed(value)):
             raise _one_setting_twice(before, setting)
