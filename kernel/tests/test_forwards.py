@@ -6,6 +6,8 @@ import pytest
 
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import Patch, make_spec
 from rlk.registry.entry import Entry
 
@@ -134,8 +136,52 @@ def test_a_switch_for_a_kind_takes_nothing_of_another_kind(plan, wrong):
 
 
 def test_a_switch_and_a_plugin_that_contradict_each_other_are_refused(plan):
-    with pytest.raises(PlanError, match="sharpened=false and plugin 'sharpens' contradict"):
+    said = (
+        r"sharpened=false \(user\) and plugin 'sharpens' \(user\) contradict each other. "
+        r"Use --set sharpened=true, or --plugin no:sharpens\."
+    )
+    with pytest.raises(PlanError, match=said):
         plan(sharpened=False, plugins=["sharpens"])
+
+
+def test_of_a_switch_and_a_plugin_the_one_with_the_higher_rank_counts(plan, planning_kernel):
+    """The user switches off a preset's plugin, and the user's plugin a file's switch on."""
+
+    class Tuned:
+        def find(self, algo, env):
+            return {"plugins": ["sharpens:size=3", "shakes"], "distribution": "gongs"}
+
+    planning_kernel.registries.presets.register("tunes", Tuned)
+    found = plan(preset="tunes", sharpened=False, ringing=False)
+    assert [c.name for c in found.storages] == ["keeps"] and found.distribution.name == "coins"
+    assert (found.algorithm.config.sharpened, found.algorithm.config.ringing) == (False, False)
+    lower = make_spec("algo", {"sharpened": False, "ringing": False}, origin="a.toml")
+    found = plan(lower=lower, plugins=["sharpens", "gongs"], env=BOX)
+    assert [c.name for c in found.storages] == ["keeps", "sharpens"]
+    assert found.distribution.name == "gongs" and found.algorithm.config.ringing is True
+
+
+def test_a_switch_that_is_given_now_counts_more_than_the_plugin_of_a_saved_plan(
+    plan, planning_kernel
+):
+    """And the other way round; the saved settings of a plugin that is turned off do not count."""
+
+    def storages(saved, **keywords):
+        spec = spec_of(saved, planning_kernel, **keywords)
+        return [choice.name for choice in resolve(planning_kernel, spec).storages]
+
+    on, off = as_json(plan(plugins=["sharpens:size=3"])), as_json(plan(sharpened=False))
+    assert storages(on) == ["keeps", "sharpens"] and storages(off) == ["keeps"]
+    assert storages(on, changes={"sharpened": False}) == ["keeps"]
+    assert storages(off, changes={"sharpened": True}) == ["keeps", "sharpens"]
+    assert storages(off, plugins=("sharpens",)) == ["keeps", "sharpens"]
+    with pytest.raises(PlanError, match=r"=false \(user\) and plugin 'sharpens' \(user\) contra"):
+        storages(on, changes={"sharpened": False}, plugins=("sharpens",))
+
+
+def test_a_setting_of_the_users_for_a_plugin_that_the_user_switches_off_is_refused(plan):
+    with pytest.raises(PlanError, match="'sharpens' is not in this run"):
+        plan(sharpened=False, **{"sharpens.size": 3})
 
 
 # ---- a setting that chooses what fills a slot ----------------------------------------------------
@@ -156,7 +202,7 @@ def test_choosing_the_distribution_sets_its_setting(plan, asked):
 
 
 def test_a_setting_and_a_distribution_that_contradict_each_other_are_refused(plan):
-    with pytest.raises(PlanError, match="ringing=false and plugin 'gongs' contradict"):
+    with pytest.raises(PlanError, match=r"ringing=false .*'gongs' .* or another distribution"):
         plan(ringing=False, distribution="gongs")
     with pytest.raises(PlanError, match="both fill the slot 'distribution'"):
         plan(ringing=True, distribution="coins")

@@ -9,11 +9,11 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
-from rlk.planning.layers import Rank, SettingLayers
+from rlk.planning.layers import Rank, Setting, SettingLayers, listed
 from rlk.planning.parse import parse_plugin
 from rlk.registry.entry import Entry
 from rlk.registry.external import PASSED, find_entry, passed_entry
-from rlk.registry.kinds import LISTS, SLOTS
+from rlk.registry.kinds import LISTS, SLOTS, STACKED
 from rlk.registry.registries import Registries
 
 #: The prefix of a plugin to leave out.
@@ -38,6 +38,10 @@ class Draft:
     layers: SettingLayers
     #: Members of lists, and decorators, by name; the component of a slot is a setting of `layers`.
     plugins: Mapping[str, Choice] = attrs.field(factory=dict)
+    #: The highest rank with which each of them was asked for.
+    ranks: Mapping[str, Rank] = attrs.field(factory=dict)
+    #: Components that a setting of this rank has turned off, so that lower ones do not count.
+    turned_off: Mapping[str, Rank] = attrs.field(factory=dict)
     left_out: tuple[str, ...] = ()  #: components that `no:NAME` leaves out, by their own names
     preset: str = ""  #: the one that was applied
     notes: tuple[str, ...] = ()  #: what the user should be told
@@ -99,6 +103,35 @@ class Draft:
                 left_out.pop(self.registries.own_name(parse_plugin(plugin)[0]), None)
         return attrs.evolve(self, left_out=tuple(dict.fromkeys((*self.left_out, *left_out))))
 
+    def rank_of(self, choice: Choice) -> Rank:
+        """The rank with which a component of this run was asked for."""
+        own = self.ranks.get(choice.name)
+        return self.layers.find(choice.slot).rank if own is None else own
+
+    def with_turned_off(self, choice: Choice, setting: Setting) -> Draft:
+        """Without a component that a setting of a higher rank turns off.
+
+        In a slot, what was asked for with a lower rank takes its place, or nothing.
+        """
+        turned_off = {**self.turned_off, choice.name: setting.rank}
+        draft = attrs.evolve(self, turned_off=turned_off)
+        if choice.name in self.plugins:
+            plugins = {name: one for name, one in self.plugins.items() if name != choice.name}
+            return attrs.evolve(draft, plugins=plugins)
+        others = self._others_in(choice.slot, choice.name)
+        return draft.with_settings({choice.slot: others}, setting.by, setting.rank)
+
+    def _others_in(self, slot: str, name: str) -> Any:
+        """What the settings of a slot ask for, the highest rank first, but for this component."""
+        own_name = self.registries.own_name
+        for rank in reversed(Rank):
+            asked = self.layers.at(rank, slot)
+            every = listed(asked.value) if slot in STACKED else (asked.value,)
+            others = [one for one in every if not isinstance(one, str) or own_name(one) != name]
+            if asked.is_set and (others or not every):
+                return tuple(others) if slot in STACKED else others[0]
+        return None
+
     def with_notes(self, *notes: str) -> Draft:
         """With more notes for the user."""
         return attrs.evolve(self, notes=(*self.notes, *notes))
@@ -126,7 +159,7 @@ class Draft:
         """
         slot = next((slot for slot, kind in SLOTS.items() if kind == entry.kind), "")
         if entry.kind in LISTS or entry.component().stages:
-            return self._with_choice(Choice.of(entry, by, slot))
+            return self._with_choice(Choice.of(entry, by, slot), rank)
         if slot:
             return self.with_settings({slot: asked}, by, rank, f"plugin {asked!r:.80}")
         key = _CHOSEN_BY.get(entry.kind)
@@ -134,17 +167,17 @@ class Draft:
         hint = f"; choose it with {typed}" if key else ""
         raise PlanError(f"{entry.title} is not part of a run that --plugin puts in{hint}.")
 
-    def _with_choice(self, choice: Choice) -> Draft:
+    def _with_choice(self, choice: Choice, rank: Rank) -> Draft:
         """With a member of a list, or a decorator, unless it was put in already.
 
         Raises:
             PlanError: for another one of the same name.
         """
         other = self.plugins.get(choice.name)
-        if other is None:
-            return attrs.evolve(self, plugins={**self.plugins, choice.name: choice})
-        if _are_the_same(choice, other):
-            return self
+        if other is None or _are_the_same(choice, other):
+            ranks = {**self.ranks, choice.name: max(rank, self.ranks.get(choice.name, rank))}
+            plugins = {**self.plugins, choice.name: other or choice}
+            return attrs.evolve(self, plugins=plugins, ranks=ranks)
         raise PlanError(
             f"two plugins have the name {choice.name!r} ({other.owner}; {choice.owner}): "
             "their settings could not be told apart. Rename one, or pass it as "

@@ -71,8 +71,9 @@ def _with_request(draft: Draft, spec: RunSpec) -> Draft:
         draft = draft.with_settings({key: setting.value}, setting.by, setting.rank)
     for plugin in spec.plugins:
         if not leaves_out(plugin):
-            by = spec.origins.get(plugin_key(plugin), CALLER)
-            draft = draft.with_plugins([plugin], by, Rank.USER)
+            origin = spec.origins.get(plugin_key(plugin))
+            rank = Rank.FILE if origin else Rank.USER
+            draft = draft.with_plugins([plugin], origin or CALLER, rank)
     return draft
 
 

@@ -99,10 +99,11 @@ def _with_switch(draft: Draft, key: str, plugin: str) -> Draft:
     """With the plugin that a setting activates, or the setting that a plugin activates.
 
     `prioritized_replay=True`, or any value but False and None, puts the plugin in. A plugin
-    that is in the run sets it to True.
+    that is in the run sets it to True. Of a setting that is False and a plugin, the one that was
+    asked for with the higher rank counts.
 
     Raises:
-        PlanError: if the setting is False and the plugin is in the run.
+        PlanError: if they have the same rank.
     """
     switch = draft.layers.find(key)
     is_on = switch.value is not False and not _is_none(switch.value)
@@ -114,10 +115,17 @@ def _with_switch(draft: Draft, key: str, plugin: str) -> Draft:
     in_run = next((choice for choice in known if choice.name == plugin), None)
     if in_run is None:
         return draft
-    if switch.value is False:
-        both = f"{key}=false and plugin {plugin!r}"
-        raise PlanError(f"{both} contradict each other; drop one of them.")
-    return draft.with_settings({key: True}, in_run.by, Rank.DERIVED)
+    rank = draft.rank_of(in_run)
+    if switch.value is not False or rank > switch.rank:
+        return draft.with_settings({key: True}, in_run.by, Rank.DERIVED)
+    if rank < switch.rank:
+        return draft.with_turned_off(in_run, switch)
+    may_go = plugin in draft.plugins or in_run.slot in STACKED
+    other = f"--plugin no:{plugin}" if may_go else f"another {in_run.slot}"
+    raise PlanError(
+        f"{key}=false ({switch.by}) and plugin {plugin!r} ({in_run.by}) contradict each other. "
+        f"Use --set {key}=true, or {other}."
+    )
 
 
 def _no_name(draft: Draft, key: str, kind: str, value: Any) -> PlanError:

@@ -153,7 +153,7 @@ def spec_of(
         lost=lost.sentences(now.given),
         lost_values=lost.missing(now.given),
     )
-    origins = {**before.origins, **_origins(present.components)}
+    origins = {**before.origins, **_origins(present.components, plugins)}
     return now.over(attrs.evolve(before, origins=origins))
 
 
@@ -182,6 +182,13 @@ def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
     return [f"no:{name}" for name in saved.refused if name in installed]
 
 
-def _origins(components: Iterable[SavedComponent]) -> dict[str, str]:
-    """The origins of plugins: those that had joined by themselves do so again."""
-    return {plugin_key(one.name): JOINED for one in components if one.has_joined}
+def _origins(components: Iterable[SavedComponent], plugins: tuple[Any, ...]) -> dict[str, str]:
+    """The origins of plugins: those that had joined by themselves do so again.
+
+    The others are the saved plan's, except those that are passed now.
+    """
+    return {
+        plugin_key(one.name): JOINED if one.has_joined else SAVED
+        for one in components
+        if one.has_joined or one.name not in plugins
+    }

@@ -90,12 +90,19 @@ def test_the_documented_object_names_it():
         assert agent.plan.noises[0].config.initial_stddev == 0.3
 
 
+def test_a_model_that_is_loaded_without_it_explores_as_one_that_never_had_it(tmp_path):
+    with rlk.make("dqn", env="CartPole-v1", param_noise=True) as agent:
+        saved = agent.save(tmp_path / "noisy")
+    with rlk.load(saved, param_noise=False) as agent:
+        assert [noise.name for noise in agent.plan.noises] == ["epsilon-greedy"]
+
+
 @pytest.mark.parametrize(
     ("algo", "given", "message"),
     [
         ("sac", {}, r"compares actions .*'sac' .* more than one action.*\n.*--deterministic"),
         ("ppo2", {}, r"is for off-policy algorithms, but .*'ppo2' .* is on-policy"),
-        ("dqn", {"param_noise": False}, r"param_noise=false and plugin .* contradict"),
+        ("dqn", {"param_noise": False}, r"param_noise=false .* and plugin .* contradict"),
         ("dqn", {"param-noise.batch_size": 3}, r"batch_size=3 has no effect on discrete"),
         ("td3", {"param-noise.final_eps": 0.5}, r"final_eps=0.5 has no effect on continuous"),
     ],
