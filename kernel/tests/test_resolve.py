@@ -167,6 +167,17 @@ def test_keywords_of_the_environment_are_settings(plan):
         ({"policy": "plane"}, UnknownName, "Did you mean 'plain'"),
         ({"plugins": ["watchs"]}, UnknownName, "Did you mean 'watches'"),
         ({"plugins": ["no:watchs"]}, UnknownName, "Did you mean 'watches'"),
+        (
+            {"plugins": ["no:plain"]},
+            PlanError,
+            r"'policy': 'plain' was left out by no:plain. Use --policy NAME",
+        ),
+        (
+            {"plugins": ["no:coins"]},
+            PlanError,
+            r"'distribution': 'coins' was left out by no:coins. Use --distribution NAME",
+        ),
+        ({"plugins": ["no:algo"]}, PlanError, "no:algo would leave out the algorithm"),
         ({"plugins": ["watches:sise=1"]}, UnknownName, "Did you mean 'size'"),
         ({"plugins": ["wraps:size=1"]}, PlanError, "has no settings"),
         ({"preset": "other"}, UnknownName, "tuned"),

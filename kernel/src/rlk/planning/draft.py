@@ -93,12 +93,21 @@ class Draft:
         """With every `no:NAME` of a list left out, even if something asks for it later.
 
         A name that the list asks for after its `no:` is not left out.
+
+        Raises:
+            PlanError: for the algorithm.
         """
         left_out: dict[str, None] = {}  # a set that keeps its order
         for plugin in plugins:
             if leaves_out(plugin):
                 found = self.registries.find(plugin.removeprefix(_NO))
-                left_out[self.registries.own_name(found.name)] = None
+                own_name = self.registries.own_name(found.name)
+                if own_name == self.algorithm.name:
+                    raise PlanError(
+                        f"{plugin} would leave out the algorithm of the run. Use --algo NAME for "
+                        "another one."
+                    )
+                left_out[own_name] = None
             elif isinstance(plugin, str):
                 left_out.pop(self.registries.own_name(parse_plugin(plugin)[0]), None)
         return attrs.evolve(self, left_out=tuple(dict.fromkeys((*self.left_out, *left_out))))

@@ -29,7 +29,7 @@ from rlk.planning.probe import probe
 from rlk.planning.recipes import expanded
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
-from rlk.planning.select import distribution_of_any_space, filling, select
+from rlk.planning.select import distribution_of_any_space, filling, is_left_out, select
 from rlk.planning.spec import ENV_PREFIX, RunSpec
 from rlk.planning.stable_baselines_words import refuse_stable_baselines_words
 from rlk.planning.without_effect import without_effect
@@ -68,7 +68,7 @@ def resolve(
     draft = _with_derived_settings(draft, chosen, env)
     parts = _by_place(draft, (configured(choice, draft.layers) for choice in chosen))
     refuse_misplaced_settings(draft, parts)
-    _check_filled(parts, spec.algo)
+    _check_filled(parts, draft)
     plan = _accepted(_plan(kernel, spec, draft, parts, env), draft)
     return attrs.evolve(plan, notes=(*plan.notes, *remarks(plan, draft)))
 
@@ -151,20 +151,41 @@ def _first_stage(storage: Choice) -> int:
     return min((STAGES.index(stage) for stage in storage.component.stages), default=-1)
 
 
-def _check_filled(parts: Parts, algo: str) -> None:
+def _check_filled(parts: Parts, draft: Draft) -> None:
     """PlanError for an empty slot that must be filled; a decorator alone is not a storage."""
     for slot in REQUIRED:
         if not parts[slot] or parts[slot][0].component.stages:
-            lacks = f"nothing fills the slot {slot!r}: {algo} names no default for it"
-            raise PlanError(f"{lacks}. Use --{slot.replace('_', '-')} NAME.")
+            raise _nothing_fills(slot, draft.layers.find(slot).value, draft)
+
+
+def _nothing_fills(slot: str, asked: Any, draft: Draft) -> PlanError:
+    """The error for an empty slot, from which a `no:NAME` may have taken what was asked for."""
+    why = f"{draft.algorithm.alias} names no default for it"
+    if asked is not None and is_left_out(draft, asked):
+        why = f"{asked!r} was left out by no:{draft.registries.own_name(asked)}"
+    return PlanError(
+        f"nothing fills the slot {slot!r}: {why}. Use --{slot.replace('_', '-')} NAME."
+    )
+
+
+def _distribution(draft: Draft, action_space: str) -> Choice | None:
+    """The distribution for a class of action spaces; None if the algorithm draws from none.
+
+    Raises:
+        PlanError: if the one that was asked for is left out.
+    """
+    found = filling(draft, "distribution", action_space)
+    asked: Any = draft.layers.find("distribution").value
+    asked = asked.get(action_space) if isinstance(asked, Mapping) else asked
+    if not found and asked is not None:
+        raise _nothing_fills("distribution", asked, draft)
+    return configured(found[0], draft.layers) if found else None
 
 
 def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
     """The plan of these components, with the spaces of the environment."""
     backend = parts["vec_env"][0]
     observation_space, action_space = probe(env, parts["wrappers"], backend, draft.registries)
-    found = filling(draft, "distribution", type(action_space).__name__)
-    distribution = configured(found[0], draft.layers) if found else None
     own = {key: draft.layers.find(key) for key in ("env", *RUN_SETTINGS)}
     own = {key: setting for key, setting in own.items() if setting.is_set}
     values = {key: own[key].value for key in own if key != "env"}
@@ -184,7 +205,7 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvCho
         callbacks=parts["callbacks"],
         loggers=parts["loggers"],
         extensions=parts["extensions"],
-        distribution=distribution,
+        distribution=_distribution(draft, type(action_space).__name__),
         noises=parts["noise"],
         env=env,
         observation_space=observation_space,

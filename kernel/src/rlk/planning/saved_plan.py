@@ -177,9 +177,13 @@ def _settings(components: Iterable[SavedComponent]) -> dict[str, Any]:
 
 
 def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
-    """The components that the user had left out, so that they do not come back by themselves."""
+    """The components that the user had left out, so that they do not come back by themselves.
+
+    Files of earlier releases may have the algorithm there, without any effect.
+    """
     installed = {entry.name for registry in registries for entry in registry}
-    return [f"no:{name}" for name in saved.refused if name in installed]
+    known = installed - {saved.algorithm.name}
+    return [f"no:{name}" for name in saved.refused if name in known]
 
 
 def _origins(components: Iterable[SavedComponent], plugins: tuple[Any, ...]) -> dict[str, str]:
