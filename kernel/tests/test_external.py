@@ -137,6 +137,13 @@ def test_finders_are_asked_for_a_place_with_the_kind_that_is_wanted(registries):
     assert asked == [("./mine.py:Mine", "policies"), ("mine:Mine", None)]
 
 
+def test_a_component_that_is_found_and_says_no_kind_is_refused_unless_its_slot_does(registries):
+    registries.finders.register("shelf", lambda place, kind: Component(name="m", factory=Thing))
+    with pytest.raises(PlanError, match=r"plugin 'm' \(shelf:m\) does not say its kind\. Write"):
+        external_entry("shelf:m", None, registries)
+    assert external_entry("shelf:m", "policies", registries).kind == "policies"
+
+
 def test_finders_that_run_code_are_asked_after_all_others(registries):
     def gives(name):
         return lambda place, kind: Component(name=name, factory=Thing, kind="wrappers")

@@ -124,7 +124,7 @@ def test_two_plugins_of_one_name_are_refused_unless_they_are_the_same(planned):
 
 
 def test_a_component_that_does_not_say_its_kind_is_refused(planned):
-    with pytest.raises(PlanError, match=r"'wraps' does not say its kind.*kind='wrappers'"):
+    with pytest.raises(PlanError, match=r"'wraps' .* does not say its kind.*kind='wrappers'"):
         planned(Component(name="wraps", factory=lambda env: env))
 
 

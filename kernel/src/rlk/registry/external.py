@@ -55,7 +55,8 @@ def external_entry(asked: Any, kind: str | None, registries: Registries) -> Entr
     """The entry for a place or an object, of that kind unless its component names its own.
 
     Raises:
-        PlanError: if no finder resolves the place, or the object cannot be a component.
+        PlanError: if no finder resolves the place, the object cannot be a component, or nothing
+            says the kind of the component.
     """
     if isinstance(asked, str):
         _, found = registries.finders.ask("plugin", asked, kind)
@@ -64,7 +65,10 @@ def external_entry(asked: Any, kind: str | None, registries: Registries) -> Entr
         found, owner = asked, PASSED
     component = as_component(found)
     _refuse_misspelt_kind(component)
-    return Entry(component.kind or str(kind), component.name, owner, "", lambda: component)
+    kind = component.kind or kind
+    if kind is None:
+        raise _no_kind(component, owner)
+    return Entry(kind, component.name, owner, "", lambda: component)
 
 
 def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
@@ -85,19 +89,24 @@ def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
     component = getattr(plugin, "component", plugin)
     if isinstance(component, Component):
         if component.kind is None:
-            kinds = "rlk.Component(kind='wrappers', …), or 'callbacks', 'storages', …"
-            raise PlanError(f"plugin {component.name!r} does not say its kind. Write {kinds}.")
+            raise _no_kind(component, PASSED)
         _refuse_misspelt_kind(component)
         return Entry(component.kind, component.name, PASSED, "", lambda: component)
     is_class = isinstance(plugin, type)
     kind = guessed_kind(plugin) if is_class or isinstance(plugin, partial) else None
-    if kind not in (None, "extensions"):
+    if kind is not None and kind != "extensions":
         component = as_component(plugin)
-        return Entry(str(kind), component.name, PASSED, "", lambda: component)
+        return Entry(kind, component.name, PASSED, "", lambda: component)
     stem = plugin.__name__ if is_class else type(plugin).__name__
     name = next(one for n in itertools.count() if (one := f"{stem}-{n}") not in taken)
     hooks = Component(name=name, factory=plugin if is_class else lambda: plugin)
     return Entry("extensions", name, PASSED, "", lambda: hooks)
+
+
+def _no_kind(component: Component, owner: str) -> PlanError:
+    """The error for a component whose kind neither it nor its place in a run says."""
+    kinds = "rlk.Component(kind='wrappers', …), or 'callbacks', 'storages', …"
+    return PlanError(f"plugin {component.name!r} ({owner}) does not say its kind. Write {kinds}.")
 
 
 def _refuse_misspelt_kind(component: Component) -> None:
