@@ -222,6 +222,18 @@ def test_a_storage_that_declares_observation_spaces_is_refused_for_others(planni
     assert [c.name for c in found.storages] == ["keeps", "reads-dicts"]
 
 
+def test_what_no_name_can_leave_out_is_not_to_be_left_out_by_one(planning_kernel, plan):
+    relabels = planning_kernel.registries.storages.get("relabels").component()
+    component = attrs.evolve(relabels, name="mine", kind="storages", observation_spaces=("Dict",))
+    with pytest.raises(
+        PlanError, match=r"'mine' \(passed as object\).*\nUse plugins=.…. without it"
+    ):
+        plan(plugins=[component])
+    planning_kernel.registries.finders.register("shelf", lambda place, kind: component)
+    with pytest.raises(PlanError, match=r"\nUse plugins without \./mine\.py\. To list"):
+        plan(plugins=["./mine.py"])
+
+
 def test_the_distribution_is_chosen_by_the_action_space(plan):
     assert plan().distribution.name == "coins"
     box = plan(env="rlk_testing.environments:BoxMatch")

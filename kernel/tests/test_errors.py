@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlk.errors import described
+from rlk.errors import UnknownName, described
 
 
 def test_an_error_is_described_by_its_type_and_message():
@@ -29,3 +29,15 @@ def test_notes_come_last():
     error = ValueError("no such size")
     error.add_note("Use another one")
     assert described(error) == "ValueError: no such size. Use another one"
+
+
+def test_an_unknown_name_where_there_is_none_at_all_says_so_in_a_sentence():
+    said = str(UnknownName("setting of storage 'keeps':", "size", []))
+    assert (
+        said
+        == "unknown setting of storage 'keeps': 'size'. There is no setting of storage 'keeps'."
+    )
+    said = str(UnknownName("setting", "size", [], where="this run's storages"))
+    assert said == (
+        "unknown setting 'size' in this run's storages. There is no setting in this run's storages."
+    )

@@ -61,7 +61,7 @@ def test_a_write_that_fails_is_noted_with_the_plugin_and_answers_nothing(
 def test_before_anything_was_learnt_the_run_does_not_begin(listeners, failed_writes):
     (listen,) = listeners["rlk_training_start"]
     with pytest.raises(
-        RlkError, match=r"'writer' cannot begin: no space left\. .* --plugin no:writer"
+        RlkError, match=r"'writer' cannot begin: no space left\. .* installed one: --plugin no:wri"
     ):
         listen(run=None)
     assert not failed_writes

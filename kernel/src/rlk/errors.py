@@ -51,7 +51,7 @@ class UnknownName(PlanError):
         elif 0 < len(names) <= SHOWN:
             parts.append(f"Known: {', '.join(names)}.")
         elif not names:
-            parts.append(f"There is no {what}{inside}.")
+            parts.append(f"There is no {what.removesuffix(':')}{inside}.")
         super().__init__(" ".join(filter(None, [*parts, hint])))
 
 

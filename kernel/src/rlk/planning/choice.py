@@ -10,6 +10,7 @@ import attrs
 from rlk.component import Component
 from rlk.errors import RlkError
 from rlk.registry.entry import Entry, Owned
+from rlk.registry.external import PASSED, is_place
 from rlk.registry.hooks import Hooks
 from rlk.registry.implementations import implemented
 
@@ -49,6 +50,13 @@ class Choice(Owned):
     def configs(self) -> tuple[Any, ...]:
         """The last arguments of its functions: the config, or nothing if there is none."""
         return () if self.config is None else (self.config,)
+
+    @property
+    def without_it(self) -> str:
+        """What to use for a run without it: `no:NAME` is for what is installed or registered."""
+        if self.dist == PASSED:
+            return "plugins=[…] without it"
+        return f"plugins without {self.dist}" if is_place(self.dist) else f"--plugin no:{self.name}"
 
     def make(self, *arguments: Any, **keywords: Any) -> Any:
         """`factory(*arguments, config, **keywords)`, without config if the component has none.

@@ -37,7 +37,7 @@ def conflicts(plan: Plan) -> Iterator[str]:
 def _instead(plan: Plan, slot: str, part: Choice) -> str:
     """What to type to keep a component out of the run."""
     if slot == "decorator" or part.kind in LISTS:
-        return f"--plugin no:{part.name}"
+        return part.without_it
     activates = plan.algorithm.component.activates
     switches = [f" (--set {key}=false)" for key, name in activates.items() if name == part.name]
     return f"another {slot}{''.join(switches)}"

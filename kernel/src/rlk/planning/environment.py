@@ -197,5 +197,5 @@ def vector_form(env: EnvChoice, wrapper: Choice) -> WrapsVectors:
         )
     raise PlanError(
         f"{wrapper.title} wraps one environment, but this backend makes those of {env.name!r} only "
-        f"together. Use --vec-env dummy or subprocess, or --plugin no:{wrapper.name}."
+        f"together. Use --vec-env dummy or subprocess, or {wrapper.without_it}."
     )

@@ -79,7 +79,7 @@ def _refuse_untaken(slot: str, asked: str, sharing: Iterable[Choice]) -> None:
     configs = (choice.component.config for choice in sharing)
     taken = {name for config in configs for name in settings.names(config)}
     if asked not in taken:
-        raise UnknownName(f"setting of this run's {SLOTS[slot]}:", asked, taken)
+        raise UnknownName("setting", asked, taken, where=f"this run's {SLOTS[slot]}")
 
 
 def _distributions(layers: SettingLayers) -> set[str]:

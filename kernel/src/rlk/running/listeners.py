@@ -68,8 +68,8 @@ def _guarded(listen: Listener, hook: str, plugin: str, failed_writes: FailedWrit
         except OSError as error:
             if hook == "rlk_training_start":  # nothing has been learnt yet
                 raise RlkError(
-                    f"plugin {plugin!r} cannot begin: {error}. To train without it: --plugin "
-                    f"no:{plugin}"
+                    f"plugin {plugin!r} cannot begin: {error}. To train without it, do not pass "
+                    f"it; for an installed one: --plugin no:{plugin}"
                 ) from error
             failed_writes.note(plugin, error)
             return None
