@@ -148,7 +148,7 @@ def test_a_setting_of_the_slot_of_noises_is_one_of_any_of_them(planning_kernel, 
     found = plan(plugins=["shakes", "hums"], **{"noise.size": 3, "noise.pitch": 2.0})
     assert [noise.config.size for noise in found.noises[:1]] == [3]
     assert found.noises[1].config.pitch == 2.0
-    with pytest.raises(UnknownName, match="setting of this run's noises: 'ptch'"):
+    with pytest.raises(UnknownName, match="unknown setting 'ptch' in this run's noises"):
         plan(plugins=["shakes", "hums"], **{"noise.ptch": 2.0})
 
 
@@ -332,7 +332,9 @@ def test_a_preset_is_not_looked_for_where_the_environment_is_an_object(plan):
         plan(env=Walk, preset="tuned")
 
 
-@pytest.mark.parametrize(("key", "value"), [("out", "runs/mine"), ("preset", "tuned")])
+@pytest.mark.parametrize(
+    ("key", "value"), [("out", "runs/mine"), ("preset", "tuned"), ("verbose", 1)]
+)
 def test_what_only_the_user_may_set_is_refused_of_a_plugin(planning_kernel, plan, key, value):
     class Proposes:
         @hookimpl

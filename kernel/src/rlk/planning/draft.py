@@ -19,7 +19,7 @@ from rlk.registry.registries import Registries
 #: The prefix of a plugin to leave out.
 _NO = "no:"
 #: Settings that only the user gives: they are read before anything is proposed.
-_USERS_OWN = ("out", "preset")
+_USERS_OWN = ("out", "preset", "verbose")
 #: Kinds that a run has one of by another key than `plugins`.
 _CHOSEN_BY = {"algorithms": "algo", "recipes": "algo", "environments": "env"}
 
