@@ -8,31 +8,31 @@ from torch import nn
 
 from rlk.errors import BrokenPlugin
 from rlk.hookspecs import hookimpl
-from rlk.registry.answers import GIVEN, TAKEN, check_answer, check_given
+from rlk.registry.answers import OF_HOOKS, OF_METHODS, check_answer, check_given
 from rlk.registry.hooks import LIFECYCLE, Hooks
 from rlk.registry.implementations import HOOKS
 
 
 def test_every_hook_that_takes_answers_says_which():
     unanswered = {"rlk_register", "rlk_load", *LIFECYCLE} - {"rlk_should_stop"}
-    assert set(TAKEN) == set(HOOKS) - unanswered
+    assert set(OF_HOOKS) == set(HOOKS) - unanswered
 
 
-@pytest.mark.parametrize("hook", TAKEN)
+@pytest.mark.parametrize("hook", OF_HOOKS)
 def test_what_no_hook_takes_is_refused_with_what_it_is_to_be(hook):
     with pytest.raises(BrokenPlugin) as caught:
         check_answer(hook, object(), ["mine"])
     assert str(caught.value).startswith(f"plugin 'mine' answered {hook} with <object object at")
-    assert str(caught.value).endswith(f"It must return {TAKEN[hook].words}, or None.")
+    assert str(caught.value).endswith(f"It must return {OF_HOOKS[hook].words}, or None.")
 
 
-@pytest.mark.parametrize("method", GIVEN)
+@pytest.mark.parametrize("method", OF_METHODS)
 def test_what_a_run_cannot_be_built_of_is_refused_with_whose_method_gave_it(method):
     with pytest.raises(BrokenPlugin) as caught:
         check_given("algorithm 'mine' (acme 1.0)", method, None)
     assert str(caught.value) == (
         f"algorithm 'mine' (acme 1.0): {method}() returned None. It must return "
-        f"{GIVEN[method].words}."
+        f"{OF_METHODS[method].words}."
     )
 
 

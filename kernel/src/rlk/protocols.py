@@ -97,6 +97,8 @@ class Noise(Protocol):
 class Algorithm(Stateful, Protocol):
     """State and order of updates, built once per run as `factory(config, run)`.
 
+    `config` is None for an algorithm without settings, here and in `heads`.
+
     Its state is what the kernel does not know about: targets and counters. Every floating-point
     tensor in it counts as a parameter of the agent (`running/named_parameters.py`); counters are
     numbers.

@@ -47,13 +47,13 @@ class RunSpec:
         """This spec, completed from a lower one; plugins and notes are joined."""
         origins = {key: by for key, by in lower.origins.items() if key not in self.given}
         return RunSpec(
-            self.algo or lower.algo,
-            {**lower.given, **self.given},
-            (*lower.plugins, *self.plugins),
-            {**origins, **self.origins},
-            (*lower.notes, *self.notes),
-            (*lower.lost, *self.lost),
-            {**lower.lost_values, **self.lost_values},
+            algo=self.algo or lower.algo,
+            given={**lower.given, **self.given},
+            plugins=(*lower.plugins, *self.plugins),
+            origins={**origins, **self.origins},
+            notes=(*lower.notes, *self.notes),
+            lost=(*lower.lost, *self.lost),
+            lost_values={**lower.lost_values, **self.lost_values},
         )
 
     def settings(self) -> Iterator[tuple[str, Setting]]:

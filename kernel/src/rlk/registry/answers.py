@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from rlk.errors import BrokenPlugin, either
 
 
-class Answer(NamedTuple):
-    """What a hook accepts: a description, and a test."""
+class Accepted(NamedTuple):
+    """What a hook, or the caller of a method, accepts: a description, and a test."""
 
     words: str
     fits: Callable[[Any], bool]
@@ -29,11 +29,11 @@ def check_answer(hook: str, answer: Any, plugins: Sequence[str]) -> None:
     Raises:
         BrokenPlugin: if the hook does not accept it.
     """
-    taken = TAKEN.get(hook)
-    if taken is not None and not taken.fits(answer):
+    accepted = OF_HOOKS.get(hook)
+    if accepted is not None and not accepted.fits(answer):
         raise BrokenPlugin(
             f"plugin {either(plugins)} answered {hook} with {answer!r:.80}. It must return "
-            f"{taken.words}, or None.{_make_one(answer)}"
+            f"{accepted.words}, or None.{_make_one(answer)}"
         )
 
 
@@ -42,16 +42,16 @@ def check_given(title: str, method: str, given: Any) -> None:
 
     Args:
         title: of the component, or of another owner of the method.
-        method: a key of `GIVEN`.
+        method: a key of `OF_METHODS`.
         given: the result.
 
     Raises:
-        BrokenPlugin: if it is not what `GIVEN` describes.
+        BrokenPlugin: if it is not what `OF_METHODS` describes.
     """
-    if not GIVEN[method].fits(given):
+    if not OF_METHODS[method].fits(given):
         raise BrokenPlugin(
             f"{title}: {method}() returned {given!r:.80}. It must return "
-            f"{GIVEN[method].words}.{_make_one(given)}"
+            f"{OF_METHODS[method].words}.{_make_one(given)}"
         )
 
 
@@ -98,56 +98,58 @@ def _can_be_kept(value: Any) -> bool:
 
 
 _MODULE = _has("forward", "named_parameters", "named_buffers")
-_ACTOR = Answer("an actor, with start, act and metrics (rlk.protocols.Actor)", _is_any("Actor"))
-_STATE = Answer("a dict, by texts, of JSON values, arrays and tensors", _is_state)
+_ACTOR = Accepted("an actor, with start, act and metrics (rlk.protocols.Actor)", _is_any("Actor"))
+_STATE = Accepted("a dict, by texts, of JSON values, arrays and tensors", _is_state)
 _WRAPPER = "a function that takes the one inside it and returns another"
 
-#: By hook; where a hook takes lists, of each member.
-TAKEN: Mapping[str, Answer] = {
-    "rlk_configure": Answer("a Patch (rlk.planning.spec)", _has("values", "reason")),
-    "rlk_check_plan": Answer(
+#: What is accepted of every hook; where a hook takes lists, of each member.
+OF_HOOKS: Mapping[str, Accepted] = {
+    "rlk_configure": Accepted("a Patch (rlk.planning.spec)", _has("values", "reason")),
+    "rlk_check_plan": Accepted(
         "a sentence on what forbids the plan", lambda answer: _is_text(answer) and bool(answer)
     ),
-    "rlk_policy_space": Answer("an observation space", _has("contains", "sample")),
-    "rlk_settle_plan": Answer("the plan, or another one", _has("choices", "hooks")),
-    "rlk_take_over": Answer("an exit code", lambda answer: type(answer) is int),
-    "rlk_make_vec_env": Answer(
+    "rlk_policy_space": Accepted("an observation space", _has("contains", "sample")),
+    "rlk_settle_plan": Accepted("the plan, or another one", _has("choices", "hooks")),
+    "rlk_take_over": Accepted("an exit code", lambda answer: type(answer) is int),
+    "rlk_make_vec_env": Accepted(
         "a gymnasium.vector.VectorEnv", _has("num_envs", "single_action_space", "reset", "step")
     ),
-    "rlk_make_policy": Answer("a torch.nn.Module", _MODULE),
-    "rlk_filter_observation": Answer("a torch.nn.Module", _MODULE),
-    "rlk_make_storage": Answer("a storage, or what decorates one", _is_any("Storage", "Decorator")),
+    "rlk_make_policy": Accepted("a torch.nn.Module", _MODULE),
+    "rlk_filter_observation": Accepted("a torch.nn.Module", _MODULE),
+    "rlk_make_storage": Accepted(
+        "a storage, or what decorates one", _is_any("Storage", "Decorator")
+    ),
     "rlk_make_actor": _ACTOR,
-    "rlk_make_collector": Answer("a collector (rlk.protocols.Collector)", _is_any("Collector")),
-    "rlk_make_optimiser": Answer(
+    "rlk_make_collector": Accepted("a collector (rlk.protocols.Collector)", _is_any("Collector")),
+    "rlk_make_optimiser": Accepted(
         "what takes steps (rlk.protocols.OptimiserStep)", _is_any("OptimiserStep")
     ),
-    "rlk_make_communicator": Answer(
+    "rlk_make_communicator": Accepted(
         "a communicator (rlk.protocols.Communicator)", _is_any("Communicator")
     ),
-    "rlk_wrap_collector": Answer(_WRAPPER, callable),
-    "rlk_wrap_loss": Answer(_WRAPPER, callable),
-    "rlk_wrap_update": Answer(_WRAPPER, callable),
-    "rlk_should_stop": Answer("the reason why the run is to end, as a text", _is_text),
+    "rlk_wrap_collector": Accepted(_WRAPPER, callable),
+    "rlk_wrap_loss": Accepted(_WRAPPER, callable),
+    "rlk_wrap_update": Accepted(_WRAPPER, callable),
+    "rlk_should_stop": Accepted("the reason why the run is to end, as a text", _is_text),
     "rlk_save": _STATE,
 }
 
-#: By method of a component.
-GIVEN: Mapping[str, Answer] = {
-    "heads": Answer("what the policy is to be built with", lambda given: given is not None),
-    "build": Answer("a torch.nn.Module", _MODULE),
+#: What is accepted of the methods of components.
+OF_METHODS: Mapping[str, Accepted] = {
+    "heads": Accepted("what the policy is to be built with", lambda given: given is not None),
+    "build": Accepted("a torch.nn.Module", _MODULE),
     "actor": _ACTOR,
-    "act": Answer(
+    "act": Accepted(
         "an Act (rlk.records), of action, env_action, carry and extras",
         _has("action", "env_action", "carry", "extras"),
     ),
     "wrap": _ACTOR,
     "explore": _ACTOR,
-    "steps_per_collect": Answer(
+    "steps_per_collect": Accepted(
         "a whole number, at least 1", lambda given: hasattr(given, "__index__") and given >= 1
     ),
     "state_dict": _STATE,
-    "extras": Answer(
+    "extras": Accepted(
         "a dict of rlk.records.Field, which may be empty", lambda given: isinstance(given, Mapping)
     ),
 }
