@@ -26,10 +26,14 @@ from rlk_baselines import GAIL, PPO2
 from rlk_baselines.sb3 import PPO
 from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
 from rlk_baselines.sb3_contrib.common.wrappers import ActionMasker
+from rlk_cnn.config import CnnConfig
 from rlk_evaluate.command import evaluate
 from rlk_import.command import command
 from rlk_import.origin import origin_of
-from rlk_import.spaces import alike
+from rlk_import.spaces import alike, takes_either_axis
+from rlk_lstm.config import LstmConfig
+from rlk_mlp.config import MlpConfig
+from rlk_multi_input.config import MultiInputConfig
 
 STATES = np.random.default_rng(1).normal(size=(64, 4)).astype(np.float32)
 BOTH = [(of_stable_baselines, PPO2), (of_stable_baselines3, PPO)]
@@ -187,16 +191,55 @@ def test_the_environment_has_to_be_named_and_to_have_its_spaces(tmp_path: Path, 
     assert not (tmp_path / "here.zip").exists()
 
 
-def test_images_may_have_their_channels_on_either_axis() -> None:
-    def images(*shape: int) -> Any:
-        return spaces.Box(0, 255, shape, np.uint8)
+def images(*shape: int) -> Any:
+    return spaces.Box(0, 255, shape, np.uint8)
 
-    assert alike(images(3, 40, 44), images(40, 44, 3), bounds=False)
+
+def test_images_of_a_cnn_may_have_their_channels_on_either_axis() -> None:
+    either = {"bounds": False, "either_axis": True}
+    assert alike(images(3, 40, 44), images(40, 44, 3), **either)
+    assert not alike(images(3, 40, 44), images(40, 44, 3), bounds=False)
     both = [spaces.Dict({"seen": one}) for one in (images(1, 40, 44), images(40, 44, 1))]
-    assert alike(*both, bounds=False)
-    assert not alike(images(3, 40, 44), images(44, 40, 3), bounds=False)
+    assert alike(*both, **either)
+    assert not alike(*both, bounds=False)
+    assert not alike(images(3, 40, 44), images(44, 40, 3), **either)
     numbers = [spaces.Box(-1, 1, shape) for shape in ((3, 40, 44), (40, 44, 3))]
-    assert not alike(*numbers, bounds=False)
+    assert not alike(*numbers, **either)
+    assert [takes_either_axis(one) for one in (CnnConfig(), MultiInputConfig())] == [True, True]
+    lstms = LstmConfig(), LstmConfig(feature_extraction="cnn")
+    assert [takes_either_axis(one) for one in (MlpConfig(), *lstms)] == [False, False, True]
+
+
+class Pictures(gymnasium.Env[Any, Any]):
+    """Images with their channels last."""
+
+    def __init__(self) -> None:
+        self.observation_space, self.action_space = images(8, 9, 3), spaces.Discrete(2)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        return self.observation_space.sample(), {}
+
+    def step(self, action: Any) -> Any:
+        return self.observation_space.sample(), 1.0, True, False, {}
+
+
+def test_a_policy_without_a_cnn_needs_images_in_the_order_of_its_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(gymnasium.registry, "Here-v0", EnvSpec("Here-v0", Pictures))
+    low, high = np.zeros((3, 8, 9), np.uint8), np.full((3, 8, 9), 255, np.uint8)
+    box = "gymnasium.spaces.box.Box"
+    space = object_there(box, low=low, high=high, _shape=low.shape, dtype=low.dtype)
+    path = of_stable_baselines3(tmp_path / "there.zip", 3 * 8 * 9, observation_space=space)
+    with pytest.raises(PlanError, match=r"has no CNN, so .*--plugin transpose-image"):
+        imported(path, "--env", "Here-v0", "--out", tmp_path / "here")
+    turn = ("--plugin", "transpose-image")
+    imported(path, "--env", "Here-v0", "--out", tmp_path / "here", *turn)
+    seen = np.random.default_rng(0).integers(0, 256, (4, 3, 8, 9), np.uint8)
+    with rlk.load(tmp_path / "here.zip") as agent:
+        likely = agent.action_probability(seen)
+    np.testing.assert_allclose(likely, PPO.load(path).action_probability(seen), rtol=1e-6)
 
 
 def test_a_file_that_may_be_of_several_classes_asks_for_algo(

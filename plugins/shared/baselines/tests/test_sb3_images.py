@@ -141,6 +141,23 @@ def test_a_model_of_images_with_channels_first_learns_from_channels_last(
         model.set_env(None)
 
 
+def test_a_policy_without_a_cnn_gets_images_in_the_order_of_its_weights(tmp_path: Path) -> None:
+    n = actor_critic(2 * 44 * 44, 3)
+    kwargs = {"net_arch": {"pi": [6, 5], "vf": [7, 4]}}
+    own = {"observation_space": images(0, 255, np.uint8), "action_space": discrete(3)}
+    name = "common.policies.ActorCriticPolicy"
+    path = saved(tmp_path, name, OF_PPO, n, **own, policy_kwargs=kwargs)
+    seen = torch.from_numpy(SEEN).flatten(1) / 255
+    logits = n["action_net"](n["mlp_extractor.policy_net"](seen))
+    for env in (Pictures(), DummyVecEnv([Pictures]), Pictures((2, 44, 44))):
+        model = PPO.load(path, env=env)
+        assert model.get_env().observation_space.shape == (2, 44, 44)
+        close(model.action_probability(SEEN), logits.softmax(1))
+    last = np.moveaxis(SEEN, 1, -1)
+    expected = logits.argmax(1).tolist()
+    assert model.predict(last, deterministic=True)[0].tolist() == expected
+
+
 def test_parts_of_a_dict_are_turned_too() -> None:
     class Both(Pictures):
         def __init__(self) -> None:

@@ -27,7 +27,7 @@ from rlk_import.normalization import (
     put_statistics,
     read_normalize,
 )
-from rlk_import.spaces import alike
+from rlk_import.spaces import alike, takes_either_axis
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -145,11 +145,22 @@ def _no_environment(origin: Origin, model: BaseRLModel) -> PlanError:
 def _check_spaces(origin: Origin, model: BaseRLModel, plan: Plan) -> None:
     """Raise PlanError if the spaces of the environment, without masks, differ from the model's."""
     spaces = {"observation_space": plan.policy_space, "action_space": plan.action_space}
+    either = takes_either_axis(plan.policy.config)
     for name, here in spaces.items():
-        there = getattr(model, name)
-        if not alike(there, here, bounds=name == "action_space"):
+        there, bounds = getattr(model, name), name == "action_space"
+        if alike(there, here, bounds=bounds, either_axis=either):
+            continue
+        begun = (
+            f"{origin.path} was trained with the {name} {there}, and that of {plan.env.name!r} "
+            f"is {here}."
+        )
+        if alike(there, here, bounds=bounds, either_axis=True):
             raise PlanError(
-                f"{origin.path} was trained with the {name} {there}, and that of {plan.env.name!r} "
-                f"is {here}. Name another --env, or put in the wrappers that its environment was "
-                "in: --plugin NAME (rlk plugins list --kind wrappers)."
+                f"{begun} {plan.policy.title} has no CNN, so that its weights depend on the axis "
+                "of the channels. Put the environment in a wrapper that turns its images: "
+                "--plugin transpose-image makes channels first."
             )
+        raise PlanError(
+            f"{begun} Name another --env, or put in the wrappers that its environment was in: "
+            "--plugin NAME (rlk plugins list --kind wrappers)."
+        )

@@ -14,6 +14,7 @@ from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.arguments_of_load import with_room
 from rlk_baselines.sb3.extractors import refuse_lost_extractor
+from rlk_baselines.sb3.images import turned_to
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.saved import files, recurrent
 from rlk_baselines.sb3.saved.classes import library_of
@@ -38,8 +39,9 @@ def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any])
         )
     if "policy_kwargs" not in given:
         refuse_lost_extractor(found, saved.policy_kwargs)
+    env = turned_to(given.get("observation_space", saved.observation_space), monitored(env))
     if "batch_size" in saved.settings:
-        env = env if env is None else as_vec_env(monitored(env))
+        env = env if env is None else as_vec_env(env)
         n_envs = saved.n_envs if env is None else env.num_envs
         batch_size = given.get("batch_size", saved.settings["batch_size"])
         of_file = {k: v for k, v in saved.settings.items() if k == "buffer_size"}
