@@ -184,6 +184,41 @@ def test_what_is_out_of_range_is_refused(wrong: Any) -> None:
         BCConfig(**wrong)
 
 
+class Far(gym.Env[Any, Any]):
+    """Shows two numbers near 100, the greater of which is to be chosen."""
+
+    observation_space = gym.spaces.Box(90.0, 110.0, (2,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        return np.full(2, 100.0, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        return np.full(2, 100.0, np.float32), 0.0, True, False, {}
+
+
+def far() -> dict[str, Any]:
+    observation = np.random.default_rng(0).uniform(98, 102, (400, 2)).astype(np.float32)
+    return arrays(observation[:, 0] > observation[:, 1], observation)
+
+
+def accuracy(agent: Any, data: dict[str, Any]) -> float:
+    return float((agent.predict(data["obs"])[0] == data["actions"][:, 0]).mean())
+
+
+def test_a_clone_normalises_by_the_experts_observations(tmp_path: Path) -> None:
+    data = far()
+    np.savez(tmp_path / "far.npz", **data)
+    given = {"env": Far, "plugins": ["normalize"], "train_fraction": 1.0}
+    with clone(tmp_path / "far.npz", **given) as agent:
+        agent.learn(400 * 10)
+        statistics = agent.run.hooks.get("normalize").statistics
+        np.testing.assert_allclose(statistics.mean, data["obs"].mean(0), rtol=1e-6)
+        assert statistics.observation.count == pytest.approx(400, abs=0.01)
+        assert accuracy(agent, data) > 0.95
+
+
 # ---- pretrain ------------------------------------------------------------------------------------
 
 
@@ -235,6 +270,33 @@ def test_continuous_actions_are_learnt_in_the_units_of_the_environment(
             pretrain(agent, dataset, n_epochs=60, learning_rate=1e-2)
         action, _ = agent.predict(np.zeros(2, np.float32), deterministic=True)
         assert action[0] == pytest.approx(3.0, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("algo", "plugin"), [("ppo2", "normalize"), ("dqn", "observation-statistics")]
+)
+def test_an_agent_normalises_by_the_experts_observations_unless_it_has_statistics(
+    algo: str, plugin: str
+) -> None:
+    data = far()
+    dataset = ExpertDataset(traj_data=data, train_fraction=0.5, verbose=0, seed=0)
+    with rlk.make(algo, env=Far, plugins=[plugin], **SMALL) as agent:
+        pretrain(agent, dataset, n_epochs=30, learning_rate=1e-2)
+        assert accuracy(agent, data) > 0.9
+        statistics = agent.run.hooks.get(plugin).statistics
+        learnt_from = data["obs"][dataset.train_loader.indices]
+        np.testing.assert_allclose(statistics.mean, learnt_from.mean(0), rtol=1e-6)
+        before = statistics.observation.mean.copy()
+        pretrain(agent, ExpertDataset(traj_data=data, verbose=0), n_epochs=1)
+        assert statistics.observation.mean.tolist() == before.tolist()
+
+
+def test_statistics_that_are_to_stay_as_they_are_stay() -> None:
+    with rlk.make(
+        "ppo2", env=Far, plugins=["normalize"], normalize={"training": False}, **SMALL
+    ) as agent:
+        pretrain(agent, ExpertDataset(traj_data=far(), verbose=0), n_epochs=1)
+        assert agent.run.hooks.get("normalize").statistics.mean.tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("algo", ["a2c", "sac", "td3"])

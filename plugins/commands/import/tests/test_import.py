@@ -227,7 +227,7 @@ class Pictures(gymnasium.Env[Any, Any]):
 def test_a_policy_without_a_cnn_needs_images_in_the_order_of_its_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(gymnasium.registry, "Here-v0", EnvSpec("Here-v0", Pictures))
+    monkeypatch.setitem(gymnasium.registry, "Here-v0", EnvSpec("Here-v0", lambda **_: Pictures()))
     low, high = np.zeros((3, 8, 9), np.uint8), np.full((3, 8, 9), 255, np.uint8)
     box = "gymnasium.spaces.box.Box"
     space = object_there(box, low=low, high=high, _shape=low.shape, dtype=low.dtype)

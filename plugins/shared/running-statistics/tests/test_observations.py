@@ -91,3 +91,17 @@ def test_a_compiler_traces_it_whole_and_follows_what_changes() -> None:
     statistics.observation.mean[:] = [1.0, 3.0]
     statistics.refresh()
     np.testing.assert_allclose(traced(x), [[0.0, 2.0]])
+
+
+def test_moments_begin_with_a_batch_only_if_they_contain_nothing_yet() -> None:
+    statistics = ObservationStatistics(BOX, clip_obs=10.0, epsilon=1e-8)
+    statistics.fixed = True
+    statistics.begin(np.array([[7.0, 7.0]], np.float32))
+    assert statistics.mean.tolist() == [0.0, 0.0] and not statistics.lack_observations()
+    statistics.fixed = False
+    statistics.begin(np.array([[1.0, 10.0], [3.0, 30.0]], np.float32))
+    np.testing.assert_allclose(statistics.mean, [2.0, 20.0], rtol=1e-4)
+    np.testing.assert_allclose(statistics.std, [1.0, 10.0], rtol=1e-2)
+    statistics.begin(np.array([[7.0, 7.0]], np.float32))
+    np.testing.assert_allclose(statistics.mean, [2.0, 20.0], rtol=1e-4)
+    assert not ObservationStatistics(None, 10.0, 1e-8).lack_observations()

@@ -12,8 +12,10 @@ import torch
 from torch import Tensor
 
 from rlk.errors import NotFinite, PlanError
+from rlk.records import Array
 from rlk_action_scaling import divisor, middle_and_half
 from rlk_bc.loss import loss_of_actions, mode_loss, value_loss
+from rlk_bc.statistics import begin_statistics
 from rlk_expert_data import ExpertDataset, Trajectories
 from rlk_expert_data.fitting import actions_in, observations_in
 from rlk_expert_data.images import is_paths
@@ -40,7 +42,8 @@ def pretrain(
 
     Only the policy is trained, with the layers that it shares: the value's own layers, targets and
     the clock do not change. With several ranks, each has its own clone, and training begins with
-    rank 0's.
+    rank 0's. If the policy normalises observations and has seen none yet, it begins
+    with the statistics of those of the expert that it is trained with.
 
     Args:
         agent: of any algorithm; one that acts by Q values is trained by their softmax.
@@ -62,6 +65,7 @@ def pretrain(
     run = agent.run
     loss_of = loss_for(run)
     _check(run, dataset.trajectories)
+    begin_statistics(run.policy, lambda: _observations(run, dataset))
     every = val_interval or max(1, n_epochs // 10)
     optimiser = torch.optim.Adam(run.policy.parameters(), lr=learning_rate, eps=adam_epsilon)
     for epoch in range(1, n_epochs + 1):
@@ -90,6 +94,13 @@ def _check(run: Run, expert: Trajectories) -> None:
     actions_in(run.action_space, expert.action, expert.whose)
     if not is_paths(expert.observation):
         observations_in(run.observation_space, expert.observation, expert.whose)
+
+
+def _observations(run: Run, dataset: ExpertDataset) -> Array:
+    """The observations of the training part."""
+    expert, loader = dataset.trajectories, dataset.train_loader
+    seen = expert.observation if loader is None else expert.observation[loader.indices]
+    return observations_in(run.observation_space, seen, expert.whose)
 
 
 def loss_for(run: Run) -> LossOf:

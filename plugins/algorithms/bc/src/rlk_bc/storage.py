@@ -48,6 +48,12 @@ class ExpertTransitions:
         cut = max(1, int(self.config.train_fraction * size))
         return order[:cut], order[cut:]
 
+    def observations(self) -> Array:
+        """Those of the training transitions."""
+        found, index = self.trajectories, self._parts[0]
+        space = self._schema.observation_space
+        return observations_in(space, found.observation[index], found.whose)
+
     def __len__(self) -> int:
         """The number of training transitions."""
         return len(self._parts[0])

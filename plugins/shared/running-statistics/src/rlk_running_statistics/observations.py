@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from rlk import spaces
 from rlk.records import Array
-from rlk_running_statistics.moments import Moments
+from rlk_running_statistics.moments import Fresh, Moments
 
 #: The weight of the initial moments (mean 0, variance 1) in rows, as in VecNormalize.
 PRIOR = 1e-4
@@ -38,6 +38,7 @@ class ObservationStatistics(nn.Module):
     Attributes:
         observation: the present moments, of K numbers.
         parts: the Boxes that are normalised, as `boxes` returns them. size: K.
+        fixed: whether `begin` leaves the moments as they are.
     """
 
     mean: Tensor
@@ -45,7 +46,7 @@ class ObservationStatistics(nn.Module):
 
     def __init__(self, space: gym.Space[Any] | None, clip_obs: float, epsilon: float) -> None:
         super().__init__()
-        self.clip_obs, self.epsilon = clip_obs, epsilon
+        self.clip_obs, self.epsilon, self.fixed = clip_obs, epsilon, False
         self.parts = boxes(space)
         self.size = sum(stop - start for _, start, stop, _ in self.parts)
         self._is_vector = [(key, len(shape)) for key, _, _, shape in self.parts] == [(None, 1)]
@@ -75,6 +76,22 @@ class ObservationStatistics(nn.Module):
             return np.asarray(array).reshape(len(array), -1)
         found = [np.asarray(observation[key]) for key, *_ in self.parts]
         return np.concatenate([part.reshape(len(part), -1) for part in found], axis=1)
+
+    def lack_observations(self) -> bool:
+        """Whether there are numbers to normalise, and the moments contain no observation yet."""
+        return self.size > 0 and not self.fixed and self.observation.count <= PRIOR
+
+    def begin(self, observation: Any) -> None:
+        """Use the moments of a batch of observations, and go on from them.
+
+        Nothing changes if the moments contain observations already, or are fixed. This is for
+        learning from data, before which no environment was stepped.
+        """
+        if self.lack_observations():
+            fresh = Fresh(self.size)
+            fresh.add(self.rows(observation))
+            self.observation.merge(*fresh.moments())
+            self.refresh()
 
     def refresh(self) -> None:
         """Use the present moments for normalising from now on."""

@@ -40,6 +40,7 @@ class Normalizer:
         self.config = config
         normalised = chosen(space, config.norm_obs_keys) if config.norm_obs else None
         self.statistics = Statistics(normalised, config.clip_obs, config.epsilon)
+        self.statistics.fixed = not config.training
         self._observation, self._returns = Fresh(self.statistics.size), FreshNumbers()
         self._sees = config.training and self.statistics.size > 0
         self._follows = config.training and config.norm_reward
