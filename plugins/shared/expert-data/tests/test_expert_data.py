@@ -14,6 +14,7 @@ from gymnasium import spaces
 from matplotlib import pyplot
 from PIL import Image
 
+import rlk
 from rlk.errors import BadFile, PlanError
 from rlk_expert_data import DataLoader, ExpertDataset, Trajectories, generate_expert_traj, read
 from rlk_expert_data.fitting import actions_in, observations_in
@@ -157,6 +158,44 @@ def test_a_recording_can_be_repeated() -> None:
 
     assert np.array_equal(recorded(1), recorded(1))
     assert not np.array_equal(recorded(1)[0], recorded(2)[0])
+
+
+@pytest.mark.parametrize("plugin", ["normalize", "reward-clip"])
+def test_a_recording_has_the_environments_rewards_and_leaves_the_agent_as_it_is(
+    plugin: str,
+) -> None:
+    given: dict[str, Any] = {"seed": 1, "n_threads": 1, "preset": "none", "n_steps": 64}
+    given |= {"env": "Pendulum-v1", "plugins": [plugin], "n_envs": 2}
+    with rlk.make("ppo2", **given) as agent, rlk.make("ppo2", **given) as other:
+        found = [
+            generate_expert_traj(one, n_timesteps=128, n_episodes=2, seed=3)
+            for one in (agent, other)
+        ]
+        assert all(np.array_equal(found[0][key], found[1][key]) for key in found[0])
+        assert (found[0]["episode_returns"] < -400).all(), "Pendulum's own are about -1000"
+        again = generate_expert_traj(agent, n_episodes=2, seed=3)
+        assert np.array_equal(again["obs"], found[0]["obs"])
+        drawn = [generate_expert_traj(one, n_episodes=2)["obs"] for one in (agent, other)]
+        assert np.array_equal(*drawn) and not np.array_equal(drawn[0], again["obs"])
+        given["env"] = "CartPole-v1"
+    with rlk.make("ppo2", **given) as agent, rlk.make("ppo2", **given) as other:
+        for one in (agent, other):
+            one.learn(128)
+        generate_expert_traj(agent, n_episodes=3)
+        for one in (agent, other):
+            one.learn(128, reset_num_timesteps=False)
+        assert agent.run.parameters.flat.equal(other.run.parameters.flat)
+
+
+def test_an_environment_that_was_passed_is_recorded_in_and_then_begins_anew() -> None:
+    env = Counting()
+    with rlk.make("a2c", env=env, plugins=["normalize"], seed=0, n_threads=1) as agent:
+        agent.learn(10)
+        found = generate_expert_traj(agent, n_episodes=2)
+        assert found["rewards"].tolist() == [1.0] * 6
+        assert found["obs"][:, 0].tolist() == [0, 1, 2] * 2
+        agent.learn(10)
+        assert agent.num_timesteps == 10
 
 
 def test_the_returns_of_a_dataset_are_plotted(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from rlk.errors import PlanError
 from rlk.files import replacing
 from rlk.records import Array
 from rlk_expert_data.images import can_be_written, located, write_images
-from rlk_expert_data.player import Player, player_of
+from rlk_expert_data.player import Player, player_like_agents, player_of
 from rlk_expert_data.recording import Act, record
 
 
@@ -34,12 +34,14 @@ def generate_expert_traj(
         model: an agent, or a function of one observation that returns one action.
         save_path: the file, without `.npz`; None writes no file.
         env: a Gymnasium environment, anything that `--env` takes, or a vector environment with
-            same-step restarts; None uses the agent's.
+            same-step restarts; None makes those of the agent again, as for an evaluation: rewards
+            are the environment's own, and the agent's statistics do not change.
         n_timesteps: how long the agent is trained before recording.
         n_episodes: number of episodes, at least 1.
         image_folder: the folder for images, beside the file.
         deterministic: whether an agent takes its most likely action instead of a sample.
-        seed: of the environment's first reset; None leaves its random generator unchanged.
+        seed: of the environment's first reset; None leaves its random generator unchanged, and
+            in the agent's environments derives it from the agent's seed and timesteps.
 
     Returns:
         `obs` and `actions` [M, …] ([M, 1] for a Discrete space; for images in files `obs` holds the
@@ -54,11 +56,22 @@ def generate_expert_traj(
     if is_agent and n_timesteps > 0:
         model.learn(n_timesteps)
     act = act_of(model, deterministic=deterministic) if is_agent else act_of(model)
-    player = player_of(model.get_env() if env is None else env, seed)
+    player = _player(model, env, seed)
     try:
         return record_into(player, act, save_path, n_episodes, image_folder)
     finally:
         player.close()
+
+
+def _player(model: Any, env: Any, seed: int | None) -> Player:
+    """The player for `env`, or for environments like those of an agent."""
+    if env is not None:
+        return player_of(env, seed)
+    from rlk.agent import Agent  # not at the top: it imports torch
+
+    if isinstance(model, Agent):
+        return player_like_agents(model, seed)
+    return player_of(model.get_env(), seed)
 
 
 def record_into(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
@@ -14,6 +14,9 @@ from rlk.errors import PlanError
 from rlk.planning.environment import choose_environment
 from rlk.records import Array
 from rlk.registry.kernel import default_kernel
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,29 @@ def player_of(env: Any, seed: int | None = None) -> Player:
     return _of_vector(env, seed)
 
 
-def _of_vector(env: VectorEnv[Any, Any, Any], seed: int | None) -> Player:
+def player_like_agents(agent: Agent, seed: int | None = None) -> Player:
+    """The player for environments like those that an agent trains in, made as for an evaluation.
+
+    Their wrappers keep the environment's own rewards, and learn nothing from the recording. An
+    environment that was passed as an object is the only one of its kind: it is used itself, and the
+    agent's next training begins with a reset of it.
+
+    Args:
+        agent: the agent.
+        seed: of the first reset; None derives one from the agent's and its timesteps.
+    """
+    from rlk.running.vec_env import make_vec_env  # not at the top: it imports torch
+
+    run, plan = agent.run, agent.plan
+    env = make_vec_env(plan, run.hooks, run.env.num_envs, training=False)
+    name = f"expert at {run.timesteps}"
+    player = _of_vector(env, run.streams.integers(name, env.num_envs) if seed is None else seed)
+    if plan.env.is_finished:
+        return replace(player, close=lambda: agent.set_env(agent.get_env()))
+    return replace(player, close=env.close)
+
+
+def _of_vector(env: Any, seed: int | list[int] | None) -> Player:
     mode = AutoresetMode(env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
     if mode is not AutoresetMode.SAME_STEP:
         raise PlanError(
