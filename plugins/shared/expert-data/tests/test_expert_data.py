@@ -236,6 +236,40 @@ def test_observations_of_another_space_are_refused() -> None:
         observations_in(spaces.Dict({"a": box}), np.zeros((3, 2)), "it")
 
 
+BYTES = spaces.Box(0, 255, (2,), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("space", "row", "told"),
+    [
+        (BYTES, [1.0, 0.25], "0.25"),
+        (BYTES, [-1, 0], "-1"),
+        (BYTES, [300, 0], "300"),
+        (spaces.Box(-9, 9, (1,), np.float32), [1e300], r"1e\+300"),
+        (spaces.Discrete(3), [3], "3"),
+        (spaces.Discrete(3, start=1), [0], "0"),
+        (spaces.Discrete(3), [0.5], "0.5"),
+        (spaces.MultiDiscrete([3, 4]), [2, 4], "4"),
+        (spaces.MultiDiscrete([[3, 4]]), [[-2, 0]], "-2"),
+        (spaces.MultiBinary(2), [1, 2], "2"),
+    ],
+)
+def test_numbers_that_the_space_does_not_have_are_refused(space: Any, row: Any, told: str) -> None:
+    with pytest.raises(PlanError, match=rf"it: .* not all in .*: {told} is not\. Record it"):
+        observations_in(space, np.array([row]), "it")
+
+
+def test_numbers_of_another_type_that_the_space_has_are_converted() -> None:
+    assert observations_in(BYTES, np.array([[255.0, 0.0]]), "it").tolist() == [[255, 0]]
+    start = spaces.Discrete(3, start=5)
+    assert observations_in(start, np.array([[5.0], [7.0]]), "it").tolist() == [5, 7]
+    assert observations_in(spaces.MultiBinary(2), np.array([[True, False]]), "it").tolist() == [
+        [1, 0]
+    ]
+    with pytest.raises(PlanError, match="some actions are too large for float32"):
+        actions_in(spaces.Box(-1, 1, (1,)), np.array([[1e300]]), "it")
+
+
 def test_episodes_of_minari_hold_one_observation_more_than_actions() -> None:
     episode = SimpleNamespace(
         observations=np.arange(3.0)[:, None], actions=np.array([1, 0]), rewards=np.array([1.0, 2.0])

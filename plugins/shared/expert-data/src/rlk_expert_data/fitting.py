@@ -17,14 +17,14 @@ from rlk_expert_data.images import is_paths, read_images
 
 
 def observations_in(space: Any, observation: Array, whose: str) -> Array:
-    """Observations [M, *shape], with the dtype of the space.
+    """Observations [M, *shape], with the dtype of the space; a Box's bounds are not checked.
 
     Args:
         observation: [M, …], or the paths of images, which are read.
         whose: the name of the data in errors.
 
     Raises:
-        PlanError: if they are not elements of this space.
+        PlanError: if they have another form, or a number is not one of the space or its dtype.
     """
     array = observation
     if is_paths(array):
@@ -40,7 +40,30 @@ def observations_in(space: Any, observation: Array, whose: str) -> Array:
         raise _misfit(whose, "observations", f"{array.dtype} {array.shape[1:]}", space)
     if not np.isfinite(array).all():
         raise PlanError(f"{whose}: some observations are not finite.")
-    fitted: Array = array.reshape(len(array), *shape).astype(space.dtype, copy=False)
+    return _cast(space, array.reshape(len(array), *shape), whose)
+
+
+def _cast(space: Any, array: Array, whose: str) -> Array:
+    """Observations [M, *shape] in the dtype of their space; PlanError if a number would change."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what has no place there is refused below
+        fitted: Array = array.astype(space.dtype, copy=False)
+    if fitted.dtype.kind == "f":
+        changed = np.isinf(fitted)
+    elif not isinstance(space, spaces.Box):
+        first, choices = _range(space)
+        flat = array.reshape(len(array), -1)
+        counted = fitted.reshape(flat.shape).astype(np.int64) - first
+        changed = (counted < 0) | (counted >= choices) | (counted + first != flat)
+    elif fitted.dtype == array.dtype:
+        return fitted
+    else:
+        changed = fitted != array
+    if changed.any():
+        wrong = array.reshape(-1)[changed.reshape(-1)][0]
+        raise PlanError(
+            f"{whose}: the expert's observations are not all in {describe(space)}: {wrong} is not. "
+            "Record it in the environment that is learnt in, without scaling its observations."
+        )
     return fitted
 
 
@@ -62,7 +85,11 @@ def actions_in(space: Any, action: Array, whose: str) -> Array:
     if not np.isfinite(flat).all():
         raise PlanError(f"{whose}: some actions are not finite.")
     if isinstance(space, spaces.Box):
-        return flat.astype(np.float32, copy=False)
+        with np.errstate(over="ignore"):
+            floats: Array = flat.astype(np.float32, copy=False)
+        if not np.isfinite(floats).all():
+            raise PlanError(f"{whose}: some actions are too large for float32.")
+        return floats
     first, choices = _range(space)
     counted = flat.astype(np.int64) - first
     inside = (counted >= 0) & (counted < choices)
