@@ -330,6 +330,22 @@ def test_a_loss_that_is_not_finite_ends_it_before_the_policy_is_spoilt() -> None
         assert agent.run.parameters.flat.isfinite().all()
 
 
+def test_a_gradient_that_is_not_finite_ends_it_before_the_policy_is_spoilt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def loss_for(run: Any) -> Any:  # zero, with a gradient that is NaN
+        return lambda observation, _: run.policy(observation, "pi")[0].mul(0.0).sum().sqrt()
+
+    monkeypatch.setattr("rlk_bc.cloning.loss_for", loss_for)
+    dataset = ExpertDataset(traj_data=arrays(1 + np.arange(240) % 3, seen()), verbose=0, seed=0)
+    with rlk.make("a2c", env=MATCH, **SMALL) as agent:
+        before = agent.run.parameters.flat.clone()
+        with pytest.raises(NotFinite, match="the gradient's norm of pretraining is nan in epoch 1"):
+            pretrain(agent, dataset)
+        assert agent.run.parameters.flat.equal(before)
+        agent.learn(5)
+
+
 def test_progress_is_printed_and_what_does_not_fit_is_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -55,7 +55,7 @@ def pretrain(
 
     Raises:
         PlanError: if the expert's spaces are not the agent's, or its policy is recurrent.
-        NotFinite: for a loss that is not finite; nothing is learnt from it.
+        NotFinite: for a loss or a gradient that is not finite; nothing is learnt from it.
     """
     if not isinstance(dataset, ExpertDataset):
         raise PlanError(
@@ -72,21 +72,32 @@ def pretrain(
         losses = []
         for observation, action in _batches(run, dataset, "train"):
             loss = loss_of(observation, action)
-            if not torch.isfinite(loss):
-                raise NotFinite(
-                    f"the loss of pretraining is {float(loss)} in epoch {epoch}, and the policy is "
-                    "that of the batch before. Use a lower learning_rate, or look for large "
-                    "numbers in the expert's observations and actions."
-                )
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
+            _step(optimiser, loss, epoch)
             losses.append(float(loss.detach()))
         if verbose > 0 and epoch % every == 0:
             _report(run, dataset, loss_of, epoch / n_epochs, sum(losses) / len(losses))
     optimiser.zero_grad(set_to_none=True)
     run.parameters.check()
     return agent
+
+
+def _step(optimiser: torch.optim.Optimizer, loss: Tensor, epoch: int) -> None:
+    """One step down a loss; NotFinite before it, if the loss or its gradient is not finite."""
+    optimiser.zero_grad(set_to_none=True)
+    name, number = "loss", loss.detach()
+    if torch.isfinite(number):
+        loss.backward()  # type: ignore[no-untyped-call]
+        (group,) = optimiser.param_groups
+        gradients = [one.grad for one in group["params"] if one.grad is not None]
+        name, number = "gradient's norm", torch.nn.utils.get_total_norm(gradients)
+    if not torch.isfinite(number):
+        optimiser.zero_grad(set_to_none=True)
+        raise NotFinite(
+            f"the {name} of pretraining is {float(number)} in epoch {epoch}, and the policy is "
+            "that of the batch before. Use a lower learning_rate, or look for large "
+            "numbers in the expert's observations and actions."
+        )
+    optimiser.step()
 
 
 def _check(run: Run, expert: Trajectories) -> None:
