@@ -134,6 +134,50 @@ def test_images_are_kept_in_files_that_move_with_the_expert(tmp_path: Path) -> N
         found.fitted(Counting().observation_space, spaces.Discrete(2))
 
 
+def test_images_are_replaced_together_with_their_file_or_stay_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, images = tmp_path / "expert", tmp_path / "recorded_images"
+
+    def seen() -> Any:
+        found = read(path).fitted(Pictures().observation_space, spaces.Discrete(2))
+        return found.observation[:, 0, 0, 0].tolist()
+
+    class Later(Pictures):
+        def _seen(self) -> Any:
+            return super()._seen() + np.uint8(7)
+
+    generate_expert_traj(expert, path, Pictures(), n_episodes=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Image.Image, "save", fails_at_the_second(Image.Image.save))
+        with pytest.raises(OSError, match="no space"):
+            generate_expert_traj(expert, path, Later(), n_episodes=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "savez", fails_at_the_second(np.savez, calls=1))
+        with pytest.raises(OSError, match="no space"):
+            generate_expert_traj(expert, path, Later(), n_episodes=1)
+    assert seen() == [0, 1, 2]
+    assert sorted(one.name for one in images.iterdir()) == [f"expert-{i}.png" for i in range(3)]
+    (images / "expert-9.png").write_bytes(b"of the user's own")
+    for begun in ("expert-2", "expert"):
+        generate_expert_traj(expert, path, Later(), n_episodes=1)
+        assert seen() == [7, 8, 9]
+        names = sorted(one.name for one in images.iterdir())
+        assert names == sorted(["expert-9.png", *(f"{begun}-{i}.png" for i in range(3))])
+
+
+def fails_at_the_second(write: Any, calls: int = 0) -> Any:
+    """A function that writes once, and then has no space; `calls` have been made already."""
+    made = iter(range(calls, 9))
+
+    def writes(*given: Any, **keywords: Any) -> Any:
+        if next(made):
+            raise OSError("no space")
+        return write(*given, **keywords)
+
+    return writes
+
+
 def test_images_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     generate_expert_traj(expert, tmp_path / "expert", Pictures(), n_episodes=1)
     found, images = read(tmp_path / "expert"), tmp_path / "recorded_images"

@@ -12,7 +12,7 @@ import numpy as np
 from rlk.errors import PlanError
 from rlk.files import replacing
 from rlk.records import Array
-from rlk_expert_data.images import can_be_written, located, write_images
+from rlk_expert_data.images import can_be_written, located, writing_images
 from rlk_expert_data.player import Player, player_like_agents, player_of
 from rlk_expert_data.recording import Act, record
 
@@ -91,14 +91,17 @@ def record_into(
     if path is None:
         return found
     path.parent.mkdir(parents=True, exist_ok=True)
-    written = found
-    if can_be_written(player.observation_space):
-        paths = write_images(found["obs"], Path(image_folder), path)
-        written = {**found, "obs": paths}
-        found["obs"] = located(paths, path.parent)
+    if not can_be_written(player.observation_space):
+        _write(path, found)
+        return found
+    with writing_images(found["obs"], Path(image_folder), path) as paths:
+        _write(path, {**found, "obs": paths})
+    return {**found, "obs": located(paths, path.parent)}
+
+
+def _write(path: Path, arrays: dict[str, Array]) -> None:
     with replacing(path) as file:
-        np.savez(file, **written)  # type: ignore[arg-type]
-    return found
+        np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 def _file_at(save_path: str | os.PathLike[str]) -> Path:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rlk.documents import read_npz
 from rlk.errors import BadFile
 from rlk.records import Array
 from rlk.spaces import is_image
@@ -60,19 +64,63 @@ def read_images(paths: Array) -> Array:
     return np.stack(found)
 
 
-def write_images(images: Array, folder: Path, file: Path) -> Array:
-    """Write PNG files into a folder beside a file, and return their paths relative to that file.
+@contextlib.contextmanager
+def writing_images(images: Array, folder: Path, file: Path) -> Iterator[Array]:
+    """Write PNG files into a folder beside a file that the body of the `with` then writes.
 
-    Their names begin with the name of the file, so that several files can share the folder.
+    Their names begin with the name of the file, so that several files can share the folder. Images
+    of an earlier file of this name are deleted at the end; if anything fails, they stay as they
+    are, and the new ones are deleted.
+
+    Yields:
+        the paths of the images, relative to the file.
     """
     from PIL import Image
 
     target = file.parent / folder
     target.mkdir(parents=True, exist_ok=True)
-    names = [f"{file.stem}-{number}.png" for number in range(len(images))]
-    for name, pixels in zip(names, images, strict=True):
-        Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels).save(target / name)
-    return np.array([str(folder / name) for name in names])
+    before = _images_of(file, target)
+    names = _free_names(file.stem, len(images), target)
+    try:
+        for name, pixels in zip(names, images, strict=True):
+            Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels).save(target / name)
+        yield np.array([str(folder / name) for name in names])
+    except BaseException:
+        _delete([target / name for name in names])
+        raise
+    _delete(before)
+
+
+def _free_names(stem: str, count: int, folder: Path) -> list[str]:
+    """Names that no file in a folder has: `stem-0.png`, …, or `stem-2-0.png`, and so on."""
+    taken = {path.name for path in folder.iterdir()}
+    for begun in (stem, *(f"{stem}-{number}" for number in range(2, len(taken) + 3))):
+        names = [f"{begun}-{number}.png" for number in range(count)]
+        if taken.isdisjoint(names):
+            break
+    return names
+
+
+def _images_of(file: Path, folder: Path) -> list[Path]:
+    """The images in a folder that `writing_images` wrote for a file, if it exists."""
+    try:
+        observations = read_npz(file).get("obs", np.empty(0)) if file.is_file() else np.empty(0)
+    except BadFile:
+        return []
+    if not is_paths(observations):
+        return []
+    ours = re.compile(rf"{re.escape(file.stem)}(-[0-9]+)?-[0-9]+\.png")
+    paths = [Path(str(path)) for path in observations.reshape(-1).tolist()]
+    return [
+        folder / path.name
+        for path in paths
+        if ours.fullmatch(path.name) and file.parent / path.parent == folder
+    ]
+
+
+def _delete(paths: list[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
 
 
 def located(paths: Array, beside: Path) -> Array:
