@@ -9,7 +9,7 @@ from rlk.abilities import Explores, offers
 from rlk.optimise import OneProcess, Optimiser
 from rlk.protocols import Stateful
 from rlk.registry.answers import check_given
-from rlk.running.device import choose_device, keep_memory, set_threads
+from rlk.running.device import choose_device, keep_memory, refuse_other_floats, set_threads
 from rlk.running.listeners import look_up_listeners
 from rlk.running.plan_file import keep_plan
 from rlk.running.policy import make_policy
@@ -33,7 +33,9 @@ def build(plan: Plan, saved: Mapping[str, Any] | None = None) -> Run:
 
     Raises:
         BadFile: if the plan's policy has more parameters than are saved.
+        PlanError: if torch's default dtype is not float32, or a part does not fit.
     """
+    refuse_other_floats()
     plan.load_factories()
     run = Run(plan, plan.hooks())
     try:

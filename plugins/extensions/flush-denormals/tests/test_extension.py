@@ -137,3 +137,12 @@ def test_averages_of_weights_without_a_gradient_end_at_zero():
             ends[left_out] = agent.run.parameters.flat.clone(), bool(denormal.any())
     assert torch.equal(ends[False][0], ends[True][0])
     assert (ends[False][1], ends[True][1]) == (False, True)
+
+
+def test_it_does_not_depend_on_the_default_dtype():
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert not is_flushing()
+    finally:
+        torch.set_default_dtype(before)

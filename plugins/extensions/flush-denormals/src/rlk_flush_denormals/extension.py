@@ -58,4 +58,4 @@ def is_flushing() -> bool:
     """Whether this thread flushes denormal numbers to zero now."""
     import torch
 
-    return not torch.tensor(2.0**-140).mul(1.0).view(torch.int32).item()
+    return not torch.tensor(2.0**-140, dtype=torch.float32).mul(1.0).view(torch.int32).item()

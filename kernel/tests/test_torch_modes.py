@@ -1,0 +1,25 @@
+"""Agents in programs that have set torch's global modes otherwise."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rlk.errors import PlanError
+
+
+@pytest.fixture
+def doubles():
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)
+
+
+def test_another_default_dtype_is_refused_in_words(make, doubles):
+    with pytest.raises(
+        PlanError, match=r"dtype is torch.float64.*set_default_dtype\(torch.float32"
+    ):
+        make()
+    torch.set_default_dtype(torch.float32)
+    make().learn(8)
