@@ -17,6 +17,7 @@ from rlk_action_scaling import divisor, middle_and_half
 from rlk_bc.loss import loss_of_actions, mode_loss, value_loss
 from rlk_bc.statistics import begin_statistics
 from rlk_expert_data import ExpertDataset, Trajectories
+from rlk_expert_data.arguments import checked_count, checked_positive
 from rlk_expert_data.fitting import actions_in, observations_in
 from rlk_expert_data.images import is_paths
 
@@ -54,7 +55,8 @@ def pretrain(
         verbose: 0 prints nothing.
 
     Raises:
-        PlanError: if the expert's spaces are not the agent's, or its policy is recurrent.
+        PlanError: if the expert's spaces are not the agent's, its policy is recurrent, an argument
+            is out of range, or gradients are turned off.
         NotFinite: for a loss or a gradient that is not finite; nothing is learnt from it.
     """
     if not isinstance(dataset, ExpertDataset):
@@ -62,11 +64,20 @@ def pretrain(
             f"dataset must be an ExpertDataset, got {type(dataset).__name__}. Use "
             "rlk_expert_data.ExpertDataset('expert.npz')"
         )
+    if not torch.is_grad_enabled():
+        raise PlanError(
+            "pretrain computes gradients, which torch.no_grad() or torch.inference_mode() has "
+            "turned off. Call it outside of that block."
+        )
+    n_epochs = checked_count("n_epochs", n_epochs)
+    learning_rate = checked_positive("learning_rate", learning_rate)
+    adam_epsilon = checked_positive("adam_epsilon", adam_epsilon)
+    every = max(1, n_epochs // 10) if val_interval is None else val_interval
+    every = checked_count("val_interval", every)
     run = agent.run
     loss_of = loss_for(run)
     _check(run, dataset.trajectories)
     begin_statistics(run.policy, lambda: _observations(run, dataset))
-    every = val_interval or max(1, n_epochs // 10)
     optimiser = torch.optim.Adam(run.policy.parameters(), lr=learning_rate, eps=adam_epsilon)
     for epoch in range(1, n_epochs + 1):
         losses = []

@@ -6,6 +6,7 @@ import numpy as np
 
 from rlk.errors import PlanError
 from rlk.records import Array
+from rlk_expert_data.arguments import checked_count
 from rlk_expert_data.images import is_paths, read_images
 
 
@@ -47,8 +48,7 @@ class DataLoader:
         *,
         rng: np.random.Generator | None = None,
     ) -> None:
-        if batch_size < 1:
-            raise PlanError(f"batch_size must be at least 1, got {batch_size}.")
+        batch_size = checked_count("batch_size", batch_size)
         self.indices: Array = np.array(indices)
         self._rng = rng if rng is not None else np.random.default_rng()
         self.observations, self.actions = observations, actions

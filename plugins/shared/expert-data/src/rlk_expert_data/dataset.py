@@ -9,6 +9,7 @@ import numpy as np
 
 from rlk.errors import PlanError
 from rlk.records import Array
+from rlk_expert_data.arguments import checked_positive
 from rlk_expert_data.data_loader import DataLoader
 from rlk_expert_data.source import read
 from rlk_expert_data.trajectories import Trajectories
@@ -56,8 +57,7 @@ class ExpertDataset:
     ) -> None:
         if (expert_path is None) == (traj_data is None):
             raise PlanError("pass expert_path (a file) or traj_data (a dict), one of them.")
-        if not 0.0 < train_fraction <= 1.0:
-            raise PlanError(f"train_fraction must be above 0 and at most 1, got {train_fraction}.")
+        train_fraction = checked_positive("train_fraction", train_fraction, 1.0)
         self._rng = np.random.default_rng(seed)
         self.trajectories = _whole(expert_path, traj_data).limited(traj_limitation)
         self.observations, self.actions = self.trajectories.observation, self.trajectories.action

@@ -12,6 +12,7 @@ import numpy as np
 from rlk.errors import PlanError
 from rlk.files import replacing
 from rlk.records import Array
+from rlk_expert_data.arguments import checked_count
 from rlk_expert_data.images import can_be_written, located, writing_images
 from rlk_expert_data.player import Player, player_like_agents, player_of
 from rlk_expert_data.recording import Act, record
@@ -50,6 +51,8 @@ def generate_expert_traj(
     Raises:
         PlanError: for other spaces than Box and Discrete, or if a needed argument is missing.
     """
+    checked_count("n_episodes", n_episodes)
+    n_timesteps = checked_count("n_timesteps", n_timesteps, 0)
     is_agent = hasattr(model, "predict")
     if env is None and not is_agent:
         raise PlanError("there is no environment to record in: pass env.")

@@ -11,6 +11,7 @@ from gymnasium import spaces
 from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.spaces import describe
+from rlk_expert_data.arguments import checked_count
 from rlk_expert_data.player import Player
 
 #: (observations [N, …], whether an episode has just begun [N]) -> actions [N, …]
@@ -36,8 +37,7 @@ def record(player: Player, act: Act, n_episodes: int) -> dict[str, Array]:
         space = getattr(player, name)
         if not isinstance(space, (spaces.Box, spaces.Discrete)):
             raise PlanError(f"{name} is {describe(space)}: only Box and Discrete are recorded.")
-    if n_episodes < 1:
-        raise PlanError(f"n_episodes must be at least 1, got {n_episodes}.")
+    n_episodes = checked_count("n_episodes", n_episodes)
     n_envs = player.n_envs
     share = n_episodes // n_envs + (np.arange(n_envs) < n_episodes % n_envs)
     playing: list[list[Recorded]] = [[] for _ in range(n_envs)]

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from rlk.errors import BadFile, PlanError
+from rlk.errors import BadFile
 from rlk.records import Array
+from rlk_expert_data.arguments import checked_count
 from rlk_expert_data.fitting import actions_in, observations_in
 
 #: The keys of a file, each with its field of `Trajectories`.
@@ -87,12 +88,11 @@ class Trajectories:
         """Only this many episodes, from the first on; -1 means all.
 
         Raises:
-            PlanError: for 0, or any other number below -1.
+            PlanError: for anything but -1 or a whole number of at least 1.
         """
         if episodes == -1:
             return self
-        if episodes < 1:
-            raise PlanError(f"traj_limitation must be at least 1, or -1 for all, got {episodes}")
+        episodes = checked_count("traj_limitation, unless it is -1 for all,", episodes)
         starts = np.flatnonzero(self.episode_start)
         end = int(starts[episodes]) if episodes < len(starts) else len(self)
         reward = None if self.reward is None else self.reward[:end]
