@@ -7,6 +7,9 @@ import pytest
 
 import rlk
 from rlk.errors import PlanError
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json, spec_of
+from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
 from rlk_adaptive_parameter_noise import AdaptiveParamNoiseSpec
 from rlk_testing.environments import BoxMatch, DiscreteMatch
@@ -110,3 +113,16 @@ def test_a_model_that_is_loaded_without_it_explores_as_one_that_never_had_it(tmp
 def test_where_it_cannot_measure_and_what_has_no_effect_is_refused(algo, given, message):
     with pytest.raises(PlanError, match=message):
         rlk.make(algo, plugins=["param-noise"], **given)
+
+
+def test_a_file_may_have_an_earlier_default_of_a_setting_without_effect():
+    kernel = default_kernel()
+    with rlk.make("dqn", **DQN, plugins=["param-noise"]) as agent:
+        plan = as_json(agent.plan)
+    (saved,) = [one for one in plan["components"] if one["kind"] == "noises"]
+    saved["settings"]["batch_size"] = 128
+    (noise,) = resolve(kernel, spec_of(plan, kernel, env=DiscreteMatch)).noises
+    assert noise.config.batch_size == 128
+    changes = {f"{noise.name}.batch_size": 3}
+    with pytest.raises(PlanError, match="batch_size=3 has no effect on discrete"):
+        resolve(kernel, spec_of(plan, kernel, env=DiscreteMatch, changes=changes))

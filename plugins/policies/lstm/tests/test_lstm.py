@@ -6,6 +6,9 @@ import pytest
 import torch
 
 from rlk.errors import PlanError
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json, spec_of
+from rlk.registry.kernel import default_kernel
 from rlk_cnn.config import CnnConfig
 from rlk_lstm.config import LstmConfig
 from rlk_lstm.lstm import LstmLayer, gates_shut, unrolled
@@ -259,3 +262,13 @@ def test_settings_of_a_cnn_are_refused_where_there_is_none(rlk_make, policy, set
     told = rf"policy '{policy}'.*{setting}={value} is a setting of a CNN, and there is none"
     with pytest.raises(PlanError, match=told):
         rlk_make("a2c", env="CartPole-v1", policy=policy, **{f"policy.{setting}": value})
+
+
+def test_a_file_may_have_an_earlier_default_of_such_a_setting(rlk_make):
+    kernel = default_kernel()
+    plan = as_json(rlk_make("a2c", env="CartPole-v1", policy="lstm").plan)
+    (saved,) = [one for one in plan["components"] if one["slot"] == "policy"]
+    saved["settings"]["features"] = 512
+    assert resolve(kernel, spec_of(plan, kernel)).policy.config.features == 512
+    with pytest.raises(PlanError, match="features=8 is a setting of a CNN"):
+        resolve(kernel, spec_of(plan, kernel, changes={"policy.features": 8}))

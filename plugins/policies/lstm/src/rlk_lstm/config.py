@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -179,17 +179,30 @@ class LstmConfig:
 
 
 def check(config: LstmConfig, plan: Plan) -> None:
-    """PlanError for settings of a CNN where there is none."""
-    refuse_without_cnn(config, plan.policy.title)
+    """PlanError for settings of a CNN where there is none.
+
+    Files have every setting, and `features` once had a default of 512: so those of a saved plan may
+    be there without an effect.
+    """
+    from rlk.planning.plan import SAVED
+
+    saved = {name for name, by in plan.policy.sources.items() if by == SAVED}
+    refuse_without_cnn(config, plan.policy.title, saved)
 
 
-def refuse_without_cnn(config: LstmConfig, whose: str) -> None:
-    """PlanError, about the policy with this title, if settings of a CNN have no effect."""
+def refuse_without_cnn(config: LstmConfig, whose: str, saved: Collection[str] = ()) -> None:
+    """PlanError, about the policy with this title, if settings of a CNN have no effect.
+
+    Args:
+        config: its settings.
+        whose: its title.
+        saved: names of settings that are not checked, because they come from a file.
+    """
     if config.feature_extraction != "mlp":
         return
     for name, default in (("features", None), ("channels", "auto")):
         value = getattr(config, name)
-        if value != default:
+        if value != default and name not in saved:
             raise PlanError(
                 f"{whose}: {name}={value} is a setting of a CNN, and there is none. Leave it out, "
                 "or set feature_extraction=cnn, too."
