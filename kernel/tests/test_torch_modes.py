@@ -23,3 +23,10 @@ def test_another_default_dtype_is_refused_in_words(make, doubles):
         make()
     torch.set_default_dtype(torch.float32)
     make().learn(8)
+
+
+def test_an_agent_made_in_inference_mode_learns_outside_of_it(make):
+    with torch.inference_mode():
+        agent = make()
+    agent.learn(8)
+    assert not agent.run.parameters.flat.is_inference()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from rlk.abilities import Explores, offers
 from rlk.optimise import OneProcess, Optimiser
 from rlk.protocols import Stateful
@@ -39,7 +41,8 @@ def build(plan: Plan, saved: Mapping[str, Any] | None = None) -> Run:
     plan.load_factories()
     run = Run(plan, plan.hooks())
     try:
-        _assemble(run, saved)
+        with torch.inference_mode(False):  # what is made in that mode can never learn
+            _assemble(run, saved)
     except BaseException:
         run.close()
         raise
