@@ -18,6 +18,8 @@ from saved_there import (
     of_masks,
     of_stable_baselines,
     of_stable_baselines3,
+    packed,
+    stand_in,
 )
 
 import rlk
@@ -166,6 +168,16 @@ def test_what_is_lost_is_said_and_can_be_set_again(tmp_path: Path) -> None:
     assert "the replay begin anew" in printed and "--normalize FILE" in printed
     with rlk.load(f"{out}.zip") as agent:
         assert agent.plan.algorithm.config.clip_range == 0.3
+
+
+def test_an_activation_that_no_file_can_hold_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    with stand_in("torch.nn.modules.activation.Mish") as mish:
+        kwargs = packed({"net_arch": {"pi": [6, 5], "vf": [6, 5]}, "activation_fn": mish})
+    path = of_stable_baselines3(tmp_path / "there.zip", policy_kwargs=kwargs)
+    with pytest.raises(
+        PlanError, match=r"has the activation Mish, .*Python.*PPO\.load\('.*', env="
+    ):
+        imported(path, "--env", "CartPole-v1", "--out", tmp_path / "here")
 
 
 def test_the_policy_of_gail_learns_on_as_that_of_trpo(tmp_path: Path) -> None:

@@ -66,13 +66,15 @@ def converted(
         changes: settings to change, by rlk's keys.
 
     Raises:
-        PlanError: if the environment is missing or has other spaces, or something does not fit.
+        PlanError: if the environment is missing or has other spaces, the activation is one that no
+            file of rlk can hold, or something does not fit.
         BadFile: if a file is damaged.
     """
     model, lost = _loaded(origin)
     try:
         if env is None:
             raise _no_environment(origin, model)
+        _refuse_function(origin, model, changes or {})
         found = read_normalize(normalize) if normalize is not None else None
         if found is not None:
             plugins, changes = (*plugins, NORMALIZE), {**found.settings, **(changes or {})}
@@ -132,6 +134,17 @@ def _loaded(origin: Origin) -> tuple[BaseRLModel, list[str]]:
     else:
         lost += [text.removeprefix(begun) for text in own if text.startswith(begun)]
     return model, lost
+
+
+def _refuse_function(origin: Origin, model: BaseRLModel, changes: Mapping[str, Any]) -> None:
+    """Raise PlanError for an activation that rlk has no name for, unless it is changed."""
+    found = getattr(model.agent.plan.policy.config, "act_fun", None)
+    if callable(found) and "policy.act_fun" not in changes:
+        raise PlanError(
+            f"{origin.path} has the activation {getattr(found, '__name__', found)}, which no file "
+            "of rlk can hold. Use the model in Python, with rlk_baselines: "
+            f"{origin.kind.__name__}.load({str(origin.path)!r}, env=…)."
+        )
 
 
 def _no_environment(origin: Origin, model: BaseRLModel) -> PlanError:
