@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import rlk
-from rlk.errors import PlanError, RlkError
+from rlk.errors import EnvironmentFailed, PlanError, RlkError
 from rlk_testing.environments import (
     BY_ACTION_SPACE,
     BoxMatch,
@@ -280,6 +280,8 @@ def test_a_closed_agent_does_not_learn_and_says_why(make):
     agent.close()
     with pytest.raises(RlkError, match=r"^learn: this agent is closed.*rlk\.load"):
         agent.learn(20)
+    with pytest.raises(RlkError, match=r"^learn_until: this agent is closed.*rlk\.load"):
+        agent.learn_until(20)
 
 
 # ---- the environment -----------------------------------------------------------------------------
@@ -293,6 +295,36 @@ def test_training_continues_in_another_environment_with_the_same_spaces(make):
     assert agent.get_env() is not old
     agent.learn(24)
     assert {length for _, length in list(agent.run.metrics.recent_episodes)[-4:]} == {3}
+
+
+def test_a_closed_agent_takes_no_other_environment(make):
+    agent = make()
+    agent.close()
+    before = agent.run.env
+    with pytest.raises(RlkError, match=r"^set_env: this agent is closed.*rlk\.load"):
+        agent.set_env(DiscreteMatch)
+    assert agent.run.env is before
+
+
+def test_none_is_no_environment(make):
+    agent = make()
+    for _ in range(2):
+        with pytest.raises(PlanError, match=r"env must be an id, .* got NoneType None"):
+            agent.set_env(None)
+        agent.get_env()
+
+
+def test_if_the_old_environment_cannot_be_closed_the_agent_has_the_new_one(make, monkeypatch):
+    def fails():
+        raise EnvironmentFailed("the simulator is gone")
+
+    agent = make()
+    monkeypatch.setattr(agent.run.env, "close", fails)
+    with pytest.raises(EnvironmentFailed, match="the simulator is gone"):
+        agent.set_env(DiscreteMatch)
+    assert agent.plan is agent.run.plan and agent.plan.env.name == "DiscreteMatch"
+    assert agent.spec.given["env"] is DiscreteMatch
+    agent.learn(8)
 
 
 def test_keywords_of_the_environment_stay_with_one_of_its_name(make):

@@ -137,3 +137,10 @@ def test_learning_within_learning_is_refused_and_leaves_the_agent_usable(agent):
     assert 0 < agent.num_timesteps < 20  # the count was not reset either
     agent.learn(20)
     assert agent.num_timesteps == 20
+
+
+def test_learning_until_a_timestep_within_learning_is_refused_as_well(agent):
+    with pytest.raises(RlkError, match=r"^learn_until: this agent is training already"):
+        agent.learn(20, callback=lambda run: agent.learn_until(4))
+    assert 0 < agent.num_timesteps < 20 and agent.run.clock.total_timesteps == 20
+    assert not agent.run.learning

@@ -7,10 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
-from rlk.planning.environment import choose_environment
-from rlk.planning.resolve import resolve
 from rlk.planning.run_settings import checked_seed, checked_timesteps
-from rlk.planning.spec import RunSpec, make_spec
 from rlk.program_warnings import warn_program
 from rlk.protocols import State
 from rlk.records import Array
@@ -18,13 +15,14 @@ from rlk.running import checkpoint, saved_files
 from rlk.running.acting import Acting
 from rlk.running.build import build
 from rlk.running.callbacks import listening
-from rlk.running.change_env import change_env
+from rlk.running.change_env import change_env, spec_with
 from rlk.running.lent_env import LentEnv, PassedEnvWatch
-from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
-from rlk.running.train import train
+from rlk.running.named_parameters import parameters_in, parameters_of, put_parameters
+from rlk.running.train import check_open, train, training
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
+    from rlk.planning.spec import RunSpec
     from rlk.registry.kernel import Kernel
 
 Place = str | os.PathLike[str]
@@ -35,14 +33,13 @@ class Agent:
 
     Attributes:
         run: the live run.
-        plan: the plan that the run was built from.
         differs: after `load`, sentences on what differs from the saved run.
     """
 
     def __init__(
         self, plan: Plan, kernel: Kernel, spec: RunSpec, saved: State | None = None
     ) -> None:
-        self.plan, self.kernel, self.spec = plan, kernel, spec
+        self.kernel, self.spec = kernel, spec
         self.run = build(plan, saved and checkpoint.part_of(saved, "parameters"))
         self.differs: list[str] = []
         self._acting = Acting(self.run)
@@ -51,6 +48,11 @@ class Agent:
 
     def __repr__(self) -> str:
         return f"<Agent: {self.plan.title}, {self.num_timesteps:,} timesteps>"
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the run, with the environment that `set_env` has put there since."""
+        return self.run.plan
 
     @property
     def num_timesteps(self) -> int:
@@ -85,10 +87,10 @@ class Agent:
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
         steps = checked_timesteps(steps, "learn")
-        with listening(self.run, callback):
+        with training(self.run, "learn"), listening(self.run, callback):
             if reset_num_timesteps:
                 self.run.clock.timesteps = 0
-            self.learn_until(self.num_timesteps + steps)
+            self._train_until(self.num_timesteps + steps)
         self.run.failed_writes.check()
         return self
 
@@ -96,16 +98,17 @@ class Agent:
         """Train until this timestep, where every schedule ends; the count is not reset.
 
         Returns:
-            Why training ended early, or None. It raises what `learn` raises.
+            Why training ended early, or None. It raises what `learn` does, but for failed writes.
         """
         timesteps = checked_timesteps(timesteps, "learn_until")
+        with training(self.run, "learn_until"):
+            return self._train_until(timesteps)
+
+    def _train_until(self, timesteps: int) -> str | None:
         for sentence in self.spec.lost:
             warn_program(sentence)
-        self._passed_env.check()
-        with self.run.streams.globally_in_turn("modules"):
-            reason = train(self.run, timesteps)
-        self._passed_env.remember()
-        return reason
+        with self._passed_env.compared(), self.run.streams.globally_in_turn("modules"):
+            return train(self.run, timesteps)
 
     def predict(
         self,
@@ -182,9 +185,7 @@ class Agent:
             RlkError: if names or shapes do not fit.
         """
         if not isinstance(values, Mapping):
-            state = saved_files.read(Path(values), self.kernel)
-            saved = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
-            values = named_parameters(*saved)
+            values = parameters_in(saved_files.read(Path(values), self.kernel))
         put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
@@ -253,17 +254,17 @@ class Agent:
 
         Raises:
             PlanError: if it does not exist or does not fit; the agent keeps its old environment.
+            RlkError: if the agent is closed.
+            EnvironmentFailed: if the old one cannot be closed; the agent then has the new one.
         """
-        if env is self._lent:
+        check_open(self.run, "set_env")
+        if env is not None and env is self._lent:
             self.run.collector.forget()
             return
-        choice = choose_environment(env, self.kernel.registries, {})
-        keeps = choice.takes_keywords_of(self.plan.env.name)
-        before = self.spec if keeps else self.spec.without_environment()
-        spec = make_spec("", {"env": env}).over(before)
-        # The number of environments does not change: a vector that was passed has its own.
-        change_env(self.run, resolve(self.kernel, spec.without("n_envs")))
-        self.spec, self.plan = spec, self.run.plan
+        spec = spec_with(env, self.spec, self.plan, self.kernel.registries)
+        close_the_old_one = change_env(self.run, self.kernel, spec)
+        self.spec = spec
+        close_the_old_one()
 
     def set_random_seed(self, seed: int | None) -> None:
         """Restart all random streams from this seed.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.component import Component
-from rlk.errors import PlanError, RlkError
+from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.choice import Choice
 from rlk.registry.entry import Entry
@@ -42,22 +42,9 @@ def listening(run: Run, callback: Any) -> Iterator[None]:
     Raises:
         PlanError: for anything else, or an object that implements another hook of planning or
             building, which are over, or whose `rlk_check_plan` finds a problem.
-        RlkError: within another call of `learn`, as from a callback or another thread, or after the
-            run was closed.
     """
     callbacks = [_as_plugin(one) for one in _listed(callback)]
-    if run.learning:
-        raise RlkError(
-            "learn: this agent is training already, in the call that this one was made within, or "
-            "in another thread. Let that end first, or train another agent."
-        )
-    if run.closed:
-        raise RlkError(
-            "learn: this agent is closed, and so are its environments and loggers. Load it again, "
-            "rlk.load(path), or train before close() and within `with rlk.make(…) as agent`."
-        )
     before, names = run.listeners, list[str]()
-    run.learning = True
     try:
         for number, one in enumerate(callbacks, 1):
             name = f"{OF_ONE_CALL}{number} ({type(one).__name__})"
@@ -71,7 +58,6 @@ def listening(run: Run, callback: Any) -> Iterator[None]:
         for name in names:
             run.hooks.deactivate(name)
         run.listeners = before
-        run.learning = False
 
 
 def _listed(callback: Any) -> Sequence[Any]:

@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from rlk.errors import PlanError
+from rlk.planning.environment import choose_environment
 from rlk.planning.other_environment import check_same_spaces
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
 from rlk.running.vec_env import make_vec_env, metrics_of
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
+    from rlk.planning.spec import RunSpec
+    from rlk.registry.kernel import Kernel
+    from rlk.registry.registries import Registries
     from rlk.running.run import Run
 
 
-def change_env(run: Run, plan: Plan) -> None:
-    """Continue, from a reset, in the environment of another plan; the old one is closed.
+def spec_with(env: Any, spec: RunSpec, plan: Plan, registries: Registries) -> RunSpec:
+    """The spec of a plan with another environment.
 
-    The old one stays open if the new one wraps it.
+    Keywords (`env.gravity`) are kept for an environment of the same name.
+    """
+    keeps = choose_environment(env, registries, {}).takes_keywords_of(plan.env.name)
+    before = spec if keeps else spec.without_environment()
+    return make_spec("", {"env": env}).over(before)
+
+
+def change_env(run: Run, kernel: Kernel, spec: RunSpec) -> Callable[[], None]:
+    """Continue, from a reset, in the environment of another spec.
+
+    Returns:
+        What closes the old one, unless the new one wraps it: to be called last, as it may raise.
 
     Raises:
         PlanError: if the new one does not fit; then nothing changes.
     """
+    # The number of environments does not change: a vector that was passed has its own.
+    plan = resolve(kernel, spec.without("n_envs"))
     _check_fits(run.plan, plan)
     old_env, old_plan = run.env, run.plan
     made = make_vec_env(plan, run.hooks, run.n_envs, training=True)
@@ -38,8 +58,11 @@ def change_env(run: Run, plan: Plan) -> None:
         raise
     run.env_metrics = metrics_of(made)
     run.collector.forget()
-    if not is_shared:
-        old_env.close()
+    return _close_nothing if is_shared else old_env.close
+
+
+def _close_nothing() -> None:
+    """What closes an old environment that the new one wraps."""
 
 
 def _check_fits(old: Plan, new: Plan) -> None:

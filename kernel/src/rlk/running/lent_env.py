@@ -8,6 +8,8 @@ it passed for training: there, the states before and after are compared.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,6 +92,13 @@ class PassedEnvWatch:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._left: list[Any] | None = None
+
+    @contextlib.contextmanager
+    def compared(self) -> Iterator[None]:
+        """Compare the environments before training within this context; note them after it."""
+        self.check()
+        yield
+        self.remember()
 
     def remember(self) -> None:
         """Note the current state of the environments."""

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from rlk.errors import RlkError
 from rlk.protocols import State
+from rlk.running.checkpoint import part_of
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -34,6 +35,11 @@ def named_parameters(parameters: Mapping[str, Tensor], algorithm: State) -> dict
 def parameters_of(run: Run) -> dict[str, Tensor]:
     """Every parameter of a run, as a copy, by its public name."""
     return named_parameters(run.parameters.state_dict(), run.algorithm.state_dict())
+
+
+def parameters_in(state: State) -> dict[str, Tensor]:
+    """Every parameter in a file's state, by its public name."""
+    return named_parameters(part_of(state, "parameters"), part_of(state, "algorithm"))
 
 
 def put_parameters(run: Run, values: Mapping[str, Any], *, exact_match: bool) -> None:

@@ -75,7 +75,7 @@ class Run:
     listeners: dict[str, list[Listener]]  #: by lifecycle hook, called with its keywords
     evaluation_return: float | None = None  #: mean return of the latest evaluation
     at: str = ""  #: the lifecycle hook that was called last, which tells what the run is doing
-    learning: bool = False  #: whether a call of `learn` is under way
+    learning: bool = False  #: whether `learn` or `learn_until` is under way
     closed: bool = False  #: whether `close` was called
 
     def __init__(self, plan: Plan, hooks: Hooks) -> None:

@@ -105,7 +105,6 @@ def set_while_learning(model: str, agent: Agent, name: str, settings: Mapping[st
     run.algorithm.config = config  # type: ignore[attr-defined]
     lost = {key: value for key, value in run.plan.lost.items() if key not in settings}
     run.plan = attrs.evolve(run.plan, algorithm=attrs.evolve(choice, config=config), lost=lost)
-    agent.plan = run.plan
 
 
 def _numbers(agent: Agent) -> dict[str, str]:
