@@ -53,13 +53,14 @@ def test_every_lifecycle_hook_has_its_listeners(listeners):
 def test_a_write_that_fails_is_noted_with_the_plugin_and_answers_nothing(
     listeners, failed_writes, hook
 ):
-    (listen,) = listeners[hook]
+    ((name, listen),) = listeners[hook]
+    assert name == "writer"
     assert listen(run=None, row={}) is None
     assert "writer, 1 time: no space left" in str(failed_writes)
 
 
 def test_before_anything_was_learnt_the_run_does_not_begin(listeners, failed_writes):
-    (listen,) = listeners["rlk_training_start"]
+    ((_, listen),) = listeners["rlk_training_start"]
     with pytest.raises(
         RlkError, match=r"'writer' cannot begin: no space left\. .* installed one: --plugin no:wri"
     ):
@@ -68,7 +69,7 @@ def test_before_anything_was_learnt_the_run_does_not_begin(listeners, failed_wri
 
 
 def test_a_write_that_fails_in_a_step_is_raised(listeners, failed_writes):
-    (listen,) = listeners["rlk_step"]
+    ((_, listen),) = listeners["rlk_step"]
     with pytest.raises(OSError, match="no space left"):
         listen(run=None, step=None)
     assert not failed_writes
@@ -82,6 +83,6 @@ def test_a_reason_that_is_not_text_is_refused_with_its_plugin(failed_writes):
 
     hooks = Hooks()
     hooks.activate(Stops(), "stops")
-    (listen,) = look_up_listeners(hooks, failed_writes)["rlk_should_stop"]
+    ((_, listen),) = look_up_listeners(hooks, failed_writes)["rlk_should_stop"]
     with pytest.raises(BrokenPlugin, match="'stops' answered rlk_should_stop with 3"):
         listen(run=None)

@@ -126,6 +126,24 @@ def test_a_run_can_be_asked_to_stop_and_keeps_the_first_reason(make):
     assert agent.num_timesteps == 4 and agent.run.clock.updates == 1
 
 
+def test_the_plugin_that_stopped_a_run_is_named_whoever_was_activated_since(make):
+    class Watches:
+        @hookimpl(tryfirst=True)
+        def rlk_step(self):
+            pass
+
+    class Stops:
+        @hookimpl
+        def rlk_training_start(self, run):
+            run.hooks.activate(Watches(), "watcher")
+
+        @hookimpl
+        def rlk_step(self):
+            return False
+
+    assert make(Stops()).learn_until(100) == "plugin 'Stops-0' (rlk_step returned False)"
+
+
 def test_a_stop_does_not_outlive_its_training(make):
     class StopsOnce:
         done = False

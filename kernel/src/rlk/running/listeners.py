@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from rlk.running.failed_writes import FailedWrites
 
 
-def look_up_listeners(hooks: Hooks, failed_writes: FailedWrites) -> dict[str, list[Listener]]:
-    """The listeners of every lifecycle hook, to be called with its keywords.
+def look_up_listeners(
+    hooks: Hooks, failed_writes: FailedWrites
+) -> dict[str, list[tuple[str, Listener]]]:
+    """The listeners of every lifecycle hook, each after the name of its plugin.
+
+    They are called with the keywords of the hook.
 
     A failed write of a listener is noted and does not end the run; an answer that the hook does
     not accept is refused; both name the plugin. Listeners of `rlk_step` are not wrapped, so that a
@@ -30,23 +34,23 @@ def look_up_listeners(hooks: Hooks, failed_writes: FailedWrites) -> dict[str, li
             found = [(name, giving_numbers(listen, name)) for name, listen in found]
         if hook != "rlk_step":
             found = [(name, _guarded(listen, hook, name, failed_writes)) for name, listen in found]
-        listeners[hook] = [listen for _, listen in found]
+        listeners[hook] = found
     return listeners
 
 
 def call_all(
-    listeners: Iterable[Listener], failure: BaseException | None, **arguments: Any
+    listeners: Iterable[tuple[str, Listener]], failure: BaseException | None, **arguments: Any
 ) -> None:
     """Call listeners, all of them even if one raises; then raise the first error.
 
     Args:
-        listeners: of one hook.
+        listeners: of one hook, each after the name of its plugin.
         failure: an error that is being handled, and raised again by the caller. Errors of the
             listeners are noted on it instead of being raised.
         arguments: for each listener.
     """
     first = failure
-    for listen in listeners:
+    for _, listen in listeners:
         try:
             listen(**arguments)
         except BaseException as error:  # also an interrupt: others still have a model to save

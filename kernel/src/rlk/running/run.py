@@ -72,7 +72,8 @@ class Run:
     collector: Collector  #: rollout collection
     collect: Callable[[], bool]  #: the collector's, in all wrappers, as the loop calls it
     update: Callable[[Batch, Any], Update]  #: the algorithm's, in all wrappers
-    listeners: dict[str, list[Listener]]  #: by lifecycle hook, called with its keywords
+    #: By lifecycle hook, each after its plugin's name; called with the hook's keywords.
+    listeners: dict[str, list[tuple[str, Listener]]]
     evaluation_return: float | None = None  #: mean return of the latest evaluation
     at: str = ""  #: the lifecycle hook that was called last, which tells what the run is doing
     learning: bool = False  #: whether `learn` or `learn_until` is under way
@@ -217,7 +218,7 @@ class Run:
     def notify(self, hook: str, **arguments: Any) -> None:
         """Call all listeners of a lifecycle hook."""
         self.at = hook
-        for listen in self.listeners[hook]:
+        for _, listen in self.listeners[hook]:
             listen(run=self, **arguments)
 
     def end(self, reason: str | None, failure: BaseException | None = None) -> None:
@@ -237,15 +238,14 @@ class Run:
         """Ask the run to end at the next iteration border."""
         self._stop = self._stop or reason
 
-    def stop_by_listener(self, number: int) -> None:
-        """Ask the run to end: the listener of `rlk_step` with that number returned False."""
-        name, _ = self.hooks.listeners("rlk_step")[number]
-        self.stop(f"plugin {name!r} (rlk_step returned False)")
+    def stop_by_listener(self, plugin: str) -> None:
+        """Ask the run to end: the listener of `rlk_step` of that plugin returned False."""
+        self.stop(f"plugin {plugin!r} (rlk_step returned False)")
 
     def stop_reason(self) -> str | None:
         """Why the run must end now, or None; a reason on any rank ends all ranks."""
         self.at = "rlk_should_stop"
-        for listen in self.listeners["rlk_should_stop"]:
+        for _, listen in self.listeners["rlk_should_stop"]:
             reason = listen(run=self)
             self._stop = self._stop or reason
         if self.communicator.size == 1:

@@ -147,7 +147,7 @@ class NoticesNoMeddling(StandInCollector):
         finally:
             self.run.listeners["rlk_step"] = heard
         now = self.observation
-        for listener in heard:
+        for _, listener in heard:
             listener(run=self.run, step=None)
         self.observation = now
         return True

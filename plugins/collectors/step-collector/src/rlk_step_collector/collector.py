@@ -132,10 +132,10 @@ class StepCollector:
             observation = following
             if listeners:
                 self._observation, self._carry, self._start = observation, carry, start
-                for number, listener in enumerate(listeners):
+                for plugin, listener in listeners:
                     answer = listener(run=run, step=step)
                     if answer is not None and own_number(answer) is False:  # or numpy's False
-                        run.stop_by_listener(number)
+                        run.stop_by_listener(plugin)
                         self._cut_short = True
                         return False
                 if self._observation is None:

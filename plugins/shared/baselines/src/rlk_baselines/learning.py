@@ -130,8 +130,7 @@ class Watcher:
         """Listen to single steps, or stop doing so, so that they cost the run nothing."""
         found = run.hooks.listeners("rlk_step")
         own = type(self).__name__
-        heard = [(name, listener) for name, listener in found if steps or own not in name]
-        run.listeners["rlk_step"] = [listener for _, listener in heard]
+        run.listeners["rlk_step"] = [one for one in found if steps or own not in one[0]]
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:

@@ -138,7 +138,7 @@ class RunContract(Contract):
                     disk.enter_context(full)
 
             agent.learn_until(self.timesteps)
-            agent.run.listeners["rlk_rollout_start"].append(fill)
+            agent.run.listeners["rlk_rollout_start"].append(("fill", fill))
             agent.learn_until(2 * self.timesteps)
             disk.close()
             agent.learn_until(3 * self.timesteps)  # there is room again

@@ -72,9 +72,9 @@ class StandInCollector:
         run.storage.add(step)
         run.clock.timesteps += run.n_envs * run.communicator.size
         self.observation, self.carry, self.start = following, act.carry, ended
-        for number, listener in enumerate(run.listeners["rlk_step"]):
+        for plugin, listener in run.listeners["rlk_step"]:
             if own_number(listener(run=run, step=step)) is False:
-                run.stop_by_listener(number)
+                run.stop_by_listener(plugin)
                 return False
         if self.observation is None:
             raise RlkError("a listener of rlk_step has stepped the environments of training")
