@@ -44,11 +44,25 @@ class _Manager(pluggy.PluginManager):
         return None if name.startswith("__") else super().parse_hookimpl_opts(plugin, name)
 
 
+class _Held:
+    """The hooks of one plugin, as pluggy holds them.
+
+    Pluggy compares plugins by `==`, and two plugins may be equal (dataclasses). One of these is
+    equal to nothing but itself.
+    """
+
+    def __init__(self, plugin: object, manager: _Manager) -> None:
+        for name in dir(plugin):
+            if manager.parse_hookimpl_opts(plugin, name) is not None:
+                vars(self)[name] = getattr(plugin, name)
+
+
 class Hooks:
     """Activated plugins, and calls of their hooks."""
 
     def __init__(self) -> None:
         self._manager = _Manager()
+        self._plugins: dict[str, object] = {}
 
     def activate(self, plugin: object, name: str, owner: str = "this program") -> None:
         """Activate the hooks of an object.
@@ -61,22 +75,22 @@ class Hooks:
         problem = fault(plugin)
         if problem:
             raise BrokenPlugin(f"plugin {name!r} ({owner}) {problem}.")
-        active = self._manager.get_name(plugin)
-        if active is not None:
-            raise BrokenPlugin(
-                f"plugin {name!r} ({owner}) is active already, as {active!r}. Pass it once."
-            )
-        if self._manager.has_plugin(name):
+        for other, active in self._plugins.items():
+            if active is plugin:
+                raise BrokenPlugin(
+                    f"plugin {name!r} ({owner}) is active already, as {other!r}. Pass it once."
+                )
+        if name in self._plugins:
             raise BrokenPlugin(
                 f"plugin {name!r} ({owner}) has the name of another one, which is active: "
                 f"a plugin of the class {type(self.get(name)).__name__}. Give it another name."
             )
+        self._plugins[name] = plugin
         try:
-            self._manager.register(plugin, name=name)
+            self._manager.register(_Held(plugin, self._manager), name=name)
             self._manager.check_pending()
         except Exception as error:  # of pluggy, or of the plugin's rlk_register
-            if self._manager.has_plugin(name):
-                self._manager.unregister(name=name)
+            self.deactivate(name)
             if isinstance(error, RlkError):
                 raise
             raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {_cause(error)}") from error
@@ -84,10 +98,11 @@ class Hooks:
     def deactivate(self, name: str) -> None:
         """Stop calling the hooks of the plugin of that name."""
         self._manager.unregister(name=name)
+        self._plugins.pop(name, None)
 
     def get(self, name: str) -> Any:
         """The plugin that was activated under that name, or None."""
-        return self._manager.get_plugin(name)
+        return self._plugins.get(name)
 
     def historic(self, hook: str, **arguments: Any) -> None:
         """Call a historic hook now, and for every plugin that is activated later."""
