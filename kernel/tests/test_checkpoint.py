@@ -171,6 +171,16 @@ def test_plugins_are_given_what_they_saved_and_others_nothing(make):
     assert other.run.hooks.get("Counts-0").count == 2
 
 
+def test_a_plugin_that_saves_two_states_is_refused_and_not_half_saved(make):
+    class Two:
+        @hookimpl
+        def rlk_save(self):
+            return [{"a": 1}, {"b": 2}]
+
+    with pytest.raises(BrokenPlugin, match="'Two-0' answered rlk_save with a list of several"):
+        checkpoint.run_state(make(plugins=[Two()]).run)
+
+
 class Idle:
     @hookimpl
     def rlk_rollout_end(self):

@@ -137,6 +137,22 @@ class Hooks:
                     found.append((name, one))
         return found
 
+    def by_plugin(self, hook: str, **arguments: Any) -> dict[str, Any]:
+        """Every answer that is not None, by the name of its plugin.
+
+        Raises:
+            BrokenPlugin: for an answer that the hook does not accept, or a second one of a plugin.
+        """
+        found: dict[str, Any] = {}
+        for name, answer in self.answers(hook, **arguments):
+            if name in found:
+                raise BrokenPlugin(
+                    f"plugin {name!r} answered {hook} with a list of several, of which one can be "
+                    "kept. Return a single one."
+                )
+            found[name] = answer
+        return found
+
     def all(self, hook: str, **arguments: Any) -> list[Any]:
         """The answers without the names of the plugins."""
         return [answer for _, answer in self.answers(hook, **arguments)]

@@ -61,7 +61,7 @@ def run_state(run: Run, *, replay: bool = True, environments: bool = True) -> St
     state = model_state(run)
     contents = state["manifest"]["contents"]
     contents.append("run")
-    state["plugins"] = dict(run.hooks.answers("rlk_save", run=run, replay=replay))
+    state["plugins"] = run.hooks.by_plugin("rlk_save", run=run, replay=replay)
     if replay:
         state["storage"] = _state_of(run.storage, run.plan.storages[0].title)
         contents.append("storage")
