@@ -149,6 +149,22 @@ def test_what_a_factory_raises_names_the_innermost_component():
     assert caught.value.__notes__ == [note]
 
 
+@pytest.mark.parametrize("hook", ["rlk_wrap_loss", "rlk_make_optimiser"])
+def test_what_a_hook_raises_while_the_algorithm_is_made_names_its_plugin(rlk_stand_in_kernel, hook):
+    class Raises:
+        @hookimpl
+        def rlk_wrap_loss(self, group):
+            assert hook != "rlk_wrap_loss"
+
+        @hookimpl
+        def rlk_make_optimiser(self, group):
+            assert hook != "rlk_make_optimiser"
+
+    with pytest.raises(AssertionError) as caught:
+        make("stand-in", kernel=rlk_stand_in_kernel, plugins=[Raises()])
+    assert caught.value.__notes__ == [f"plugin 'Raises-0' raised this, in {hook}"]
+
+
 def test_a_network_in_place_of_a_policy_is_told_where_it_belongs():
     component = Component(name="net", factory=torch.nn.Identity)
     with pytest.raises(BrokenPlugin, match=r"lacks build.* A torch\.nn\.Module is a part of a pol"):

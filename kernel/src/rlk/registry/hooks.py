@@ -5,13 +5,14 @@ Every run has its own manager; otherwise the plugins of one run would be called 
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pluggy
 
-from rlk.errors import BrokenPlugin, RlkError, UnknownName, described
+from rlk.errors import BrokenPlugin, RlkError, UnknownName, described, either
 from rlk.hookspecs import Specs, is_lifecycle
 from rlk.registry.answers import check_answer
 from rlk.registry.implementations import HOOKS, SEE, fault
@@ -115,9 +116,11 @@ class Hooks:
             BrokenPlugin: for an answer that the hook does not accept.
         """
         caller = getattr(self._manager.hook, hook)
-        answer = caller(**arguments)
+        plugins = [one.plugin_name for one in caller.get_hookimpls()]
+        with _naming(plugins, hook):
+            answer = caller(**arguments)
         if answer is not None:
-            check_answer(hook, answer, [one.plugin_name for one in caller.get_hookimpls()])
+            check_answer(hook, answer, plugins)
         return answer
 
     def answers(self, hook: str, **arguments: Any) -> list[tuple[str, Any]]:
@@ -130,7 +133,8 @@ class Hooks:
         """
         found = []
         for name, function in self.listeners(hook):
-            answer = function(**arguments)
+            with _naming([name], hook):
+                answer = function(**arguments)
             for one in answer if type(answer) is list else [answer]:
                 if one is not None:
                     check_answer(hook, one, [name])
@@ -183,6 +187,19 @@ class Hooks:
     def _implementations(self, hook: str) -> list[pluggy.HookImpl]:
         found = getattr(self._manager.hook, hook).get_hookimpls()
         return sorted(found, key=lambda one: bool(one.trylast) - bool(one.tryfirst))
+
+
+@contextlib.contextmanager
+def _naming(plugins: Sequence[str], hook: str) -> Iterator[None]:
+    """Let an exception name the plugins, one of which raised it in that hook, in its first note."""
+    try:
+        yield
+    except RlkError:
+        raise
+    except Exception as error:
+        if not getattr(error, "__notes__", None):  # a component that the plugin makes comes first
+            error.add_note(f"plugin {either(plugins)} raised this, in {hook}")
+        raise
 
 
 def _wraps(implementation: pluggy.HookImpl) -> bool:
