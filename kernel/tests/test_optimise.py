@@ -161,6 +161,11 @@ def test_what_it_returns_is_detached(optimise, net):
     assert found.outputs["o"].tolist() == [6.0, 9.0] and not found.outputs["o"].requires_grad
 
 
+def test_a_metric_that_is_no_tensor_is_left_to_what_logs_it(optimise, net):
+    found = optimise("all", lambda: loss_of(net)._replace(metrics={"strength": 0.5}))
+    assert found.metrics == {"strength": 0.5}
+
+
 def test_a_group_that_was_not_declared_is_refused_with_those_that_were(optimise, net):
     with pytest.raises(RlkError, match=r"'actor'.*\['all'\]"):
         optimise("actor", loss_of, net)
@@ -232,7 +237,7 @@ def test_a_loss_whose_metrics_are_none_is_named(optimise, net, part):
 
 def test_wrappers_of_one_group_leave_others_alone(net):
     optimise = Optimiser(OneProcess())
-    optimise.add(group_of(net), Keeps(), [lambda function: lambda *args: Loss(torch.zeros(()))])
+    optimise.add(group_of(net), Keeps(), [lambda function: lambda *args: Loss(0.0 * net.b.sum())])
     views, memory = StandInParameters(Net()).select(None)
     optimise.add(Group("other", views, memory, torch.tensor(0.1)), Keeps())
     assert optimise("all", loss_of, net).value.item() == 0.0
@@ -264,6 +269,7 @@ def test_states_of_all_groups_are_kept_by_name(optimise, net):
 
 def test_a_loss_without_a_graph_is_refused_with_its_group():
     objective = Objective(group_of(Net()), lambda: Loss(torch.tensor(1.0)), (), OneProcess())
-    with pytest.raises(RlkError, match="the loss of group 'all' has no graph"):
-        objective.gradient()
+    for wanted in (objective.gradient, objective.differentiable):
+        with pytest.raises(RlkError, match="the loss of group 'all' has no graph"):
+            wanted()
     assert objective.evaluate().value == 1.0

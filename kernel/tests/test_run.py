@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import attrs
 import pytest
 import torch
@@ -99,6 +101,28 @@ def test_non_finite_numbers_of_an_actor_are_named_with_their_owner(make):
     run.actor.metrics = Told().metrics
     with pytest.raises(BrokenPlugin, match=r"Told\.metrics gave None to log as 'temperature'"):
         run.scheduled()
+
+
+def test_a_source_of_metrics_may_have_no_name_of_its_own(make):
+    run = make().run
+    run.metric_sources.append(functools.partial(dict, {"mine/x": 1.0}))
+    assert run.scheduled()["mine/x"] == 1.0
+    run.metric_sources.append(functools.partial(dict, {"mine/y": None}))
+    with pytest.raises(BrokenPlugin, match=r"partial\(.* gave None to log as 'mine/y'"):
+        run.scheduled()
+
+
+def test_a_metric_of_a_wrapped_loss_that_is_no_tensor_is_named(make):
+    class Term:
+        @hookimpl
+        def rlk_wrap_loss(self, run, group):
+            def wrap(loss_fn):
+                return lambda *args: loss_fn(*args)._replace(metrics={"strength": 0.1})
+
+            return wrap
+
+    with pytest.raises(BrokenPlugin, match=r"metric 'strength' of update 1 is 0\.1\. Each is a te"):
+        make(Term()).learn(8)
 
 
 def test_an_algorithm_without_batches_to_iterate_over_is_named(make):

@@ -172,7 +172,7 @@ class Run:
         own = self.optimise.learning_rates() | self.schedules.numbers()
         found = {f"train/{name}": number for name, number in own.items()}
         for numbers in (self.actor.metrics, self.env_metrics, *self.metric_sources):
-            found |= as_numbers(numbers(), f"{numbers.__module__}.{numbers.__qualname__}")
+            found |= as_numbers(numbers(), _named(numbers))
         return found
 
     def log(self) -> None:
@@ -286,3 +286,9 @@ class Run:
     def _close_one(self, close: Callable[[], None]) -> None:
         with self.failed_writes.tolerated(getattr(close, "__module__", None) or "a plugin"):
             close()
+
+
+def _named(function: Callable[..., Any]) -> str:
+    """A function with its module; what has no name of its own (a partial) as it shows itself."""
+    name = getattr(function, "__qualname__", None)
+    return repr(function) if name is None else f"{function.__module__}.{name}"
