@@ -139,55 +139,16 @@ def test_an_algorithm_without_batches_to_iterate_over_is_named(make):
 # ---- what it offers to plugins ------------------------------------------------------------------
 
 
-def test_a_scheduled_number_is_one_tensor_that_is_refilled(make):
-    run = make().run
-
-    value = run.schedule("clip_range", lambda remaining: remaining)
-    run.clock.total_timesteps, run.clock.timesteps = 100, 25
-    assert value.item() == 1.0
-    run.refresh_schedules()
-    assert value.item() == 0.75 and value.dim() == 0
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan"), "high"])
+def test_a_limit_of_the_norm_that_is_not_above_0_is_refused(make, limit):
+    with pytest.raises(RlkError, match="group 'other': max_grad_norm must be a number above 0"):
+        make().run.group("other", learning_rate=0.1, max_grad_norm=limit)
 
 
-def test_a_number_that_is_not_scheduled_is_filled_once_and_for_all(make):
-    run = make().run
-    value = run.schedule("width", 2)
-    assert value.item() == 2.0 and value.dim() == 0 and value.dtype == torch.float32
-    value.fill_(5.0)
-    run.refresh_schedules()
-    assert value.item() == 5.0
-
-
-def test_a_number_that_steers_training_may_be_another_one_from_now_on(make):
-    run = make().run
-    run.clock.total_timesteps, run.clock.timesteps = 100, 25
-    clip_range = run.schedule("clip_range", lambda remaining: remaining)
-    width = run.schedule("width", 2)
-    (group,) = run.optimise.groups
-    run.reschedule("clip_range", 0.5)
-    run.reschedule("width", lambda remaining: 10 * remaining)
-    run.reschedule_rate(group, lambda remaining: remaining / 100)
-    assert (float(clip_range), float(width)) == (0.5, 7.5)
-    run.clock.timesteps = 50
-    run.refresh_schedules()
-    assert (float(clip_range), float(width)) == (0.5, 5.0)
-    assert run.scheduled()["train/learning_rate"] == pytest.approx(0.005)
-
-
-def test_a_number_that_is_not_there_is_named_with_those_that_are(make):
-    run = make().run
-    run.schedule("clip_range", 0.2)
-    with pytest.raises(RlkError, match=r"unknown scheduled number 'cliprange'.*'clip_range'"):
-        run.reschedule("cliprange", 0.1)
-    with pytest.raises(RlkError, match=r"unknown parameter group 'polisy'\. Known: value"):
-        run.reschedule_rate("polisy", 0.1)
-
-
-def test_two_scheduled_numbers_of_one_name_are_refused(make):
-    run = make().run
-    run.schedule("clip_range", 0.2)
-    with pytest.raises(RlkError, match="two scheduled numbers called 'clip_range'"):
-        run.schedule("clip_range", 0.3)
+@pytest.mark.parametrize("prefixes", [(), "abc"])
+def test_prefixes_are_one_or_more_names(make, prefixes):
+    with pytest.raises(RlkError, match="group 'other': prefixes must be a tuple of one or more"):
+        make().run.group("other", prefixes, learning_rate=0.1)
 
 
 def test_what_is_scheduled_is_logged_by_its_name_with_what_storages_log(make):

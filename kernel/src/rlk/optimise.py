@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from rlk.errors import RlkError
 from rlk.protocols import Communicator, OptimiserStep, State
 from rlk.records import Loss
+from rlk.strict_types import own_number
 from rlk.wrapping import wrapped
 
 LossFn = Callable[..., Loss]
@@ -29,6 +30,15 @@ class Group:
     learning_rate: Tensor  #: 0-dim, set by its schedule before every collection
     max_grad_norm: float | None = None  #: the gradient's norm is clipped to this
     options: Mapping[str, Any] = field(default_factory=dict)  #: of the optimiser (`betas`, `eps`)
+
+    def __post_init__(self) -> None:
+        """RlkError for a limit of the gradient's norm that clips nothing, or everything."""
+        limit = own_number(self.max_grad_norm)
+        if limit is not None and not (isinstance(limit, (int, float)) and limit > 0):
+            raise RlkError(
+                f"group {self.name!r}: max_grad_norm must be a number above 0, or None for no "
+                f"clipping; got {self.max_grad_norm!r:.80}."
+            )
 
 
 @dataclass

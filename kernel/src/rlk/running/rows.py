@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BrokenPlugin
@@ -37,6 +37,12 @@ def as_numbers(found: Any, whose: str) -> dict[str, float]:
             )
         row[tag] = value
     return row
+
+
+def numbers_of(source: Callable[[], Any]) -> dict[str, float]:
+    """The numbers that a function gives to be logged; BrokenPlugin, naming it, for others."""
+    name = getattr(source, "__qualname__", None)  # a partial has none
+    return as_numbers(source(), repr(source) if name is None else f"{source.__module__}.{name}")
 
 
 def giving_numbers(listener: Listener, plugin: str) -> Listener:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from rlk.errors import UnknownName
+from rlk.errors import RlkError, UnknownName
 from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
 from rlk.registry.answers import check_given
@@ -21,7 +21,7 @@ from rlk.running.failed_writes import FailedWrites
 from rlk.running.folder_owner import OwnedFolder
 from rlk.running.listeners import call_all
 from rlk.running.metrics import Metrics
-from rlk.running.rows import as_numbers
+from rlk.running.rows import numbers_of
 from rlk.running.schedules import Schedules
 
 if TYPE_CHECKING:
@@ -123,10 +123,16 @@ class Run:
             options: for the optimiser (`eps=1e-5`, `betas=…`).
 
         Raises:
-            RlkError: if there is a parameter group of that name already.
+            RlkError: if there is a parameter group of that name already, or if no prefixes, a text
+                in place of them, or a number that is out of range is given.
         """
+        if prefixes is not None and (isinstance(prefixes, str) or not prefixes):
+            raise RlkError(
+                f"group {name!r}: prefixes must be a tuple of one or more names, ('pi',), or None "
+                f"for all parameters; got {prefixes!r}."
+            )
         views, memory = (parameters or self.parameters).select(prefixes)
-        rate = self.schedules.add(learning_rate, self.device)
+        rate = self.schedules.add_rate(learning_rate, self.device, name)
         group = Group(name, views, memory, rate, max_grad_norm, options)
         step = self.hooks.first("rlk_make_optimiser", run=self, group=group)
         if step is None:
@@ -139,7 +145,7 @@ class Run:
         A function of the fraction that remains, 1 to 0, is evaluated before every collection.
 
         Raises:
-            RlkError: if a scheduled number of that name exists already.
+            RlkError: if a scheduled number of that name exists already, or it is not finite.
         """
         return self.schedules.add(value, self.device, name)
 
@@ -150,11 +156,12 @@ class Run:
 
         Raises:
             UnknownName: if there is no number of that name.
+            RlkError: if the number is not finite; it then stays as it is.
         """
         self.schedules.change(self.schedules.named(name), value)
 
     def reschedule_rate(self, group: str, value: Scheduled) -> None:
-        """Likewise the learning rate of a parameter group."""
+        """Likewise the learning rate of a parameter group, which is at least 0."""
         if group not in self.optimise.groups:
             raise UnknownName("parameter group", group, self.optimise.groups)
         self.schedules.change(self.optimise.groups[group].learning_rate, value)
@@ -172,7 +179,7 @@ class Run:
         own = self.optimise.learning_rates() | self.schedules.numbers()
         found = {f"train/{name}": number for name, number in own.items()}
         for numbers in (self.actor.metrics, self.env_metrics, *self.metric_sources):
-            found |= as_numbers(numbers(), _named(numbers))
+            found |= numbers_of(numbers)
         return found
 
     def log(self) -> None:
@@ -286,9 +293,3 @@ class Run:
     def _close_one(self, close: Callable[[], None]) -> None:
         with self.failed_writes.tolerated(getattr(close, "__module__", None) or "a plugin"):
             close()
-
-
-def _named(function: Callable[..., Any]) -> str:
-    """A function with its module; what has no name of its own (a partial) as it shows itself."""
-    name = getattr(function, "__qualname__", None)
-    return repr(function) if name is None else f"{function.__module__}.{name}"
