@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, offers
-from rlk.documents import MAX_VALUES
 from rlk.errors import BadFile, RlkError, described
 from rlk.planning.saved_plan import as_json
 from rlk.protocols import State
 from rlk.registry.answers import check_given
 from rlk.registry.external import PASSED
 from rlk.running.callbacks import OF_ONE_CALL
+from rlk.running.environment_states import environment_states
 from rlk.running.manifest import STATE_VERSION, Part
 from rlk.running.state_check import check_state
 from rlk.running.untrained import restore_untrained, untrained
@@ -84,32 +84,6 @@ def _state_of(part: Any, title: str) -> State:
 def _title(run: Run, part: str) -> str:
     """What messages call one of `PARTS`."""
     return run.plan.algorithm.title if part == "algorithm" else f"the run's {PARTS[part]}"
-
-
-def environment_states(env: Any) -> list[Any] | None:
-    """The state of every environment of a vector.
-
-    None if one of them has none, or if they are too large for a file that can be read again.
-    """
-    states = env.get_state() if offers(env, KeepsEnvironmentState) else None
-    if states is None or any(state is None for state in states):
-        return None
-    return None if _size_in_json(states) > MAX_VALUES // 2 else list(states)
-
-
-def _size_in_json(state: Any) -> int:
-    """About as many values as `rlk.documents` finds in a state; an array has a long name."""
-    size, rest = 0, [state]
-    while rest:
-        value = rest.pop()
-        if isinstance(value, dict | list | tuple):
-            size += len(value) + 1
-            rest.extend(value.values() if isinstance(value, dict) else value)
-        elif isinstance(value, str):
-            size += len(value) // 64 + sum(map(value.count, ',[{"'))
-        elif not isinstance(value, int | float | None):
-            size += 8
-    return size
 
 
 def replay_state(run: Run) -> State:
@@ -185,7 +159,8 @@ def _restore_experience(run: Run, state: State) -> list[str]:
         with _restoring(f"the environments {run.plan.env.name!r}"):
             run.env.reset(seed=run.streams.integers("environments", run.n_envs))
             run.env.set_state(saved)
-        _restore_part(run.collector, state, "collector", run.plan.collector.title)
+        with _naming_other_noises(run, state):
+            _restore_part(run.collector, state, "collector", run.plan.collector.title)
     else:
         run.collector.forget()
         differs.append(f"the checkpoint has no state of {run.plan.env.name}: episodes start anew")
@@ -235,6 +210,30 @@ def _refuse_other_n_envs(run: Run, saved: int) -> None:
             f"run has {run.n_envs}. Resume it with n_envs={saved}; a model (model.zip), which "
             "begins new episodes, takes any number."
         )
+
+
+@contextlib.contextmanager
+def _naming_other_noises(run: Run, state: State) -> Iterator[None]:
+    """Let a collector's state that does not fit say so if that is because of another noise."""
+    components = state["manifest"]["plan"]["components"]
+    saved = [one["name"] for one in components if one.get("kind") == "noises"]
+    now = [choice.name for choice in run.plan.noises]
+    try:
+        yield
+    except BadFile as error:
+        if saved == now:
+            raise
+        raise BadFile(
+            f"the checkpoint was taken within episodes, with {_noises(saved)}, and this run has "
+            f"{_noises(now)}. Resume it without changing its noise; a model (model.zip), which "
+            "begins new episodes, takes any."
+        ) from error
+
+
+def _noises(names: list[str]) -> str:
+    if not names:
+        return "no noise"
+    return f"the noise{'s' * (len(names) > 1)} {' and '.join(map(repr, names))}"
 
 
 def _restore_part(part: Any, state: State, key: str, title: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.running.checkpoint import environment_states
+from rlk.running.environment_states import environment_states
 from rlk.vector_wrapper import TransparentVector
 
 if TYPE_CHECKING:

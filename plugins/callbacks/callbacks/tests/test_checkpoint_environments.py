@@ -16,7 +16,7 @@ from rlk.errors import RlkError
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import make_spec
-from rlk.running import checkpoint, saved_files
+from rlk.running import checkpoint, environment_states, saved_files
 from rlk_model_files.locate import checkpoints
 from rlk_model_files.serializer import FileSerializer
 from rlk_testing import stand_in_kernel
@@ -87,7 +87,7 @@ def contents(path: Path) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (documents, checkpoint):
+    for module in (documents, environment_states):
         monkeypatch.setattr(module, "MAX_VALUES", 20_000)
 
 
