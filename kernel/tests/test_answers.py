@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -58,7 +59,10 @@ def test_a_plan_is_not_forbidden_by_an_empty_sentence():
 def test_a_state_that_no_file_holds_is_refused_before_a_serializer_meets_it():
     check_answer("rlk_save", {"seen": {"1": 2}}, ["mine"])
     check_answer("rlk_save", {"seen": [torch.ones(1), (None, {"a": "b"})]}, ["mine"])
-    for state in ({1: 2}, {"seen": {1: 2}}, {"seen": [{3}]}, {"seen": object()}):
+    check_answer("rlk_save", {"seen": np.ones(2, np.int8)}, ["mine"])
+    dates, texts = np.array(["2026-11-27"], "datetime64[D]"), np.array(["a"])
+    wrong = ({1: 2}, {"seen": {1: 2}}, {"seen": [{3}]}, {"seen": object()})
+    for state in (*wrong, {"seen": dates}, {"seen": texts}, {"seen": np.array([None])}):
         with pytest.raises(BrokenPlugin, match="a dict, by texts"):
             check_answer("rlk_save", state, ["mine"])
 

@@ -93,13 +93,14 @@ def _can_be_kept(value: Any) -> bool:
         return all(map(_is_text, value)) and all(map(_can_be_kept, value.values()))
     if isinstance(value, (list, tuple)):
         return all(map(_can_be_kept, value))
-    plain = value is None or isinstance(value, (bool, int, float, str))
-    return plain or hasattr(value, "dtype")  # an array or a tensor
+    if hasattr(value, "dtype"):  # an array, whose numbers have a kind, or a tensor
+        return getattr(value.dtype, "kind", "f") in "biufc"
+    return value is None or isinstance(value, (bool, int, float, str))
 
 
 _MODULE = _has("forward", "named_parameters", "named_buffers")
 _ACTOR = Accepted("an actor, with start, act and metrics (rlk.protocols.Actor)", _is_any("Actor"))
-_STATE = Accepted("a dict, by texts, of JSON values, arrays and tensors", _is_state)
+_STATE = Accepted("a dict, by texts, of JSON values, arrays of numbers and tensors", _is_state)
 _WRAPPER = "a function that takes the one inside it and returns another"
 
 #: What is accepted of every hook; where a hook takes lists, of each member.
