@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 from gymnasium import spaces
 
 from rlk.errors import PlanError
@@ -63,3 +64,13 @@ def parts_named(
                 f"{usable}: {', '.join(may_be) or 'there are none'}."
             )
     return {key: space[key] for key in keys}
+
+
+def of_floats(part: Any, clip_obs: float) -> Any:
+    """The space of a Box once it is normalised.
+
+    A Box of floats stays; for other dtypes, it is a float32 Box from -clip_obs to clip_obs.
+    """
+    if np.issubdtype(part.dtype, np.floating):
+        return part
+    return spaces.Box(-clip_obs, clip_obs, part.shape, np.float32)

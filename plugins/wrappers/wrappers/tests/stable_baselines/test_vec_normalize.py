@@ -119,6 +119,23 @@ def test_dicts_and_images() -> None:
     assert np.array_equal(raw.reset(seed=0)[0], made.reset(seed=0)[0])
 
 
+@pytest.mark.parametrize("key", ["", "place"])
+def test_the_space_of_integers_becomes_one_of_floats(counting: Any, key: str) -> None:
+    env = VecNormalize(counting(shape=(2,), key=key, dtype=np.int64), clip_obs=5.0)
+    floats = gym.spaces.Box(-5.0, 5.0, (2,), np.float32)
+
+    def part(space: Any) -> Any:
+        return space[key] if key else space
+
+    assert part(env.single_observation_space) == floats
+    assert env.observation_space.contains(env.reset(seed=0)[0])
+    env.set_venv(counting(3, shape=(2,), key=key, dtype=np.int64))
+    assert part(env.single_observation_space) == floats
+    assert env.observation_space.contains(env.reset(seed=0)[0])
+    plain = VecNormalize(counting(dtype=np.int64), norm_obs=False)
+    assert plain.single_observation_space.dtype == np.int64
+
+
 def test_keys_are_chosen_and_saved(counting: Any, tmp_path: Path) -> None:
     env = VecNormalize(counting(key="place"), norm_obs_keys=["place"])
     observation, _ = env.reset(seed=0)

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import VectorEnv
+from gymnasium.vector.utils import batch_space
 
 from rlk.documents import read_npz
 from rlk.errors import BadFile, RlkError
@@ -20,7 +22,7 @@ from rlk.records import Array
 from rlk.spaces import map_observation
 from rlk.vector_wrapper import TransparentVector
 from rlk_running_statistics import Moments
-from rlk_wrappers.chosen_keys import chosen
+from rlk_wrappers.chosen_keys import chosen, of_floats
 from rlk_wrappers.config import NormalizeConfig
 from rlk_wrappers.statistics import Statistics
 
@@ -35,7 +37,8 @@ class VecNormalize(TransparentVector):
     first observations of episodes, and a reset adds no return of zero to `ret_rms`; in a Dict
     space, every Box that is not an image is normalised; `save` writes arrays (.npz) instead of a
     pickle. Images stay uint8, here as in a run, because rlk's policies scale them by themselves;
-    the `VecNormalize` of `rlk_baselines` normalises them as Stable Baselines does.
+    the `VecNormalize` of `rlk_baselines` normalises them as Stable Baselines does. With `norm_obs`
+    at the start, the observation space of other integers becomes a Box of floats.
 
     Args:
         venv: the vector environment.
@@ -46,6 +49,8 @@ class VecNormalize(TransparentVector):
     Raises:
         PlanError: for keys that are missing, or not a Box.
     """
+
+    ret: Array
 
     def __init__(
         self,
@@ -74,8 +79,8 @@ class VecNormalize(TransparentVector):
         normalised = chosen(venv.single_observation_space, config.norm_obs_keys)
         self._statistics = Statistics(normalised, clip_obs, epsilon)
         self._normalised = self._statistics.numpy_forward()
-        self.ret = np.zeros(venv.num_envs)
         self._original: tuple[Any, Any] = None, None
+        self.set_venv(venv)
 
     @property
     def clip_obs(self) -> float:
@@ -162,6 +167,11 @@ class VecNormalize(TransparentVector):
         """Wrap another vector environment; the statistics stay the same."""
         self.env = venv
         self.ret = np.zeros(venv.num_envs)
+        space = venv.single_observation_space
+        if self.norm_obs:
+            space = _normalised_space(space, self._statistics)
+        self.single_observation_space = space
+        self.observation_space = batch_space(space, venv.num_envs)
 
     def share(self, other: VecNormalize) -> None:
         """Use the statistics of another wrapper, now and later (`sync_envs_normalization`)."""
@@ -208,6 +218,15 @@ class VecNormalize(TransparentVector):
     def _arrays(self) -> dict[str, Array]:
         moments = {"obs": self.obs_rms, "ret": self.ret_rms}
         return {f"{k}_{n}": getattr(m, n) for k, m in moments.items() for n in _MOMENTS}
+
+
+def _normalised_space(space: Any, statistics: Statistics) -> Any:
+    """The space of one environment's normalised observations: integers become floats."""
+    if isinstance(space, spaces.Dict):
+        keys: list[Any] = [key for key, *_ in statistics.parts]
+        made = {key: of_floats(space[key], statistics.clip_obs) for key in keys}
+        return spaces.Dict({**space.spaces, **made})
+    return of_floats(space, statistics.clip_obs) if statistics.parts else space
 
 
 _SWITCHES = ("training", "norm_obs", "norm_reward")
