@@ -97,6 +97,15 @@ def test_the_originals_are_had() -> None:
     assert np.array_equal(env.normalize_reward(expected[1]), made[1])
 
 
+def test_rewards_that_are_whole_numbers_are_scaled_as_floats_are() -> None:
+    env = VecNormalize(walks())
+    played(env, 20)
+    scaled = env.normalize_reward(np.array([1.0, 2.0, 3.0]))
+    assert scaled.all()
+    assert np.array_equal(env.normalize_reward(np.array([1, 2, 3])), scaled)
+    assert env.normalize_reward(np.ones(3, np.float32)).dtype == np.float32
+
+
 def test_a_shared_copy_follows_and_another_vector_goes_on() -> None:
     env, evaluation = VecNormalize(walks()), VecNormalize(walks(1), training=False)
     evaluation.share(env)

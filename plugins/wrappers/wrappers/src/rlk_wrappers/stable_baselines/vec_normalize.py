@@ -148,12 +148,13 @@ class VecNormalize(TransparentVector):
         return self._normalised(obs) if self.norm_obs else obs
 
     def normalize_reward(self, reward: Array) -> Array:
-        """Rewards scaled by the statistics, which are not changed."""
+        """Rewards scaled by the statistics, which are not changed; whole numbers become floats."""
         if not self.norm_reward:
             return reward
         std = np.sqrt(self.ret_rms.var[0] + self.epsilon)
         scaled: Array = np.clip(reward / std, -self.clip_reward, self.clip_reward)
-        return scaled.astype(np.asarray(reward).dtype)
+        dtype = np.asarray(reward).dtype
+        return scaled.astype(dtype) if np.issubdtype(dtype, np.floating) else scaled
 
     def get_original_obs(self) -> Any:
         """The observations of the latest step or reset, as the environments returned them."""
