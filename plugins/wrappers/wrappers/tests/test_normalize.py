@@ -87,6 +87,21 @@ def test_observations_stay_raw_and_all_are_counted() -> None:
     np.testing.assert_allclose(moments.var, rows.var(0), rtol=1e-3)
 
 
+def test_a_partial_reset_counts_only_the_environments_of_its_mask(counting: Any) -> None:
+    hooks = Hooks()
+    env = normalize(counting(shape=(2,), length=9), hooks=hooks)
+    env.reset()
+    env.step(np.zeros((N, 2), np.float32))
+    env.reset(options={"reset_mask": np.array([True, False])})
+    env.step(np.zeros((N, 2), np.float32))
+    normalizer = hooks.get(NAME)
+    normalizer.rlk_rollout_end(Run())
+    # 10 and 10, 11 and 11, then 20 of the first environment, then 21 and 12.
+    moments = normalizer.statistics.observation
+    assert moments.count == pytest.approx(7.0, abs=1e-3)
+    np.testing.assert_allclose(moments.mean, np.full(2, 95 / 7), rtol=1e-4)
+
+
 def test_what_the_policy_sees_changes_between_collections_only() -> None:
     env, normalizer, _ = scripted(np.zeros((6, N)))
     observation = torch.tensor([[3.0, 3.0]])

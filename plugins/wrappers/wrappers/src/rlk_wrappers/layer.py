@@ -36,9 +36,7 @@ class VectorLayer(TransparentVector):
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Start new episodes in the environments of the option `reset_mask`, or in all of them."""
-        # Read first, because Gymnasium's own vectors remove it from the options.
-        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_))
-        which = np.array(mask, np.bool_)
+        which = reset_rows(options, self.num_envs)
         observation, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
         return self._begun(observation, which), infos
 
@@ -100,6 +98,14 @@ class VectorLayer(TransparentVector):
             return
         inner.set_state([state["env"] for state in states])
         self._take_state([state[self.name] for state in states])
+
+
+def reset_rows(options: dict[str, Any] | None, n: int) -> Array:
+    """The environments that a reset with these options starts anew, bool [N].
+
+    Call it before the reset, because Gymnasium's own vectors remove the mask from the options.
+    """
+    return np.array((options or {}).get("reset_mask", np.ones(n, np.bool_)), np.bool_)
 
 
 def final_observations(result: Result) -> dict[int, Any]:

@@ -57,17 +57,23 @@ class VectorNormalize(VectorLayer):
         self._normalizer = normalizer
         self._returns = np.zeros(env.num_envs)
         self._first: Any = None
+        self._fresh = np.zeros(env.num_envs, np.bool_)  #: whose first observation is not counted
 
     def _begun(self, observation: Any, which: Array) -> Any:
         """First observations are counted only with the first step after them."""
         self._returns[which] = 0.0
+        self._fresh |= which
         self._first = observation
         return observation
 
     def _before(self, actions: Any) -> None:
         if self._first is not None:
-            self._normalizer.see(self._first)
-            self._first = None
+            self._normalizer.see(self._first, self._fresh)
+            self._forget_first()
+
+    def _forget_first(self) -> None:
+        self._first = None
+        self._fresh[:] = False
 
     def _stepped(self, actions: Any, result: Result) -> Result:
         observation, reward, terminated, truncated, infos = result
@@ -93,7 +99,7 @@ class VectorNormalize(VectorLayer):
 
     def set_state(self, states: list[State]) -> None:
         """As in `VectorLayer`; observations of a reset just before are not counted."""
-        self._first = None
+        self._forget_first()
         super().set_state(states)
 
     def _take_state(self, states: list[State]) -> None:

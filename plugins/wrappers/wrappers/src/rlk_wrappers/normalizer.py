@@ -50,10 +50,11 @@ class Normalizer:
 
     # ---- called by the environments --------------------------------------------------------------
 
-    def see(self, observation: Any) -> None:
-        """Add observations of all environments to the moments."""
+    def see(self, observation: Any, which: Array | None = None) -> None:
+        """Add observations [N, ...] to the moments: all, or those of the rows in `which`."""
         if self._sees:
-            self._observation.add(self.statistics.rows(observation))
+            rows = self.statistics.rows(observation)
+            self._observation.add(rows if which is None else rows[which])
 
     def follow(self, returns: Array) -> None:
         """Add the discounted returns of all environments, float64 [N], to the moments."""

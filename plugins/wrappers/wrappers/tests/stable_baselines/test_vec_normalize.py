@@ -71,6 +71,17 @@ def test_what_a_reset_shows_counts_and_no_return_does() -> None:
     assert (float(env.obs_rms.count), float(env.ret_rms.count)) == (before[0] + 4, before[1] + 2)
 
 
+def test_a_partial_reset_counts_and_clears_only_the_environments_of_its_mask() -> None:
+    env = VecNormalize(walks())
+    played(env, 4)
+    returns, mean, count = env.ret.copy(), env.obs_rms.mean.copy(), env.obs_rms.count
+    env.reset(options={"reset_mask": np.array([True, False, False])})
+    assert env.ret.tolist() == [0.0, *returns[1:]] and returns.all()
+    assert env.obs_rms.count == count + 1
+    row = env.get_original_obs()[0]
+    np.testing.assert_allclose(env.obs_rms.mean, mean + (row - mean) / (count + 1))
+
+
 def test_without_training_its_statistics_stay() -> None:
     env = VecNormalize(walks())
     played(env, 20)

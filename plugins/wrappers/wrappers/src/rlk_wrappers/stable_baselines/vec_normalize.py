@@ -24,6 +24,7 @@ from rlk.vector_wrapper import TransparentVector
 from rlk_running_statistics import Moments
 from rlk_wrappers.chosen_keys import chosen, of_floats
 from rlk_wrappers.config import NormalizeConfig
+from rlk_wrappers.layer import reset_rows
 from rlk_wrappers.statistics import Statistics
 
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]
@@ -102,10 +103,11 @@ class VecNormalize(TransparentVector):
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Reset all environments (or those of `reset_mask`); their observations are counted."""
+        which = reset_rows(options, self.num_envs)
         observation, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
-        self.ret[(options or {}).get("reset_mask", slice(None))] = 0.0
+        self.ret[which] = 0.0
         self._original = observation, self._original[1]
-        return self._seen(observation), infos
+        return self._seen(observation, which), infos
 
     def step(self, actions: Any) -> Result:
         return self._step(self.env.step(actions))
@@ -134,9 +136,11 @@ class VecNormalize(TransparentVector):
             infos = {**infos, "final_obs": final}
         return seen, self.normalize_reward(reward), terminated, truncated, infos
 
-    def _seen(self, observation: Any) -> Any:
+    def _seen(self, observation: Any, which: Array | None = None) -> Any:
+        """Count observations [N, ...], or those of the environments in `which`; normalise all."""
         if self.training and self.norm_obs and self._statistics.size:
             rows = self._statistics.rows(observation).astype(np.float64)
+            rows = rows if which is None else rows[which]
             self.obs_rms.merge(rows.mean(0), rows.var(0), len(rows))
             self._statistics.refresh()
         return self.normalize_obs(observation)
