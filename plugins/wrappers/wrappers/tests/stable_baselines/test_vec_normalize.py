@@ -183,6 +183,23 @@ def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     assert np.array_equal(again.normalize_reward(reward), env.normalize_reward(reward))
 
 
+def test_a_file_stays_whole_if_it_cannot_be_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env, path = VecNormalize(walks()), tmp_path / "statistics.npz"
+    env.save(path)
+    before = path.read_bytes()
+
+    def full(file: Any, **arrays: Any) -> None:
+        file.write(b"half")
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(OSError, match="no space left"):
+        env.save(path)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+
+
 def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no")
     with pytest.raises(RlkError, match=r"was not written by VecNormalize\.save"):

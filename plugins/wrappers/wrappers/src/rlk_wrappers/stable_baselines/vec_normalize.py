@@ -18,6 +18,7 @@ from gymnasium.vector.utils import batch_space
 
 from rlk.documents import read_npz
 from rlk.errors import BadFile, RlkError
+from rlk.files import replacing
 from rlk.records import Array
 from rlk.spaces import map_observation
 from rlk.vector_wrapper import TransparentVector
@@ -183,11 +184,11 @@ class VecNormalize(TransparentVector):
         self._statistics, self._normalised = other._statistics, other._normalised
 
     def save(self, save_path: str | os.PathLike[str]) -> None:
-        """Write statistics and settings to a file."""
+        """Write statistics and settings to a file; if that fails, a file from before stays."""
         settings = {key: getattr(self, key) for key in (*_SWITCHES, *_NUMBERS)}
         if self.norm_obs_keys is not None:
             settings["norm_obs_keys"] = self.norm_obs_keys
-        with open(save_path, "wb") as file:
+        with replacing(Path(save_path)) as file:
             np.savez(file, **settings, **self._arrays())  # type: ignore[arg-type]
 
     @staticmethod
