@@ -77,6 +77,30 @@ def test_its_reset_may_take_a_seed_but_no_options() -> None:
         env.reset(options={"level": 2})
 
 
+class AnyKeyword(Old):
+    def reset(self, **kwargs: Any) -> Any:
+        return super().reset()
+
+
+class OldEnv(Old, gymnasium.Env[Any, Any]):
+    pass
+
+
+class Around(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """A wrapper of Gymnasium, which has no method `seed`."""
+
+    def reset(self) -> Any:  # type: ignore[override]
+        return self.env.reset()
+
+
+@pytest.mark.parametrize("made", [AnyKeyword, lambda: Around(OldEnv())])
+def test_a_seed_reaches_the_method_for_it(made: Any) -> None:
+    env = FiveValues(made())
+    env.reset(seed=7)
+    env.reset()
+    assert env.unwrapped.seeds == [7]
+
+
 def test_spaces_of_the_package_gym_become_gymnasiums() -> None:
     env = FiveValues(Foreign())
     assert env.observation_space == env.action_space == spaces.Discrete(3)

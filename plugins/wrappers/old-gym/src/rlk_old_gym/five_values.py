@@ -11,6 +11,7 @@ from rlk.errors import EnvironmentFailed, PlanError
 from rlk_old_gym.interface import (
     layers,
     observation_of_reset,
+    seeds_by_method,
     takes,
     takes_seed,
     without_makers_wrappers,
@@ -61,6 +62,7 @@ class FiveValues(gymnasium.Env[Any, Any]):
         self.render_mode = getattr(self.env, "render_mode", None)
         self.spec = getattr(env, "spec", None)
         self._takes_seed = takes_seed(self.env)
+        self._seeds_by_method = not self._takes_seed or seeds_by_method(self.env)
         self._own_limit = limit
         self._said_limit = limit or _limit_of(self.env)
         self._length = 0
@@ -69,15 +71,21 @@ class FiveValues(gymnasium.Env[Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         self._length = 0
+        if seed is not None and self._seeds_by_method:
+            self._seed(seed)
         if self._takes_seed:
             given = {} if options is None else {"options": options}  # some resets take no options
             result = self.env.reset(seed=seed, **given)
         else:
-            if seed is not None and hasattr(self.env, "seed"):
-                self.env.seed(seed)
             result = self.env.reset()
         observation = observation_of_reset(result)
         return observation, (result[1] if observation is not result else {})
+
+    def _seed(self, seed: int) -> None:
+        """Call the method `seed` of the outermost layer that has one."""
+        seeding = next((one.seed for one in layers(self.env) if hasattr(one, "seed")), None)
+        if seeding is not None:
+            seeding(seed)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         result = self.env.step(action)

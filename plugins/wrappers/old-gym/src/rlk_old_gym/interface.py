@@ -8,7 +8,7 @@ info), and `step(action)` five values.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import gymnasium
@@ -34,6 +34,12 @@ def takes_seed(env: Any) -> bool:
     return all(takes(layer.reset, "seed") for layer in layers(env) if hasattr(layer, "reset"))
 
 
+def seeds_by_method(env: Any) -> bool:
+    """Whether the innermost environment has a method `seed`, and its `reset` names no seed."""
+    innermost = list(layers(env))[-1]
+    return hasattr(innermost, "seed") and not _names(innermost.reset, "seed")
+
+
 def is_old(env: Any) -> bool:
     """Whether an environment has gym's interface, as far as that is known without a step.
 
@@ -51,12 +57,25 @@ def is_old(env: Any) -> bool:
 
 def takes(function: Any, name: str) -> bool:
     """Whether a function takes a keyword argument of that name, or any keyword."""
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # a function that is not written in Python
+    parameters = _parameters(function)
+    if parameters is None:
         return True
     kinds = [one.kind for one in parameters.values()]
     return name in parameters or inspect.Parameter.VAR_KEYWORD in kinds
+
+
+def _names(function: Any, name: str) -> bool:
+    """Whether a function has a parameter of that name; any keyword (**kwargs) does not count."""
+    parameters = _parameters(function)
+    return parameters is None or name in parameters
+
+
+def _parameters(function: Any) -> Mapping[str, inspect.Parameter] | None:
+    """The parameters of a function; None if it is not written in Python."""
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return None
 
 
 def without_makers_wrappers(env: Any) -> tuple[Any, int | None]:
