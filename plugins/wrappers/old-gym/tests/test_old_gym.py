@@ -190,6 +190,16 @@ def test_the_time_limit_that_an_id_was_registered_with_is_kept(
         assert ends == [(False, False), (False, False), (False, True)]
 
 
+def test_the_time_limit_that_was_taken_off_is_still_told() -> None:
+    limited = rlk.make(
+        "ppo2", env=lambda: gymnasium.wrappers.TimeLimit(FourValues(), 4), plugins=["old-gym"]
+    )
+    env: Any = limited.get_env()
+    assert env.get_attr("_max_episode_steps") == (4,)
+    assert env.call("has_wrapper_attr", "_max_episode_steps") == (True,)
+    assert not FiveValues(FourValues()).has_wrapper_attr("_max_episode_steps")
+
+
 def test_a_class_instead_of_an_environment_is_refused() -> None:
     with pytest.raises(PlanError, match=r"Old is a class.* Write Old\(…\)"):
         FiveValues(Old)

@@ -21,6 +21,10 @@ from rlk_vector_environments.env_state import Unsupported, capture, restore
 
 #: The key of gym's info that says whether a time limit ended the episode.
 TRUNCATED = "TimeLimit.truncated"
+#: The attribute of gym's and Gymnasium's `TimeLimit` that holds the limit.
+LIMIT = "_max_episode_steps"
+#: Methods that a vector calls on this wrapper, although the environment inside may have them too.
+_REACHING = ("has_wrapper_attr", "get_wrapper_attr", "set_wrapper_attr")
 
 
 class FiveValues(gymnasium.Env[Any, Any]):
@@ -136,10 +140,16 @@ class FiveValues(gymnasium.Env[Any, Any]):
 
     def has_wrapper_attr(self, name: str) -> bool:
         """Whether the environment or one of its wrappers has that attribute."""
+        if name == LIMIT and self._own_limit is not None:
+            return True
         return any(hasattr(layer, name) for layer in layers(self.env))
 
     def get_wrapper_attr(self, name: str) -> Any:
         """That attribute, from the outermost layer that has it, or from this object (`spec`)."""
+        if name == LIMIT and self._own_limit is not None:
+            return self._own_limit
+        if name in _REACHING:
+            return getattr(self, name)
         for layer in layers(self.env):
             if hasattr(layer, name):
                 return getattr(layer, name)
@@ -179,7 +189,7 @@ class FiveValues(gymnasium.Env[Any, Any]):
 def _limit_of(env: Any) -> int | None:
     """The time limit that an environment declares for its episodes."""
     for layer in layers(env):
-        limit = vars(layer).get("_max_episode_steps") if hasattr(layer, "__dict__") else None
+        limit = vars(layer).get(LIMIT) if hasattr(layer, "__dict__") else None
         if isinstance(limit, int):
             return limit
     said = getattr(getattr(env, "spec", None), "max_episode_steps", None)
