@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+import rlk
 from rlk.errors import PlanError, RlkError
 from rlk.registry.hooks import Hooks
 from rlk_wrappers import VectorMonitor, vector_monitor
@@ -300,6 +301,27 @@ def test_a_resumed_run_appends_and_drops_what_came_after_its_checkpoint(
     assert [row[0] for row in rows(path)] == ["0.0", "1.0", "2.0" if has_state else "0.0"]
     times = [float(row[2]) for row in rows(path)]
     assert times == sorted(times)
+
+
+def test_a_new_run_refuses_a_named_file_of_another_and_a_resumed_one_appends(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "named.monitor.csv"
+    settings: Any = {"plugins": [f"monitor:filename={path}"], "n_steps": 32, "nminibatches": 1}
+    with rlk.make("ppo2", env="CartPole-v1", **settings) as agent:
+        agent.learn(64)
+        agent.learn(64)
+        agent.save_checkpoint(tmp_path / "here.zip")
+    before = path.read_text()
+    with (
+        rlk.make("ppo2", env="CartPole-v1", **settings) as agent,
+        pytest.raises(RlkError, match=r"named\.monitor\.csv is there already.*Move it away"),
+    ):
+        agent.learn(64)
+    assert path.read_text() == before
+    with rlk.load(tmp_path / "here.zip", **{"monitor.filename": str(path)}) as agent:
+        agent.learn(256, reset_num_timesteps=False)
+    assert path.read_text().startswith(before) and path.read_text() != before
 
 
 def test_a_row_that_was_cut_off_is_dropped(tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ class EpisodeFile:
         path: the file; created with the first row, so that a run without episodes leaves none.
         extras: the columns after r, l and t.
         env_id: for the header.
-        append: keep the rows of the file (for a resumed run) instead of replacing them.
+        append: keep the rows of the file (for a resumed run). Otherwise they are replaced; in a run
+            that was not resumed, they are refused.
         flush_seconds: how long a row may stay in the buffer; 0 flushes every row.
         in_run: whether a run calls its hooks.
 
@@ -141,6 +142,16 @@ class EpisodeFile:
     # ---- in a run --------------------------------------------------------------------------------
 
     @hookimpl
+    def rlk_training_start(self) -> None:
+        """Refuse to add episodes to the file of another run."""
+        if not self._append and self.path.exists() and self.path.stat().st_size > 0:
+            raise RlkError(
+                f"wrapper 'monitor' (rlk-wrappers): {self.path} is there already, and a new run "
+                "does not add its episodes to those of another. Move it away, or name another "
+                "file (--set monitor.filename=…)."
+            )
+
+    @hookimpl
     def rlk_update_end(self) -> None:
         """Raise the error of a write that failed since the last iteration."""
         error, self._error = self._error, None
@@ -162,6 +173,7 @@ class EpisodeFile:
     @hookimpl
     def rlk_load(self, state: State) -> None:
         """Rows after the checkpoint are dropped, because those episodes are played again."""
+        self._append = True
         self.keep(int(state["rows"]))
 
     def _keep(self, rows: int | None) -> None:

@@ -79,7 +79,7 @@ class VectorMonitor(VectorLayer):
             path,
             (*config.reset_keywords, *config.info_keywords),
             env_id=env_id(self.env),
-            append=True,
+            append=hooks is None or not config.filename,
             flush_seconds=FLUSH_SECONDS,
             in_run=hooks is not None,
         )
