@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
 
-from rlk.errors import BadFile, EnvironmentFailed, PlanError
+from rlk.errors import BadFile, EnvironmentFailed, PlanError, RlkError
 from rlk_baselines import gym
 from rlk_baselines.common.vec_env import (
     AlreadySteppingError,
@@ -215,6 +216,35 @@ def test_a_video_needs_a_package_and_says_which(counting, tmp_path: Path) -> Non
         env.step([0])
     env.close()
     assert [path.name for path in tmp_path.iterdir()] == ["rl-video-step-0-to-step-3.mp4"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "told"),
+    [
+        (np.zeros((8, 8), np.uint8), None),
+        (np.zeros((8, 8, 3)), r"rendered float64 \[8, 8, 3\]"),
+        ([], "rendered list"),
+        (None, "rendered NoneType"),
+    ],
+)
+def test_a_video_of_other_images(counting, tmp_path: Path, frame: Any, told: str | None) -> None:
+    pytest.importorskip("imageio_ffmpeg")
+
+    class Renders(counting):
+        def render(self, mode: str = "human") -> Any:
+            return frame
+
+    env = VecVideoRecorder(DummyVecEnv([Renders]), str(tmp_path), lambda step: step == 0, 3)
+    if told is None:
+        env.reset()
+        for _ in range(4):
+            env.step([0])
+        assert [path.suffix for path in tmp_path.iterdir()] == [".mp4"]
+        return
+    with pytest.raises(RlkError, match=told):
+        env.reset()
+    env.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 # ---- what is refused -----------------------------------------------------------------------------

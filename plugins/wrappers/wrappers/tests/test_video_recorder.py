@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rlk
-from rlk.errors import PlanError
+from rlk.errors import PlanError, RlkError
 from rlk.hookspecs import hookimpl
 from rlk.optimise import OneProcess
 from rlk.registry.hooks import Hooks
@@ -284,6 +284,29 @@ def test_a_disk_that_is_full_at_its_beginning_costs_the_video_too(
 def test_environments_without_images_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r"render_mode=None \(they know: rgb_array\)"):
         VideoRecorder(StandInVecEnv([Walk]), out=str(tmp_path))
+
+
+class Renders(Walk):
+    """Renders what it is given."""
+
+    def __init__(self, rendered: Any) -> None:
+        super().__init__(render_mode="rgb_array")
+        self.rendered = rendered
+
+    def render(self) -> Any:
+        return self.rendered
+
+
+def test_grey_images_are_filmed_and_what_is_no_image_is_named(films: Any, tmp_path: Path) -> None:
+    grey = VideoRecorder(StandInVecEnv([lambda: Renders(np.zeros((4, 5), np.uint8))]), out=tmp_path)
+    play(grey, 2)
+    grey.close()
+    assert {frame.shape for frames in films.values() for frame in frames} == {(4, 5, 3)}
+    floats = VideoRecorder(StandInVecEnv([lambda: Renders(np.zeros((4, 5, 3)))]), out=tmp_path)
+    with pytest.raises(
+        RlkError, match=r"video-recorder.*environment 0 rendered float64 \[4, 5, 3\]"
+    ):
+        play(floats, 2)
 
 
 def test_without_a_folder_it_says_that_it_records_nothing(films: Any) -> None:

@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
 
 from rlk.errors import RlkError
-from rlk.records import Array
 from rlk.running.vec_env import make_vec_env
 from rlk.vector_wrapper import TransparentVector
 from rlk_evaluate.evaluate import Evaluation, evaluate_agent, no_second_environment
 from rlk_evaluate.last_frame import last_frame_of, last_frames
 from rlk_evaluate.rendering import rendering
-from rlk_films import Film, film, without_display
+from rlk_films import Film, as_image, film, without_display
 from rlk_films.writer import FPS
 
 if TYPE_CHECKING:
@@ -75,7 +73,8 @@ class _Filmed(TransparentVector):
         return result
 
     def _add(self, frame: Any) -> None:
-        self._writer.add(_image(frame, self._name))
+        whose, otherwise = f"environment {self._name!r}", "use --no-render for the returns only"
+        self._writer.add(as_image(frame, whose, otherwise))
 
 
 def _rendered(env: Any) -> Any:
@@ -84,31 +83,3 @@ def _rendered(env: Any) -> Any:
     if frames is None or len(frames) == 0 or frames[0] is None:
         raise RlkError("the environment rendered no image. Use --no-render for the returns only.")
     return frames[0]
-
-
-def _image(frame: Any, env: str) -> Array:
-    """A rendered image as uint8 [height, width, 3]: a grey one in colour, without transparency.
-
-    Raises:
-        RlkError: for anything else.
-    """
-    found = frame if isinstance(frame, np.ndarray) else None
-    if found is None or found.dtype != np.uint8 or found.ndim not in (2, 3):
-        raise _no_image(frame, env)
-    if found.ndim == 2:
-        found = found[:, :, np.newaxis]
-    if found.shape[2] == 1:
-        found = np.repeat(found, 3, axis=2)
-    if found.shape[2] not in (3, 4) or 0 in found.shape:
-        raise _no_image(frame, env)
-    return np.ascontiguousarray(found[:, :, :3])
-
-
-def _no_image(frame: Any, env: str) -> RlkError:
-    is_array = isinstance(frame, np.ndarray)
-    found = f"{frame.dtype} {list(frame.shape)}" if is_array else type(frame).__name__
-    return RlkError(
-        f"environment {env!r} rendered {found}, and a film takes images uint8 [height, width, 3] "
-        "(or [height, width] in grey). Let its render() return such an array, or use --no-render "
-        "for the returns only."
-    )

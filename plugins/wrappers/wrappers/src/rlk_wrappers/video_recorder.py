@@ -12,7 +12,7 @@ from gymnasium.vector import VectorEnv
 from rlk.errors import PlanError, RlkError
 from rlk.records import Array
 from rlk.registry.hooks import Hooks
-from rlk_films import tiled, without_display
+from rlk_films import as_image, tiled, without_display
 from rlk_films.writer import FPS
 from rlk_wrappers.config_steps import VideoRecorderConfig
 from rlk_wrappers.layer import Result, State, VectorLayer
@@ -141,7 +141,11 @@ class VideoRecorder(VectorLayer):
             frames: Any = self.env.render()
         if frames is None or any(frame is None for frame in frames):
             raise RlkError(_no_images(self.env))
-        return tiled(frames)
+        images = [
+            as_image(frame, f"{TITLE}: environment {i}", "leave it out")
+            for i, frame in enumerate(frames)
+        ]
+        return tiled(images)
 
     def set_state(self, states: list[State]) -> None:
         """As in `VectorLayer`; the episode that a reset just before began is not counted."""

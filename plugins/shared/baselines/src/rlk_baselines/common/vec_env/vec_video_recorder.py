@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
-from rlk_films import Film, film, without_display
+from rlk_films import Film, as_image, film, without_display
 from rlk_films.writer import FPS
 
 
@@ -75,8 +75,14 @@ class VecVideoRecorder(VecEnvWrapper):
         return result
 
     def _capture(self, video: Film) -> None:
-        with without_display():
-            video.add(self.venv.render(mode="rgb_array"))
+        try:
+            with without_display():
+                rendered = self.venv.render(mode="rgb_array")
+            video.add(as_image(rendered, "VecVideoRecorder: the environment", "leave it out"))
+        except BaseException:
+            video.drop()
+            self._film, self.recorded_frames = None, 0
+            raise
         self.recorded_frames += 1
 
     def close_video_recorder(self) -> None:
