@@ -157,11 +157,30 @@ class MakeEnv:
         return None if settings.holds_callable(found) else found
 
     def __call__(self) -> gym.Env[Any, Any]:
-        env = self.choice.make(**self.extra)
+        try:
+            env = self.choice.make(**self.extra)
+        except (PlanError, TypeError):
+            adapted = self._adapted()
+            if adapted is None:
+                raise
+            return adapted
+        return self._in_wrappers(env)
+
+    def _in_wrappers(self, env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
         for wrapper in self.wrappers:
             if wrapper.component.scope == "env":
                 env = _wrapped(env, wrapper, self.choice.name)
         return env
+
+    def _adapted(self) -> gym.Env[Any, Any] | None:
+        """An environment of another interface that was made without the further keywords.
+
+        None unless a wrapper adapts it and gives it what they say: its `render_mode`, for example.
+        """
+        if not self.extra or all(one.component.adapts is None for one in self.wrappers):
+            return None
+        env = self._in_wrappers(self.choice.make())
+        return env if all(getattr(env, k, None) == v for k, v in self.extra.items()) else None
 
 
 def _wrapped(env: gym.Env[Any, Any], wrapper: Choice, name: str) -> gym.Env[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cloudpickle
@@ -16,6 +17,7 @@ import rlk
 from rlk.errors import RlkError
 from rlk_evaluate import film as module
 from rlk_evaluate.film import record
+from rlk_evaluate.rendering import rendering
 from rlk_films import tiled
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import it
@@ -105,3 +107,15 @@ def test_an_environment_that_was_passed_as_an_object_is_refused(
 ) -> None:
     with rlk.make("a2c", env=Counts()) as agent, pytest.raises(RlkError, match="cannot record"):
         record(agent, Path("film.gif"))
+
+
+def test_what_gives_only_frames_through_an_adapter_is_not_shown_in_a_window() -> None:
+    adapter = SimpleNamespace(name="adapting", component=SimpleNamespace(adapts=bool))
+    plan = SimpleNamespace(env=SimpleNamespace(name="Counts"), wrappers=(adapter,))
+    env = SimpleNamespace(metadata={"render_modes": ["rgb_array"]})
+    agent: Any = SimpleNamespace(plan=plan, run=SimpleNamespace(env=env))
+    told = r"in the wrapper adapting, gives images.*--record"
+    with pytest.raises(RlkError, match=told), rendering(agent, "human"):
+        raise AssertionError("it was shown")
+    with rendering(agent, "rgb_array"):
+        pass

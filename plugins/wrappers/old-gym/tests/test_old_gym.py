@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -12,6 +12,7 @@ from gymnasium import spaces
 
 import rlk
 from rlk.errors import EnvironmentFailed, PlanError
+from rlk.planning.environment import MakeEnv
 from rlk_old_gym import FiveValues
 from rlk_testing import WrapperContract
 
@@ -198,6 +199,23 @@ def test_the_time_limit_that_was_taken_off_is_still_told() -> None:
     assert env.get_attr("_max_episode_steps") == (4,)
     assert env.call("has_wrapper_attr", "_max_episode_steps") == (True,)
     assert not FiveValues(FourValues()).has_wrapper_attr("_max_episode_steps")
+
+
+class Rendered(Old):
+    metadata: ClassVar[dict[str, Any]] = {"render.modes": ["human", "rgb_array"]}
+
+    def render(self, mode: str = "human") -> Any:
+        return np.full((4, 4, 3), self.steps, np.uint8) if mode == "rgb_array" else None
+
+
+def test_it_is_made_for_frames_although_its_constructor_takes_no_mode() -> None:
+    env = FiveValues(Rendered())
+    assert (env.render_mode, env.metadata["render_modes"]) == ("rgb_array", ["rgb_array"])
+    with rlk.make("a2c", env=Rendered, plugins=["old-gym"]) as agent:
+        parts = agent.plan.env, agent.plan.wrappers
+        assert MakeEnv(*parts, {"render_mode": "rgb_array"})().render().shape == (4, 4, 3)
+        with pytest.raises(PlanError, match="cannot be made with render_mode='human'"):
+            MakeEnv(*parts, {"render_mode": "human"})()
 
 
 def test_a_class_instead_of_an_environment_is_refused() -> None:

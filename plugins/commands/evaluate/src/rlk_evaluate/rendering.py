@@ -27,6 +27,12 @@ def rendering(agent: Agent, mode: str) -> Iterator[None]:
             f"{name} cannot be shown (its render modes: {known}). "
             "Use --no-render for the returns only."
         )
+    adapters = [choice.name for choice in agent.plan.wrappers if choice.component.adapts]
+    if mode not in modes and adapters:
+        raise RlkError(
+            f"{name}, in the wrapper {adapters[0]}, gives images and cannot be shown in a window. "
+            "Use --record FILE.gif for a film, or --no-render for the returns only."
+        )
     try:
         yield
     except (gym.error.DependencyNotInstalled, EnvironmentFailed) as error:

@@ -21,6 +21,8 @@ from rlk_vector_environments.env_state import Unsupported, capture, restore
 
 #: The key of gym's info that says whether a time limit ended the episode.
 TRUNCATED = "TimeLimit.truncated"
+#: The mode in which environments render frames.
+FRAMES = "rgb_array"
 #: The attribute of gym's and Gymnasium's `TimeLimit` that holds the limit.
 LIMIT = "_max_episode_steps"
 #: Methods that a vector calls on this wrapper, although the environment inside may have them too.
@@ -64,6 +66,8 @@ class FiveValues(gymnasium.Env[Any, Any]):
         self.action_space = as_gymnasium_space(action, f"{name}.action_space")
         self.metadata = dict(getattr(env, "metadata", None) or {})
         self.render_mode = getattr(self.env, "render_mode", None)
+        if self._renders_by_mode():
+            self.render_mode, self.metadata["render_modes"] = FRAMES, [FRAMES]
         self.spec = getattr(env, "spec", None)
         self._takes_seed = takes_seed(self.env)
         self._seeds_by_method = not self._takes_seed or seeds_by_method(self.env)
@@ -124,8 +128,14 @@ class FiveValues(gymnasium.Env[Any, Any]):
     def render(self) -> Any:
         """A frame, or whatever the environment's `render` returns."""
         if takes(self.env.render, "mode"):
-            return self.env.render(mode="rgb_array")
+            return self.env.render(mode=FRAMES)
         return self.env.render()
+
+    def _renders_by_mode(self) -> bool:
+        """Whether it gives frames as environments of gym do: by `render(mode="rgb_array")`."""
+        render, modes = getattr(self.env, "render", None), self.metadata.get("render.modes", ())
+        can = render is not None and FRAMES in modes and takes(render, "mode")
+        return can and self.render_mode is None
 
     def close(self) -> None:
         if hasattr(self.env, "close"):
