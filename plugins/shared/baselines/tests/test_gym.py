@@ -21,6 +21,25 @@ from rlk_baselines.common.atari_wrappers import (
     NoopResetEnv,
     ScaledFloatFrame,
 )
+from rlk_baselines.gym.making import four_values
+
+
+class Asked(gymnasium.Env):
+    """Asks for `return_info`, as in gym 0.22, and has Gymnasium's interface nevertheless."""
+
+    observation_space = action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed=None, return_info=False, options=None):
+        return 0, {}
+
+    def step(self, action):
+        return 0, 1.0, False, False, {}
+
+
+def test_the_time_limit_of_a_reset_that_may_give_no_info_is_kept() -> None:
+    env = four_values(gymnasium.wrappers.TimeLimit(Asked(), 2))
+    assert env.reset() == 0
+    assert [env.step(0)[2] for _ in range(2)] == [False, True]
 
 
 class Game(gym.Env):

@@ -12,7 +12,7 @@ from rlk.errors import EnvironmentFailed
 from rlk.registry.discovery import Point
 from rlk_vector_environments import failures, making, rows, step_arrays
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult
-from rlk_vector_environments.results import check_step
+from rlk_vector_environments.results import check_reset, check_step
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
 from rlk_vector_environments.worker_side import reply
 
@@ -215,6 +215,17 @@ def test_what_is_around_an_environment_that_gave_a_wrong_result_is_named():
         check_step(0, wrapped, Drops(Counter()).reset()[1:])
     with pytest.raises(WrongResult, match="Let the environment return that"):
         check_step(0, Counter(), ())
+
+
+def test_what_gym_returned_is_refused_with_the_wrapper_for_it():
+    observation = np.zeros(1, np.float32)
+    with pytest.raises(WrongResult, match="use --plugin old-gym"):
+        check_reset(0, Counter(), observation)
+    with pytest.raises(WrongResult, match="use --plugin old-gym"):
+        check_step(0, Counter(), (observation, 0.0, False, {}))
+    for result in ((observation, 0.0, False), None):
+        with pytest.raises(WrongResult, match=r"return that\.$"):
+            check_step(0, Counter(), result)
 
 
 def test_one_object_for_two_environments_is_refused():

@@ -178,7 +178,25 @@ class FourValues(FiveButNoSeed):
         return 1, 1.0, False, {}
 
 
-@pytest.mark.parametrize("old", [FourValues, FiveButNoSeed])
+class Asked(FourValues):
+    """As from gym 0.22 to 0.25: `reset` takes a seed and gives the observation alone."""
+
+    def reset(  # type: ignore[override]
+        self, *, seed: int | None = None, return_info: bool = False, options: Any = None
+    ) -> Any:
+        return 0
+
+
+class AskedFive(FiveButNoSeed):
+    """The same `reset`, which gives an info nevertheless, and five values."""
+
+    def reset(  # type: ignore[override]
+        self, *, seed: int | None = None, return_info: bool = False, options: Any = None
+    ) -> Any:
+        return 0, {}
+
+
+@pytest.mark.parametrize("old", [FourValues, FiveButNoSeed, Asked, AskedFive])
 def test_the_time_limit_that_an_id_was_registered_with_is_kept(
     old: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,6 +234,26 @@ def test_it_is_made_for_frames_although_its_constructor_takes_no_mode() -> None:
         assert MakeEnv(*parts, {"render_mode": "rgb_array"})().render().shape == (4, 4, 3)
         with pytest.raises(PlanError, match="cannot be made with render_mode='human'"):
             MakeEnv(*parts, {"render_mode": "human"})()
+
+
+def test_an_observation_that_ends_with_a_dict_is_not_taken_for_one_with_an_info() -> None:
+    class Pair(Old):
+        def __init__(self) -> None:
+            super().__init__()
+            parts = spaces.Box(-1, 1, (2,)), spaces.Dict({"b": spaces.Discrete(2)})
+            self.observation_space = spaces.Tuple(parts)
+
+        def reset(self) -> Any:
+            return super().reset(), {"b": 1}
+
+    class NewPair(Pair):
+        def reset(self) -> Any:
+            return super().reset(), {"level": 3}
+
+    (_, part), info = FiveValues(Pair()).reset()
+    assert (part, info) == ({"b": 1}, {})
+    (_, part), info = FiveValues(NewPair()).reset()
+    assert (part, info) == ({"b": 1}, {"level": 3})
 
 
 def test_a_class_instead_of_an_environment_is_refused() -> None:

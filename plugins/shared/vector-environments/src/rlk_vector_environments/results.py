@@ -20,6 +20,11 @@ FLAGS = (bool, np.bool_)
 _NUMBERS = "biuf"
 #: The name of an observation; the names of its parts begin with it.
 OBSERVATION = "observation"
+#: What else to do about an observation alone, or four values.
+_OLD = (
+    " If it was written for the old package gym, use --plugin old-gym, in Python "
+    "plugins=['old-gym']."
+)
 
 
 class Wrong(NamedTuple):
@@ -44,7 +49,7 @@ def check_reset(index: int, env: gym.Env[Any, Any], result: Any) -> None:
         wrong = _other_values(result, "(observation, info)")
     else:
         wrong = _observation(env.observation_space, result[0]) or _info(result[1])
-    _refuse(index, env, "reset", wrong)
+    _refuse(index, env, "reset", wrong, "" if isinstance(result, tuple) else _OLD)
 
 
 def check_step(index: int, env: gym.Env[Any, Any], result: Any) -> None:
@@ -61,10 +66,11 @@ def check_step(index: int, env: gym.Env[Any, Any], result: Any) -> None:
             or _flag("truncated", truncated)
             or _info(info)
         )
-    _refuse(index, env, "step", wrong)
+    is_old = isinstance(result, tuple) and len(result) == 4
+    _refuse(index, env, "step", wrong, _OLD if is_old else "")
 
 
-def _refuse(index: int, env: gym.Env[Any, Any], when: str, wrong: Wrong | None) -> None:
+def _refuse(index: int, env: gym.Env[Any, Any], when: str, wrong: Wrong | None, hint: str) -> None:
     if wrong is not None:
         around = ", ".join(type(one).__name__ for one in wrappers_of(env))
         whose = "the environment" + (f", or what is around it ({around})," if around else "")
@@ -72,7 +78,7 @@ def _refuse(index: int, env: gym.Env[Any, Any], when: str, wrong: Wrong | None) 
         raise WrongResult(
             f"environment {index} ({name_of(env)}) gave a wrong {wrong.field} in {when}: "
             f"{wrong.found}; expected {wrong.expected}.\nNothing of this {when} was stored. Let "
-            f"{whose} return that{also}."
+            f"{whose} return that{also}.{hint}"
         )
 
 

@@ -86,7 +86,7 @@ class FiveValues(gymnasium.Env[Any, Any]):
             result = self.env.reset(seed=seed, **given)
         else:
             result = self.env.reset()
-        observation = observation_of_reset(result)
+        observation = observation_of_reset(result, self.observation_space)
         return observation, (result[1] if observation is not result else {})
 
     def _seed(self, seed: int) -> None:

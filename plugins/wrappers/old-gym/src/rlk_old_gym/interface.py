@@ -34,6 +34,12 @@ def takes_seed(env: Any) -> bool:
     return all(takes(layer.reset, "seed") for layer in layers(env) if hasattr(layer, "reset"))
 
 
+def may_return_no_info(reset: Any) -> bool:
+    """Whether `reset` has gym 0.22's `return_info=False`: by default, it gives no info."""
+    asked = (_parameters(reset) or {}).get("return_info")
+    return asked is not None and asked.default is False
+
+
 def seeds_by_method(env: Any) -> bool:
     """Whether the innermost environment has a method `seed`, and its `reset` names no seed."""
     innermost = list(layers(env))[-1]
@@ -82,10 +88,12 @@ def without_makers_wrappers(env: Any) -> tuple[Any, int | None]:
     """An environment of gym's interface as its author wrote it, and its time limit.
 
     `gymnasium.make` puts wrappers around every registered environment, which fail if `step` returns
-    four values. An environment of Gymnasium's interface is returned unchanged.
+    four values. An environment of Gymnasium's interface is returned unchanged. Whether one
+    with a `reset` as in gym 0.22 to 0.25 has four values is not known; its wrappers are removed.
     """
     innermost = list(layers(env))[-1]
-    if takes_seed(innermost):
+    may_be_old = may_return_no_info(innermost.reset) or seeds_by_method(innermost)
+    if takes_seed(innermost) and not may_be_old:
         return env, None
     limit = None
     while isinstance(env, _PUT_BY_MAKE):
@@ -95,8 +103,16 @@ def without_makers_wrappers(env: Any) -> tuple[Any, int | None]:
     return env, limit
 
 
-def observation_of_reset(result: Any) -> Any:
-    """The observation in the result of `reset`, of either interface."""
-    if isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict):
-        return result[0]
-    return result
+def observation_of_reset(result: Any, space: Any) -> Any:
+    """The observation in the result of `reset`, of either interface.
+
+    Args:
+        space: of the observations, one of Gymnasium's.
+    """
+    if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
+        return result
+    if isinstance(space, gymnasium.spaces.Tuple):  # whose observation may end with a dict, too
+        first = result[0]
+        if not isinstance(first, tuple | list) or len(first) != len(space.spaces):
+            return result
+    return result[0]

@@ -112,7 +112,7 @@ def _check_returned_values(env: Any, observation_space: Any, action_space: Any) 
     """Check the results of `reset` and of one step; returns the tuple that `step` returned."""
     result = env.reset()
     five = isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict)
-    observation = observation_of_reset(result)
+    observation = observation_of_reset(result, observation_space)
     _check_observation(observation, observation_space, "reset")
     data = env.step(action_space.sample())
     expected = "(obs, reward, terminated, truncated, info)" if five else "(obs, reward, done, info)"

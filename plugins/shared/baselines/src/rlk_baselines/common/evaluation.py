@@ -11,7 +11,6 @@ from rlk.errors import RlkError
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.five_values import FiveValues
 from rlk_baselines.refusals import refuse_below_one
-from rlk_old_gym.interface import observation_of_reset
 
 
 def evaluate_policy(
@@ -88,4 +87,4 @@ def _moves(env: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
         observation, reward, terminated, truncated, info = inner.step(action)
         return observation, reward, terminated or truncated, info
 
-    return lambda: observation_of_reset(inner.reset()), step
+    return lambda: inner.reset()[0], step

@@ -40,7 +40,8 @@ def four_values(env: Any) -> Any:
         return bare if limit is None else _limited(bare, limit)
     if isinstance(bare, gymnasium.wrappers.TimeLimit):  # programs expect gym's outermost
         return _limited(FourValuesEnv(bare.env), bare._max_episode_steps)
-    return FourValuesEnv(bare)
+    made = FourValuesEnv(bare)
+    return made if limit is None else _limited(made, limit)
 
 
 def gives_four_values(env: Any) -> bool:
