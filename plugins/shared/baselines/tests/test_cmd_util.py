@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 
 import gymnasium
@@ -10,7 +11,8 @@ import pytest
 import torch
 from gymnasium import spaces
 
-from rlk_baselines.common.cmd_util import make_mujoco_env, make_robotics_env
+from rlk_baselines import gym
+from rlk_baselines.common.cmd_util import make_mujoco_env, make_robotics_env, make_vec_env
 
 
 class Reaching(gymnasium.Env):
@@ -74,3 +76,28 @@ def test_every_rank_seeds_its_program_differently(
     assert drawn() == seeded(expected)
     env.seed(3)
     assert np.array_equal(env.reset(), make_mujoco_env("CartPole-v1", seed=3).reset())
+
+
+class Halved(gymnasium.RewardWrapper):
+    def reward(self, reward):
+        return reward / 2
+
+
+class HalvedOfGym(gym.RewardWrapper):
+    def reward(self, reward):
+        return reward / 2
+
+
+@pytest.mark.parametrize(
+    "wrapper_class",
+    [
+        Halved,
+        HalvedOfGym,
+        lambda env: gymnasium.wrappers.TransformReward(env, lambda reward: reward / 2),
+        functools.partial(gymnasium.wrappers.TransformReward, func=lambda reward: reward / 2),
+    ],
+)
+def test_a_wrapper_of_a_vector_is_of_either_interface(wrapper_class) -> None:
+    env = make_vec_env("CartPole-v1", 2, wrapper_class=wrapper_class)
+    env.reset()
+    assert env.step([0, 0])[1].tolist() == [0.5, 0.5]

@@ -7,12 +7,15 @@ from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import gymnasium
+
 from rlk_baselines import logger
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common.atari_wrappers import make_atari, wrap_deepmind
 from rlk_baselines.common.misc_util import mpi_rank_or_zero, set_global_seeds
 from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
 from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.gym.core import Env
 from rlk_baselines.gym.wrappers.adapted import Adapted
 
 
@@ -35,7 +38,8 @@ def make_vec_env(
         seed: environment i is seeded by `seed + start_index + i`; None does not seed.
         start_index: the number of the first environment, for seeds and file names.
         monitor_dir: a folder for the monitors' files; None writes none.
-        wrapper_class: wraps each environment, outside its monitor; it may be one of Gymnasium's.
+        wrapper_class: wraps each environment, outside its monitor; it may be one of Gymnasium's,
+            of a class derived from these, or a function that makes one.
         env_kwargs: keyword arguments of the environments.
         vec_env_cls: the class of the vector; None means `DummyVecEnv`.
         vec_env_kwargs: keyword arguments of the vector.
@@ -64,10 +68,15 @@ def make_vec_env(
 
 
 def _wrapped(env: Any, wrapper_class: Callable[[Any], Any]) -> Any:
-    """An environment in a wrapper; wrappers of Gymnasium need Gymnasium's interface."""
+    """An environment in a wrapper; wrappers of Gymnasium need Gymnasium's interface.
+
+    A function may make one, too: this is known only when it has made it.
+    """
     if getattr(wrapper_class, "__module__", "").partition(".")[0] == "gymnasium":
         return Adapted(env, wrapper_class)
-    return wrapper_class(env)
+    made = wrapper_class(env)
+    is_gymnasiums = isinstance(made, gymnasium.Wrapper) and not isinstance(made, Env)
+    return Adapted(env, wrapper_class) if is_gymnasiums else made
 
 
 def make_atari_env(
