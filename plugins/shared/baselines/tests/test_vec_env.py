@@ -40,6 +40,27 @@ def test_an_episode_begins_anew_and_its_last_observation_is_in_the_info(counting
     ]
 
 
+@pytest.mark.parametrize("vector", [DummyVecEnv, SubprocVecEnv])
+@pytest.mark.parametrize(
+    "info", [{"x": 1, "_x": 0}, {"_x": "a", "x": {"y": 1, "_y": 2.0}}, {"final_obs": 7}]
+)
+def test_keys_that_begin_as_a_mask_stay_in_the_infos(
+    counting, vector: Any, info: dict[str, Any]
+) -> None:
+    class Told(counting):
+        def step(self, action: Any) -> Any:
+            observation, reward, done, _ = super().step(action)
+            return observation, reward, done, dict(info)
+
+    env = vector([lambda: Told(2), lambda: Told(1)])
+    env.reset()
+    first, last = env.step([0, 1])[3]
+    assert first == info
+    assert last.pop("terminal_observation").tolist() == [1, 7]
+    assert last == {**info, "TimeLimit.truncated": False}
+    env.close()
+
+
 def test_actions_of_another_number_than_environments_are_refused(counting) -> None:
     env = DummyVecEnv([counting, counting])
     env.reset()

@@ -18,7 +18,17 @@ Found = list[tuple[int, Any]]
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def gather(n: int, entries: Iterable[tuple[int, dict[Any, Any]]]) -> dict[Any, Any]:
+class Gathered(dict[Any, Any]):
+    """Gathered infos, with the infos themselves: a key may have the name of another one's mask.
+
+    Attributes:
+        entries: (index of the environment, its info), as `gather` took them.
+    """
+
+    entries: Sequence[tuple[int, dict[Any, Any]]] = ()
+
+
+def gather(n: int, entries: Iterable[tuple[int, dict[Any, Any]]]) -> Gathered:
     """Infos by environment -> {key: array [n, ...], _key: bool [n]}.
 
     Args:
@@ -29,10 +39,11 @@ def gather(n: int, entries: Iterable[tuple[int, dict[Any, Any]]]) -> dict[Any, A
     value off; here the column gets the wider number type, or becomes objects.
     """
     columns: dict[Any, Found] = {}
-    for i, info in entries:
+    gathered = Gathered()
+    gathered.entries = list(entries)
+    for i, info in gathered.entries:
         for key, value in info.items():
             columns.setdefault(key, []).append((i, value))
-    gathered: dict[Any, Any] = {}
     for key, found in columns.items():
         gathered[key] = _column(n, found)
         gathered[f"_{key}"] = mask(n, [i for i, _ in found])
@@ -68,7 +79,7 @@ def of_step(
     kept: Mapping[str, Array],
     ends: Sequence[tuple[int, Any, dict[Any, Any]]],
     entries: Sequence[tuple[int, dict[Any, Any]]],
-) -> dict[str, Any]:
+) -> Gathered:
     """All infos of a step.
 
     Args:
@@ -77,8 +88,9 @@ def of_step(
         ends: (index, last observation, last info) of each episode that ended.
         entries: (index, info) of those that are gathered whole.
     """
-    found = ended(n, ends) if ends else {}
-    found.update(gather(n, entries))
+    found = gather(n, entries)
+    if ends:
+        found.update(ended(n, ends))
     if kept:
         found["kept"] = dict(kept)
     return found

@@ -24,6 +24,7 @@ from rlk_baselines.common.vec_env.base_vec_env import (
 )
 from rlk_baselines.environments.five_values import TRUNCATED
 from rlk_baselines.environments.own_exceptions import own_exceptions
+from rlk_vector_environments.infos import Gathered
 
 
 class FourValues(VecEnv):
@@ -163,11 +164,18 @@ def infos_of(n: int, result: tuple[Any, Any, Any, Any, Mapping[str, Any]]) -> li
 
 
 def one_by_one(n: int, gathered: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Split Gymnasium's vector info, arrays [N, …] with a mask `_key` per key, into N infos."""
+    """Split Gymnasium's vector info, arrays [N, …] with a mask `_key` per key, into N infos.
+
+    Of rlk's backends, the infos themselves are taken, and only what wrappers added is split.
+    """
     infos: list[dict[str, Any]] = [{} for _ in range(n)]
+    entries = gathered.entries if isinstance(gathered, Gathered) else ()
+    for i, info in entries:
+        infos[i].update(_kept(info))
+    known = {key for _, info in entries for key in info}
     for key, column in gathered.items():
         mask = gathered.get(f"_{key}")
-        if mask is None or key in ("final_obs", "final_info"):
+        if mask is None or key in known or key in ("final_obs", "final_info"):
             continue
         values = one_by_one(n, column) if isinstance(column, Mapping) else column
         for i in np.flatnonzero(mask).tolist():
@@ -179,6 +187,8 @@ def _kept(value: Any) -> Any:
     """A value of an info that later steps of the environment do not change."""
     if isinstance(value, np.generic):
         return value.item()
+    if type(value) is dict:
+        return {key: _kept(part) for key, part in value.items()}
     return deepcopy(value) if isinstance(value, (list, dict, set, np.ndarray)) else value
 
 
