@@ -13,6 +13,7 @@ from rlk.errors import PlanError
 from rlk_atari import AtariGame, make_atari, wrap_deepmind
 from rlk_atari.component import ale
 from rlk_atari.config import AtariConfig
+from rlk_atari.stable_baselines import AtariScreen
 from rlk_vector_environments.env_state import capture, restore
 
 cv2 = pytest.importorskip("cv2", reason="OpenCV is an extra")
@@ -101,6 +102,14 @@ def test_without_make_atari_every_action_is_one_frame():
     begins = env.unwrapped.ale.getEpisodeFrameNumber()
     env.step(0)
     assert (begins, env.unwrapped.ale.getEpisodeFrameNumber()) == (2, 3)
+
+
+def test_the_settings_of_the_screen_are_kept():
+    env = wrap_deepmind(AtariScreen(game(), AtariConfig(noop_max=0, skip=2)), episode_life=False)
+    env.reset(seed=1)
+    begins = env.unwrapped.ale.getEpisodeFrameNumber()
+    env.step(0)
+    assert (begins, env.unwrapped.ale.getEpisodeFrameNumber()) == (4, 6)
 
 
 def test_how_an_id_skips_frames_by_itself_has_no_effect():

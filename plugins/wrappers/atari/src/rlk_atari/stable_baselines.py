@@ -19,12 +19,12 @@ class AtariScreen(gym.Wrapper[Array, int, Array, int]):
 
     Args:
         env: as `gym.make` returns it.
-        config: only `noop_max` and `skip` are used.
+        config: only `noop_max` and `skip` are used, here and by `wrap_deepmind`.
     """
 
     def __init__(self, env: gym.Env[Array, int], config: AtariConfig | None = None) -> None:
         super().__init__(env)
-        config = config or AtariConfig()
+        self.config = config = config or AtariConfig()
         self._game = Emulator(env, config.noop_max, config.skip, colour=True)
         self.observation_space = gym.spaces.Box(0, 255, self._game.screen.shape, np.uint8)
 
@@ -67,13 +67,13 @@ def wrap_deepmind(
     Args:
         env: the result of `make_atari`; any other game is played without no-ops and frame skipping.
     """
-    is_made = isinstance(env, AtariScreen)
-    start = {} if is_made else {"noop_max": 0, "skip": 1}
+    of_screen = env.config if isinstance(env, AtariScreen) else AtariConfig(noop_max=0, skip=1)
     config = AtariConfig(
         episode_life=episode_life,
         clip_rewards=clip_rewards,
         frame_stack=frame_stack,
         scale=scale,
-        **start,
+        noop_max=of_screen.noop_max,
+        skip=of_screen.skip,
     )
     return AtariGame(env.env if isinstance(env, AtariScreen) else env, config)
