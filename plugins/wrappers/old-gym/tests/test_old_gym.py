@@ -14,6 +14,7 @@ import rlk
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk.planning.environment import MakeEnv
 from rlk_old_gym import FiveValues
+from rlk_old_gym.interface import is_old
 from rlk_testing import WrapperContract
 
 
@@ -107,6 +108,20 @@ def test_spaces_of_the_package_gym_become_gymnasiums() -> None:
     assert env.observation_space == env.action_space == spaces.Discrete(3)
     env.reset()
     assert env.step(0)[2:4] == (False, True)
+
+
+def test_spaces_derived_from_those_of_the_package_gym_become_gymnasiums() -> None:
+    class Few(Foreign.Discrete):
+        pass
+
+    class Derived(Foreign):
+        observation_space = action_space = Few()
+
+        def reset(self, seed: int | None = None) -> int:
+            return 1
+
+    assert is_old(Derived())
+    assert FiveValues(Derived()).action_space == spaces.Discrete(3)
 
 
 def test_spaces_of_derived_classes_become_those_of_their_base() -> None:

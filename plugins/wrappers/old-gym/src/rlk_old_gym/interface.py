@@ -56,7 +56,8 @@ def is_old(env: Any) -> bool:
     if any(getattr(layer, "is_adapted", False) for layer in found):
         return False
     spaces = (getattr(env, name, None) for name in ("observation_space", "action_space"))
-    are_gyms = any(type(space).__module__.startswith("gym.") for space in spaces)
+    classes = (one for space in spaces for one in type(space).__mro__)
+    are_gyms = any(one.__module__.startswith("gym.") for one in classes)
     says_so = any(getattr(layer, "gives_four_values", False) for layer in found)
     return are_gyms or says_so or not takes_seed(env)
 

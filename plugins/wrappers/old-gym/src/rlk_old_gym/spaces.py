@@ -17,7 +17,7 @@ Space = spaces.Space[Any]
 def as_gymnasium_space(space: Any, whose: str = "the environment's space") -> Space:
     """A space of Gymnasium: the given one, or one that is equal to a space of the package gym.
 
-    A space of a class that is derived from one of Gymnasium's becomes plain (`plain_space`).
+    A space of a class that is derived from one of either package becomes plain (`plain_space`).
 
     Args:
         space: of either package.
@@ -28,7 +28,8 @@ def as_gymnasium_space(space: Any, whose: str = "the environment's space") -> Sp
     """
     if isinstance(space, spaces.Space):
         return plain_space(space)
-    make = _LIKE.get(type(space).__name__)
+    names = (one.__name__ for one in type(space).__mro__)
+    make = next((_LIKE[name] for name in names if name in _LIKE), None)
     if make is None:
         raise PlanError(
             f"{whose} is {type(space).__name__}, no space. Set it to one of gymnasium.spaces: "
