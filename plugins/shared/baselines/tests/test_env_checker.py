@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -98,3 +99,14 @@ def test_keys_that_the_space_has_not_are_a_violation() -> None:
 
     with pytest.raises(AssertionError, match=r"step has keys that its space has not: \['speed'\]"):
         check_env(More())
+
+
+def test_an_info_of_reset_that_is_no_dict_is_a_violation() -> None:
+    class NoInfo(gymnasium.Env):
+        observation_space = action_space = gymnasium.spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            return 0, None
+
+    with pytest.raises(AssertionError, match=r"or \(observation, info\), where info is a dict"):
+        check_env(NoInfo())

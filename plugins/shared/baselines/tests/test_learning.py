@@ -300,7 +300,7 @@ def test_the_checker_passes_what_is_right_and_says_what_is_wrong(counting) -> No
             return changed.get(self.what, (obs, reward, done, info))
 
     expected = {
-        "reset": "not a tuple",
+        "reset": r"not a tuple: .* or \(observation, info\), where info is a dict",
         "shape": r"must have the shape of the observation space, \(2,\), got \(1,\)",
         "reward": "reward returned by step must be a float, got str",
         "done": "must be a boolean, got int",

@@ -205,7 +205,8 @@ def _check_observation(observation: Any, space: Any, method: str) -> None:
         return
     if not isinstance(space, spaces.Tuple):
         assert not isinstance(observation, tuple), (
-            f"{whose} must be a single value, not a tuple: reset returns the observation alone"
+            f"{whose} must be a single value, not a tuple: reset returns the observation alone, or "
+            "(observation, info), where info is a dict, if it takes a seed"
         )
     if isinstance(space, spaces.Discrete):
         is_whole = isinstance(observation, (int, np.integer)) or (
