@@ -254,6 +254,30 @@ def test_one_object_serves_several_agents_one_after_the_other(tmp_path: Path) ->
         assert (tmp_path / name / "best_model.zip").exists()
 
 
+def test_several_evaluations_of_a_run_have_files_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted(monkeypatch, 5.0, 3.0, 0.1, 1.0, 0.2, 2.0)  # at 8 and 12, the plugin comes first
+    callback = EvaluationCallback(EvaluationConfig(every=8, episodes=2))
+    with made("evaluation:every=4,episodes=1", "no:checkpoint", out=tmp_path) as agent:
+        agent.learn(12, callback=callback)
+    found = [(one.timesteps, one.mean_return) for one in read_history(tmp_path / HISTORY)]
+    assert found == [(4, 5.0), (8, 3.0), (12, 1.0)]
+    second = read_history(tmp_path / "evaluations-2.npz")
+    assert [(one.timesteps, one.mean_return) for one in second] == [(8, 0.1), (12, 0.2)]
+    for name, timesteps in (("best_model.zip", 4), ("best_model-2.zip", 12)):
+        manifest = saved_files.read(tmp_path / name, KERNEL)["manifest"]
+        assert manifest["timesteps"] == timesteps
+
+
+def test_a_callback_of_a_later_call_has_the_files_of_the_one_before(tmp_path: Path) -> None:
+    with made("no:checkpoint", out=tmp_path) as agent:
+        for _ in range(2):
+            agent.learn(4, callback=EvaluationCallback(EvaluationConfig(every=4, episodes=1)))
+    assert [one.timesteps for one in read_history(tmp_path / HISTORY)] == [4, 4]
+    assert not list(tmp_path.glob("*-2.*"))
+
+
 def test_a_run_that_counts_on_from_an_earlier_timestep_drops_what_came_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,9 @@ class EvaluationCallback:
     Several calls of `learn` append to it, also those of a run that was loaded to continue in its
     folder; if one counts timesteps from 0 again, `timesteps` starts again from small values. An
     object that is passed to `learn` of another agent begins anew.
+
+    Where several of these listen to one run, the first has these files, and the second has
+    `best_model-2.zip` and `evaluations-2.npz`. Plugins come before callbacks of a call of `learn`.
     """
 
     #: What says so notifies of evaluations (`rlk_evaluation_end`); callbacks that need them ask.
@@ -48,6 +51,7 @@ class EvaluationCallback:
         self._config = config or EvaluationConfig()
         self._run: weakref.ref[Run] | None = None
         self._env: Any = None
+        self._number = 1  #: among those that listen to the run
         self._due = 0
         self._missed: int | None = None
         self._loaded_at = 0
@@ -64,6 +68,8 @@ class EvaluationCallback:
     def rlk_training_start(self, run: Run) -> None:
         self._reason = None
         self._due = next_due(run.timesteps, self._config.every)
+        listening = _listening(run)
+        self._number = listening.index(self) + 1 if self in listening else 1
         if self._is_new(run):
             self._continue_history(run)
         if self._missed is not None:
@@ -147,9 +153,10 @@ class EvaluationCallback:
         self._write_history(run)
         if self._best is None or mean >= self._best:
             # If it cannot be written, a later model that is worse may be the best on disk.
-            with run.failed_writes.tolerated("best_model"):
+            name = self._own("best_model")
+            with run.failed_writes.tolerated(name):
                 if run.out is not None:
-                    saved_files.save(run, run.out / "best_model")
+                    saved_files.save(run, run.out / name)
                 self._best = mean
         if self._config.stop_at is not None and mean >= self._config.stop_at:
             self._reason = (
@@ -158,9 +165,10 @@ class EvaluationCallback:
         run.notify("rlk_evaluation_end", result=result)
 
     def _write_history(self, run: Run) -> None:
-        with run.failed_writes.tolerated(HISTORY):
+        name = self._own(HISTORY)
+        with run.failed_writes.tolerated(name):
             if run.out is not None and self._history:
-                write_history(run.out / HISTORY, self._history)
+                write_history(run.out / name, self._history)
 
     def _restore_folder(self, run: Run) -> None:
         """Restore what a resumed run's checkpoint knows into its folder, and remove what is later.
@@ -170,7 +178,7 @@ class EvaluationCallback:
         """
         if run.out is None or run.communicator.rank != 0:
             return
-        path, best = run.out / HISTORY, _best_model(run, run.out)
+        path, best = run.out / self._own(HISTORY), self._best_model(run, run.out)
         if not best.is_file():
             self._best = None
         elif path.exists():
@@ -188,12 +196,22 @@ class EvaluationCallback:
         """
         if run.out is None or run.communicator.rank != 0:
             return
-        written = read_history(run.out / HISTORY)
+        written = read_history(run.out / self._own(HISTORY))
         self._history = until(written, run.timesteps) if run.timesteps else written
         best = max((one.mean_return for one in self._history), default=-math.inf)
         is_later = any(one.mean_return >= best for one in written[len(self._history) :])
-        if self._history and not is_later and _best_model(run, run.out).is_file():
+        if self._history and not is_later and self._best_model(run, run.out).is_file():
             self._best = best
+
+    def _own(self, name: str) -> str:
+        """The name of its file: that of another evaluation in the same run is not overwritten."""
+        if self._number == 1:
+            return name
+        stem, dot, suffix = name.partition(".")
+        return f"{stem}-{self._number}{dot}{suffix}"
+
+    def _best_model(self, run: Run, out: Path) -> Path:
+        return out / f"{self._own('best_model')}{run.plan.serializer.make().suffix}"
 
     def _is_new(self, run: Run) -> bool:
         """Whether it has not listened to this run before; what it knows of another is forgotten."""
@@ -237,8 +255,10 @@ class EvaluationCallback:
         ]
 
 
-def _best_model(run: Run, out: Path) -> Path:
-    return out / f"best_model{run.plan.serializer.make().suffix}"
+def _listening(run: Run) -> list[EvaluationCallback]:
+    """All that evaluate the run now, in the order in which they do."""
+    active = map(run.hooks.get, run.hooks.implementers("rlk_update_end"))
+    return [one for one in active if isinstance(one, EvaluationCallback)]
 
 
 def _timesteps_of(model: Path, kernel: Kernel) -> float:
