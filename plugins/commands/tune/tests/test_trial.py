@@ -68,6 +68,19 @@ def test_an_evaluation_that_a_user_sets_is_left_so(search: Make, typed: dict[str
     assert (config.every, config.episodes, config.seed) == (7, 2, 3)
 
 
+@pytest.mark.parametrize("drawn", ["none", "normal-noise"])
+def test_none_is_drawn_as_it_is_typed_after_set(search: Make, drawn: str) -> None:
+    mine = search(algo="ddpg", given={"env": "Pendulum-v1"}, searched={"noise": f"{drawn},x"})
+    plan = resolve(default_kernel(), mine.spec(mine.settings_of({"noise": drawn}), 1))
+    assert [noise.name for noise in plan.noises] == ([] if drawn == "none" else [drawn])
+    mine = search(algo="a2c", given={"env": "CartPole-v1"}, searched={"preset": "none,auto"})
+    presets = [
+        resolve(default_kernel(), mine.spec(mine.settings_of({"preset": text}), 1)).preset
+        for text in ("none", "auto")
+    ]
+    assert presets[0] == "" and presets[1] != ""
+
+
 def test_a_trial_below_the_median_is_pruned(tmp_path: Path, search: Make) -> None:
     mine = search(pruner="median")
     study = open_study(tmp_path, mine)

@@ -101,13 +101,23 @@ def given(pairs: Iterable[str], **options: Any) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for key, value in map(parse_setting, pairs):
-        new = "none" if value is None and key in _NONE_IS_A_WORD else value
+        new = as_typed(key, value)
         _refuse_another(key, found.setdefault(key, new), new, "--set")
     for key, value in options.items():
         if value not in (None, ()):
             new = list(value) if isinstance(value, tuple) else value
             _refuse_another(key, found.setdefault(key, new), new, "an option")
     return found
+
+
+def as_typed(key: str, value: Any) -> Any:
+    """The value of a setting that was typed as text: `none` stays a word where it means something.
+
+    Args:
+        key: the setting.
+        value: what `parse_value` makes of the text.
+    """
+    return "none" if value is None and key in _NONE_IS_A_WORD else value
 
 
 def _refuse_another(key: str, before: Any, value: Any, how: str) -> None:

@@ -13,6 +13,7 @@ from rlk.errors import BadFile
 from rlk.files import replacing
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.structure import structured
+from rlk_cli.options import as_typed
 from rlk_tune.ranges import parse_range
 from rlk_tune.spaces import Ranges
 
@@ -52,7 +53,8 @@ class Search:
 
     def spec(self, settings: Mapping[str, Any], seed: int) -> RunSpec:
         """The run of a trial with these settings, in the form that `rlk run` plans."""
-        given = {**self.given, **settings, "seed": seed, "plugins": self.plugins}
+        typed = {name: as_typed(name, value) for name, value in settings.items()}
+        given = {**self.given, **typed, "seed": seed, "plugins": self.plugins}
         return make_spec(self.algo, given).over(make_spec("", {"preset": "auto"}))
 
     def evaluated(self, spec: RunSpec) -> RunSpec:
