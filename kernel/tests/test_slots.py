@@ -203,6 +203,12 @@ def test_two_that_count_as_much_must_not_contradict_each_other(plan):
         plan(plugins=["watches:size=3", "watches:size=4"])
     with pytest.raises(PlanError, match=r"^gamma=0\.5 \(user\) and algo\.gamma=0\.6 \(user\)"):
         plan(gamma=0.5, **{"algo.gamma": 0.6})
+    both = r"^policy\.size=3 \(user\) and plain\.size=4 \(user\) are one setting with two values"
+    with pytest.raises(PlanError, match=both):
+        plan(**{"policy.size": 3, "plain.size": 4})
+    assert plan(**{"policy.size": 3, "plain.size": 3}).policy.config.size == 3
+    lower = make_spec("algo", {"plain.size": 4}, origin="spec.toml")
+    assert plan(lower=lower, **{"policy.size": 3}).policy.config.size == 3
 
 
 def test_what_a_preset_put_in_can_be_taken_out(plan):

@@ -11,9 +11,9 @@ import attrs
 from rlk import settings
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
-from rlk.planning.layers import Rank, Setting, SettingLayers
+from rlk.planning.layers import Rank, Setting, SettingLayers, one_setting_twice
 from rlk.planning.run_settings import RUN_KEYS
-from rlk.registry.kinds import STACKED
+from rlk.registry.kinds import STACKED, is_group_slot
 
 #: Slots with several components: a setting may belong to any of them.
 SHARED = ("storage", *STACKED)
@@ -23,7 +23,7 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
     """A component with the settings that were given under its name or its slot.
 
     Raises:
-        PlanError: if its config refuses one of them.
+        PlanError: if its config refuses one of them, or one has two values under different names.
     """
     given = _given(choice, layers)
     values = {**choice.component.own, **{key: setting.value for key, setting in given.items()}}
@@ -63,8 +63,21 @@ def _given(choice: Choice, layers: SettingLayers) -> dict[str, Setting]:
         if part and name in names:
             given[name] = _with_part(given.get(name), part, setting)
         else:
-            given[own] = setting
+            given[own] = _agreeing(choice, given.get(own), setting)
     return given
+
+
+def _agreeing(choice: Choice, before: Setting | None, now: Setting) -> Setting:
+    """The setting that counts, `now`; PlanError if it contradicts another demand of its rank.
+
+    For example, `mlp.layers=[16]` and `policy.layers=[64]` do. A component may fill the slots of
+    several parameter groups: a setting below such a slot is for that group alone.
+    """
+    if before is None or before.rank != now.rank or not now.is_demand:
+        return now
+    if is_group_slot(choice.slot) or before.value == now.value:
+        return now
+    raise one_setting_twice(before, now)
 
 
 def _is_meant_for(choice: Choice, owner: str, has_it: bool, setting: Setting) -> bool:

@@ -92,7 +92,7 @@ class SettingLayers:
                 return self
             raise self._contradiction(key, before, setting)
         if bool(listed(before.value)) != bool(listed(value)):
-            raise _one_setting_twice(before, setting)
+            raise one_setting_twice(before, setting)
         more = [one for one in listed(value) if one not in listed(before.value)]
         if not more:
             return self
@@ -108,7 +108,7 @@ class SettingLayers:
         if key in self.slots:
             return PlanError(f"{both} both fill the slot {key!r}. Ask for one of them.")
         if before.rank == Rank.USER:
-            return _one_setting_twice(before, now)
+            return one_setting_twice(before, now)
         differ = f"{before.by} and {now.by} propose different values for {key!r}"
         return PlanError(f"{differ}: {both}. Set it yourself: --set {key}=…")
 
@@ -133,7 +133,7 @@ class SettingLayers:
         return f"{self.algorithm}.{key}"
 
 
-def _one_setting_twice(before: Setting, now: Setting) -> PlanError:
+def one_setting_twice(before: Setting, now: Setting) -> PlanError:
     """The error for two values of one rank, where a further one would be a third."""
     both = f"{before.asked} ({before.by}) and {now.asked} ({now.by})"
     return PlanError(f"{both} are one setting with two values. Set one of them.")

@@ -13,7 +13,7 @@ from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk.registry.registry import Registry
 from rlk_tune.begin import new_search
-from rlk_tune.ranges import Choice
+from rlk_tune.ranges import Choice, parse_searches
 from rlk_tune.spaces import KIND, known_ranges
 from rlk_tune.study import distribution
 from rlk_tune.usual_ranges import UsualRanges, algorithms
@@ -119,3 +119,49 @@ def test_a_broken_search_space_is_left_out_unless_it_is_named(factory: object, s
         registry.unregister("frail")
     assert "gamma" in ranges
     assert note.startswith("space frail left out: search-space 'frail' (this program) is broken: ")
+
+
+@pytest.mark.parametrize("name", ["policy.layers", "mlp.layers", "gamma", "dqn.gamma"])
+def test_what_is_fixed_is_not_searched_under_another_name(name: str) -> None:
+    value = [16] if "layers" in name else 0.5
+    search, notes = new_search(make_spec("dqn", {name: value}), {}, "auto", FIELDS)
+    assert notes == []
+    assert ("gamma" in search.searched) != ("gamma" in name)
+    assert ("policy.layers" in search.searched) != ("layers" in name)
+    plan = resolve(default_kernel(), search.spec({}, 1))
+    assert plan.policy.config.layers == [16] or plan.algorithm.config.gamma == 0.5
+
+
+@pytest.mark.parametrize(
+    ("given", "typed", "said"),
+    [
+        (
+            {"mlp.layers": [16]},
+            ["policy.layers=[8],[9]"],
+            r"^policy\.layers is searched, and fixed under the name mlp\.layers at \[16\] as well\."
+            r" Leave out --search policy\.layers=… or --set mlp\.layers=…$",
+        ),
+        (
+            {"replay.buffer_size": 500},
+            ["buffer_size=100,2000"],
+            r"^buffer_size is searched, and fixed under the name replay\.buffer_size at 500",
+        ),
+        (
+            {},
+            ["gamma=0.9,0.99", "dqn.gamma=0.5,0.6"],
+            r"^gamma and dqn\.gamma are one setting, and both are searched\. Leave out --search",
+        ),
+    ],
+)
+def test_one_setting_under_two_names_is_refused(
+    given: Mapping[str, object], typed: list[str], said: str
+) -> None:
+    with pytest.raises(PlanError, match=said):
+        new_search(make_spec("dqn", given), parse_searches(typed), "auto", FIELDS)
+
+
+def test_a_typed_range_replaces_that_of_the_same_setting_under_another_name() -> None:
+    typed = parse_searches(["mlp.layers=[8],[9]"])
+    search, _ = new_search(make_spec("dqn", {}), typed, "auto", FIELDS)
+    assert search.searched["mlp.layers"] == "[8],[9]"
+    assert "policy.layers" not in search.searched

@@ -12,6 +12,7 @@ from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import RunSpec
 from rlk.registry.kernel import default_kernel
+from rlk_tune.one_setting import Names
 from rlk_tune.search import Search
 from rlk_tune.spaces import Ranges, known_ranges
 from rlk_tune.usable import usable
@@ -37,7 +38,7 @@ def new_search(
         PlanError: if its trials cannot be planned.
     """
     for name in typed:
-        _check_searched(name, spec)
+        _check_comparable(name)
     kernel, seed = default_kernel(), spec.given.get("seed")
     search = Search(
         algo=spec.algo,
@@ -54,8 +55,16 @@ def new_search(
     search = attrs.evolve(search, timesteps=plan.total_timesteps)
     resolve(kernel, search.evaluated(search.spec({}, search.seed)))
 
+    names = Names(plan)
+    for name in typed:
+        _check_searched_once(name, spec, typed, names)
     known, broken = known_ranges(plan.algorithm.name, space)
-    known = {name: range_ for name, range_ in known.items() if name not in search.given}
+    said = (*search.given, *typed)
+    known = {
+        name: range_
+        for name, range_ in known.items()
+        if name in typed or not names.same(name, said)
+    }
     ranges, notes = usable(
         {**known, **typed},
         typed,
@@ -69,14 +78,25 @@ def new_search(
     return attrs.evolve(search, searched={n: str(r) for n, r in ranges.items()}), broken + notes
 
 
-def _check_searched(name: str, spec: RunSpec) -> None:
+def _check_comparable(name: str) -> None:
+    """PlanError for a setting in which trials must not differ."""
     if name in NOT_SEARCHED:
         raise PlanError(
             f"--search {name}: trials that differ in {name} cannot be compared. Search settings, "
             f"and start rlk tune once for each {name}."
         )
-    if name in spec.given:
+
+
+def _check_searched_once(name: str, spec: RunSpec, typed: Ranges, names: Names) -> None:
+    """PlanError for a searched setting that is fixed as well, or searched under another name."""
+    if (fixed := names.same(name, spec.given)) is not None:
+        also = "" if fixed == name else f" under the name {fixed}"
         raise PlanError(
-            f"{name} is searched, and fixed at {spec.given[name]!r} as well. Leave out "
-            f"--search {name}=… or --set {name}=…"
+            f"{name} is searched, and fixed{also} at {spec.given[fixed]!r} as well. Leave out "
+            f"--search {name}=… or --set {fixed}=…"
+        )
+    if other := names.same(name, (one for one in typed if one != name)):
+        raise PlanError(
+            f"{name} and {other} are one setting, and both are searched. Leave out --search "
+            f"{other}=…"
         )

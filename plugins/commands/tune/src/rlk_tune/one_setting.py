@@ -1,0 +1,45 @@
+"""Which names of settings mean the same.
+
+Those are `gamma` and `dqn.gamma`, or `policy.layers` and `mlp.layers`, in a run of DQN with that
+policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rlk.planning.plan import Plan
+from rlk.registry.kinds import is_group_slot
+
+
+class Names:
+    """The names of settings in one run.
+
+    Args:
+        plan: of the run, which says what its algorithm is and what fills its slots.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._algorithm = plan.algorithm
+        self._owners: dict[str, set[str]] = {}
+        for slot, choice in plan.choices():
+            for owner in (choice.name, choice.alias, choice.slot, slot):
+                # Below the slot of a parameter group, a setting is for that group alone.
+                meant = slot if is_group_slot(owner) else choice.name
+                self._owners.setdefault(owner, set()).add(meant)
+
+    def same(self, name: str, others: Iterable[str]) -> str | None:
+        """The first of other names that means the same setting, or None."""
+        mine = self._all(name)
+        return next((other for other in others if mine & self._all(other)), None)
+
+    def _all(self, name: str) -> set[str]:
+        """The setting below the own names of all components that take it."""
+        owner, dot, own = name.partition(".")
+        if not dot:
+            owner, own = self._algorithm.name, name
+        found = {f"{each}.{own}" for each in self._owners.get(owner, {owner})}
+        if f"{self._algorithm.name}.{own}" in found:
+            forwarded = self._algorithm.component.forwarded()
+            found |= {target for forwards, target in forwarded if forwards == own}
+        return found
