@@ -80,7 +80,7 @@ def _parts(env: Any, steps: int, render: bool, make: Callable[[], Any] | None) -
     if any(finding.level == "error" for finding in before):
         return
     yield from play.findings(env, steps)
-    yield from goals.findings(env)
+    yield from goals.findings(env, steps)
     if render:
         yield from rendering.findings(env)
     yield from _state(env)

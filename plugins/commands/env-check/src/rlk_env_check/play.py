@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 
 from rlk.errors import EnvironmentFailed
-from rlk_env_check import values
+from rlk_env_check import actions, values
 from rlk_env_check.finding import Finding, error, note, warning
 from rlk_vector_environments.results import check_reset, check_step
 
@@ -20,6 +20,8 @@ Env = gym.Env[Any, Any]
 SEED = 7
 #: Steps that are repeated with the same seed.
 REPEATED = 50
+#: Floats that differ by less are the same: Box2D keeps contacts of the episode before, for example.
+SLIGHT = 1e-3
 #: Names of a time limit: Gymnasium's wrapper's, ALE's in frames, MiniGrid's.
 _LIMITS = ("_max_episode_steps", "max_num_frames_per_episode", "max_steps")
 _OLD = (
@@ -63,6 +65,11 @@ def findings(env: Env, steps: int) -> Iterator[Finding]:
             "Draw from self.np_random, which super().reset(seed=seed) sets."
         )
     yield from _reproducible(env, first)
+    if actions.has_masks(env):
+        yield note(
+            "it has action_masks(), and the random steps took allowed actions only. An agent does "
+            "that with --plugin action-masking."
+        )
     yield note(f"{steps} random steps; episodes that ended: {first.ends}; {first.described()}")
 
 
@@ -98,18 +105,20 @@ class Trace:
     Attributes:
         found: findings by their topic, so that each is reported once.
         ends: how many episodes ended.
-        first: the first observation. rewards: those of all steps.
+        rewards: those of all steps.
+        results: those of the first steps and the resets between them, as (observation, reward,
+            whether the episode has ended); the reward of a reset is 0.
     """
 
     def __init__(self, seed: int) -> None:
         self.found: dict[str, Finding] = {}
         self.ends, self.rewards, self.seed = 0, list[float](), seed
-        self.first: Any = None
+        self.results: list[tuple[Any, float, bool]] = []
 
     def play(self, env: Env, steps: int) -> None:
         """Take so many steps; Stop if the environment cannot be played any further."""
         env.action_space.seed(self.seed)
-        self.first = copy.deepcopy(self._reset(env, self.seed))
+        self._reset(env, self.seed)
         for _ in range(steps):
             if self._step(env):
                 self.ends += 1
@@ -120,15 +129,15 @@ class Trace:
         least, most = min(self.rewards), max(self.rewards)
         return f"rewards from {least:g} to {most:g}"
 
-    def _reset(self, env: Env, seed: int | None) -> Any:
+    def _reset(self, env: Env, seed: int | None) -> None:
         result = _called("reset", env.reset, seed=seed, options=None)
         _checked(check_reset, env, result)
         observation = result[0]
         self._note(values.of_observation(env.observation_space, observation, "reset()"))
-        return observation
+        self._keep(observation, 0.0, False)
 
     def _step(self, env: Env) -> bool:
-        action = env.action_space.sample()
+        action = _called(actions.METHOD, actions.sampled, env)
         given = np.copy(action)
         result = _called("step", env.step, action)
         _checked(check_step, env, result)
@@ -138,7 +147,13 @@ class Trace:
         if not np.array_equal(given, action):
             self._note([warning("step() changes the action that it is given. Let it use a copy.")])
         self.rewards.append(float(reward))
-        return bool(terminated or truncated)
+        is_over = bool(terminated or truncated)
+        self._keep(observation, float(reward), is_over)
+        return is_over
+
+    def _keep(self, observation: Any, reward: float, is_over: bool) -> None:
+        if len(self.rewards) <= REPEATED:  # a copy, because the next step may write into it
+            self.results.append((copy.deepcopy(observation), reward, is_over))
 
     def _note(self, findings: Any) -> None:
         for finding in findings:
@@ -151,25 +166,43 @@ def _reproducible(env: Env, first: Trace) -> Iterator[Finding]:
     """Whether the same seed gives the same results, as a run requires."""
     again = Trace(first.seed)
     again.play(env, min(len(first.rewards), REPEATED))
-    if not _same(first.first, again.first):
+    number, what = _first_difference(first, again, SLIGHT)
+    if number == 0:
         yield warning(
             f"reset(seed={SEED}) gives different observations every time, so no run can be "
             "reproduced. Let reset() begin with super().reset(seed=seed), and draw from "
             "self.np_random."
         )
-    elif not np.array_equal(first.rewards[: len(again.rewards)], again.rewards, equal_nan=True):
+    elif what:
         yield warning(
-            "the same seed and the same actions give different rewards, so no run can be "
-            "reproduced. Draw all random numbers from self.np_random."
+            f"the same seed and the same actions {what}, so no run can be reproduced. Draw all "
+            "random numbers from self.np_random."
+        )
+    elif _first_difference(first, again, 0.0)[1]:
+        yield note(
+            f"after another reset(seed={SEED}), the same actions give slightly different numbers: "
+            "something of earlier episodes is left, as in some physics engines."
         )
 
 
-def _same(one: Any, other: Any) -> bool:
+def _first_difference(first: Trace, again: Trace, tolerance: float) -> tuple[int | None, str]:
+    """The first result that differs, and how it does; None and "" if none differs."""
+    how = ("give different observations", "give different rewards", "end episodes differently")
+    for number, (one, other) in enumerate(zip(first.results, again.results, strict=False)):
+        for a, b, what in zip(one, other, how, strict=True):
+            if not _same(a, b, tolerance):
+                return number, what
+    return None, ""
+
+
+def _same(one: Any, other: Any, tolerance: float) -> bool:
     if isinstance(one, dict):
-        return all(_same(one[key], other[key]) for key in one)
+        return all(_same(one[key], other[key], tolerance) for key in one)
     if isinstance(one, tuple):
-        return all(_same(a, b) for a, b in zip(one, other, strict=True))
-    return np.array_equal(one, other, equal_nan=True)
+        return all(_same(a, b, tolerance) for a, b in zip(one, other, strict=True))
+    if np.asarray(one).dtype.kind == "f":
+        return np.allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
+    return np.array_equal(one, other)
 
 
 def _global_generators() -> Any:

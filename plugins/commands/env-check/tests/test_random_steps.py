@@ -1,0 +1,118 @@
+"""How environments are played: the same steps twice, and allowed actions only."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+import rlk_toy_environments.registration  # noqa: F401  registers the environments
+from rlk_env_check import examine
+from rlk_toy_environments.bit_flipping import BitFlippingEnv
+
+MASKED = ("Doors", "MaskedIdentity", "MaskedIdentityMultiDiscrete", "MaskedIdentityMultiBinary")
+
+
+class Sound(gym.Env[Any, Any]):
+    """Nothing is wrong with it, although it writes every observation into the same array."""
+
+    metadata: dict[str, Any] = {"render_modes": []}
+    observation_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+
+    def __init__(self) -> None:
+        self.action_space = spaces.MultiDiscrete([2, 3])
+        self.shown = np.zeros(2, np.float32)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.steps = 0
+        return self.observed(), {}
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        return self.observed(), 1.0, self.steps == 10, False, {}
+
+    def observed(self) -> Any:
+        self.shown[:] = self.np_random.uniform(-1, 1, 2)
+        return self.shown
+
+
+def found(env: gym.Env[Any, Any], *levels: str) -> list[str]:
+    levels = levels or ("error", "warning")
+    return [one.text for one in examine(env, steps=120) if one.level in levels]
+
+
+def test_observations_and_ends_that_differ_with_the_same_seed_are_found() -> None:
+    generator = np.random.default_rng()
+
+    class Drifts(Sound):
+        def step(self, action: Any) -> Any:
+            _, *rest = super().step(action)
+            return generator.uniform(-1, 1, 2).astype(np.float32), *rest
+
+    class EndsByChance(Sound):
+        def step(self, action: Any) -> Any:
+            observation, reward, _, *rest = super().step(action)
+            return observation, reward, bool(generator.random() < 0.5), *rest
+
+    assert found(Sound()) == []
+    assert "the same actions give different observations" in found(Drifts())[0]
+    assert "the same actions end episodes differently" in found(EndsByChance())[0]
+
+
+def test_numbers_that_differ_slightly_are_noted() -> None:
+    class KeepsContacts(Sound):
+        resets = 0
+
+        def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+            self.resets += 1
+            return super().reset(seed=seed)
+
+        def observed(self) -> Any:
+            return super().observed() * np.float32(1 - 1e-5 * (self.resets > 12 and self.steps > 3))
+
+    assert found(KeepsContacts()) == []
+    assert any("slightly different numbers" in text for text in found(KeepsContacts(), "note"))
+    assert not any("slightly" in text for text in found(Sound(), "note"))
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_only_actions_that_the_environment_allows_are_played(name: str) -> None:
+    env = gym.make(f"rlk/{name}-v0")
+    assert found(env) == []
+    assert any("--plugin action-masking" in text for text in found(env, "note"))
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        ([1, 1, 0, 0, 0], r"action_masks\(\) allows none of the options 2 to 4"),
+        ([1, 1], r"action_masks\(\) has 2 numbers, but there are 5 options"),
+    ],
+)
+def test_masks_that_allow_nothing_or_are_too_short_are_errors(
+    mask: list[int], message: str
+) -> None:
+    env = Sound()
+    env.action_masks = lambda: np.array(mask)  # type: ignore[attr-defined]
+    (text,) = found(env)
+    assert re.search(message, text)
+
+
+def test_without_masks_nothing_is_said_of_them() -> None:
+    assert not any("action-masking" in text for text in found(Sound(), "note"))
+
+
+def test_the_reward_of_the_last_step_of_an_episode_is_compared() -> None:
+    class Bonus(BitFlippingEnv):
+        def step(self, action: Any) -> Any:
+            observation, reward, terminated, truncated, info = super().step(action)
+            is_over = terminated or truncated
+            return observation, reward + 10 * is_over, terminated, truncated, info
+
+    (text,) = found(Bonus(n_bits=5))
+    assert "but step() gave the reward" in text
