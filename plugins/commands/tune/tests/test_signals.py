@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from optuna.storages.journal import JournalFileOpenLock
 
 from rlk_cli.signals import Interrupted
 from rlk_tune.search import Search
-from rlk_tune.signals import INTERRUPTIONS
+from rlk_tune.signals import INTERRUPTIONS, kept_from_processes
 from rlk_tune.study import next_trial, open_study
 
 
@@ -44,6 +46,20 @@ def test_what_is_held_is_interrupted_at_its_end_or_by_a_second_signal() -> None:
     assert raised.value.name == "SIGTERM"
     with INTERRUPTIONS.enabled(), INTERRUPTIONS.held():
         pass  # nothing is left of the signals before
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signal can be blocked")
+def test_a_signal_waits_until_processes_are_started_which_do_not_get_it() -> None:
+    done = []
+    script = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
+    with pytest.raises(Interrupted) as raised, INTERRUPTIONS.enabled():
+        with INTERRUPTIONS.held(), kept_from_processes(signal.SIGINT):
+            send("SIGINT")
+            ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+            done.append(ended.stdout)
+        done.append("what follows")
+    assert raised.value.name == "SIGINT"
+    assert done == ["alive\n"]
 
 
 def test_a_signal_in_the_middle_of_a_release_is_not_lost(

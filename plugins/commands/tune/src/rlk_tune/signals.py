@@ -56,10 +56,21 @@ INTERRUPTIONS = Interruptions()
 
 
 @contextlib.contextmanager
-def ignored(number: int) -> Iterator[None]:
-    """A context; processes started in it ignore this signal for as long as they live."""
-    before = signal.signal(number, signal.SIG_IGN)
+def kept_from_processes(number: int) -> Iterator[None]:
+    """A context; processes that are started in it never get this signal.
+
+    They inherit that the main thread blocks it. Another thread may still get it meanwhile, so
+    `Interruptions.held` is needed as well. On Windows, where nothing can be blocked, it is ignored.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        handler = signal.signal(number, signal.SIG_IGN)
+        try:
+            yield
+        finally:
+            signal.signal(number, handler)
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [number])
     try:
         yield
     finally:
-        signal.signal(number, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -20,7 +20,7 @@ import optuna
 from rlk.errors import RlkError
 from rlk_tune import report, results
 from rlk_tune.search import Search, read
-from rlk_tune.signals import INTERRUPTIONS, ignored
+from rlk_tune.signals import INTERRUPTIONS, kept_from_processes
 from rlk_tune.study import counted, open_study
 from rlk_tune.trial import run_trial
 
@@ -70,7 +70,8 @@ def _in_processes(folder: Path, jobs: int, left: int, *, quiet: bool) -> None:
     arguments = [(folder, job, tickets, failures, quiet) for job in range(jobs)]
     processes = [context.Process(target=_job, args=each) for each in arguments]
     try:
-        with ignored(signal.SIGINT):  # in those processes, too: this one tells them to end
+        # This process tells them to end; a signal that comes meanwhile has its effect afterwards.
+        with INTERRUPTIONS.held(), kept_from_processes(signal.SIGINT):
             for process in processes:
                 process.start()
         _await(processes, failures)
