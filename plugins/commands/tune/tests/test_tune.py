@@ -284,6 +284,7 @@ def test_no_process_outlives_a_search_that_is_killed(tmp_path: Path, typed: list
         (["--algo", "ppo2", "--search", "gamma=0.9,2"], "--search gamma=0.9,2: 2 cannot be used."),
         (["--algo", "ppo2", "--search", "gamma=0.9"], "type --set gamma=0.9"),
         (["--algo", "ppo2", "--search", "seed=1,2"], "trials that differ in seed cannot be comp"),
+        (["--algo", "ppo2", "--search", "evaluation.seed=1,2"], "differ in evaluation.seed cannot"),
         (
             ["--algo", "ppo2", "--search", "gamma=0.9,1", "--set", "gamma=1"],
             "gamma is searched, and fixed at 1 as well.",
@@ -314,6 +315,40 @@ def test_it_explains_what_would_be_searched(rlk_typed: Terminal, typed: list[Any
         "searched:\n  learning_rate  log:0.0001:0.01\n  gamma          0.9,0.99\n"
     )
     assert not list(Path().iterdir())
+
+
+def test_the_spec_file_of_a_run_can_be_searched(rlk_typed: Terminal) -> None:
+    words = ["--algo", "dqn", "--env", "CartPole-v1", "--timesteps", 40, "--out", "one", "--quiet"]
+    assert rlk_typed("run", *words).code == 0
+    ended = rlk_typed("tune", "one/spec.toml")
+    assert ended.code == 2
+    assert "because all settings that have ranges are fixed (learning_rate, gamma," in ended.err
+    words = ["--search", "gamma=0.9,0.95", "--trials", 1, "--evaluations", 1, "--out", "mine"]
+    ended = rlk_typed("tune", "one/spec.toml", *words)
+    assert (ended.code, ended.err) == (0, "")
+    assert rows("mine")[0]["gamma"] in ("0.9", "0.95")
+    assert "origins" in json.loads(Path("mine/search.json").read_text())
+    assert rlk_typed("tune", "--out", "mine", "--trials", 2).code == 0
+
+
+def test_a_search_that_was_written_without_origins_is_continued(
+    rlk_typed: Terminal, typed: list[Any]
+) -> None:
+    assert rlk_typed(*typed, "--out", "mine", "--trials", 1).code == 0
+    search = json.loads(Path("mine/search.json").read_text())
+    del search["origins"]
+    Path("mine/search.json").write_text(json.dumps(search))
+    assert rlk_typed("tune", "--out", "mine", "--trials", 2).code == 0
+
+
+def test_what_concerns_evaluations_is_accepted_although_no_preset_adds_them(
+    rlk_typed: Terminal, typed: list[Any]
+) -> None:
+    words = ["--set", "evaluation.n_envs=2", "--plugin", "stop-on-reward:reward_threshold=1e9"]
+    ended = rlk_typed(*typed, *words, "--trials", 1, "--out", "mine")
+    assert (ended.code, ended.err) == (0, "")
+    assert "evaluation" in Path("mine/best.toml").read_text()
+    assert rlk_typed("run", "mine/best.toml", "--explain").code == 0
 
 
 def test_settings_of_a_spec_file_are_those_of_all_trials(

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from rlk.errors import PlanError
+from rlk.planning.plan import Plan
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import RunSpec
 from rlk.registry.kernel import default_kernel
@@ -43,44 +44,55 @@ def new_search(
     search = Search(
         algo=spec.algo,
         given={key: value for key, value in spec.given.items() if key not in NOT_OF_TRIALS},
+        origins={key: by for key, by in spec.origins.items() if key not in NOT_OF_TRIALS},
         plugins=list(spec.plugins),
         searched={},
         seed=secrets.randbelow(100_000) if seed is None else seed,
         timesteps=1,
         **fields,
     )
-    plan = resolve(kernel, search.spec({}, search.seed))
+    plan = resolve(kernel, search.evaluated(search.spec({}, search.seed)))
     if plan.total_timesteps < 1:
         raise PlanError("an agent learns nothing in 0 timesteps. Use --timesteps N.")
     search = attrs.evolve(search, timesteps=plan.total_timesteps)
-    resolve(kernel, search.evaluated(search.spec({}, search.seed)))
-
     names = Names(plan)
     for name in typed:
         _check_searched_once(name, spec, typed, names)
-    known, broken = known_ranges(plan.algorithm.name, space)
+    every, broken = known_ranges(plan.algorithm.name, space)
     said = (*search.given, *typed)
     known = {
         name: range_
-        for name, range_ in known.items()
+        for name, range_ in every.items()
         if name in typed or not names.same(name, said)
     }
     ranges, notes = usable(
         {**known, **typed},
         typed,
-        lambda settings: resolve(kernel, search.spec(settings, search.seed)),
+        lambda settings: resolve(kernel, search.evaluated(search.spec(settings, search.seed))),
     )
     if not ranges:
-        raise PlanError(
-            f"there is nothing to search: {plan.algorithm.title} has no ranges here. Say which "
-            "settings: --search learning_rate=log:1e-5:1e-2 --search gamma=0.95,0.99"
-        )
+        raise _nothing_to_search(plan, fixed=[name for name in every if name not in known])
     return attrs.evolve(search, searched={n: str(r) for n, r in ranges.items()}), broken + notes
+
+
+def _nothing_to_search(plan: Plan, fixed: list[str]) -> PlanError:
+    """The error for a search without ranges.
+
+    Args:
+        plan: of its trials.
+        fixed: the settings for which there are ranges, but which have a fixed value.
+    """
+    why = f"all settings that have ranges are fixed ({', '.join(fixed)})"
+    return PlanError(
+        f"there is nothing to search: {plan.algorithm.title} has no ranges here"
+        f"{f', because {why}' if fixed else ''}. Say which settings: "
+        "--search learning_rate=log:1e-5:1e-2 --search gamma=0.95,0.99"
+    )
 
 
 def _check_comparable(name: str) -> None:
     """PlanError for a setting in which trials must not differ."""
-    if name in NOT_SEARCHED:
+    if name in NOT_SEARCHED or name.startswith("evaluation."):
         raise PlanError(
             f"--search {name}: trials that differ in {name} cannot be compared. Search settings, "
             f"and start rlk tune once for each {name}."
@@ -88,8 +100,12 @@ def _check_comparable(name: str) -> None:
 
 
 def _check_searched_once(name: str, spec: RunSpec, typed: Ranges, names: Names) -> None:
-    """PlanError for a searched setting that is fixed as well, or searched under another name."""
-    if (fixed := names.same(name, spec.given)) is not None:
+    """PlanError for a searched setting that is fixed as well, or searched under another name.
+
+    What a file gives is not fixed: as after `--set`, what is typed counts more.
+    """
+    given = (key for key in spec.given if key not in spec.origins)
+    if (fixed := names.same(name, given)) is not None:
         also = "" if fixed == name else f" under the name {fixed}"
         raise PlanError(
             f"{name} is searched, and fixed{also} at {spec.given[fixed]!r} as well. Leave out "

@@ -9,7 +9,7 @@ from pathlib import Path
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from rlk.errors import RlkError
+from rlk.errors import PlanError, RlkError
 from rlk.files import replacing
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json
@@ -60,10 +60,17 @@ def _state(trial: FrozenTrial) -> str:
 
 
 def best_spec(search: Search, best: FrozenTrial) -> str:
-    """The run of the best trial as a SPEC.toml, with all settings of the trial."""
+    """The run of the best trial as a SPEC.toml, with all settings of the trial.
+
+    Its evaluations are left out, unless a setting or a plugin of all trials needs them.
+    """
     spec = search.spec(search.settings_of(best.params), best.user_attrs[SEED])
     said = f"# Trial {best.number} of a search by rlk tune: mean return {best.value:.2f}.\n"
-    return said + spec_toml(as_json(resolve(default_kernel(), spec)))
+    try:
+        plan = resolve(default_kernel(), spec)
+    except PlanError:  # for example --set evaluation.n_envs=4, or --plugin stop-on-reward
+        plan = resolve(default_kernel(), search.evaluated(spec))
+    return said + spec_toml(as_json(plan))
 
 
 def _replace(path: Path, text: str) -> None:

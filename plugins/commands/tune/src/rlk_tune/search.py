@@ -42,6 +42,8 @@ class Search:
     episodes: int = attrs.field(validator=AT_LEAST_1)  #: of each evaluation
     sampler: Sampler
     pruner: Pruner
+    #: Who gave a setting or a plugin, where that was not the user, as in `RunSpec`: a SPEC.toml.
+    origins: dict[str, str] = attrs.field(factory=dict)
 
     @property
     def ranges(self) -> Ranges:
@@ -55,7 +57,10 @@ class Search:
         """The run of a trial with these settings, in the form that `rlk run` plans."""
         typed = {name: as_typed(name, value) for name, value in settings.items()}
         given = {**self.given, **typed, "seed": seed, "plugins": self.plugins}
-        return make_spec(self.algo, given).over(make_spec("", {"preset": "auto"}))
+        spec = make_spec(self.algo, given)
+        origins = {key: by for key, by in self.origins.items() if key not in ("seed", *settings)}
+        spec = attrs.evolve(spec, origins=origins)
+        return spec.over(make_spec("", {"preset": "auto"}))
 
     def evaluated(self, spec: RunSpec) -> RunSpec:
         """The same run, evaluated in the same episodes as all trials."""
