@@ -75,12 +75,13 @@ def test_several_calls_of_learn_are_one_count(tmp_path: Path, run_folder: Make) 
     assert one_count(np.array([4.0, 4.0, 8.0]), is_strict=True).tolist() == [4, 8, 12]
     (tmp_path / "progress.csv").write_text(
         "time/total_timesteps,time/episodes,time/time_elapsed,rollout/ep_rew_mean\n"
-        "100,5,0.5,1\n200,10,1.0,2\n100,15,2.0,3\n"
+        "100,5,0.5,1\n200,10,1.0,2\n100,15,0.25,3\n"
     )
     results = np.array([[1.0], [2.0]])
     np.savez(tmp_path / "evaluations.npz", timesteps=[200, 100], results=results)
     curve = read_run(tmp_path)
     assert curve.timesteps.tolist() == [100.0, 200.0, 300.0]
+    assert curve.seconds.tolist() == [0.5, 1.0, 1.25]
     assert curve.evaluated_at.tolist() == [200.0, 300.0]
 
 

@@ -137,7 +137,7 @@ def _nothing_to_draw(folder: Path) -> str:
 
 
 def one_count(values: Array, *, is_strict: bool = False) -> Array:
-    """float64 [E]: timesteps of several calls of `learn` that each count from 0, as one count.
+    """float64 [E]: timesteps or seconds of several calls of `learn`, each from 0, as one count.
 
     Where they fall, the last value before that is added to all that follow.
 
@@ -284,7 +284,8 @@ def _from_progress(folder: Path) -> tuple[dict[str, Array], bool] | None:
         raise BadFile(f"{path} is damaged: {error}.") from None
     if not rows:
         return None
-    return {**found, "timesteps": one_count(found["timesteps"])}, True
+    counted = {name: one_count(found[name]) for name in ("timesteps", "seconds")}
+    return {**found, **counted}, True
 
 
 def _evaluations(folder: Path) -> tuple[Array, Array]:
