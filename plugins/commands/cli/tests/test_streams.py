@@ -1,7 +1,8 @@
-"""Commands of a process that was started without some of its standard streams."""
+"""Commands whose standard streams are closed, or cannot show every character."""
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -44,6 +45,18 @@ def test_a_run_with_one_stream_closed_trains_to_its_end(
     assert running.returncode == 0, printed
     assert "Error" not in printed and ("timesteps" in printed) == (number == 2)
     assert (tmp_path / "run" / "model.zip").is_file()
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+def test_a_name_that_the_output_cannot_show_ends_no_run(tmp_path: Path, encoding: str) -> None:
+    words = [sys.executable, "-m", "rlk", *RUN[:-1], "日本"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(
+        words, timeout=120, check=False, cwd=tmp_path, env=environment, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"into \\u65e5\\u672c/" in done.stdout
+    assert (tmp_path / "日本" / "model.zip").is_file()
 
 
 def test_an_agent_of_a_process_without_streams_trains(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import click
 from rlk.errors import BrokenPlugin, RlkError
 from rlk.registry.entry import Entry
 from rlk.registry.kernel import default_kernel
-from rlk_cli.streams import open_closed_streams
+from rlk_cli.streams import escape_what_cannot_be_shown, open_closed_streams
 
 EXAMPLE = "rlk run --algo dqn --plugin prioritized-replay   trains on CartPole-v1"
 
@@ -78,6 +78,7 @@ def _say_what_is_in(group: click.Group) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """The entry point of `rlk` and of `python -m rlk`; never returns."""
     open_closed_streams()
+    escape_what_cannot_be_shown()
     _collect_garbage_rarely()
     arguments = sys.argv[1:] if arguments is None else arguments
     plain = [argument for argument in arguments if argument != "--debug"]

@@ -1,7 +1,8 @@
-"""Standard streams of a process that was started without them (`rlk run … >&-`, some daemons)."""
+"""Standard streams that are closed (`rlk run … >&-`, some daemons), or lack characters."""
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -19,3 +20,13 @@ def open_closed_streams() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest one that is free
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(descriptor, "w" if descriptor else "r", closefd=False))
+
+
+def escape_what_cannot_be_shown() -> None:
+    r"""Let the output show a character that its encoding lacks as `\u65e5`, as errors do.
+
+    Otherwise a folder with such a name would end the command that prints it, and a training.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
