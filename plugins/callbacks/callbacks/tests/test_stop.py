@@ -29,6 +29,12 @@ def made(*plugins: Any, **given: Any) -> rlk.Agent:
     return rlk.make("a2c", plugins=list(plugins), **{**SMALL, **given})
 
 
+class Counting:
+    """A run that has been trained before."""
+
+    timesteps = 8
+
+
 def evaluated(*returns: float) -> list[Any]:
     return [SimpleNamespace(mean_return=one) for one in returns]
 
@@ -90,8 +96,12 @@ def test_evaluations_without_a_new_best_are_counted_in_a_row() -> None:
     assert answers[:5] == [None] * 5  # two of them in a row are allowed
     assert answers[5] == "3 evaluations without a better return than 2.00"
     other = StopOnNoImprovement(max_no_improvement_evals=2)
-    other.rlk_load(callback.rlk_save())
+    run: Any = Counting()
+    other.rlk_load(run, callback.rlk_save())
+    other.rlk_training_start(run)
     assert other.rlk_should_stop() == answers[5]
+    other.rlk_training_start(Counting())  # another run, which is not at 0, either
+    assert other.rlk_should_stop() is None
 
 
 def test_the_first_evaluations_need_not_count() -> None:
@@ -111,6 +121,15 @@ def test_training_stops_after_so_many_episodes_of_all_environments() -> None:
         agent.learn(24)
         agent.learn(1000, callback=MaxEpisodes(max_episodes=2))
         assert agent.run.clock.episodes == 3 + 2
+
+
+def test_the_episodes_of_another_agent_do_not_count() -> None:
+    callback = MaxEpisodes(max_episodes=3)
+    with made() as first, made() as other:
+        first.learn(1000, callback=callback)
+        other.learn(40)
+        other.learn(1000, callback=callback, reset_num_timesteps=False)
+        assert (first.run.clock.episodes, other.run.clock.episodes) == (3, 5 + 3)
 
 
 def test_a_function_is_called_past_every_multiple() -> None:

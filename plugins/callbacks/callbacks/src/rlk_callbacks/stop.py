@@ -5,6 +5,7 @@ They are plugins by name, or objects for `agent.learn(callback=StopOnReward(rewa
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
@@ -19,6 +20,20 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.protocols import State
     from rlk.running.run import Run
+
+
+class _ListenedTo:
+    """The run that a callback listens to; one object may serve several runs, one after another."""
+
+    def __init__(self) -> None:
+        self._run: weakref.ref[Run] | None = None
+
+    def is_new(self, run: Run) -> bool:
+        """Whether this is another run than last time, of which nothing is known yet."""
+        if self._run is not None and self._run() is run:
+            return False
+        self._run = weakref.ref(run)
+        return True
 
 
 class StopOnReward:
@@ -67,6 +82,7 @@ class StopOnNoImprovement:
 
     def __init__(self, config: StopOnNoImprovementConfig | None = None, **settings: Any) -> None:
         self._config = config or StopOnNoImprovementConfig(**settings)
+        self._listened_to = _ListenedTo()
         self._best: float | None = None
         self._evaluations = 0
         self._without = 0
@@ -77,7 +93,8 @@ class StopOnNoImprovement:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        if run.timesteps == 0:  # a further call of `learn` continues to count
+        # A further call of `learn` continues to count.
+        if self._listened_to.is_new(run) or run.timesteps == 0:
             self._best, self._evaluations, self._without = None, 0, 0
 
     @hookimpl
@@ -100,13 +117,16 @@ class StopOnNoImprovement:
         return {"best": self._best, "evaluations": self._evaluations, "without": self._without}
 
     @hookimpl
-    def rlk_load(self, state: State) -> None:
+    def rlk_load(self, run: Run, state: State) -> None:
+        self._listened_to.is_new(run)
         self._best = None if state["best"] is None else float(state["best"])
         self._evaluations, self._without = int(state["evaluations"]), int(state["without"])
 
 
 class MaxEpisodes:
-    """Stops after so many episodes; counted anew if a `learn` counts timesteps from 0 again.
+    """Stops after so many episodes.
+
+    They are counted anew for another agent, and if a `learn` counts timesteps from 0 again.
 
     Args:
         config: its settings, or None.
@@ -115,11 +135,13 @@ class MaxEpisodes:
 
     def __init__(self, config: MaxEpisodesConfig | None = None, **settings: Any) -> None:
         self._config = config or MaxEpisodesConfig(**settings)
+        self._listened_to = _ListenedTo()
         self._began: int | None = None
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        if self._began is None or run.timesteps == 0:
+        is_new = self._listened_to.is_new(run)
+        if is_new or self._began is None or run.timesteps == 0:
             self._began = run.clock.episodes
 
     @hookimpl
@@ -133,7 +155,8 @@ class MaxEpisodes:
         return {"began": self._began}
 
     @hookimpl
-    def rlk_load(self, state: State) -> None:
+    def rlk_load(self, run: Run, state: State) -> None:
+        self._listened_to.is_new(run)
         self._began = None if state["began"] is None else int(state["began"])
 
 
