@@ -11,6 +11,7 @@ from rlk.files import looking_at
 from rlk.planning.saved_plan import PLAN
 from rlk.protocols import Serializer, State
 from rlk.running.checkpoint import model_state
+from rlk.running.folder_owner import in_use
 from rlk.running.manifest import Part, check_manifest
 
 if TYPE_CHECKING:
@@ -78,10 +79,7 @@ def _find(place: Path, installed: list[Serializer], best: bool) -> tuple[Path, S
         newest = max(runs, key=lambda run: run.stat().st_mtime, default=None)
         there_is = "" if newest is None else f" It holds run folders; name one of them: {newest}"
         if (place / PLAN).exists():
-            there_is = (
-                " It is the folder of a run that has saved none. Train it again with what saves "
-                "one: --plugin checkpoint, or in Python agent.save(path)."
-            )
+            there_is = _why_none(place)
         raise BadFile(f"{place} holds no {model} and no checkpoint.{there_is}")
     if not place.exists():
         if place.name.endswith(tuple(known)):
@@ -92,6 +90,19 @@ def _find(place: Path, installed: list[Serializer], best: bool) -> tuple[Path, S
         raise BadFile(f"{place} is neither a file nor a folder.")
     there_are = f"{place.suffix!r} files (there are {known})"
     raise BadFile(f"{place}: no installed serializer reads {there_are}.")
+
+
+def _why_none(folder: Path) -> str:
+    """Why the folder of a run holds neither a model nor a checkpoint, and what to do."""
+    saves = "--plugin checkpoint, or in Python agent.save(path)."
+    if owner := in_use(folder):
+        return (
+            f" It is the folder of a run that has saved none yet. {owner} What saves one: {saves}"
+        )
+    return (
+        " It is the folder of a run that has saved none. Train it again with what saves one: "
+        f"{saves}"
+    )
 
 
 def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model") -> State:

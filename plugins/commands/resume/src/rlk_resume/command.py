@@ -147,8 +147,10 @@ def checkpoints_of(place: Path, kernel: Kernel) -> list[Path]:
 
     Raises:
         BadFile: if the folder has no checkpoint, or cannot be read.
+        PlanError: if it has none yet, and a process trains in it.
     """
     from rlk.running import saved_files
+    from rlk.running.folder_owner import in_use
 
     serializers = saved_files.serializers(kernel)
     with looking_at(place, f"cannot read {place}"):
@@ -156,6 +158,8 @@ def checkpoints_of(place: Path, kernel: Kernel) -> list[Path]:
             found = checkpoints(place, *(one.suffix for one in serializers))
             if found:
                 return found
+            if owner := in_use(place):  # it may still write some
+                raise PlanError(f"{place} holds no checkpoint yet. {owner}")
             if any(one.find(place, best=True) for one in serializers):
                 raise BadFile(f"{place} holds no checkpoint. {NO_MODEL}")
             if (place / "plan.json").exists():
