@@ -26,6 +26,11 @@ def test_settings_and_options_that_contradict_each_other_are_refused():
     }
 
 
+def test_nan_which_equals_nothing_is_no_second_value():
+    found = given(("ent_coef=nan",), total_timesteps=float("nan"))
+    assert str(found) == "{'ent_coef': nan, 'total_timesteps': nan}"
+
+
 def test_none_is_a_word_for_slots_and_presets_and_no_value_for_other_settings():
     found = given(("noise=none", "preset=none", "action_noise=none", "seed=none"))
     assert found == {"noise": "none", "preset": "none", "action_noise": None, "seed": None}

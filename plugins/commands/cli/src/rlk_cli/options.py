@@ -102,11 +102,15 @@ def given(pairs: Iterable[str], **options: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in map(parse_setting, pairs):
         new = as_typed(key, value)
-        _refuse_another(key, found.setdefault(key, new), new, "--set")
+        if key in found:
+            _refuse_another(key, found[key], new, "--set")
+        found[key] = new
     for key, value in options.items():
         if value not in (None, ()):
             new = list(value) if isinstance(value, tuple) else value
-            _refuse_another(key, found.setdefault(key, new), new, "an option")
+            if key in found:
+                _refuse_another(key, found[key], new, "an option")
+            found[key] = new
     return found
 
 
