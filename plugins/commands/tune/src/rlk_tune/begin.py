@@ -47,6 +47,7 @@ def new_search(
         origins={key: by for key, by in spec.origins.items() if key not in NOT_OF_TRIALS},
         plugins=list(spec.plugins),
         searched={},
+        space=space,
         seed=secrets.randbelow(100_000) if seed is None else seed,
         timesteps=1,
         **fields,

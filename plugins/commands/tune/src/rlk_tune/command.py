@@ -86,7 +86,8 @@ def _search(
 
     ranges = parse_searches(searched)
     if wanted and Path(wanted, FILE).exists():
-        typed = {name: value for name, value in fields.items() if _is_typed(context, name)}
+        every = {**fields, "space": space}
+        typed = {name: value for name, value in every.items() if _is_typed(context, name)}
         return search_in(Path(wanted), spec, ranges, typed), []
     if wanted and Path(wanted).is_dir() and any(Path(wanted).iterdir()):
         raise PlanError(

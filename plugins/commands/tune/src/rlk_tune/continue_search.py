@@ -9,7 +9,12 @@ from typing import Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk.planning.spec import RunSpec
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json
+from rlk.planning.spec import RunSpec, make_spec
+from rlk.registry.kernel import default_kernel
+from rlk_cli.folder import spec_toml
+from rlk_tune.one_setting import Names
 from rlk_tune.search import Search, read
 from rlk_tune.spaces import Ranges
 
@@ -42,9 +47,34 @@ def search_in(folder: Path, spec: RunSpec, typed: Ranges, fields: Mapping[str, A
         **{f"--search {name}": str(range_) for name, range_ in typed.items()},
     }
     for name, value in now.items():
-        if name not in ("trials", "out", "verbose") and value != before.get(name):
-            raise PlanError(
-                f"the search in {folder} has {name}={before.get(name)!r}, not {value!r}. Leave "
-                f"that out to continue it, or name another folder."
-            )
+        if name in ("trials", "out", "verbose") or before.get(name) == value:
+            continue
+        if name == "space" and not search.space:
+            continue  # it was written without it
+        if name in before:
+            had = f"has {name}={before[name]!r}, not {value!r}"
+        elif name in spec.given and _is_planned(search, name, value):
+            continue
+        else:
+            had = f"was begun without {name}={value!r}"
+        raise PlanError(
+            f"the search in {folder} {had}. Leave that out to continue it, or name another folder."
+        )
     return attrs.evolve(search, trials=now.get("trials", search.trials))
+
+
+def _is_planned(search: Search, name: str, value: Any) -> bool:
+    """Whether all trials have this value of a setting that was not given: by default, for example.
+
+    No trial has it for certain if the setting is searched.
+    """
+    kernel, typed = default_kernel(), make_spec("", {name: value})
+    spec = search.evaluated(search.spec({}, search.seed))
+    plan = resolve(kernel, spec)
+    if Names(plan).same(name, search.searched) is not None:
+        return False
+    try:
+        with_it = resolve(kernel, typed.over(spec))
+    except PlanError:
+        return False
+    return spec_toml(as_json(with_it)) == spec_toml(as_json(plan))

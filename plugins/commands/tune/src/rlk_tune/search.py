@@ -44,6 +44,8 @@ class Search:
     pruner: Pruner
     #: Who gave a setting or a plugin, where that was not the user, as in `RunSpec`: a SPEC.toml.
     origins: dict[str, str] = attrs.field(factory=dict)
+    #: Where its ranges came from (`--space`); empty in a file that was written without it.
+    space: str = ""
 
     @property
     def ranges(self) -> Ranges:

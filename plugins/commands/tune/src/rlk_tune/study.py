@@ -21,6 +21,7 @@ from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalStorage
 from optuna.trial import FrozenTrial, TrialState
 
+from rlk.errors import BadFile, described
 from rlk.running.seeding import Streams
 from rlk_tune.ranges import Choice, Range
 from rlk_tune.search import Search
@@ -47,17 +48,26 @@ class _Log(JournalFileBackend):
 
 
 def open_study(folder: Path, search: Search) -> optuna.Study:
-    """The study in a folder, created if it is missing; several processes may open it."""
+    """The study in a folder, created if it is missing; several processes may open it.
+
+    Raises:
+        BadFile: if its file is damaged.
+    """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     path = str(folder / FILE)
-    storage = JournalStorage(_Log(path, lock_obj=JournalFileOpenLock(path)))
-    return optuna.create_study(
-        storage=storage,
-        study_name=NAME,
-        direction="maximize",
-        load_if_exists=True,
-        pruner=_pruner(search),
-    )
+    try:
+        storage = JournalStorage(_Log(path, lock_obj=JournalFileOpenLock(path)))
+        return optuna.create_study(
+            storage=storage,
+            study_name=NAME,
+            direction="maximize",
+            load_if_exists=True,
+            pruner=_pruner(search),
+        )
+    except (ValueError, LookupError, TypeError, AttributeError) as error:  # whatever a line has
+        raise BadFile(
+            f"{path} is damaged: {described(error)}. Restore it, or begin anew in another folder."
+        ) from error
 
 
 def mend(folder: Path) -> None:
@@ -97,11 +107,21 @@ def next_trial(study: optuna.Study, search: Search, job: int) -> tuple[optuna.Tr
 
     The sampler is seeded for every trial by the number of trials before, so that a search that was
     interrupted draws the same as one that was not. Jobs draw differently from each other.
+
+    Raises:
+        BadFile: if the ranges are not those of the trials before.
     """
     words = f"trial {len(counted(study))} of job {job}"
     sampler_seed, seed = Streams(search.seed).integers(words, 2)
     study.sampler = _sampler(search, sampler_seed)
-    trial = study.ask({name: distribution(range_) for name, range_ in search.ranges.items()})
+    ranges = {name: distribution(range_) for name, range_ in search.ranges.items()}
+    try:
+        trial = study.ask(ranges)
+    except ValueError as error:
+        raise BadFile(
+            f"search.json has other ranges than the trials in {FILE} had: {error}. Restore "
+            "search.json, or begin another search in another folder."
+        ) from error
     trial.set_user_attr(SEED, seed)
     return trial, seed
 

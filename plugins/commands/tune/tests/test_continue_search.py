@@ -1,0 +1,80 @@
+"""Which command lines continue a search, and what is said of its damaged files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlk.errors import BadFile, PlanError
+from rlk.planning.spec import make_spec
+from rlk_tune import study as module
+from rlk_tune.begin import new_search
+from rlk_tune.continue_search import search_in
+from rlk_tune.ranges import parse_searches
+from rlk_tune.search import FILE, Search
+from rlk_tune.study import next_trial, open_study
+
+FIELDS = {"trials": 4, "evaluations": 2, "episodes": 1, "sampler": "random", "pruner": "none"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """That of a search with the default environment of its algorithm."""
+    search, _ = new_search(
+        make_spec("a2c", {"preset": "none"}), parse_searches(["gamma=0.9,0.99"]), "none", FIELDS
+    )
+    search.write(tmp_path)
+    return tmp_path
+
+
+def going_on(folder: Path, given: dict[str, Any], **typed: Any) -> Search:
+    return search_in(folder, make_spec("", given), {}, typed)
+
+
+def test_what_its_trials_have_by_default_may_be_typed(folder: Path) -> None:
+    given = {"env": "CartPole-v1", "total_timesteps": 1e5, "vf_coef": 0.25}
+    assert going_on(folder, given, space="none").searched == {"gamma": "0.9,0.99"}
+
+
+@pytest.mark.parametrize(
+    ("given", "typed", "said"),
+    [
+        ({"env": "Acrobot-v1"}, {}, "was begun without env='Acrobot-v1'. Leave that out"),
+        ({"gama": 1}, {}, "was begun without gama=1. Leave that out"),
+        ({"gamma": 0.99}, {}, "was begun without gamma=0.99. Leave that out"),
+        ({}, {"space": "nonsense"}, "has space='none', not 'nonsense'. Leave that out"),
+    ],
+)
+def test_what_its_trials_do_not_have_is_refused(
+    folder: Path, given: dict[str, Any], typed: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(PlanError, match=said):
+        going_on(folder, given, **typed)
+
+
+def test_a_search_that_was_written_without_its_space_is_continued(folder: Path) -> None:
+    found = json.loads((folder / FILE).read_text())
+    del found["space"]
+    (folder / FILE).write_text(json.dumps(found))
+    assert going_on(folder, {}, space="none").space == ""
+
+
+@pytest.mark.parametrize("line", ["nonsense", "{}", '{"op_code": 3}', "[1]"])
+def test_a_damaged_study_is_named(tmp_path: Path, search: Callable[..., Search], line: str) -> None:
+    open_study(tmp_path, search())
+    with (tmp_path / module.FILE).open("a") as file:
+        file.write(f"{line}\n")
+    with pytest.raises(BadFile, match=r"study\.log is damaged: .* begin anew in another folder"):
+        open_study(tmp_path, search())
+
+
+def test_ranges_that_were_changed_are_named(tmp_path: Path, search: Callable[..., Search]) -> None:
+    study = open_study(tmp_path, search())
+    next_trial(study, search(), job=0)
+    changed = search(searched={"gamma": "0.5,0.6"})
+    with pytest.raises(BadFile, match=r"search\.json has other ranges than the trials in study"):
+        next_trial(study, changed, job=0)
