@@ -135,6 +135,12 @@ def test_a_rolling_mean_is_that_of_each_value_and_those_before_it() -> None:
         np.testing.assert_allclose(rolling_mean(values, window), slow)
 
 
+def test_a_rolling_mean_leaves_out_what_is_not_finite() -> None:
+    means = rolling_mean(np.array([np.nan, 2.0, np.inf, 4.0, 6.0]), 2)
+    assert np.isnan(means[0])
+    assert means[1:].tolist() == [2.0, 2.0, 4.0, 5.0]
+
+
 def test_the_spread_of_lines_is_taken_where_all_of_them_are() -> None:
     lines = [
         (np.array([0.0, 10.0]), np.array([0.0, 10.0])),

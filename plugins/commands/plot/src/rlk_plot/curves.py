@@ -153,12 +153,17 @@ def one_count(values: Array, *, is_strict: bool = False) -> Array:
 
 
 def rolling_mean(values: Array, window: int) -> Array:
-    """float64 [E]: the mean of each value and those before it, `window` of them at most."""
-    window = min(window, len(values))
-    sums = np.concatenate([[0.0], np.cumsum(values)])
+    """float64 [E]: the mean of each value and those before it, `window` of them at most.
+
+    Values that are NaN or infinite are left out, and a mean of none is NaN.
+    """
+    window, is_number = min(window, len(values)), np.isfinite(values)
+    sums = np.concatenate([[0.0], np.cumsum(np.where(is_number, values, 0.0))])
+    counts = np.concatenate([[0], np.cumsum(is_number)])
     last = np.arange(1, len(values) + 1)
     first = np.maximum(0, last - window)
-    means: Array = (sums[last] - sums[first]) / (last - first)
+    with np.errstate(invalid="ignore"):
+        means: Array = (sums[last] - sums[first]) / (counts[last] - counts[first])
     return means
 
 
