@@ -45,6 +45,33 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int
     return int(str(ended.value.code)), capsys.readouterr().err
 
 
+NOISY = """
+from rlk_testing.environments import Walk
+
+class Noisy(Walk):
+    def reset(self, **keywords):
+        print("a new episode")
+        return super().reset(**keywords)
+"""
+
+
+def test_what_an_environment_prints_is_not_in_the_json(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "noisy.py").write_text(NOISY)
+    place = f"{tmp_path / 'noisy.py'}:Noisy"
+    result = called(evaluate, folder, "--env", place, "--episodes", 1, "--json")
+    assert json.loads(result.stdout)["episodes"] == 1
+    assert "a new episode" in result.stderr
+
+
+def test_a_folder_to_write_to_is_refused(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "zzz"
+    code, said = refused(capsys, "evaluate", folder, "--env", WALK, "--set", f"out={out}")
+    assert code == 2 and "--set out: nothing is written here" in said
+    assert not out.exists()
+
+
 def test_json_has_exactly_what_programs_are_told(folder: Path) -> None:
     result = called(evaluate, folder, "--env", WALK, "--episodes", 3, "--seed", 5, "--json")
     figures = json.loads(result.stdout)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,18 +98,22 @@ def evaluate(
     from rlk_evaluate.evaluate import evaluate_agent
 
     stochastic = options.pop("stochastic")
-    path, agent = _load(run, best=options.pop("best") or False, **options)
-    with agent:
-        if agent.run.communicator.rank > 0:  # under a launcher rank 0 plays, as in training
-            return
-        result = evaluate_agent(
-            agent, episodes, n_envs=n_envs, seed=seed, deterministic=not stochastic
-        )
-        seed = agent.run.streams.seed if seed is None else seed
-        if as_json:
-            click.echo(json.dumps(_as_json(result, path, not stochastic, seed)))
-        else:
-            click.echo(_as_text(result, path, not stochastic, seed, agent.plan.env.name))
+    # What an environment prints is no part of the JSON object.
+    prints_elsewhere = redirect_stdout(sys.stderr) if as_json else nullcontext()
+    with prints_elsewhere:
+        path, agent = _load(run, best=options.pop("best") or False, **options)
+        with agent:
+            if agent.run.communicator.rank > 0:  # under a launcher rank 0 plays, as in training
+                return
+            result = evaluate_agent(
+                agent, episodes, n_envs=n_envs, seed=seed, deterministic=not stochastic
+            )
+            seed = agent.run.streams.seed if seed is None else seed
+            name = agent.plan.env.name
+    if as_json:
+        click.echo(json.dumps(_as_json(result, path, not stochastic, seed)))
+    else:
+        click.echo(_as_text(result, path, not stochastic, seed, name))
 
 
 @click.command()
@@ -194,7 +200,12 @@ def _load(
             f"{run} holds no best_model.zip: that is what evaluations during training leave "
             "(rlk run … --plugin evaluation). Drop --best to take the last model."
         )
-    return path, load(path, env=env, plugins=plugins, **given(pairs, device=device))
+    settings = given(pairs, device=device)
+    if "out" in settings:
+        raise PlanError(
+            "--set out: nothing is written here, so there is no run folder. Leave it out."
+        )
+    return path, load(path, env=env, plugins=plugins, **settings)
 
 
 def _as_json(result: Evaluation, path: Path, deterministic: bool, seed: int) -> dict[str, Any]:
