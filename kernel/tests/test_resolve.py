@@ -265,7 +265,11 @@ def test_a_broken_preset_is_left_out_with_a_note_unless_it_is_named(planning_ker
 
 @pytest.mark.parametrize(
     ("answer", "said"),
-    [(lambda: 1 / 0, "ZeroDivisionError"), (lambda: 7, "find returned int, and not a mapping")],
+    [
+        (lambda: 1 / 0, "ZeroDivisionError"),
+        (lambda: 7, "find returned int, and not a mapping"),
+        (lambda: {"plugins": {"watches": {}}}, "its plugins are a table, and not a list"),
+    ],
 )
 def test_a_preset_that_fails_when_it_is_asked_is_broken_too(planning_kernel, plan, answer, said):
     class Source:

@@ -79,4 +79,6 @@ def _found(entry: Entry, algo: str, env_id: str) -> tuple[Mapping[str, Any] | No
         raise entry.broken(described(error)) from error
     if found is not None and not isinstance(found, Mapping):
         raise entry.broken(f"find returned {type(found).__name__}, and not a mapping of settings")
+    if found is not None and isinstance(found.get("plugins"), Mapping):
+        raise entry.broken("its plugins are a table, and not a list such as ['normalize']")
     return found, why
