@@ -18,7 +18,6 @@ BOX = "rlk_testing.environments:BoxMatch"
 
 class TestDDPG(OffPolicyContract):
     component = "ddpg"
-    n_steps_trained = 64
     own_names = {"train_freq": "nb_rollout_steps", "gradient_steps": "nb_train_steps"}
 
 
