@@ -9,14 +9,17 @@ import pytest
 from rlk_off_policy.interval import TimestepInterval
 from rlk_off_policy.train_freq import parse_train_freq
 from rlk_off_policy.update_schedule import UpdateSchedule
+from rlk_testing.thread_ranks import on_ranks
 
 
-def schedule(n_envs=1, **settings):
+def schedule(n_envs=1, communicator=None, **settings):
     """A schedule and the clock that it reads."""
     defaults = {"train_freq": 1, "gradient_steps": 1, "learning_starts": 0, "batch_size": 1}
     made = SimpleNamespace(**{**defaults, **settings})
     clock = SimpleNamespace(timesteps=0, episodes=0)
-    return UpdateSchedule(made, SimpleNamespace(clock=clock, n_envs=n_envs)), clock
+    communicator = communicator or SimpleNamespace(gather=lambda value: [value])
+    run = SimpleNamespace(clock=clock, n_envs=n_envs, communicator=communicator)
+    return UpdateSchedule(made, run), clock
 
 
 def test_a_number_of_steps_or_of_episodes_is_understood():
@@ -37,6 +40,23 @@ def test_updates_wait_for_learning_starts_and_for_a_batch():
     for clock.timesteps, stored in ((1, 1), (2, 2), (3, 1), (4, 2)):
         due.append(made.updates_due(stored))
     assert due == [0, 0, 0, 1]
+
+
+def test_ranks_update_together_when_each_has_a_batch():
+    """The second rank has stored less; the fourth time, nobody is asked."""
+    due, asked = {}, []
+
+    def work(rank):
+        def gather(value):
+            asked.append(rank.rank)
+            return rank.gather(value)
+
+        made, _ = schedule(batch_size=4, communicator=SimpleNamespace(gather=gather))
+        due[rank.rank] = [made.updates_due(stored - rank.rank) for stored in (3, 4, 5, 6)]
+
+    on_ranks(2, work)
+    assert due == {0: [0, 0, 1, 1], 1: [0, 0, 1, 1]}
+    assert sorted(asked) == [0, 0, 0, 1, 1, 1]
 
 
 def test_steps_of_an_episode_are_counted_as_one_collection():

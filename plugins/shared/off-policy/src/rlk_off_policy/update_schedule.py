@@ -32,16 +32,19 @@ class UpdateSchedule:
     """Every `train_freq`, `gradient_steps` updates, once there is enough to learn from.
 
     Updates begin when `learning_starts` timesteps are collected and `batch_size` transitions are
-    stored. If `gradient_steps` is -1, there is one update for each timestep collected since updates
-    were last due; those before `learning_starts` do not count.
+    stored; on several ranks, on each of them, as all must make the same updates. If
+    `gradient_steps` is -1, there is one update for each timestep collected since updates were last
+    due; those before `learning_starts` do not count.
 
     Args:
         settings: of the algorithm.
-        run: provides the clock and the number of environments.
+        run: provides the clock, the number of environments and the communicator.
     """
 
     def __init__(self, settings: UpdateSettings, run: Run) -> None:
         self._settings, self._clock, self._n_envs = settings, run.clock, run.n_envs
+        self._communicator = run.communicator
+        self._every_rank_has_a_batch = False
         self._steps, self._episodes = parse_train_freq(settings.train_freq)
         self._timesteps_collected = 0
         self._episodes_collected = 0
@@ -66,7 +69,7 @@ class UpdateSchedule:
             return 0
         collected, self._timesteps_collected = self._timesteps_collected, 0
         settings = self._settings
-        if self._clock.timesteps < settings.learning_starts or stored < settings.batch_size:
+        if self._clock.timesteps < settings.learning_starts or not self._is_enough(stored):
             return 0
         return settings.gradient_steps if settings.gradient_steps > 0 else collected
 
@@ -84,6 +87,18 @@ class UpdateSchedule:
         collections = max(0, math.ceil(timesteps / collected) - first + 1)
         each = settings.gradient_steps if settings.gradient_steps > 0 else collected
         return collections * each, settings.batch_size
+
+    def _is_enough(self, stored: int) -> bool:
+        """Whether there is a batch on every rank; ranks are asked until there has been one.
+
+        Counts differ after a training that a listener stopped on one rank within a collection.
+        """
+        enough = stored >= self._settings.batch_size
+        if self._every_rank_has_a_batch:
+            return enough
+        lacking = self._communicator.gather(None if enough else stored)
+        self._every_rank_has_a_batch = all(one is None for one in lacking)
+        return self._every_rank_has_a_batch
 
     def _episodes_are_over(self) -> bool:
         """Whether enough episodes for the next updates have ended."""
