@@ -52,19 +52,26 @@ def ends(run, return_):
     run.clock.episodes += 1
 
 
-def test_episodes_of_all_ranks_stand_in_the_order_of_ranks_on_every_rank():
+def test_episodes_of_all_ranks_stand_in_turn_on_every_rank():
     first, second = run_of(1, 2), run_of(1, 2)
-    for return_ in (10, 11):
+    for return_ in (10, 11, 12):
         ends(first, return_)
-    ends(second, 20)
+    for return_ in (20, 21):
+        ends(second, return_)
     found = [merge_metrics.new_episodes(first, 2), merge_metrics.new_episodes(second, 2)]
-    assert found == [(2, [(10.0, 1), (11.0, 1)], [False, True]), (1, [(20.0, 1)], [True])]
+    assert found == [
+        (3, [(10.0, 1), (11.0, 1), (12.0, 1)], [False, True, True]),
+        (2, [(20.0, 1), (21.0, 1)], [True, True]),
+    ]
     for rank, run in enumerate((first, second)):
         merge_metrics.merge_episodes(run, found, rank)
-        assert [return_ for return_, _ in run.metrics.recent_episodes] == [1, 2, 10, 11, 20]
-        assert [*run.metrics.recent_successes] == [False, False, False, True, True]
-        assert run.clock.episodes == 5
-        assert merge_metrics.new_episodes(run, 5) is None
+        assert [return_ for return_, _ in run.metrics.recent_episodes] == [
+            *(1, 2),
+            *(10, 11, 20, 12, 21),
+        ]
+        assert [*run.metrics.recent_successes] == [False] * 3 + [True] * 4
+        assert run.clock.episodes == 7
+        assert merge_metrics.new_episodes(run, 7) is None
 
 
 @pytest.mark.parametrize(("ended", "others"), [(3, 250), (250, 3), (60, 60), (0, 1), (120, 0)])
@@ -78,12 +85,24 @@ def test_the_window_of_episodes_is_equal_however_many_ended(ended, others):
     found = [merge_metrics.new_episodes(first, 80), merge_metrics.new_episodes(second, 80)]
     merge_metrics.merge_episodes(first, found, 0)
     merge_metrics.merge_episodes(second, found, 1)
-    # Twin: all episodes in one list, its last hundred. A rank tells of its last hundred.
-    told_of = [[1000 + n for n in range(ended)][-100:], [2000 + n for n in range(others)][-100:]]
-    expected = [*old, *told_of[0], *told_of[1]][-EPISODE_WINDOW:]
+    # Twin: all episodes in one list, sorted by how many of their rank follow, its last hundred.
+    new = [(n - ended, 1000 + n) for n in range(ended)]
+    new += [(n - others, 2000 + n) for n in range(others)]
+    expected = [*old, *(return_ for _, return_ in sorted(new))][-EPISODE_WINDOW:]
     assert [return_ for return_, _ in first.metrics.recent_episodes] == expected
     assert [return_ for return_, _ in second.metrics.recent_episodes] == expected
     assert first.clock.episodes == second.clock.episodes == 80 + ended + others
+
+
+def test_a_full_window_holds_as_many_episodes_of_each_rank():
+    runs = [run_of(), run_of(), run_of()]
+    for rank, run in enumerate(runs):
+        for _ in range(200):
+            ends(run, rank)
+    found = [merge_metrics.new_episodes(run, 0) for run in runs]
+    merge_metrics.merge_episodes(runs[0], found, 0)
+    returns = [return_ for return_, _ in runs[0].metrics.recent_episodes]
+    assert [returns.count(rank) for rank in range(3)] == [33, 33, 34]
 
 
 def test_the_first_rank_and_group_that_differ_are_named():

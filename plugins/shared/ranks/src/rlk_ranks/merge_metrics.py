@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,17 +45,26 @@ def new_episodes(run: Run, counted: int) -> EndedEpisodes | None:
 
 
 def merge_episodes(run: Run, reports: Sequence[EndedEpisodes | None], rank: int) -> None:
-    """Replace the new episodes of this rank by those of all ranks, in the order of ranks."""
+    """Replace the new episodes of this rank by those of all ranks, the latest of each at the end.
+
+    One rank after another would leave those of the last rank alone in a window that is full.
+    """
     episodes, successes = run.metrics.recent_episodes, run.metrics.recent_successes
     mine = reports[rank]
     if mine is not None:
         _drop(episodes, len(mine[1]))
         _drop(successes, len(mine[2]))
-    for number, report in enumerate(reports):
-        if report is not None:
-            episodes.extend(report[1])
-            successes.extend(report[2])
-            run.clock.episodes += report[0] if number != rank else 0
+    known = [report for report in reports if report is not None]
+    episodes.extend(in_turn([latest for _, latest, _ in known]))
+    successes.extend(in_turn([latest for _, _, latest in known]))
+    run.clock.episodes += sum(new for new, _, _ in known) - (mine[0] if mine else 0)
+
+
+def in_turn(lists: Sequence[Sequence[Any]]) -> Iterator[Any]:
+    """The elements of all lists in turn, so that the last ones stand together at the end."""
+    longest = max(map(len, lists), default=0)
+    for from_end in range(longest, 0, -1):
+        yield from (one[-from_end] for one in lists if len(one) >= from_end)
 
 
 def _drop(recent: deque[Any], count: int) -> None:
