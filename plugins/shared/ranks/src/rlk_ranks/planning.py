@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from rlk.running.seeding import Streams
+from rlk_ranks.equal_plans import check_plans
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -20,9 +21,13 @@ def settle(plan: Plan, ranks: World) -> Plan:
     """The plan of this rank, with a note of how many ranks there are.
 
     The seed is rank 0's. The other ranks have no run folder, no loggers and print nothing.
+
+    Raises:
+        PlanError: on all ranks, if one of them would train in another way, or has no device.
     """
     from rlk_ranks.gpus import device_of  # not at the top: it imports torch
 
+    check_plans(plan, ranks)
     seed = ranks.broadcast(Streams(plan.seed).seed)
     processes = ranks.gather((os.getpid(), socket.gethostname()))
     hosts = [host for _, host in processes]
