@@ -10,6 +10,7 @@ from mpi4py import MPI
 
 from rlk_baselines import DDPG, DQN, GAIL, HER, PPO1, PPO2, TRPO
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.common.evaluation import evaluate_policy
 
 RANK = MPI.COMM_WORLD.Get_rank()
 
@@ -35,6 +36,13 @@ def main() -> None:
         tell(f"{type(model).__name__} {parameters(model)}")
     if RANK == 0:
         together.save("model")  # by one rank alone, as programs do
+        alone = PPO1.load("model", env="CartPole-v1")
+        tell(f"evaluated {len(evaluate_policy(alone, alone.get_env(), 2)) == 2}")
+    MPI.COMM_WORLD.Barrier()
+    loaded = PPO1.load("model", env="CartPole-v1")
+    loaded.learn(64, reset_num_timesteps=False)
+    tell(f"loaded {parameters(loaded)}")
+    tell(f"continued {loaded.num_timesteps}")
     together.learn(128, reset_num_timesteps=False)
     tell(f"timesteps {together.num_timesteps}")
     goals = BitFlippingEnv(4, continuous=True)

@@ -29,12 +29,28 @@ def test_ranks_learn_one_model_where_they_do_so_in_stable_baselines(tmp_path: Pa
     assert len(reached["PPO1"]) == 1, "all ranks have the same parameters"
     assert len(reached["DDPG"]) == 1
     assert len(reached["PPO2"]) == 2, "PPO2 uses no MPI there: every rank learns for itself"
+    assert reached["evaluated"] == {"True"}, "one rank alone plays what it has loaded"
+    assert len(reached["loaded"]) == 1, "a loaded model joins the other ranks when it learns"
+    assert reached["continued"] == {"384"}
     assert reached["timesteps"] == {"384"}, "timesteps of all ranks are counted"
     rows = re.findall(r"\| total_timesteps +\| (\d+) ", printed)
-    assert rows == ["128", "256", "384"], "one rank prints"
+    assert rows == ["128", "256", "384", "384"], "one rank prints"
     assert len(list(tmp_path.glob("events/*/events*"))) == 2, "one rank writes, at each training"
     loaded = PPO1.load(tmp_path / "model")
     assert loaded.num_timesteps == 256
+
+
+def test_a_loaded_model_is_alone_until_it_learns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    PPO1("MlpPolicy", "CartPole-v1", timesteps_per_actorbatch=64).save(tmp_path / "model")
+    monkeypatch.setenv("PMI_RANK", "0")
+    monkeypatch.setenv("PMI_SIZE", "2")
+    model = PPO1.load(tmp_path / "model", env="CartPole-v1")
+    assert model.predict([0.0, 0.0, 0.0, 0.0])[0] in (0, 1)
+    assert "mpi" not in [one.name for one in model.agent.plan.extensions]
+    monkeypatch.delenv("PMI_RANK")  # as there is no other rank
+    assert model.learn(64).num_timesteps == 64
 
 
 @pytest.mark.parametrize(

@@ -114,3 +114,32 @@ def test_an_exception_between_two_trainings_of_a_program(ranks):
     (ranks.folder / "program.py").write_text(PROGRAM)
     code, printed = ranks.run("program.py")
     assert code == 1 and "KeyError: 'mine'" in printed and "that was rank 1" in printed, printed
+
+
+ALONE = """
+import os
+import sys
+import rlk
+plugins = [os.environ["RANKS_PLUGIN"]]
+with rlk.make("ppo2", env="rlk_testing.environments:DiscreteMatch", plugins=plugins, n_steps=16,
+              n_threads=1) as agent:
+    agent.learn(64)
+    agent.save("model")
+    if agent.run.communicator.rank == 1:
+        sys.exit()
+env = "rlk_testing.environments:DiscreteMatch"
+with rlk.load("model", env=env, plugins=[f"no:{plugins[0]}"]) as agent:
+    print("one rank has loaded the model", flush=True)
+rlk.load("model", env=env)
+"""
+
+
+@under("mpi")
+def test_a_rank_that_plans_when_another_one_has_ended_is_refused(ranks):
+    (ranks.folder / "program.py").write_text(ALONE)
+    code, printed = ranks.run("program.py")
+    name = ranks.launcher.plugin
+    assert code == ranks.launcher.exit_code(2), printed
+    assert "one rank has loaded the model" in printed, printed
+    assert "the program of another rank has ended before rank 0 called make or load" in printed
+    assert f"plugins=['no:{name}']" in printed and "that was rank 0" in printed, printed

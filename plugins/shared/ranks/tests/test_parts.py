@@ -9,14 +9,15 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from rlk.errors import PlanError, RlkError
+from rlk.errors import BadFile, PlanError, RlkError
 from rlk.running.clock import Clock
 from rlk.running.metrics import EPISODE_WINDOW, Metrics
-from rlk_ranks import merge_metrics
+from rlk_ranks import guard, merge_metrics
 from rlk_ranks.communicator import RanksCommunicator
 from rlk_ranks.consistency import average_statistics, first_difference, statistics_of
 from rlk_ranks.guard import error_text, exit_code
 from rlk_ranks.mean import mean_over, traced_mean
+from rlk_ranks.world import LEFT, OtherRankEnded
 
 
 def test_a_row_is_the_mean_of_what_differs_and_this_ranks_of_what_does_not():
@@ -184,6 +185,93 @@ def test_compiled_code_calls_the_mean_as_one_operator(monkeypatch):
 
 
 # ---- how it ends ---------------------------------------------------------------------------------
+
+
+class Endings:
+    """Two ranks, as a `Guard` has them; `largest` returns what the other one answers."""
+
+    name, rank, size = "two", 0, 2
+
+    def __init__(self, answer=0, is_over=False):
+        self.answer, self.over, self.done = answer, is_over, []
+
+    def largest(self, number):
+        self.done.append(number)
+        return max(number, self.answer)
+
+    def is_over(self):
+        return self.over
+
+    def watch(self):
+        pass
+
+    def all_arrive(self, seconds):
+        self.done.append("arrived")
+        return True
+
+    def release(self):
+        self.done.append("released")
+
+
+@pytest.fixture
+def guarded(monkeypatch):
+    """guarded(ranks): their guard, without its hooks at the end of this process."""
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr(guard, "atexit", SimpleNamespace(register=lambda function: None))
+    return guard.Guard
+
+
+@pytest.mark.parametrize(
+    ("phase", "done"),
+    [
+        (guard.PLANNING, ["arrived", "released"]),
+        (guard.TOGETHER, [LEFT, "released"]),
+        (guard.ALONE, [LEFT, "released"]),
+        (guard.DESERTED, ["released"]),
+    ],
+)
+def test_a_rank_that_leaves_tells_those_that_may_wait_for_it(guarded, phase, done):
+    mine = guarded(Endings())
+    mine.phase = phase
+    mine._leave()
+    assert mine.ranks.done == done
+
+
+def test_nothing_is_sent_after_the_end_of_the_library_or_from_a_fork(guarded, monkeypatch):
+    for mine in (guarded(Endings(is_over=True)), guarded(Endings())):
+        mine.phase = guard.ALONE
+        mine._leave()
+        assert mine.ranks.done == ([] if mine.ranks.over else [LEFT, "released"])
+    fork = guarded(Endings())
+    monkeypatch.setattr(guard.os, "getpid", lambda: -1)
+    fork._leave()
+    assert fork.ranks.done == []
+
+
+def test_a_rank_that_plans_alone_is_refused_and_says_what_to_type(guarded):
+    guarded(Endings()).meet()
+    mine = guarded(Endings(answer=LEFT))
+    with pytest.raises(PlanError, match=r"ended before rank 0 called make.*plugins=\['no:two'\]"):
+        mine.meet()
+    assert mine.phase == guard.DESERTED
+
+
+def test_a_rank_that_trains_notices_that_another_one_has_left():
+    communicator = RanksCommunicator(Endings(answer=LEFT), lambda replay: {})
+    with pytest.raises(OtherRankEnded, match="the program of another rank has ended"):
+        communicator.gather("a value")
+
+
+@pytest.mark.parametrize(("rank", "is_told"), [(1, True), (0, False)])
+def test_a_rank_that_misses_a_file_is_told_that_rank_0_writes(guarded, monkeypatch, rank, is_told):
+    mine, said = guarded(Endings()), []
+    mine.ranks.rank = rank
+    monkeypatch.setattr(mine, "end", lambda text, code: said.append((text, code)))
+    mine._hook = lambda *what: None
+    mine._uncaught(BadFile, BadFile("the file model.zip does not exist."), None)
+    ((text, code),) = said
+    assert f"that was rank {rank}" in text and code == BadFile("").exit_code
+    assert ("agent.run.communicator.gather(None)" in text) == is_told
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,9 @@ class MpiWorld:
         """End all ranks now; does not return."""
         self.mpi.COMM_WORLD.Abort(code)
 
+    def is_over(self) -> bool:
+        return bool(self.mpi.Is_finalized())
+
 
 @cache
 def world() -> MpiWorld | None:

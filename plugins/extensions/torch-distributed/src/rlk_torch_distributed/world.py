@@ -101,7 +101,9 @@ class TorchWorld:
     def all_arrive(self, seconds: float) -> bool:
         import torch
 
-        work = self.dist.all_reduce(torch.zeros(1), group=self.group, async_op=True)
+        # Not an all-reduce: it would be matched with one that a rank makes which goes on.
+        found = [torch.empty(1) for _ in range(self.size)]
+        work = self.dist.all_gather(found, torch.zeros(1), group=self.group, async_op=True)
         until = time.monotonic() + seconds
         while not work.is_completed():
             if time.monotonic() > until:
@@ -122,6 +124,9 @@ class TorchWorld:
     def abort(self, code: int) -> None:
         """End this rank now; the other ranks and the launcher notice that."""
         os._exit(code)
+
+    def is_over(self) -> bool:
+        return not self.dist.is_initialized()
 
     def leave(self) -> None:
         """End the group and its threads, which must not outlive the interpreter.

@@ -74,6 +74,13 @@ def use_changes(model: Constructed) -> None:
         raise Refused(f"{kind}: what {names} was set to cannot be used. {error}") from error
 
 
+def rebuild(model: Constructed) -> None:
+    """Replace a model's agent by one with the plugins that the model has now."""
+    with refused():
+        state = changed_settings.state_for_rebuilding(model.agent, (), {})
+        model._use(rebuilt(model, state, {}))
+
+
 def rebuilt(model: Constructed, state: State, changes: Mapping[str, Any]) -> Agent:
     """A new agent for a model, made from the state of its current one, which is closed.
 

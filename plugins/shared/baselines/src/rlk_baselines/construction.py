@@ -50,6 +50,9 @@ class Constructed(metaclass=Documented):
     acts_deterministically: ClassVar[bool] = False  #: the default of `predict`'s `deterministic`
     trains_over_mpi: ClassVar[bool] = False  #: whether all ranks under mpirun train one model
     rows_every: ClassVar[int | None] = None  #: replaces the log_interval of `learn`, unless None
+    #: Whether it is trained with the other ranks already. One rank alone may load a model and play
+    #: it, so a loaded model joins the others when it learns.
+    _is_joined = True
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         given = bound(type(self), arguments, keywords)
@@ -138,7 +141,9 @@ class Constructed(metaclass=Documented):
 
     def _plugins(self) -> list[Any]:
         """The rlk plugins that the model activates."""
-        found: list[Any] = ["mpi"] if self.trains_over_mpi and several_launched(os.environ) else []
+        found: list[Any] = []
+        if self._has_other_ranks():
+            found.append("mpi" if self._is_joined else "no:mpi")
         if self._has_own_noise():
             found.append(own_noise.component_of(self._given["action_noise"]))
         return found
@@ -184,6 +189,19 @@ class Constructed(metaclass=Documented):
         settings = {"n_envs": vector.num_envs, **self._changes(saved.changes)}
         self._use(agent_from(saved, self, settings))
         self._seed_globally()
+
+    def join_ranks(self) -> None:
+        """Learn together with the other ranks from now on, where they train one model."""
+        if self._is_joined:
+            return
+        self._is_joined = True
+        if self._has_other_ranks():
+            attribute_changes.rebuild(self)
+            self._seed_globally()
+
+    def _has_other_ranks(self) -> bool:
+        """Whether mpirun started several ranks that train one model."""
+        return self.trains_over_mpi and several_launched(os.environ)
 
     def _can_keep_agent(self, old: VecEnv) -> bool:
         """Whether the agent can be kept when the environment `old` was replaced."""

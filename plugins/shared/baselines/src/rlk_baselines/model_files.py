@@ -273,6 +273,7 @@ def load(
     own |= {name: about[name] for name in ("policy", "policy_kwargs", "seed")}
     own |= _held(about, own)
     _check(model, given, own)
+    model._is_joined = False
     model.load_from(Saved(path, state, {**own, **given}, given), env)
     return model
 

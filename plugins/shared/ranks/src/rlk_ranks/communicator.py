@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rlk.protocols import State
 from rlk_ranks.mean import mean_over, traced_mean
-from rlk_ranks.world import World, title
+from rlk_ranks.world import LEFT, OtherRankEnded, World, title
 
 NOTHING, VALUES, STATES, END = range(4)
 
@@ -93,4 +93,7 @@ class RanksCommunicator:
         self._world.send(self._state(replay))
 
     def _round(self, mine: int) -> int:
-        return self._world.largest(mine)
+        largest = self._world.largest(mine)
+        if largest == LEFT:
+            raise OtherRankEnded("the program of another rank has ended.")
+        return largest

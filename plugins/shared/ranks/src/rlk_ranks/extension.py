@@ -52,7 +52,7 @@ class SeveralRanks:
         guard = self._launch.enter()
         if guard is None:
             return planning.alone(plan, self._launch)
-        return planning.settle(plan, guard.ranks)
+        return planning.settle(plan, guard)
 
     @hookimpl
     def rlk_make_communicator(self, run: Run) -> RanksCommunicator | None:

@@ -8,6 +8,8 @@ number was printed.
 from __future__ import annotations
 
 import atexit
+import contextlib
+import os
 import sys
 import time
 import traceback
@@ -16,12 +18,17 @@ from functools import cache
 from types import TracebackType
 from typing import Any
 
-from rlk.errors import RlkError
-from rlk_ranks.world import OtherRankEnded, World
+from rlk.errors import BadFile, PlanError, RlkError
+from rlk_ranks.world import LEFT, OtherRankEnded, World, title
 
 #: The phases of ranks: each plans by itself; they build and train together; after training each is
-#: independent again.
-PLANNING, TOGETHER, ALONE = "planning", "together", "alone"
+#: independent again; the program of another one has ended.
+PLANNING, TOGETHER, ALONE, DESERTED = "planning", "together", "alone", "deserted"
+#: What a rank is told that finds no file, or a damaged one.
+WRITTEN_BY_RANK_0 = (
+    " Rank 0 alone writes files. Before another rank reads what agent.save writes, all must meet: "
+    "agent.run.communicator.gather(None) on every rank."
+)
 #: Seconds that a refused rank waits for the others to be refused as well.
 LEAVE_SECONDS = 5.0
 #: Seconds that the launcher gets to forward the output before the abort.
@@ -37,6 +44,7 @@ class Guard:
 
     def __init__(self, ranks: World) -> None:
         self.ranks, self.phase = ranks, PLANNING
+        self._process = os.getpid()  # a fork of it is no rank
         self._hook = sys.excepthook
         sys.excepthook = self._uncaught
         atexit.register(self._leave)
@@ -62,14 +70,41 @@ class Guard:
         self, kind: type[BaseException], error: BaseException, where: TracebackType | None
     ) -> None:
         self._hook(kind, error, where)
-        self.end(f"{self.ranks.name}: that was rank {self.ranks.rank}; all end.", exit_code(error))
+        text = f"{self.ranks.name}: that was rank {self.ranks.rank}; all end."
+        if isinstance(error, BadFile) and self.ranks.rank != 0:
+            text += WRITTEN_BY_RANK_0
+        self.end(text, exit_code(error))
+
+    def meet(self) -> None:
+        """Wait until all ranks plan a run.
+
+        Raises:
+            PlanError: if another one never will, because its program has ended.
+        """
+        ranks = self.ranks
+        if ranks.largest(0) == LEFT:
+            self.phase = DESERTED
+            raise PlanError(
+                f"{title(ranks)}: ranks plan a run together, and the program of another rank has "
+                f"ended before rank {ranks.rank} called make or load. Call it on every rank; what "
+                "one rank does alone (load a model and play it) leaves the plugin out: "
+                f"plugins=['no:{ranks.name}'], or --plugin no:{ranks.name}."
+            )
 
     def _leave(self) -> None:
-        """When the interpreter exits: all ranks were refused in planning, or only this one."""
+        """When the interpreter exits: wait for the others, or end them if they were not refused.
+
+        A rank that plans or trains when another one leaves would wait for it for ever.
+        """
         ranks = self.ranks
+        if os.getpid() != self._process or ranks.is_over():
+            return
         if self.phase == PLANNING and not ranks.all_arrive(LEAVE_SECONDS):
             text = f"{ranks.name}: rank {ranks.rank} was refused, and the others were not; all end."
             self.end(text, 2)
+        if self.phase in (TOGETHER, ALONE):
+            with contextlib.suppress(OtherRankEnded):  # it has said why
+                ranks.largest(LEFT)
         ranks.release()
 
 

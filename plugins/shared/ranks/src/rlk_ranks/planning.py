@@ -13,20 +13,24 @@ from rlk_ranks.equal_plans import check_plans
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
+    from rlk_ranks.guard import Guard
     from rlk_ranks.launch import Launch
     from rlk_ranks.world import World
 
 
-def settle(plan: Plan, ranks: World) -> Plan:
+def settle(plan: Plan, guard: Guard) -> Plan:
     """The plan of this rank, with a note of how many ranks there are.
 
     The seed is rank 0's. The other ranks have no run folder, no loggers and print nothing.
 
     Raises:
-        PlanError: on all ranks, if one of them would train in another way, or has no device.
+        PlanError: on all ranks, if one of them would train in another way, or has no device; if
+            the program of another rank has ended.
     """
     from rlk_ranks.gpus import device_of  # not at the top: it imports torch
 
+    ranks = guard.ranks
+    guard.meet()
     check_plans(plan, ranks)
     seed = ranks.broadcast(Streams(plan.seed).seed)
     processes = ranks.gather((os.getpid(), socket.gethostname()))

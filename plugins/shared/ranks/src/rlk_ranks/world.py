@@ -38,7 +38,7 @@ class World(Protocol):
         """
 
     def largest(self, number: int) -> int:
-        """The largest of the ranks' numbers."""
+        """The largest of the ranks' numbers; `LEFT` is that of a rank whose program ends."""
 
     def gather(self, value: Any) -> list[Any]:
         """Every rank's value, on every rank."""
@@ -63,6 +63,13 @@ class World(Protocol):
 
     def abort(self, code: int) -> None:
         """End all ranks now; does not return."""
+
+    def is_over(self) -> bool:
+        """Whether the program itself has ended the message library."""
+
+
+#: The number with which a rank whose program ends answers the others in `World.largest`.
+LEFT = 100
 
 
 class OtherRankEnded(RlkError):

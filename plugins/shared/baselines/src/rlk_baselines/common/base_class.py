@@ -99,6 +99,7 @@ class BaseRLModel(Constructed):
             tb_log_name,
             reset_num_timesteps,
         )
+        self.join_ranks()
         with self._learning(), own_exceptions():
             self._watcher.learn(self, call)
         return self
