@@ -10,6 +10,11 @@ from mpi4py import MPI
 
 from rlk_baselines import DDPG, DQN, GAIL, HER, PPO1, PPO2, TRPO
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.common.callbacks import (
+    CheckpointCallback,
+    EvalCallback,
+    StopTrainingOnRewardThreshold,
+)
 from rlk_baselines.common.evaluation import evaluate_policy
 
 RANK = MPI.COMM_WORLD.Get_rank()
@@ -45,6 +50,13 @@ def main() -> None:
     tell(f"continued {loaded.num_timesteps}")
     together.learn(128, reset_num_timesteps=False)
     tell(f"timesteps {together.num_timesteps}")
+    watched = TRPO("MlpPolicy", "CartPole-v1", timesteps_per_batch=64)
+    at_once = StopTrainingOnRewardThreshold(1.0)
+    evaluation = EvalCallback("CartPole-v1", at_once, 1, eval_freq=100, log_path="evaluated")
+    saving = CheckpointCallback(50, "saved", f"by_{RANK}", verbose=2)
+    watched.learn(10_000, callback=[evaluation, saving])
+    tell(f"evaluations {len(evaluation.evaluations_results)}")
+    tell(f"stopped {watched.num_timesteps}")
     goals = BitFlippingEnv(4, continuous=True)
     assert TRPO.trains_over_mpi and GAIL.trains_over_mpi
     assert HER("MlpPolicy", goals, DDPG).trains_over_mpi

@@ -35,6 +35,11 @@ def test_ranks_learn_one_model_where_they_do_so_in_stable_baselines(tmp_path: Pa
     assert reached["timesteps"] == {"384"}, "timesteps of all ranks are counted"
     rows = re.findall(r"\| total_timesteps +\| (\d+) ", printed)
     assert rows == ["128", "256", "384", "384"], "one rank prints"
+    assert reached["evaluations"] == {"1", "0"}, "rank 0 alone evaluates"
+    assert printed.count("Eval num_timesteps=200") == printed.count("Saving model") - 1 == 1
+    assert [*tmp_path.glob("saved/by_1_*")] == [], "and saves"
+    # Rank 0 stops in its 100th step, in the second collection; rank 1 has then made both of 64.
+    assert reached["stopped"] == {"228"}, "all stop with rank 0"
     assert len(list(tmp_path.glob("events/*/events*"))) == 2, "one rank writes, at each training"
     loaded = PPO1.load(tmp_path / "model")
     assert loaded.num_timesteps == 256

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.vec_env import VecEnv, sync_envs_normalization, warn_of_other_wrappers
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv, as_vec_env
 from rlk_baselines.refusals import refuse_below_one
+
+if TYPE_CHECKING:
+    from rlk_baselines.common.base_class import BaseRLModel
 
 __all__ = [
     "BaseCallback",
@@ -85,7 +88,7 @@ class CallbackList(BaseCallback):
 
 
 class CheckpointCallback(BaseCallback):
-    """Saves the model at regular intervals, as `PREFIX_TIMESTEPS_steps.zip`.
+    """Saves the model at regular intervals, as `PREFIX_TIMESTEPS_steps.zip`; rank 0 does so.
 
     Args:
         save_freq: calls between two files.
@@ -105,7 +108,7 @@ class CheckpointCallback(BaseCallback):
         os.makedirs(self.save_path, exist_ok=True)
 
     def _on_step(self) -> bool:
-        if self.n_calls % self.save_freq == 0:
+        if self.n_calls % self.save_freq == 0 and on_rank_0(self.model):
             name = f"{self.name_prefix}_{self.num_timesteps}_steps"
             path = os.path.join(self.save_path, name)
             self.model.save(path)
@@ -132,6 +135,8 @@ class ConvertCallback(BaseCallback):
 
 class EvalCallback(EventCallback):
     """Evaluates the model at regular intervals, and saves the best one.
+
+    If several ranks train the model under mpirun, rank 0 evaluates it, and the others wait.
 
     Args:
         eval_env: an environment, or a vector of one.
@@ -188,7 +193,8 @@ class EvalCallback(EventCallback):
             warn_of_other_wrappers(training, self.eval_env)
 
     def _on_step(self) -> bool:
-        if self.eval_freq <= 0 or self.n_calls % self.eval_freq:
+        is_due = self.eval_freq > 0 and self.n_calls % self.eval_freq == 0
+        if not is_due or not on_rank_0(self.model):
             return True
         sync_envs_normalization(as_vec_env(self.training_env), self.eval_env)
         rewards, lengths = self._evaluated()
@@ -308,6 +314,11 @@ class EveryNTimesteps(EventCallback):
             self.last_time_trigger = self.num_timesteps
             return self._on_event()
         return True
+
+
+def on_rank_0(model: BaseRLModel) -> bool:
+    """Whether this is the rank, of those that train a model, which evaluates, prints and writes."""
+    return model.agent.run.communicator.rank == 0
 
 
 def as_callback(callback: Any) -> BaseCallback | None:
