@@ -35,6 +35,13 @@ def test_an_environment_that_exits_ends_the_job_with_its_code_and_rank(start):
     assert "faults.py" in printed, "the traceback"
 
 
+def test_a_job_ends_well_when_environments_take_long_to_close(start):
+    code, printed = start(2, FAULTS, "close").finish()
+    assert code == 0 and printed.count("closed\n") == 2, printed
+    assert printed.index("the program has ended") < printed.index("closed")
+    assert "rank 1 still closes its environments, and rank 0 waits for it" in printed
+
+
 @pytest.mark.launchers
 @pytest.mark.parametrize(("what", "code"), [("learner exits", 5), ("learner raises", 1)])
 def test_the_job_ends_with_rank_0(start, what, code):

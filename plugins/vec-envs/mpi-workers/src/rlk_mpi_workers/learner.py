@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import itertools
+import math
+import sys
 import time
 from collections.abc import Callable
 from functools import cache
@@ -18,7 +20,7 @@ from rlk_vector_environments.worker_side import loads
 Patience = Callable[[float], None] | None
 #: Seconds within which a rank must say where it hangs.
 _ANSWER_SECONDS = 1.0
-#: Seconds that the other ranks get to finish when the learner ends.
+#: Seconds within which a rank that is not closing environments must receive the learner's end.
 _LEAVE_SECONDS = 2.0
 
 
@@ -39,9 +41,14 @@ class Learner:
         self._mailbox = Mailbox(self.mpi, self.comm)
         self._vectors: set[int] = set()
         self._sending: list[tuple[Any, bytes]] = []
+        self._timeout_seconds = 0.0  # the longest of all vectors
+        self._closing: set[int] = set()  # ranks that may still close environments
+        self._has_said_so = False
 
-    def new_vector(self) -> int:
-        """An unused number for a vector environment."""
+    def new_vector(self, timeout_seconds: float | None) -> int:
+        """An unused number for a vector environment, whose ranks may take so long to answer."""
+        limit = math.inf if timeout_seconds is None else timeout_seconds
+        self._timeout_seconds = max(self._timeout_seconds, limit)
         number = next(n for n in itertools.count() if n not in self._vectors)
         self._vectors.add(number)
         return number
@@ -49,6 +56,10 @@ class Learner:
     def forget_vector(self, number: int) -> None:
         """Forget a vector environment that is closed on all ranks."""
         self._vectors.discard(number)
+
+    def note_closing(self, rank: int) -> None:
+        """Note that a rank was told to close environments, and has not answered yet."""
+        self._closing.add(rank)
 
     def tell(self, rank: int, what: Any) -> None:
         """Send a command without waiting, because a rank that hangs does not receive it."""
@@ -81,19 +92,41 @@ class Learner:
         return str(self.take())
 
     def release(self) -> None:
-        """Release the other ranks; end them if one does not answer."""
+        """Release the other ranks, when they have closed their environments.
+
+        All end if a rank does not receive this, or takes longer than its timeout to close them.
+        """
         for rank in self.worker_ranks:
             self.tell(rank, ("leave",))
-        until = time.monotonic() + _LEAVE_SECONDS
-        for rank in self.worker_ranks:
-            try:
-                self.wait_for(rank, COMMAND, _give_up_after(until - time.monotonic()))
-                self.take()
-            except TimeoutError:
-                name = f"mpi-workers: rank {rank}"
-                self._guard.end(f"{name} does not answer to the end of rank 0, and all end.", 1)
+        now, until = time.monotonic(), time.monotonic() + _LEAVE_SECONDS
+        try:
+            for rank in self.worker_ranks:
+                is_closing = rank in self._closing
+                self._wait_for_end(rank, now + self._timeout_seconds if is_closing else until)
+            for rank in self.worker_ranks:
+                self._wait_for_end(rank, until + self._timeout_seconds)
+        except KeyboardInterrupt:
+            self._guard.end("mpi-workers: Ctrl-C came before all ranks had ended; all end.", 130)
         for request, _ in self._sending:
             request.Wait()
+
+    def _wait_for_end(self, rank: int, until: float) -> None:
+        """Wait for an answer to the command to leave."""
+
+        def still_waiting(waited: float) -> None:
+            if time.monotonic() > until:
+                raise TimeoutError
+            if waited > _LEAVE_SECONDS and not self._has_said_so:
+                self._has_said_so = True
+                text = "still closes its environments, and rank 0 waits for it. Ctrl-C ends all."
+                print(f"mpi-workers: rank {rank} {text}", file=sys.stderr, flush=True)
+
+        try:
+            self.wait_for(rank, COMMAND, still_waiting)
+            self.take()
+        except TimeoutError:
+            name = f"mpi-workers: rank {rank}"
+            self._guard.end(f"{name} does not answer to the end of rank 0, and all end.", 1)
 
 
 @cache

@@ -68,7 +68,7 @@ class RankPool:
         makers = [pickled_makers(env_fns[a:b], a, "the backend 'dummy'") for a, b in bounds]
         placed = zip(learner.worker_ranks, bounds, strict=False)
         self.workers = [WorkerHandle(rank, start, stop) for rank, (start, stop) in placed]
-        self._number = learner.new_vector()
+        self._number = learner.new_vector(timeout_seconds)
         self._step, self._reply = step_tag(self._number), reply_tag(self._number)
         try:
             for worker, pickled in zip(self.workers, makers, strict=True):
@@ -189,9 +189,9 @@ class RankPool:
     def shutdown(self, grace_seconds: float = _CLOSE_SECONDS) -> None:
         """Close the environments; may be called again.
 
-        A rank that does not answer in time is left until the job ends. Then the number of the
-        vector environment is not used again, so that a late message of the rank is not mistaken for
-        another.
+        A rank that does not answer in time is left until the job ends, which waits until it has
+        closed them. Then the number of the vector environment is not used again, so that a late
+        message of the rank is not mistaken for another.
         """
         if self._over:
             return
@@ -200,6 +200,9 @@ class RankPool:
         closed = [one for one in told if self._in_time(self.answer, one)]
         if len(closed) == len(self.workers):
             self._learner.forget_vector(self._number)
+        for worker in told:
+            if worker not in closed:
+                self._learner.note_closing(worker.rank)
         self._at_end.close()
 
     def _in_time(self, do: Callable[..., Any], *arguments: Any) -> bool:

@@ -134,9 +134,10 @@ class Worker:
                 self._whereabouts.answer("no environment is called")
             elif not self._obey(pickle.loads(self._mailbox.take())):
                 break
+        self._send(COMMAND, self._bytes(pickle.dumps("leaves")))  # closing may take long
         for share in self._shares.values():
             share.close()
-        self._send(COMMAND, self._bytes(pickle.dumps(None)))
+        self._send(COMMAND, self._bytes(pickle.dumps("has left")))
         for request, _ in self._sending:
             request.Wait()
 

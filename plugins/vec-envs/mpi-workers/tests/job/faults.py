@@ -46,6 +46,14 @@ class Fine(Raises):
         pass
 
 
+class SlowToClose(Fine):
+    """Takes a second to close."""
+
+    def close(self):
+        time.sleep(1.0)
+        print("closed", flush=True)
+
+
 class Troubled(Raises):
     """Has the fault that the argument of the job names."""
 
@@ -62,6 +70,16 @@ class Troubled(Raises):
             sys.exit(7)
 
 
+def close_slowly():
+    """Ends while a rank closes the environment of one vector; another vector is open."""
+    from rlk_mpi_workers import MpiWorkersVecEnv, learner
+
+    learner._LEAVE_SECONDS = 0.3
+    first, _ = MpiWorkersVecEnv([SlowToClose]), MpiWorkersVecEnv([SlowToClose])
+    first.close(timeout=0.1)
+    print("the program has ended", flush=True)
+
+
 def main():
     from rlk_mpi.extension import LAUNCH
     from rlk_mpi_workers import MpiWorkersVecEnv, host
@@ -70,6 +88,9 @@ def main():
     print(f"rank {rank} is process {os.getpid()}", flush=True)
     if rank != 0:
         sys.exit(host())
+    if sys.argv[1] == "close":
+        close_slowly()
+        return
     if sys.argv[1] == "kill":
         os.dup2(os.open(SAID, os.O_WRONLY | os.O_CREAT), 2)
     seconds = 1.0 if sys.argv[1] == "hang" else None
