@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk_cli.options import given, over_file
 from rlk_cli.run import run
+from rlk_tune.one_process import refuse_several
 from rlk_tune.options import FIELDS, OPTIONS
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ def tune(
     from rlk_tune import report
     from rlk_tune.session import run_search
 
+    refuse_several(os.environ)
     of_search = {name: options.pop(name) for name in OF_SEARCH}
     spec = make_spec(algo or "", given(**options, out=out))
     spec = over_file(spec, spec_file)
