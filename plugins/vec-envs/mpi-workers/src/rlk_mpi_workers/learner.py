@@ -41,6 +41,7 @@ class Learner:
         self._mailbox = Mailbox(self.mpi, self.comm)
         self._vectors: set[int] = set()
         self._sending: list[tuple[Any, bytes]] = []
+        self._questions = 0  # where a rank hangs
         self._timeout_seconds = 0.0  # the longest of all vectors
         self._closing: set[int] = set()  # ranks that may still close environments
         self._has_said_so = False
@@ -84,12 +85,17 @@ class Learner:
 
     def where(self, rank: int) -> str | None:
         """Where in its code a rank that does not answer is; None if it cannot say."""
-        self._send(rank, WHERE, b"")
+        self._questions += 1  # a late answer to an earlier one is not taken for the answer
+        self._send(rank, WHERE, pickle.dumps(self._questions))
+        until = time.monotonic() + _ANSWER_SECONDS
         try:
-            self.wait_for(rank, PLACE, _give_up_after(_ANSWER_SECONDS))
+            while True:
+                self.wait_for(rank, PLACE, _give_up_after(until - time.monotonic()))
+                question, place = self.take()
+                if question == self._questions:
+                    return str(place)
         except TimeoutError:
             return None
-        return str(self.take())
 
     def release(self) -> None:
         """Release the other ranks, when they have closed their environments.

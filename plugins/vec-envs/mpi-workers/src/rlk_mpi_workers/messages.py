@@ -18,7 +18,7 @@ from rlk_vector_environments.step_arrays import StepArrays
 
 #: How a rank waits for a message: it yields, as there may be more environments than cores.
 WAITING = Waiting(1e-3, yields=True)
-#: Tags of commands, of the question where a rank hangs, and of the answer to it.
+#: Tags of commands, of the question where a rank hangs, which is a number, and of the answer to it.
 COMMAND, WHERE, PLACE = 1001, 1002, 1003
 _STEPS = 2000
 #: Codes of what follows the result of a step, in this order; RESET marks the result of a reset.

@@ -47,16 +47,16 @@ class Whereabouts:
         finally:
             self._is_busy = False
 
-    def answer(self, place: str) -> None:
-        """Say where this rank is."""
-        self._comm.Send([pickle.dumps(place), self._mpi.BYTE], self._learner, PLACE)
+    def answer(self, question: bytes, place: str) -> None:
+        """Say where this rank is, with the number of the question."""
+        answer = pickle.dumps((pickle.loads(question), place))
+        self._comm.Send([answer, self._mpi.BYTE], self._learner, PLACE)
 
     def _watch(self) -> None:
         mailbox, pause = Mailbox(self._mpi, self._comm), threading.Event()
         while not pause.wait(_EVERY_SECONDS):
             if self._is_busy and mailbox.look(self._learner, WHERE):
-                mailbox.take()
-                self.answer(self._place())
+                self.answer(mailbox.take(), self._place())
 
     def _place(self) -> str:
         frame = sys._current_frames().get(self._main)

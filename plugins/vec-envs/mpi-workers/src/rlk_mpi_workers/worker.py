@@ -130,8 +130,7 @@ class Worker:
             if vector is not None:
                 self._step(vector)
             elif self._mailbox.tag == WHERE:
-                self._mailbox.take()
-                self._whereabouts.answer("no environment is called")
+                self._whereabouts.answer(self._mailbox.take(), "no environment is called")
             elif not self._obey(pickle.loads(self._mailbox.take())):
                 break
         self._send(COMMAND, self._bytes(pickle.dumps("leaves")))  # closing may take long

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ import rlk
 from rlk.errors import EnvironmentFailed
 from rlk_dummy import DummyVecEnv
 from rlk_mpi_workers import MpiWorkersVecEnv, host
-from rlk_mpi_workers.messages import Mailbox
+from rlk_mpi_workers.messages import PLACE, WHERE, Mailbox
 from rlk_testing import VecEnvContract, unusual_spaces
 from rlk_testing.environments import BY_ACTION_SPACE
 
@@ -240,6 +242,19 @@ def test_ctrl_c_says_where_a_rank_is_and_the_step_can_be_taken_up(make):
         assert vector.step_wait()[0].shape == (2, 1)
     finally:
         del vector._pool._learner.wait_for
+
+
+def test_a_late_answer_is_not_taken_for_that_to_the_next_question(make):
+    vector = make([Slow] * 2)
+    vector.reset()
+    learner = vector._pool._learner
+    learner._send(1, WHERE, pickle.dumps(learner._questions))  # whose answer nobody has waited for
+    while not learner.comm.Iprobe(1, PLACE):
+        time.sleep(0.01)
+    vector.step_async(np.zeros(2, np.int64))
+    place = learner.where(1)
+    assert place is not None and place.startswith("environment 0 is in step (worlds.py line"), place
+    vector.step_wait()
 
 
 def test_rank_0_hosts_nothing():
