@@ -68,13 +68,13 @@ def test_a_process_that_is_gone_is_told_from_other_errors():
 
 def test_a_rank_that_never_arrives_is_not_waited_for():
     work = SimpleNamespace(is_completed=lambda: False)
-    assert not of_two(all_reduce=lambda *tensor, **how: work).all_arrive(0.02)
+    assert not of_two(all_gather=lambda *tensors, **how: work).all_arrive(0.02)
 
     def wait():
         raise RuntimeError("Connection reset by peer")
 
     work = SimpleNamespace(is_completed=lambda: True, wait=wait)
-    assert not of_two(all_reduce=lambda *tensor, **how: work).all_arrive(0.02)
+    assert not of_two(all_gather=lambda *tensors, **how: work).all_arrive(0.02)
 
 
 #: Letting go of so many tensors takes the group's threads longer than the program to its end, which
@@ -101,7 +101,7 @@ def test_a_rank_ends_though_threads_of_torch_still_hold_its_tensors():
 def test_a_program_may_end_all_process_groups_itself():
     ranks = of_two(is_initialized=lambda: False)
     ranks.leave()
-    assert ranks.group is None
+    assert ranks.group is None and ranks.is_over()
 
 
 def test_tensors_of_a_gpu_are_sent_from_there():
