@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import itertools
 import math
+import pickle
 import sys
 import time
 from collections.abc import Callable
