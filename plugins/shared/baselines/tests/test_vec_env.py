@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def test_an_episode_begins_anew_and_its_last_observation_is_in_the_info(counting
     ]
 
 
-@pytest.mark.parametrize("vector", [DummyVecEnv, SubprocVecEnv])
+@pytest.mark.parametrize("vector", [DummyVecEnv, partial(SubprocVecEnv, start_method="fork")])
 @pytest.mark.parametrize(
     "info", [{"x": 1, "_x": 0}, {"_x": "a", "x": {"y": 1, "_y": 2.0}}, {"final_obs": 7}]
 )
