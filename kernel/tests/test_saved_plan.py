@@ -349,7 +349,7 @@ def test_what_was_left_out_stays_left_out_unless_it_is_named(kernel, saved):
     assert again(kernel, plan).extensions == ()
 
 
-def test_a_default_that_was_left_out_does_not_come_back(kernel):
+def test_a_default_that_was_left_out_or_emptied_does_not_come_back(kernel):
     kernel.registries.noises.register("shakes", Shakes)
     kernel.registries.algorithms.register(
         "noisy",
@@ -359,8 +359,9 @@ def test_a_default_that_was_left_out_does_not_come_back(kernel):
             defaults={**COMPONENTS["algorithms"].defaults, "noise": "shakes"},
         ),
     )
-    for plugins, noises in (([], ["shakes"]), (["no:shakes"], [])):
-        plan = resolve(kernel, make_spec("noisy", {"plugins": plugins}))
+    given = ({}, ["shakes"]), ({"plugins": ["no:shakes"]}, []), ({"noise": "none"}, [])
+    for settings, noises in given:
+        plan = resolve(kernel, make_spec("noisy", settings))
         assert [c.name for c in (*plan.noises, *again(kernel, as_json(plan)).noises)] == noises * 2
 
 

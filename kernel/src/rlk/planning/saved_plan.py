@@ -166,8 +166,12 @@ def _lost(
 
 
 def _settings(components: Iterable[SavedComponent]) -> dict[str, Any]:
-    """The components of the slots, and the settings of every component, by dotted key."""
-    given: dict[str, Any] = {}
+    """The components of the slots, and the settings of every component, by dotted key.
+
+    A slot of `STACKED` that was empty stays so, whatever the algorithm puts in by default.
+    """
+    filled = {saved.slot for saved in components}
+    given: dict[str, Any] = {slot: () for slot in STACKED if slot not in filled}
     for saved in components:
         if saved.fills_slot and not saved.is_external:
             others = given.get(saved.slot, ()) if saved.slot in STACKED else None

@@ -52,7 +52,8 @@ def _flat(result: Result) -> Result:
     if "final_obs" in infos:
         finals = infos["final_obs"]
         flat = np.full(len(finals), None, object)
-        for index in np.flatnonzero(infos["_final_obs"]).tolist():
-            flat[index] = flat_observation(finals[index])
+        for index, final in enumerate(finals):
+            if final is not None:
+                flat[index] = flat_observation(final)
         infos = {**infos, "final_obs": flat}
     return flat_observation(observation), reward, terminated, truncated, infos

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -48,7 +48,16 @@ def test_what_is_held_is_interrupted_at_its_end_or_by_a_second_signal() -> None:
         pass  # nothing is left of the signals before
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C is not ignored, as it is in a process that a script starts in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signal can be blocked")
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_signal_waits_until_processes_are_started_which_do_not_get_it() -> None:
     done = []
     script = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
