@@ -142,6 +142,9 @@ def test_a_switch_and_a_plugin_that_contradict_each_other_are_refused(plan):
     )
     with pytest.raises(PlanError, match=said):
         plan(sharpened=False, plugins=["sharpens"])
+    with pytest.raises(PlanError, match=r"sharpened=True \(user\) and no:sharpens contradict"):
+        plan(sharpened=True, plugins=["no:sharpens"])
+    assert plan(sharpened=True, plugins=["no:sharpens", "sharpens"]).algorithm.config.sharpened
 
 
 def test_of_a_switch_and_a_plugin_the_one_with_the_higher_rank_counts(plan, planning_kernel):

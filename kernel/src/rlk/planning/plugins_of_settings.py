@@ -103,12 +103,17 @@ def _with_switch(draft: Draft, key: str, plugin: str) -> Draft:
     asked for with the higher rank counts.
 
     Raises:
-        PlanError: if they have the same rank.
+        PlanError: if they have the same rank, or the user asks for what `no:PLUGIN` leaves out.
     """
     switch = draft.layers.find(key)
     is_on = switch.value is not False and not _is_none(switch.value)
     if is_on and switch.rank == Rank.DERIVED:
         return draft  # it was set below, because the plugin is in the run already
+    if is_on and plugin in draft.left_out and switch.rank == Rank.USER:
+        both = f"{key}={switch.value!r:.80} ({switch.by}) and no:{plugin}"
+        raise PlanError(
+            f"{both} contradict each other. Leave out one of them, or ask for --plugin {plugin}."
+        )
     if is_on:
         return draft.with_plugins([plugin], switch.by, switch.rank)
     known = (*select(draft), *distribution_of_any_space(draft))
