@@ -9,23 +9,21 @@ from rlk.hookspecs import hookimpl
 from rlk.registry.hooks import Hooks
 
 
-class Answers:
-    def __init__(self, answer):
-        self.answer = answer
+class Equal:
+    """Is equal to every other one, as dataclasses with equal fields are."""
+
+    def __init__(self, problem):
+        self.problem = problem
 
     @hookimpl
-    def rlk_check_plan(self, plan):
-        return self.answer
-
-
-class Equal(Answers):
-    """Is equal to every other one, as dataclasses with equal fields are."""
+    def rlk_check_plan(self):
+        return self.problem
 
     def __eq__(self, other):
         return True
 
 
-class Incomparable(Answers):
+class Incomparable(Equal):
     """Compares as objects with arrays do."""
 
     def __eq__(self, other):
@@ -38,7 +36,7 @@ def test_plugins_that_are_equal_are_two_plugins(cls):
     hooks.activate(cls("1"), "a")
     hooks.activate(cls("2"), "b")
     assert hooks.answers("rlk_check_plan", plan=None) == [("a", "1"), ("b", "2")]
-    assert hooks.get("b").answer == "2"
+    assert hooks.get("b").problem == "2"
     hooks.deactivate("a")
     assert hooks.answers("rlk_check_plan", plan=None) == [("b", "2")]
 

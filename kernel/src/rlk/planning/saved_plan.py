@@ -6,7 +6,7 @@ and objects, however they are named, must be passed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -158,14 +158,14 @@ def spec_of(
 
 
 def _lost(
-    saved: SavedPlan, components: Iterable[SavedComponent], registries: Registries
+    saved: SavedPlan, components: Sequence[SavedComponent], registries: Registries
 ) -> LostSettings:
     """The saved settings of the run and of these components, and which of them are lost."""
     given = {**saved.run.given(), **_settings(components)}
     return lost_settings(given, components, registries)
 
 
-def _settings(components: Iterable[SavedComponent]) -> dict[str, Any]:
+def _settings(components: Sequence[SavedComponent]) -> dict[str, Any]:
     """The components of the slots, and the settings of every component, by dotted key.
 
     A slot of `STACKED` that was empty stays so, whatever the algorithm puts in by default.
