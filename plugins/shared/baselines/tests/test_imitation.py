@@ -17,6 +17,10 @@ def expert(_obs: Any) -> int:
     return 1
 
 
+def experts(obs: Any) -> Any:
+    return np.ones(len(obs), np.int64)
+
+
 def quiet(data: Any = None, **keywords: Any) -> ExpertDataset:
     return ExpertDataset(traj_data=data, verbose=0, **keywords)
 
@@ -25,13 +29,25 @@ def test_trajectories_are_whole_and_each_environment_plays_its_share(
     counting, tmp_path: Path
 ) -> None:
     env = DummyVecEnv([lambda: counting(2), lambda: counting(3)])
-    data = generate_expert_traj(expert, str(tmp_path / "expert"), env, n_episodes=3)
+    data = generate_expert_traj(experts, str(tmp_path / "expert"), env, n_episodes=3)
     assert data["episode_starts"].tolist() == [True, False, True, False, False, True, False]
     assert data["obs"][:, 0].tolist() == [0, 1, 0, 1, 2, 0, 1]
     assert data["actions"].tolist() == [[1]] * 7
     assert data["episode_returns"].tolist() == [2, 3, 2]
     with np.load(tmp_path / "expert.npz") as saved:
         assert sorted(saved) == sorted(data)
+
+
+def test_an_expert_that_is_a_function_sees_what_the_given_environment_returns(counting) -> None:
+    shapes = []
+
+    def seeing(obs: Any) -> Any:
+        shapes.append(np.shape(obs))
+        return 1 if np.ndim(obs) == 1 else [1] * len(obs)
+
+    generate_expert_traj(seeing, None, DummyVecEnv([lambda: counting(1)]), n_episodes=1)
+    generate_expert_traj(seeing, None, counting(1), n_episodes=1)
+    assert shapes == [(1, 2), (2,)]
 
 
 def test_a_dataset_takes_the_first_trajectories(counting, capsys: Any) -> None:

@@ -108,11 +108,29 @@ def test_a_class_that_is_not_an_algorithm_keeps_its_constructors_signature(cls: 
 
 
 @pytest.mark.parametrize(
+    ("argument", "told"),
+    [
+        ({"log_interval": -1}, "log_interval must be at least 1, or 0 for never, got -1"),
+        ({"tb_log_name": None}, "tb_log_name must be the name of a folder, got None"),
+    ],
+)
+def test_arguments_of_learn_are_refused_before_it_begins(argument: Any, told: str, tmp_path: Any):
+    model = A2C("MlpPolicy", "CartPole-v1", tensorboard_log=str(tmp_path / "logs"))
+    with pytest.raises(ValueError, match=told):
+        model.learn(10, **argument)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
     ("make", "told"),
     [
         (lambda: PPO2("MlpPolicy", "CartPole-v1", n_steps=2), r"\. Use n_steps=8 or more, or"),
         (lambda: PPO2("MlpLstmPolicy", "CartPole-v1"), r"nminibatches=1, or 4 environments or a"),
         (lambda: HER("MlpPolicy", "CartPole-v1", DQN), r"^HER needs an environment with goals"),
+        (
+            lambda: A2C("MlpPolicy", "CartPole-v1", policy_kwargs={"net_arch": [8, "lstm"]}),
+            "='lstm'",
+        ),
     ],
 )
 def test_errors_say_what_to_write_in_a_program(make: Any, told: str) -> None:

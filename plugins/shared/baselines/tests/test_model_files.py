@@ -190,6 +190,19 @@ def test_an_open_file_that_was_not_rewound_is_refused() -> None:
             use(buffer)
 
 
+def test_errors_about_an_open_file_name_no_other() -> None:
+    buffer = io.BytesIO()
+    small_ppo().save(buffer)
+    buffer.seek(0)
+    with pytest.raises(ValueError, match=r"^the open file holds a model of PPO2, not of A2C\."):
+        A2C.load(buffer)
+    with (
+        pytest.raises(BadFile, match=r"^the open file is not a pickle.*'n'\. A model is"),
+        pytest.warns(DeprecationWarning),
+    ):
+        PPO2.load(io.BytesIO(b"nonsense"))
+
+
 def test_a_file_that_is_not_a_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("learn more")
     with (

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import attrs
 from gymnasium.spaces import Box
 
-from rlk.errors import BadFile
+from rlk.errors import BadFile, RlkError
 from rlk.files import looking_at, replacing
 from rlk.making import from_state
 from rlk.planning.lost_settings import was_callable
@@ -177,7 +177,8 @@ def file_at(place: Place, suffixes: tuple[str, ...] = (".zip", ".pkl")) -> Itera
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder, "model.zip")
             copy.write_bytes(data)
-            yield copy
+            with _called(copy, "the open file"):
+                yield copy
         return
     path = Path(place)
     others = [path.with_name(path.name + suffix) for suffix in suffixes]
@@ -186,6 +187,16 @@ def file_at(place: Place, suffixes: tuple[str, ...] = (".zip", ".pkl")) -> Itera
     if found is None:
         raise Refused(f"the file {path} could not be found, nor {others[0]} or {others[1].name}.")
     yield found
+
+
+@contextlib.contextmanager
+def _called(path: Path, name: str) -> Iterator[None]:
+    """Let errors about a path speak of it by another name."""
+    try:
+        yield
+    except RlkError as error:
+        error.args = tuple(str(part).replace(str(path), name) for part in error.args)
+        raise
 
 
 def read(path: Path, *, runs_code: bool = False) -> State:
@@ -200,8 +211,8 @@ def read(path: Path, *, runs_code: bool = False) -> State:
     """
     if not zipfile.is_zipfile(path):
         warn_program(
-            f"{path} is a pickle. Save the model without cloudpickle=True for a zip, which "
-            "needs no trust and keeps longer.",
+            "the loaded model is a pickle. Save it without cloudpickle=True for a zip, which needs "
+            "no trust and keeps longer.",
             DeprecationWarning,
         )
         return state_in_pickle(path, runs_code=runs_code)
@@ -254,17 +265,7 @@ def load(
                 objects = with_use(cls.__name__, objects, ("policy", *cls.names))
                 return loading.load(cls, path, env, {**spaces, **objects, **changes})
         state = read(path, runs_code=runs_code)
-    about = state.get(KEY)
-    if not isinstance(about, dict):
-        raise Refused(
-            f"{path} is not a model that {cls.__name__}.save has written. rlk.load({str(path)!r}) "
-            "loads what rlk itself has saved."
-        )
-    if not any(base.__name__ == about["class"] for base in cls.__mro__):
-        raise Refused(
-            f"{path} holds a model of {about['class']}, not of {cls.__name__}. Write "
-            f"{about['class']}.load({str(path)!r})."
-        )
+        about = _about(state, cls, path)
     model = cls.of_file(about)
     objects = with_use(cls.__name__, objects, ("policy", *model.defaults()))
     given = {**objects, **changes}
@@ -276,6 +277,22 @@ def load(
     model._is_joined = False
     model.load_from(Saved(path, state, {**own, **given}, given), env)
     return model
+
+
+def _about(state: State, cls: type[BaseRLModel], path: Path) -> dict[str, Any]:
+    """What a file says of its model; Refused if it has none, or one of another class."""
+    about = state.get(KEY)
+    if not isinstance(about, dict):
+        raise Refused(
+            f"{path} is not a model that {cls.__name__}.save has written. rlk.load loads what rlk "
+            "itself has saved."
+        )
+    if not any(base.__name__ == about["class"] for base in cls.__mro__):
+        raise Refused(
+            f"{path} holds a model of {about['class']}, not of {cls.__name__}. Write "
+            f"{about['class']}.load(…)."
+        )
+    return about
 
 
 def _held(about: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,12 +25,13 @@ def refused() -> Iterator[None]:
     except Refused:
         raise
     except PlanError as error:
-        raise Refused(_as_written(str(error))) from error
+        raise Refused(as_written(str(error))) from error
 
 
-def _as_written(text: str) -> str:
+def as_written(text: str) -> str:
     """An error that says what to type in a shell, with what to write in a program instead."""
     text = re.sub(r"--set ([\w.]+=)", r"\1", text)
+    text = re.sub(r"--policy ([\w-]+)", r"policy='\1'", text)
     return re.sub(r"--n-envs (\d+)", r"\1 environments", text)
 
 

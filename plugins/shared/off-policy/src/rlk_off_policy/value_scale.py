@@ -86,8 +86,8 @@ class ValueScale:
         return {"return_mean": new[0], "return_std": new[1]}
 
     def state_dict(self) -> State:
-        """What outputs mean; without normalisation, that they are returns."""
-        return {"return_moments": self.moments.clone()}
+        """The statistics of returns; nothing if outputs are returns."""
+        return {"return_moments": self.moments.clone()} if self._normalises else {}
 
     def load_state_dict(self, state: State) -> None:
         """Restore the part of an algorithm's state that `state_dict` returned.
@@ -97,7 +97,8 @@ class ValueScale:
         Raises:
             RlkError: if they were, and outputs are returns here.
         """
-        saved = state.get("return_moments", self.moments)  # older files lack it
+        returns = torch.tensor(statistics.PRIOR, dtype=torch.float64)  # what outputs mean, then
+        saved = state.get("return_moments", returns)
         mean, std = (float(one) for one in statistics.mean_and_std(saved))
         if not self._normalises and (mean, std) != (0.0, 1.0):
             raise RlkError(

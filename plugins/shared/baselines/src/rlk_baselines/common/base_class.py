@@ -29,7 +29,7 @@ from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.imitation import pretrain
 from rlk_baselines.learning import Call
 from rlk_baselines.policies.registered import class_of
-from rlk_baselines.refusals import ParametersDoNotFit, Refused, refused
+from rlk_baselines.refusals import ParametersDoNotFit, Refused, as_written, refused
 
 Model = TypeVar("Model", bound="BaseRLModel")
 Callback = BaseCallback | Callable[..., Any] | list[Any] | None
@@ -92,6 +92,10 @@ class BaseRLModel(Constructed):
             )
         if isinstance(self._env, AwaitedVecEnv) and not self._env.env_id:
             raise self._env.refusal()
+        if not isinstance(tb_log_name, str) and self.tensorboard_log is not None:
+            raise Refused(f"tb_log_name must be the name of a folder, got {tb_log_name!r}.")
+        if log_interval is not None and log_interval < 0:
+            raise Refused(f"log_interval must be at least 1, or 0 for never, got {log_interval}.")
         call = Call(
             _whole(total_timesteps),
             as_callback(callback),
@@ -313,7 +317,7 @@ class BaseRLModel(Constructed):
         try:
             self.agent.load_parameters(arrays, exact_match)
         except RlkError as error:
-            raise ParametersDoNotFit(*error.args) from error
+            raise ParametersDoNotFit(as_written(str(error))) from error
 
     def save(
         self, save_path: str | os.PathLike[str] | IO[bytes], cloudpickle: bool = False

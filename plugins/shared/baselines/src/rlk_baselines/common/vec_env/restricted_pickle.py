@@ -67,4 +67,5 @@ def restricted_load(source: str | os.PathLike[str] | IO[bytes]) -> Any:
     try:
         return _Restricted(source, whose).load()
     except _DAMAGES as error:
-        raise BadFile(f"{whose} is not a pickle: {type(error).__name__}: {error}.") from None
+        why = str(error).rstrip(".")
+        raise BadFile(f"{whose} is not a pickle: {type(error).__name__}: {why}.") from None

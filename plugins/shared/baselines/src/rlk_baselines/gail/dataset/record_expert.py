@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rlk.errors import PlanError
 from rlk.records import Array
 from rlk_baselines.environments.as_vec_env import as_vec_env
@@ -22,7 +24,8 @@ def generate_expert_traj(
     """Record whole episodes of an expert, which is first trained if `n_timesteps` is above 0.
 
     Arguments and result are those of `rlk_expert_data.generate_expert_traj`; `env` may have the
-    interface of gym or Gymnasium, or be a vector of Stable Baselines.
+    interface of gym or Gymnasium, or be a vector of Stable Baselines, of whose observations an
+    expert that is a function gets the whole batch.
 
     Raises:
         PlanError: if a space is neither Box nor Discrete, or there is no environment.
@@ -43,4 +46,6 @@ def generate_expert_traj(
     player = Player(
         vector.num_envs, vector.observation_space, vector.action_space, vector.reset, step
     )
-    return record_into(player, act_of(model), save_path, n_episodes, image_folder)
+    gets_batches = not is_model and vector is env
+    act = (lambda observation, _: np.asarray(model(observation))) if gets_batches else act_of(model)
+    return record_into(player, act, save_path, n_episodes, image_folder)
