@@ -201,24 +201,23 @@ def test_a_search_goes_on_where_it_was_stopped(rlk_typed: Terminal, typed: list[
     assert rows("parts") == rows("whole")
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        (["--algo", "a2c"], "has algo='ppo2', not 'a2c'"),
-        (["--set", "n_steps=16"], "has n_steps=8, not 16"),
-        (["--search", "gamma=0.9,1"], "has --search gamma='0.9,0.99', not '0.9,1'"),
-        (["--sampler", "tpe"], "has sampler='random', not 'tpe'"),
-        (["--seed", "4"], "has seed=3, not 4"),
-        (["--plugin", "normalize"], r"has plugins=[], not ['normalize']"),
-    ],
-)
-def test_another_search_does_not_go_on_in_the_folder(
-    rlk_typed: Terminal, typed: list[Any], changed: list[str], said: str
-) -> None:
+#: Words that change a search, and what is said of them.
+CHANGES = [
+    (["--algo", "a2c"], "has algo='ppo2', not 'a2c'"),
+    (["--set", "n_steps=16"], "has n_steps=8, not 16"),
+    (["--search", "gamma=0.9,1"], "has --search gamma='0.9,0.99', not '0.9,1'"),
+    (["--sampler", "tpe"], "has sampler='random', not 'tpe'"),
+    (["--seed", "4"], "has seed=3, not 4"),
+    (["--plugin", "normalize"], r"has plugins=[], not ['normalize']"),
+]
+
+
+def test_another_search_does_not_go_on_in_the_folder(rlk_typed: Terminal, typed: list[Any]) -> None:
     assert rlk_typed(*typed, "--out", "mine", "--trials", 1).code == 0
-    ended = rlk_typed("tune", "--out", "mine", *changed)
-    assert ended.code == 2
-    assert f"the search in mine {said}. Leave that out" in ended.err
+    for changed, said in CHANGES:
+        ended = rlk_typed("tune", "--out", "mine", *changed)
+        assert ended.code == 2
+        assert f"the search in mine {said}. Leave that out" in ended.err
 
 
 def test_a_folder_is_used_by_one_search_at_a_time(rlk_typed: Terminal, typed: list[Any]) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import subprocess
-import sys
 
 import gymnasium as gym
 import numpy as np
@@ -290,8 +288,6 @@ def test_it_renders_every_environment_and_closes_every_one(zoo):
     vector.close()
     vector.close()
     assert vector.closed and all(env.was_closed for env in vector.envs)
-    with pytest.raises(gym.error.ClosedEnvironmentError):
-        vector.step(ZEROS)
 
 
 def test_a_failure_to_close_does_not_keep_the_others_open(zoo):
@@ -352,26 +348,8 @@ def test_a_state_that_cannot_be_had_is_none_and_one_that_does_not_fit_is_refused
         DummyVecEnv([cartpole]).set_state(vector.get_state())
 
 
-def test_planning_imports_neither_torch_nor_gymnasium():
-    code = (
-        "import sys; from rlk_dummy.component import component; assert component.name == 'dummy'; "
-        "sys.exit(bool({'torch', 'gymnasium', 'numpy'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_the_entry_point_leads_to_the_class():
-    from importlib.metadata import entry_points
-
-    (found,) = entry_points(group="rlk.vec_envs", name="dummy")
-    assert found.load().load() is DummyVecEnv
-    made = found.load().load()([cartpole], config=None, info_keys=())
-    assert made.num_envs == 1
-
-
 def test_a_closed_vector_is_neither_reset_nor_stepped():
-    vector = DummyVecEnv([lambda: gym.make("CartPole-v1")])
-    vector.close()
+    vector = DummyVecEnv([cartpole])
     vector.close()
     for call in (vector.reset, lambda: vector.step(np.array([0]))):
         with pytest.raises(gym.error.ClosedEnvironmentError, match="make a new one"):

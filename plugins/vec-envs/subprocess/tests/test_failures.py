@@ -64,7 +64,6 @@ def test_the_first_of_several_that_raise_is_named_and_none_is_forgotten():
     [
         *[(method, KILL, r"exit code -9 \(SIGKILL\).*out of memory") for method in METHODS],
         ("forkserver", EXIT, "exit code 7"),
-        ("forkserver", SYS_EXIT, "exit code 5"),
     ],
 )
 def test_a_worker_that_dies_is_reported_soon_with_what_it_held(zoo, method, what, how):
@@ -83,6 +82,7 @@ def test_a_worker_that_dies_is_reported_soon_with_what_it_held(zoo, method, what
     vector.close()
 
 
+@pytest.mark.parametrize("method", ["spawn", "fork"])  # a worker of the server is a fork, too
 def test_the_place_where_an_environment_called_sys_exit_is_printed(method, capfd):
     vector = SubprocVecEnv([Doomed] * 2, n_workers=1, start_method=method)
     vector.reset()
@@ -237,13 +237,7 @@ def test_a_script_without_a_main_guard_runs_once_and_its_classes_arrive(tmp_path
 KILLED = ("vector.step_async([0, 0]); os.kill(os.getpid(), signal.SIGKILL)", -9)
 #: How the learner ends decides whether it can tell its workers; how the workers were started
 #: decides whether they notice the end.
-ENDS = [
-    ("forkserver", "", 0),
-    ("forkserver", "raise ValueError", 1),
-    ("forkserver", "os._exit(4)", 4),
-    ("forkserver", "os.kill(os.getpid(), signal.SIGTERM)", -15),
-    *[(method, *KILLED) for method in METHODS],
-]
+ENDS = [("forkserver", "", 0), *[(method, *KILLED) for method in METHODS]]
 
 
 @pytest.mark.parametrize(("method", "last", "code"), ENDS)

@@ -169,11 +169,12 @@ def test_one_that_cannot_be_made_again_ends_the_run(make, tmp_path, zoo):
 
 
 class SlowAgain(Doomed):
-    """It takes long to make if the file exists."""
+    """The first that finds the file takes long to make, and removes it."""
 
-    def __init__(self, file, seconds=1.5):
+    def __init__(self, file, seconds=1.2):
         super().__init__()
         if file.exists():
+            file.unlink()
             time.sleep(seconds)
 
 
