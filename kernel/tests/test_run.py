@@ -8,11 +8,10 @@ import attrs
 import pytest
 import torch
 
-from rlk import hookimpl
+from rlk import files, hookimpl
 from rlk.documents import read_json
 from rlk.errors import BrokenPlugin, NotFinite, RlkError
 from rlk.optimise import OneProcess
-from rlk.running import plan_file
 from rlk_testing.stand_in_vec_env import StandInVecEnv
 from rlk_testing.stand_ins import StandIn, StandInStorage
 
@@ -334,7 +333,7 @@ def test_a_plan_that_cannot_be_written_is_named_before_the_first_step(make, tmp_
     def full(path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(plan_file, "replacing", full)
+    monkeypatch.setattr(files, "replacing", full)
     with pytest.raises(RlkError, match=r"plan\.json cannot be written: No space left"):
         agent.learn(8)
     assert agent.num_timesteps == 0

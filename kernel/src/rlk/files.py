@@ -1,8 +1,8 @@
 """Writes files that neither a crash nor a full disk leaves half written.
 
 All files of a run folder are written through `replacing` and `append`. If they raise an
-`OSError`, `rlk.running.failed_writes` handles it. For a path that a user typed, `looking_at` turns
-it into a message.
+`OSError`, `rlk.running.failed_writes` handles it. `write_text` turns it into a message, and
+`looking_at` does so for a path that a user typed.
 """
 
 from __future__ import annotations
@@ -84,6 +84,19 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file of text, as `replacing` does.
+
+    Raises:
+        RlkError: if it cannot be written; it then holds what it held before.
+    """
+    try:
+        with replacing(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise RlkError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 def append(path: Path, data: bytes) -> None:

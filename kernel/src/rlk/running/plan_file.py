@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from rlk.errors import RlkError
-from rlk.files import replacing
+from rlk.files import write_text
 from rlk.hookspecs import hookimpl
 from rlk.planning.saved_plan import PLAN, as_json, plan_text
 from rlk.running.folder_owner import OWNER
@@ -35,11 +34,7 @@ class _PlanFile:
             return
         plan = as_json(run.plan)
         plan["run"]["seed"] = run.streams.seed
-        try:
-            with replacing(path) as file:
-                file.write(plan_text(plan).encode())
-        except OSError as error:
-            raise RlkError(f"{path} cannot be written: {error.strerror}.") from None
+        write_text(path, plan_text(plan))
         # First of all, so that it is called after what else is closed.
         run.on_close.insert(0, lambda: _remove_unbegun(run))
 

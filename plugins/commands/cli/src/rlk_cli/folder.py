@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
-from rlk.errors import RlkError
-from rlk.files import replacing
+from rlk.files import write_text
 from rlk.planning.saved_plan import PLAN, plan_text
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_place
@@ -60,11 +59,7 @@ def write_plan(out: Path, plan: dict[str, Any]) -> None:
     """
     texts = {PLAN: plan_text(plan), "spec.toml": spec_toml(plan)}
     for name, text in texts.items():
-        try:
-            with replacing(out / name) as file:
-                file.write(text.encode())
-        except OSError as error:
-            raise RlkError(f"{out / name} cannot be written: {error.strerror}.") from None
+        write_text(out / name, text)
 
 
 def remove_unbegun(out: Path, is_new: bool) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import RlkError
-from rlk.files import replacing
+from rlk.files import write_text
 from rlk.planning.saved_plan import as_json, plan_text
 from rlk.planning.saved_records import SavedPlan
 from rlk.structure import structured
@@ -52,8 +52,7 @@ def write_changed_plan(plan: Plan, timesteps: int, before: Mapping[str, Any]) ->
             if number.isdecimal() and int(number) >= timesteps:
                 other.unlink()
         if changed(before, now):
-            with replacing(path) as file:
-                file.write(plan_text(now).encode())
+            write_text(path, plan_text(now))
     except OSError as error:
         raise RlkError(f"{path} cannot be written: {error.strerror}.") from None
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from rlk.errors import PlanError, RlkError
-from rlk.files import replacing
+from rlk.errors import PlanError
+from rlk.files import write_text
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json
 from rlk.registry.kernel import default_kernel
@@ -34,9 +34,9 @@ def write(folder: Path, search: Search, study: optuna.Study, last: FrozenTrial |
         RlkError: if a file cannot be written; it then keeps its old content.
     """
     best = next(iter(completed(study)), None)
-    _replace(folder / TRIALS, table(search, study))
+    write_text(folder / TRIALS, table(search, study))
     if best is not None and (last is None or last.number == best.number):
-        _replace(folder / BEST, best_spec(search, best))
+        write_text(folder / BEST, best_spec(search, best))
 
 
 def table(search: Search, study: optuna.Study) -> str:
@@ -71,11 +71,3 @@ def best_spec(search: Search, best: FrozenTrial) -> str:
     except PlanError:  # for example --set evaluation.n_envs=4, or --plugin stop-on-reward
         plan = resolve(default_kernel(), search.evaluated(spec))
     return said + spec_toml(as_json(plan))
-
-
-def _replace(path: Path, text: str) -> None:
-    try:
-        with replacing(path) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise RlkError(f"{path} cannot be written: {error.strerror}.") from None

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import attrs
 
 from rlk.errors import BadFile
-from rlk.files import replacing
+from rlk.files import write_text
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.structure import structured
 from rlk_cli.options import as_typed
@@ -75,8 +75,8 @@ class Search:
         return spec.over(make_spec("", evaluation, origin=ORIGIN))
 
     def write(self, folder: Path) -> None:
-        with replacing(folder / FILE) as file:
-            file.write((json.dumps(attrs.asdict(self), indent=2, default=str) + "\n").encode())
+        text = json.dumps(attrs.asdict(self), indent=2, default=str)
+        write_text(folder / FILE, f"{text}\n")
 
 
 def read(folder: Path) -> Search:
