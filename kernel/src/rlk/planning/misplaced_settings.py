@@ -68,7 +68,7 @@ def _absent(
     about = f"In the setting {key!r} ({setting.by})."
     if owner in draft.left_out:
         return PlanError(f"{owner!r} was left out by no:{owner}. {about} Leave out one of them.")
-    if any(owner in registry for registry in draft.registries):
+    if owner in draft.registries:
         typed = how_to_add(owner, draft.layers, draft.registries)
         return PlanError(f"{owner!r} is not in this run. {about} Add {typed}")
     return UnknownName("component in this run", owner, in_run, about)

@@ -59,7 +59,7 @@ def _without_left_out(
     out = {own_name(one.removeprefix("no:")) for one in plugins if leaves_out(one)}
     gone = [one for one in components if one.name in out and _may_be_left_out(one)]
     kept = [one for one in components if one not in gone]
-    unknown = [f"no:{one.name}" for one in gone if not _is_known(one, registries)]
+    unknown = [f"no:{one.name}" for one in gone if one.name not in registries]
     return kept, tuple(one for one in plugins if not (leaves_out(one) and one in unknown))
 
 
@@ -84,7 +84,7 @@ def _without_absent(
                     f"{saved.slot} {saved.name!r} ({_owner(saved)}) had joined by itself and is "
                     f"left out: {absence}"
                 )
-        elif saved.is_external or _is_known(saved, registries):
+        elif saved.is_external or saved.name in registries:
             kept.append(saved)
         elif saved.slot not in changes:
             raise _missing(saved)
@@ -104,11 +104,6 @@ def _missing(saved: SavedComponent) -> PlanError:
         f"this model was made with {saved.slot} {saved.name!r} of {_owner(saved)}, which is not "
         f"there: {again}{without}."
     )
-
-
-def _is_known(saved: SavedComponent, registries: Registries) -> bool:
-    """Whether a component of that name is installed or registered."""
-    return any(saved.name in registry for registry in registries)
 
 
 def _absence(saved: SavedComponent, registries: Registries) -> str | None:

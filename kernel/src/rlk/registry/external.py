@@ -45,7 +45,7 @@ def find_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:
 def _refuse_setting_without_value(asked: Any, registries: Registries) -> None:
     """PlanError for `evaluation:every`, which has the form of a place, but names a setting."""
     name, _, rest = asked.partition(":") if isinstance(asked, str) else ("", "", "")
-    if any(name in registry for registry in registries):
+    if name in registries:
         key = rest.partition(",")[0]
         if key in settings.names(registries.find(name).component().config):
             raise PlanError(f"the setting {key!r} needs a value: {name}:{key}=VALUE")

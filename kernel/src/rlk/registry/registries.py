@@ -34,6 +34,14 @@ class Registries:
     def __iter__(self) -> Iterator[Registry]:
         return iter(self._by_kind.values())
 
+    def __contains__(self, name: str) -> bool:
+        """Whether a component of any kind has that name."""
+        return any(name in registry for registry in self)
+
+    def entries(self) -> Iterator[Entry]:
+        """Every entry, kind by kind."""
+        return (entry for registry in self for entry in registry)
+
     def own_name(self, name: str) -> str:
         """The own name of the component that is installed under this name.
 
@@ -56,8 +64,7 @@ class Registries:
             BrokenPlugin: if several distributions provide it.
         """
         named = [entry for registry in self for entry in registry.named(name)]
-        every = (entry for registry in self for entry in registry)
-        return only_entry("plugin", name, named or every, "See: rlk plugins list")
+        return only_entry("plugin", name, named or self.entries(), "See: rlk plugins list")
 
     def discover(self) -> None:
         """Scan the entry points of installed distributions once, without importing any."""

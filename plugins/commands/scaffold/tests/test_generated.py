@@ -17,11 +17,10 @@ EVERY = {
 PRINT_COMPONENTS = """
 from rlk.registry.kernel import Kernel
 
-for registry in Kernel().registries:
-    for entry in registry:
-        if entry.name.startswith("new-"):
-            component = entry.component()
-            print(entry.kind, entry.name, component.name, bool(component.summary))
+for entry in Kernel().registries.entries():
+    if entry.name.startswith("new-"):
+        component = entry.component()
+        print(entry.kind, entry.name, component.name, bool(component.summary))
 """
 
 

@@ -59,8 +59,7 @@ def _place() -> Path:
 
 def _names(registries: Registries) -> list[list[str]]:
     """All registered components: kind, name, distribution and version of each."""
-    entries = (entry for registry in registries for entry in registry)
-    return [[entry.kind, entry.name, entry.dist, entry.version] for entry in entries]
+    return [[one.kind, one.name, one.dist, one.version] for one in registries.entries()]
 
 
 def _file(factory: str | None) -> str | None:

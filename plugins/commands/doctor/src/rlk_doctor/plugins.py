@@ -18,21 +18,20 @@ ASKED = ("environments", "finders", "presets", "search_spaces")
 
 
 def loadable(registries: Registries) -> Iterator[Finding]:
-    """Broken components, names that two packages use, or that no component is installed."""
-    entries = [entry for registry in registries for entry in registry]
+    """Broken components, and names that two packages use; without any, how many can be used."""
     faults = list(_faults(registries))
     yield from faults
     if not faults:
-        yield Finding("plugins", f"{len(entries)}, all of which can be used")
+        count = len(list(registries.entries()))
+        yield Finding("plugins", f"{count}, all of which can be used")
 
 
 def _faults(registries: Registries) -> Iterator[Finding]:
-    for registry in registries:
-        for entry in registry:
-            problem = _problem(entry, registries)
-            if problem:
-                advice = f"pip uninstall {entry.dist}, or tell its authors"
-                yield Finding(entry.title, f"{problem.rstrip('.')}.", "broken", advice)
+    for entry in registries.entries():
+        problem = _problem(entry, registries)
+        if problem:
+            advice = f"pip uninstall {entry.dist}, or tell its authors"
+            yield Finding(entry.title, f"{problem.rstrip('.')}.", "broken", advice)
     for name, rivals in diagnose.clashes(registries).items():
         dists = sorted({entry.dist for entry in rivals})
         if len(dists) > 1:

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 
 from rlk.errors import RlkError
-from rlk.registry.entry import Entry
 from rlk.registry.kernel import default_kernel
 from rlk.registry.registries import Registries
 from rlk_scaffold import markers, tree
@@ -58,8 +57,7 @@ def _components(root: Path, registries: Registries) -> str:
         read_manifest(folder / "pyproject.toml").name: folder.relative_to(root).as_posix()
         for folder in tree.distributions(root)
     }
-    entries: list[Entry] = [entry for registry in registries for entry in registry]
-    return components_table(entries, folders)
+    return components_table(registries.entries(), folders)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

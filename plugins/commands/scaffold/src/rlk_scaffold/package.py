@@ -91,13 +91,12 @@ def check_free(made: Names, kind: str, registries: Registries) -> None:
         raise PlanError(f"{singular(kind)} {made.component!r} cannot be written: {why}.")
     if kind == "commands":
         _check_reached(made.component, registries)
-    for registry in registries:
-        for entry in registry:
-            if entry.name == made.component:
-                raise PlanError(
-                    f"the name {made.component!r} is taken by the {singular(entry.kind)} of "
-                    f"{entry.owner}; names are unique across kinds. Take another."
-                )
+    for entry in registries.entries():
+        if entry.name == made.component:
+            raise PlanError(
+                f"the name {made.component!r} is taken by the {singular(entry.kind)} of "
+                f"{entry.owner}; names are unique across kinds. Take another."
+            )
     try:
         version = importlib.metadata.version(made.dist)
     except importlib.metadata.PackageNotFoundError:

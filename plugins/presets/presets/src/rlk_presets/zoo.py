@@ -96,4 +96,4 @@ def is_installed(name: str) -> bool:
         return importlib.util.find_spec(name.partition(":")[0].partition(".")[0]) is not None
     from rlk.registry.kernel import default_kernel
 
-    return any(name in registry for registry in default_kernel().registries)
+    return name in default_kernel().registries
