@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rlk.errors import BadFile, PlanError
-from rlk.registry.kernel import default_kernel
+from rlk.errors import PlanError
+from rlk_cli.model_file import model_file
 from rlk_cli.options import given, one_value
 
 if TYPE_CHECKING:
@@ -140,7 +140,6 @@ def enjoy(
     RUN is a run folder, a model.zip or a checkpoint. From a run folder the best model is taken if
     the run was evaluated during training, else the last one; --last always takes the last one.
     """
-    from rlk.running.saved_files import find
     from rlk_evaluate import film, window
     from rlk_evaluate.evaluate import evaluate_agent
     from rlk_films import check_film
@@ -150,7 +149,7 @@ def enjoy(
     if record is not None:
         check_film(record)
     elif not no_render:
-        find(Path(run), default_kernel())  # a missing run is reported first
+        model_file(run, best=None)  # a missing run is reported first
         window.check_display()
     stochastic, best = options.pop("stochastic"), options.pop("best")
     path, agent = _load(run, best=best, **options)
@@ -188,18 +187,10 @@ def _load(
     plugins: tuple[str, ...],
     device: str | None,
 ) -> tuple[Path, Agent]:
-    """The agent, and its file; in a folder the best model if there is one and `best` is None."""
+    """The agent, and its file (see `model_file`)."""
     from rlk.making import load
-    from rlk.running.saved_files import find
 
-    path, _ = find(Path(run), default_kernel(), best=best is not False)
-    if best and Path(run).is_file():
-        raise PlanError(f"--best selects a model of a run folder, but {run} is a file.")
-    if best and not path.name.startswith("best_model."):
-        raise BadFile(
-            f"{run} holds no best_model.zip: that is what evaluations during training leave "
-            "(rlk run … --plugin evaluation). Drop --best to take the last model."
-        )
+    path = model_file(run, best)
     settings = given(pairs, device=device)
     if "out" in settings:
         raise PlanError(

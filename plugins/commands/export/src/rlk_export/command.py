@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rlk.errors import BadFile, PlanError
-from rlk.registry.kernel import default_kernel
+from rlk_cli.model_file import model_file
 from rlk_cli.options import given
 
 if TYPE_CHECKING:
@@ -55,18 +54,10 @@ def export(
     It cannot sample actions. It is run and compared with the model before FILE is written.
     """
     from rlk.making import load
-    from rlk.running.saved_files import find
     from rlk_export.exporting import check_out, export
 
     check_out(out)
-    path, _ = find(Path(model), default_kernel(), best=best)
-    if best and Path(model).is_file():
-        raise PlanError(f"--best selects a model of a run folder, but {model} is a file.")
-    if best and not path.name.startswith("best_model."):
-        raise BadFile(
-            f"{model} holds no best_model.zip: that is what evaluations during training leave "
-            "(rlk run … --plugin evaluation). Drop --best to take the last model."
-        )
+    path = model_file(model, best)
     with load(path, env=env, plugins=plugins, **given(pairs, device="cpu")) as agent:
         if agent.run.communicator.rank > 0:  # under a launcher rank 0 exports, as it trains
             return

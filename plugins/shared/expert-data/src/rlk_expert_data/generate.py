@@ -58,7 +58,7 @@ def generate_expert_traj(
         raise PlanError("there is no environment to record in: pass env.")
     if is_agent and n_timesteps > 0:
         model.learn(n_timesteps)
-    act = act_of(model, deterministic=deterministic) if is_agent else act_of(model)
+    act = act_of(model, deterministic=deterministic)
     player = _player(model, env, seed)
     try:
         return record_into(player, act, save_path, n_episodes, image_folder)
@@ -120,7 +120,7 @@ def act_of(model: Any, **keywords: Any) -> Act:
 
     Args:
         model: the model, or a function of one observation.
-        keywords: further arguments for the model's `predict`.
+        keywords: further arguments for the `predict` of a model.
     """
     if not hasattr(model, "predict"):
         return _of_function(model)

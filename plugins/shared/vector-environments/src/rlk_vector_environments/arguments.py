@@ -1,4 +1,4 @@
-"""Converts and checks the arguments of `reset`, `get_attr` and `set_attr`."""
+"""Converts and checks the arguments of vector environments."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ import numpy as np
 
 #: Which environments: the index of one, or of several.
 Indices = int | Iterable[int]
+
+
+def refuse_no_environment(env_fns: Sequence[Any]) -> None:
+    """ValueError for a vector of no environment."""
+    if not env_fns:
+        raise ValueError("a vector environment needs at least one environment; env_fns is empty.")
 
 
 def resolve_reset(

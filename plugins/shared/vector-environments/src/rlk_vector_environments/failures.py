@@ -1,4 +1,4 @@
-"""Errors of an environment: an exception, or a result that its spaces do not allow."""
+"""Errors of environments, and of vectors of them: exceptions, and results that are wrong."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ class EnvironmentRaised(EnvironmentFailed):
 
 class WrongResult(EnvironmentFailed):
     """An environment returned something that its spaces, or Gymnasium's interface, do not allow."""
+
+
+def closed() -> gym.error.ClosedEnvironmentError:
+    """The error for a call of a vector environment that was closed."""
+    return gym.error.ClosedEnvironmentError("this vector environment is closed; make a new one.")
 
 
 def name_of(env: gym.Env[Any, Any]) -> str:

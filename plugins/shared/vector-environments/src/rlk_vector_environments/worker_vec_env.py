@@ -15,7 +15,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from rlk.errors import EnvironmentFailed
-from rlk_vector_environments import arguments, infos, making, rows
+from rlk_vector_environments import arguments, failures, infos, making, rows
 from rlk_vector_environments.adoption import adopt
 from rlk_vector_environments.arguments import Indices
 from rlk_vector_environments.sent_failures import raise_failures
@@ -311,6 +311,4 @@ class WorkerVecEnv(VectorEnv[Any, Any, Array]):
         if self._workers.lost is not None:
             raise EnvironmentFailed(self._workers.lost)
         if self.closed:
-            raise gym.error.ClosedEnvironmentError(
-                "this vector environment is closed; make a new one."
-            )
+            raise failures.closed()

@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import VectorEnv
 
-from rlk_vector_environments import arguments, infos, making, rows, step_arrays
+from rlk_vector_environments import arguments, failures, infos, making, rows, step_arrays
 from rlk_vector_environments.adoption import adopt
 from rlk_vector_environments.arguments import Indices
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
@@ -53,10 +53,7 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         config: None = None,
         info_keys: Sequence[str] | None = (),
     ) -> None:
-        if not env_fns:
-            raise ValueError(
-                "a vector environment needs at least one environment; env_fns is empty."
-            )
+        arguments.refuse_no_environment(env_fns)
         self.envs: list[gym.Env[Any, Any]] = []
         try:
             for env in making.make_environments(env_fns):
@@ -99,7 +96,7 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
                 space.
         """
         if self.closed:
-            raise _closed()
+            raise failures.closed()
         seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
         self._pending = False
         slots, turn = self._arrays.slots, self._turn
@@ -126,7 +123,7 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         if self._pending:
             raise gym.error.AlreadyPendingCallError("step_async was called twice", "step")
         if self.closed:
-            raise _closed()
+            raise failures.closed()
         rows.copy_into(self._arrays.actions, actions)
         self._pending = True
 
@@ -201,7 +198,3 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         self.closed = True  # even if this is interrupted: nothing may close them again
         if errors := close_all(self.envs):
             raise errors[0]
-
-
-def _closed() -> gym.error.ClosedEnvironmentError:
-    return gym.error.ClosedEnvironmentError("this vector environment is closed; make a new one.")

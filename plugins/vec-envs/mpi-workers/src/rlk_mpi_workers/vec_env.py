@@ -15,6 +15,7 @@ from rlk_dummy.vec_env import DummyVecEnv
 from rlk_mpi_workers.config import MpiWorkersConfig
 from rlk_mpi_workers.learner import learner
 from rlk_mpi_workers.rank_pool import RankPool
+from rlk_vector_environments import arguments
 from rlk_vector_environments.adoption import adopt
 from rlk_vector_environments.worker_vec_env import WorkerVecEnv
 
@@ -46,10 +47,7 @@ class MpiWorkersVecEnv(WorkerVecEnv):
         timeout_seconds: float | None = 600.0,
         info_keys: Sequence[str] | None = (),
     ) -> None:
-        if not env_fns:
-            raise ValueError(
-                "a vector environment needs at least one environment; env_fns is empty."
-            )
+        arguments.refuse_no_environment(env_fns)
         mine = learner()
         if mine is None:
             raise RuntimeError(

@@ -49,10 +49,7 @@ class SubprocVecEnv(WorkerVecEnv):
         info_keys: Sequence[str] | None = (),
         **settings: Any,
     ) -> None:
-        if not env_fns:
-            raise ValueError(
-                "a vector environment needs at least one environment; env_fns is empty."
-            )
+        arguments.refuse_no_environment(env_fns)
         if config is not None and any(value is not None for value in settings.values()):
             raise ValueError(f"give {', '.join(settings)}, or a config that holds them; not both.")
         config = config or SubprocessConfig(**settings)
