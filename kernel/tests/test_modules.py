@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 from pathlib import Path
 
@@ -22,6 +23,11 @@ def modules() -> dict[str, Path]:
     return {name_of(path): path for path in ROOT.rglob("*.py")}
 
 
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def imports(path: Path, known: set[str], *, types: bool) -> set[str]:
     """Modules of the kernel that a file imports; under TYPE_CHECKING only with `types`."""
     found = set()
@@ -35,7 +41,7 @@ def imports(path: Path, known: set[str], *, types: bool) -> set[str]:
         for child in ast.iter_child_nodes(node):
             visit(child)
 
-    visit(ast.parse(path.read_text()))
+    visit(parsed(path))
     return found & known - {"rlk"}
 
 

@@ -133,8 +133,6 @@ def _marked(
 ) -> Iterator[str]:
     """The dotted keys of the settings with this mark."""
     for saved in components:
-        registry = next((one for one in registries if one.kind == saved.kind), None)
-        if saved.is_external or registry is None or saved.name not in registry:
-            continue
-        for name in marked_fields(registry.get(saved.name).component().config, mark):
+        entry = None if saved.is_external else saved.entry(registries)
+        for name in marked_fields(entry.component().config, mark) if entry else ():
             yield f"{saved.prefix}{name}"

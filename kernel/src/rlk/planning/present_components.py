@@ -108,11 +108,11 @@ def _missing(saved: SavedComponent) -> PlanError:
 
 def _absence(saved: SavedComponent, registries: Registries) -> str | None:
     """Why a component cannot be used here, or None if it can."""
-    registry = next((one for one in registries if one.kind == saved.kind), None)
-    if registry is None or saved.name not in registry:
-        return "it is not installed here"
     try:
-        registry.get(saved.name).load()
+        entry = saved.entry(registries)
+        if entry is None:
+            return "it is not installed here"
+        entry.load()
     except BrokenPlugin as error:
         return str(error)
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -10,6 +10,10 @@ from rlk.component import is_name
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import KINDS, SLOTS, STACKED, is_group_slot, singular
+
+if TYPE_CHECKING:
+    from rlk.registry.entry import Entry
+    from rlk.registry.registries import Registries
 
 _SLOTS = ("algorithm", "decorator", *SLOTS, *map(singular, KINDS))
 
@@ -100,6 +104,12 @@ class SavedComponent:
     def prefix(self) -> str:
         """The prefix of the keys of its settings; no key of the run itself has one."""
         return prefix_of(self.slot, self.name)
+
+    def entry(self, registries: Registries) -> Entry | None:
+        """What is installed under its name and kind, or None; BrokenPlugin if that is several."""
+        known = (one for one in registries if one.kind == self.kind and self.name in one)
+        registry = next(known, None)
+        return None if registry is None else registry.get(self.name)
 
 
 def prefix_of(slot: str, name: str) -> str:
