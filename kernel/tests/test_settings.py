@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, Optional
 
 import attrs
 import numpy as np
@@ -181,8 +181,13 @@ def test_a_field_without_a_default_is_required():
     ("kind", "text"),
     [
         (int, "int"),
+        (list, "list"),
         (list[int], "list of int"),
+        (tuple[str, ...], "list of str"),
         (int | None, "int or none"),
+        (Optional[float], "float or none"),  # noqa: UP045
+        (Literal["a", 1], "'a' or 1"),
+        (Callable[[float], float], "a callable"),
         (type(None), "none"),
         (tuple[int, float], "[int, float]"),
         (list[int | str] | dict[str, int], "list of (int or str) or dict"),

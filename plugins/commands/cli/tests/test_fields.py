@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Callable
-from typing import Literal, Optional
+from typing import Literal
 
 import attrs
 import pytest
 
-from rlk.settings import type_name
 from rlk_cli.fields import fields_of, typed
 
 
@@ -55,24 +53,3 @@ def test_a_default_that_the_components_name_fixes_is_shown_instead():
 )
 def test_a_default_is_shown_as_it_is_typed(value, text):
     assert typed(value) == text
-
-
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [
-        (int, "int"),
-        (bool, "bool"),
-        (type(None), "none"),
-        (list[int], "list of int"),
-        (tuple[str, ...], "list of str"),
-        (list, "list"),
-        (int | None, "int or none"),
-        (Optional[float], "float or none"),  # noqa: UP045
-        (Literal["a", 1], "'a' or 1"),
-        (Callable[[float], float], "a callable"),
-        (list[int] | dict[str, list[int]] | None, "list of int or dict or none"),
-        (pathlib.Path, "Path"),
-    ],
-)
-def test_types_are_named_as_a_person_writes_them(kind, text):
-    assert type_name(kind) == text

@@ -286,7 +286,7 @@ def test_an_mp4_has_a_frame_of_every_step(cart_pole: Path, tmp_path: Path) -> No
 
 
 def test_a_film_that_is_not_written_is_no_traceback(
-    cart_pole: Path,
+    folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -296,7 +296,7 @@ def test_a_film_that_is_not_written_is_no_traceback(
 
     monkeypatch.setattr("rlk_films.writer._Gif.end", full)
     file = tmp_path / "film.gif"
-    code, text = refused(capsys, "enjoy", cart_pole, "--episodes", 1, "--record", file)
+    code, text = refused(capsys, "enjoy", folder, "--env", WALK, "--record", file)
     assert code == 1 and "film.gif could not be written: No space left" in text
 
 

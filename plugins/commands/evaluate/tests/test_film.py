@@ -74,11 +74,13 @@ def filmed(monkeypatch: pytest.MonkeyPatch, form: str = "colour", **settings: An
     return frames
 
 
-@pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
+@pytest.mark.parametrize(
+    "settings", [{}, {"vec_env": "subprocess", "vec_env.start_method": "fork"}]
+)
 def test_every_episode_is_shown_from_its_reset_to_its_last_step(
-    monkeypatch: pytest.MonkeyPatch, vec_env: str
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, str]
 ) -> None:
-    found = filmed(monkeypatch, vec_env=vec_env)
+    found = filmed(monkeypatch, **settings)
     assert [int(frame[0, 0, 0]) for frame in found.all] == [*range(LENGTH + 1)] * 2
 
 

@@ -56,7 +56,6 @@ def test_it_writes_what_the_model_acts_with_and_says_what_goes_in(folder, tmp_pa
         (["{run}", "--out", "{out}/x.pt2"], 2, "--env"),
         (["{run}", "--out", "{out}/x.pth"], 1, "'FILE.onnx' or 'FILE.pt2'"),
         (["{run}", "--env", WALK], 2, "--out"),
-        (["{run}/model.zip", "--best", "--out", "{out}/x.pt2", "--env", WALK], 2, "is a file"),
         (["{run}", "--best", "--out", "{out}/x.pt2", "--env", WALK], 1, "--plugin evaluation"),
     ],
 )
