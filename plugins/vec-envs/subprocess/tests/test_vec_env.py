@@ -11,7 +11,6 @@ import cloudpickle
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rlk.errors import EnvironmentFailed
 from rlk_dummy import DummyVecEnv
@@ -115,17 +114,6 @@ def test_every_kind_of_observation_action_and_info_does_as_with_dummy(
     compare(zoo, vector, env_fns, 30, info_keys=info_keys)
 
 
-def test_it_is_a_gymnasium_vector_environment_with_dummys_spaces(make):
-    vector, twin = make([cartpole] * 3), DummyVecEnv([cartpole] * 3)
-    assert isinstance(vector, VectorEnv)
-    assert vector.metadata == twin.metadata
-    assert vector.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    for name in ("observation_space", "action_space"):
-        assert getattr(vector, name) == getattr(twin, name)
-        assert getattr(vector, f"single_{name}") == getattr(twin, f"single_{name}")
-    assert (vector.num_envs, vector.render_mode) == (3, None)
-
-
 # ---- stepping ------------------------------------------------------------------------------------
 
 
@@ -143,14 +131,6 @@ def test_what_a_step_returns_stays_during_the_next_step_and_after_the_end(make):
     assert last[4]["final_obs"][1].tolist() == [3.0]
     assert last[0].tolist() == [[0.0]] * 2
     last[0][:] = 5.0
-
-
-def test_a_final_observation_is_not_overwritten_by_the_next(make):
-    vector = make([lambda: Counter(1)])
-    vector.reset()
-    finals = [vector.step(ZEROS[:1])[4]["final_obs"][0] for _ in range(2)]
-    finals[0][:] = 9.0
-    assert [final.tolist() for final in finals] == [[9.0], [1.0]]
 
 
 def test_reset_takes_seeds_options_and_a_mask(zoo, make):
@@ -299,14 +279,6 @@ def test_large_and_unusual_values_travel_both_ways(make):
     assert vector.call("told", Mine(4)) == (8, 8)
     assert [type(found).__name__ for found in vector.call("mine")] == ["Mine", "Mine"]
     assert vector.call("told", b".") == (b".", b".")
-
-
-def test_it_renders_every_environment(zoo, make):
-    vector = make([functools.partial(zoo.Everything, render_mode="rgb_array")] * 3)
-    vector.reset()
-    assert vector.render_mode == "rgb_array"
-    frames = vector.render()
-    assert [frame.shape for frame in frames] == [(2, 2, 3)] * 3
 
 
 def test_a_state_goes_from_one_backend_to_the_other_and_on_the_same(zoo, make):
