@@ -9,7 +9,7 @@ from rlk.errors import BrokenPlugin
 from rlk.registry.discovery import entry_points
 from rlk.registry.entry import Entry
 from rlk.registry.kinds import KINDS
-from rlk.registry.registry import Registry, only_entry
+from rlk.registry.registry import Registry, only_one, unknown
 
 
 class Registries:
@@ -64,7 +64,9 @@ class Registries:
             BrokenPlugin: if several distributions provide it.
         """
         named = [entry for registry in self for entry in registry.named(name)]
-        return only_entry("plugin", name, named or self.entries(), "See: rlk plugins list")
+        if not named:
+            raise unknown("plugin", name, self.entries(), "See: rlk plugins list")
+        return only_one(name, named)
 
     def discover(self) -> None:
         """Scan the entry points of installed distributions once, without importing any."""

@@ -97,8 +97,10 @@ class Registry:
             UnknownName: if there is none.
             BrokenPlugin: if two distributions provide it.
         """
-        hint = f"See: rlk plugins list --kind {self.kind.replace('_', '-')}"
-        return only_entry(singular(self.kind), name, self.named(name) or self, hint)
+        if name not in self:
+            hint = f"See: rlk plugins list --kind {self.kind.replace('_', '-')}"
+            raise unknown(singular(self.kind), name, self, hint)
+        return only_one(name, self.named(name))
 
     def ask(self, what: str, name: str, *more: Any) -> tuple[Entry, Any]:
         """The first component that resolves a name, and its answer.
@@ -161,27 +163,28 @@ class Registry:
                 yield str(error)
 
 
-def only_entry(what: str, name: str, entries: Iterable[Entry], hint: str) -> Entry:
-    """The one entry of that name; one that a program registered wins over installed ones.
+def only_one(name: str, named: list[Entry]) -> Entry:
+    """Of the entries of that name the only one, or the one that the program has registered.
 
     Raises:
-        UnknownName: if there is none; `what` names its kind, `hint` says what to type.
         BrokenPlugin: if several distributions provide it.
     """
-    entries = list(entries)
-    found = [entry for entry in entries if entry.name == name]
-    if not found:
-        raise unknown(what, name, entries, hint)
-    wanted = [entry for entry in found if entry.dist == BY_HAND] or found
+    wanted = [entry for entry in named if entry.dist == BY_HAND] or named
     if len(wanted) > 1:
         raise clash(name, wanted)
     return wanted[0]
 
 
 def unknown(what: str, name: str, entries: Iterable[Entry], hint: str) -> UnknownName:
-    """The error for a name that none of these entries has; the arguments are `only_entry`'s.
+    """The error for a name that none of these entries has.
 
     It suggests the component that other libraries call by that name, else similar names.
+
+    Args:
+        what: the kind of thing that the name should stand for (`storage`).
+        name: the unknown name.
+        entries: those that it may mean.
+        hint: what to type to list them.
     """
     entries = list(entries)
     meant = dict.fromkeys(entry.name for entry in entries if name in _known_as(entry))
