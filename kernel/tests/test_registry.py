@@ -326,7 +326,7 @@ def test_a_group_of_an_unknown_kind_becomes_a_kind(site):
 
 def test_groups_of_others_are_left_alone(site):
     install(site, "not-ours", "[console_scripts]\nshelf = shelf:main\n[other.storages]\nx = y:z\n")
-    assert "shelf" not in [entry.name for entry in Kernel().registries.entries()]
+    assert "shelf" not in [entry.name for entry in Kernel().registries.every_entry()]
 
 
 def test_discovery_imports_neither_torch_nor_any_plugin():

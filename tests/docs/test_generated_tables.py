@@ -20,7 +20,7 @@ def test_every_class_of_settings_has_a_table_in_its_distributions_readme():
     folders = {
         read_manifest(folder / "pyproject.toml").name: folder for folder in tree.distributions(ROOT)
     }
-    entries = list(default_kernel().registries.entries())
+    entries = list(default_kernel().registries.every_entry())
     wanted, shown = {}, set()
     for entry in (entry for entry in entries if entry.dist in folders):
         config, readme = entry.component().config, folders[entry.dist] / "README.md"

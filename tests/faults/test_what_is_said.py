@@ -221,7 +221,7 @@ def test_an_error_shows_at_most_five_names_and_none_for_lack_of_a_better(rlk_typ
     assert ended.code == 2
     assert "Did you mean" not in ended.err
     kernel = rlk.default_kernel()
-    names = {entry.name for entry in kernel.registries.entries()}
+    names = {entry.name for entry in kernel.registries.every_entry()}
     assert len(set(re.findall(r"[\w-]+", ended.err)) & (names | set(gym.registry))) <= 5
 
 

@@ -50,5 +50,5 @@ def test_settings_of_a_wrapper_that_is_there_are_no_word_of_others():
 def test_what_others_call_a_component_is_nobodys_name():
     registries = default_kernel().registries
     names = {name for registry in registries for name in registry.names()}
-    for entry in registries.entries():
+    for entry in registries.every_entry():
         assert not names.intersection(entry.component().known_as)

@@ -64,7 +64,7 @@ def _wrong_default(
 
 def _wrong_setting(name: str, setting: str, kind: str | None, registries: Registries) -> str | None:
     """An error if an installed component has no such setting, or None."""
-    known = [entry for entry in registries.entries() if entry.name == name]
+    known = [entry for entry in registries.every_entry() if entry.name == name]
     if not known or (kind and kind not in {entry.kind for entry in known}):
         return None
     names = settings.names(known[0].component().config)
@@ -77,7 +77,7 @@ def _misspelt(name: str, registries: Registries) -> str | None:
     A component that it names need not be installed, so it is only wrong if another name is about as
     long and shares most of its letters.
     """
-    names = [entry.name for entry in registries.entries()]
+    names = [entry.name for entry in registries.every_entry()]
     alike = [one for one in names if abs(len(one) - len(name)) <= 2]
     near = [] if name in names else nearest(name, alike)
     return f"{name!r} is not installed. Did you mean {near[0]!r}?" if near else None

@@ -185,7 +185,7 @@ def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
 
     Files of earlier releases may have the algorithm there, without any effect.
     """
-    installed = {entry.name for entry in registries.entries()}
+    installed = {entry.name for entry in registries.every_entry()}
     known = installed - {saved.algorithm.name}
     return [f"no:{name}" for name in saved.refused if name in known]
 

@@ -38,7 +38,7 @@ class Registries:
         """Whether a component of any kind has that name."""
         return any(name in registry for registry in self)
 
-    def entries(self) -> Iterator[Entry]:
+    def every_entry(self) -> Iterator[Entry]:
         """Every entry, kind by kind."""
         return (entry for registry in self for entry in registry)
 
@@ -65,7 +65,7 @@ class Registries:
         """
         named = [entry for registry in self for entry in registry.named(name)]
         if not named:
-            raise unknown("plugin", name, self.entries(), "See: rlk plugins list")
+            raise unknown("plugin", name, self.every_entry(), "See: rlk plugins list")
         return only_one(name, named)
 
     def discover(self) -> None:

@@ -17,7 +17,7 @@ EVERY = {
 PRINT_COMPONENTS = """
 from rlk.registry.kernel import Kernel
 
-for entry in Kernel().registries.entries():
+for entry in Kernel().registries.every_entry():
     if entry.name.startswith("new-"):
         component = entry.component()
         print(entry.kind, entry.name, component.name, bool(component.summary))

@@ -13,7 +13,7 @@ from rlk_testing.light_imports import HEAVY, Refusal, of_module, report
 
 def test_every_installed_component_and_the_help_of_every_command_are_asked():
     registries = Kernel().registries
-    components = {f"{entry.kind}/{entry.name}" for entry in registries.entries()}
+    components = {f"{entry.kind}/{entry.name}" for entry in registries.every_entry()}
     helps = {f"help/{entry.name}" for entry in registries.commands}
     assert helps and set(report()) == components | helps
 

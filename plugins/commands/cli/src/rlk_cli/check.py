@@ -22,7 +22,7 @@ from rlk_cli import diagnose
 def check(names: tuple[str, ...]) -> None:
     """Check that all components, or each NAME, can be imported and used; print what is wrong."""
     registries = default_kernel().registries
-    entries = [registries.find(name) for name in names] or list(registries.entries())
+    entries = [registries.find(name) for name in names] or list(registries.every_entry())
     faults = 0
     for entry in entries:
         found = fault(entry, registries)

@@ -45,7 +45,7 @@ def problem(entry: Entry) -> str | None:
 def clashes(registries: Registries) -> dict[str, list[Entry]]:
     """Names that more than one distribution, or more than one kind, uses."""
     named = defaultdict(list)
-    for entry in registries.entries():
+    for entry in registries.every_entry():
         named[entry.name].append(entry)
     return {name: found for name, found in named.items() if len(found) > 1}
 

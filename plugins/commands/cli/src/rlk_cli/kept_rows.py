@@ -59,7 +59,7 @@ def _place() -> Path:
 
 def _names(registries: Registries) -> list[list[str]]:
     """All registered components: kind, name, distribution and version of each."""
-    return [[one.kind, one.name, one.dist, one.version] for one in registries.entries()]
+    return [[one.kind, one.name, one.dist, one.version] for one in registries.every_entry()]
 
 
 def _file(factory: str | None) -> str | None:

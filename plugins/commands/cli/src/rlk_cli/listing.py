@@ -90,7 +90,7 @@ def _made(registries: Registries) -> Iterator[Row]:
     from rlk_cli import diagnose  # only here, because it imports a parser of Python
 
     clashes = diagnose.clashes(registries)
-    for entry in registries.entries():
+    for entry in registries.every_entry():
         if _is_alias(entry):
             continue
         problem = diagnose.problem(entry)

@@ -22,12 +22,12 @@ def loadable(registries: Registries) -> Iterator[Finding]:
     faults = list(_faults(registries))
     yield from faults
     if not faults:
-        count = len(list(registries.entries()))
+        count = len(list(registries.every_entry()))
         yield Finding("plugins", f"{count}, all of which can be used")
 
 
 def _faults(registries: Registries) -> Iterator[Finding]:
-    for entry in registries.entries():
+    for entry in registries.every_entry():
         problem = _problem(entry, registries)
         if problem:
             advice = f"pip uninstall {entry.dist}, or tell its authors"

@@ -57,7 +57,7 @@ def _components(root: Path, registries: Registries) -> str:
         read_manifest(folder / "pyproject.toml").name: folder.relative_to(root).as_posix()
         for folder in tree.distributions(root)
     }
-    return components_table(registries.entries(), folders)
+    return components_table(registries.every_entry(), folders)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -91,7 +91,7 @@ def check_free(made: Names, kind: str, registries: Registries) -> None:
         raise PlanError(f"{singular(kind)} {made.component!r} cannot be written: {why}.")
     if kind == "commands":
         _check_reached(made.component, registries)
-    for entry in registries.entries():
+    for entry in registries.every_entry():
         if entry.name == made.component:
             raise PlanError(
                 f"the name {made.component!r} is taken by the {singular(entry.kind)} of "
