@@ -13,7 +13,7 @@ from rlk.optimise import Group, Objective, OneProcess
 from rlk.records import Loss
 from rlk_diag_gaussian.distribution import DiagGaussian
 from rlk_kfac import KfacConfig
-from rlk_kfac.factors import damped_inverses
+from rlk_kfac.factors import damped_inverses, damping
 from rlk_kfac.step import Kfac
 from rlk_networks import Linear
 from rlk_on_policy.sampled_likelihood import SampledLikelihood
@@ -150,6 +150,12 @@ def test_damping_compares_the_mean_of_each_factors_diagonal_whatever_its_size():
     ((a, g),) = damped_inverses([(inner, outer)], epsilon=0.09)
     assert a[0].diagonal().tolist() == pytest.approx([1 / 8.6] * 4)
     assert g[0].diagonal().tolist() == pytest.approx([1 / 2.15] * 2)
+
+
+def test_damping_is_at_least_a_ten_thousandth_of_a_factors_trace():
+    inner, outer = torch.full((1, 1, 1), 9.0), torch.full((1, 1, 1), 4.0)
+    found = damping(inner, outer, epsilon=1e-12)  # which alone adds 1.5e-6 and 6.7e-7
+    assert [one.item() for one in found] == pytest.approx([9e-4, 4e-4])
 
 
 def test_a_layer_that_moves_no_likelihood_leaves_the_inverses_finite():

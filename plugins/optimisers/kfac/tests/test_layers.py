@@ -220,17 +220,39 @@ def test_every_layer_of_a_first_party_policy_is_found(act_fun):
 
 
 @pytest.mark.parametrize(
-    "product",
+    ("kernel", "x", "settings"),
     [
-        lambda x, w, b: F.conv2d(x, w, b, padding="same"),
-        lambda x, w, b: F.conv2d(x, w[:, :1].repeat(1, 1, 1, 1), b, groups=2),
+        ((2, 2, 3, 3), (1, 2, 5, 5), {"padding": "same"}),
+        ((2, 1, 3, 3), (1, 2, 5, 5), {"groups": 2}),
+        ((2, 2, 3, 3), (2, 5, 5), {}),  # an image without a batch
     ],
 )
-def test_convolutions_that_no_rows_describe_are_no_layers(product):
-    weight, bias = normal(2, 2, 3, 3).requires_grad_(), torch.zeros(2, requires_grad=True)
+def test_convolutions_that_no_rows_describe_are_no_layers(kernel, x, settings):
+    weight, bias = normal(*kernel).requires_grad_(), torch.zeros(2, requires_grad=True)
     with Products([weight, bias]) as products:
-        product(normal(1, 2, 5, 5), weight, bias)
+        F.conv2d(normal(*x), weight, bias, **settings)
     assert products.found == []
+
+
+def test_a_layer_that_losses_begin_to_use_later_is_one_from_then_on(small_network):
+    class Grows(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two, self.uses_both = Linear(3, 2), Linear(2, 2), False
+
+        def forward(self, x):
+            return self.two(self.one(x)) if self.uses_both else self.one(x)
+
+    grown, whole = (
+        small_network(Grows(), X, lambda y: y.sum(1).mean(), likelihood_to(TARGET))
+        for _ in range(2)
+    )
+    grown.step()
+    grown.net.uses_both = whole.net.uses_both = True
+    whole.flat.flat.copy_(grown.flat.flat)
+    found, expected = grown.moved(), whole.moved()
+    for name in ("two.weight", "two.bias"):
+        assert torch.allclose(found[name], expected[name], rtol=1e-4)
 
 
 def test_a_product_scaled_by_torch_itself_is_no_layer():

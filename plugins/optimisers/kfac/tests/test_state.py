@@ -112,6 +112,13 @@ def test_a_slow_thread_changes_nothing(made, monkeypatch):
     assert any(name.startswith("kfac") for name in threads)
 
 
+def with_factors_swapped(state):
+    """A and G of a layer in each other's place, and no inverses of it."""
+    means = state["factors"]["means"]
+    means["0-1"] = {"inner": means["0-1"]["outer"], "outer": means["0-1"]["inner"]}
+    del state["factors"]["inverses"]["0-1"], state["coming"]["0-1"]
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -120,6 +127,7 @@ def test_a_slow_thread_changes_nothing(made, monkeypatch):
         lambda state: state["factors"]["inverses"]["0-1"].update(outer=torch.ones(1, 1, 1)),
         lambda state: state["factors"]["means"].pop("0-1"),
         lambda state: state["coming"].update({"2-3": state["factors"]["means"]["0-1"]}),
+        with_factors_swapped,
     ],
 )
 def test_a_state_of_other_layers_is_refused(made, damage):
@@ -130,6 +138,18 @@ def test_a_state_of_other_layers_is_refused(made, damage):
     damage(state)
     with pytest.raises(RlkError, match=r"parameters \("):
         made(async_eigen_decomp=True).kfac.load_state_dict(state)
+
+
+def test_layers_are_inverted_in_the_order_of_their_parameters(monkeypatch):
+    """A file may have them in another order, on which rounding may depend."""
+    one, other, last = ((torch.eye(n)[None], torch.eye(n)[None]) for n in (1, 2, 3))
+    taken = []
+    monkeypatch.setattr(
+        inverses_module, "damped_inverses", lambda pairs, epsilon: taken.extend(pairs) or pairs
+    )
+    found = inverses_module.inverted({(2, 3): last, (0, 1): other, (None, 4): one}, 0.1)
+    assert taken == [one, other, last]
+    assert found == {(None, 4): one, (0, 1): other, (2, 3): last}
 
 
 def test_factors_are_restored_to_the_device_of_the_parameters():

@@ -84,7 +84,8 @@ def _check_fits(key: Key, pair: Pair, parameters: Sequence[Tensor]) -> None:
     sizes = [0 if number is None else parameters[number].numel() for number in key]
     (copies, inputs), outputs = pair[0].shape[:2], pair[1].shape[-1]
     square = _shapes(pair) == [(copies, inputs, inputs), (copies, outputs, outputs)]
-    if not square or copies * inputs * outputs != sum(sizes) or sizes[1] % (copies * outputs):
+    has_its_bias = sizes[1] in (0, copies * outputs)
+    if not square or not has_its_bias or copies * inputs * outputs != sum(sizes):
         raise RlkError(f"factors of shapes {_shapes(pair)} are of no layer of parameters {key}")
 
 
