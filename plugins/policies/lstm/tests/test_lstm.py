@@ -95,6 +95,14 @@ def test_layers_stand_where_the_settings_say(settings, before, after, pi, vf):
     assert architecture.trunk("vf", encoder.features).features == vf
 
 
+def test_hidden_layers_before_and_after_the_lstm_begin_as_init_says():
+    architecture = Lstm(LstmConfig(net_arch=[9, "lstm", 8, {"pi": [7]}], n_lstm=5, init="uniform"))
+    encoder = architecture.encoder(PLACE)
+    stacks = encoder.before[-1], encoder.after, architecture.trunk("pi", 8)
+    # Biases begin at 0 in the other two ways.
+    assert [bool(stack.layers[0].bias.all()) for stack in stacks] == [True] * 3
+
+
 @pytest.mark.parametrize(
     ("wrong", "name"),
     [

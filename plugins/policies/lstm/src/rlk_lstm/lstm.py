@@ -75,7 +75,8 @@ def unrolled(x: Tensor, state: Tensor, wx: Tensor, wh: Tensor, b: Tensor) -> Ten
 
 
 def gates_shut(size: int, like: Tensor) -> Tensor:
-    """The column [4H, 1] of weights by which an input of 1 shuts every gate."""
-    column = like.new_full((4, size), SHUT)
-    column[2] = 0.0  # the candidate, which the input gate blocks
-    return column.view(4 * size, 1)
+    """The column [4H, 1] of weights by which an input of 1 shuts every gate.
+
+    The candidate g gets it as well, but the input gate blocks that.
+    """
+    return like.new_full((4 * size, 1), SHUT)
