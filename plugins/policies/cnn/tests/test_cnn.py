@@ -179,6 +179,16 @@ def test_shared_layers_come_behind_the_convolutions():
     assert encoder(torch.rand(2, 36, 36, 3)).shape == (2, 24)
 
 
+@pytest.mark.parametrize("share_encoder", [True, False])
+def test_heads_share_one_cnn_or_have_each_its_own(share_encoder):
+    architecture = Cnn(CnnConfig(features=4, share_encoder=share_encoder))
+    heads = {role: lambda trunk, role=role: trunk(role) for role in ("pi", "vf")}
+    policy = architecture.build(image(36, 36, 3), heads)
+    kernels = [name for name, _ in policy.named_parameters() if name.endswith("conv1.weight")]
+    own = ["pi.encoder.conv1.weight", "vf.encoder.conv1.weight"]
+    assert kernels == (["shared.conv1.weight"] if share_encoder else own)
+
+
 def test_vectors_are_refused_as_no_images(rlk_make):
     with pytest.raises(PlanError, match="Image"):
         rlk_make("ppo2", env="CartPole-v1", policy="cnn")

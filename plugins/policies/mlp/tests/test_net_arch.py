@@ -53,6 +53,12 @@ def test_whole_numbers_become_one_input_for_each_value(space, width):
     assert Mlp().encoder(space).features == width
 
 
+def test_the_state_value_of_a_dueling_head_has_the_layers_of_qf():
+    config = MlpConfig(net_arch=[{"qf": [32, 16]}])
+    assert config.own("state_value") == config.own("qf") == [32, 16]
+    assert MlpConfig(net_arch=[8]).own("state_value") == []
+
+
 @pytest.mark.parametrize(
     ("net_arch", "shared", "pi", "vf"),
     [

@@ -1,5 +1,7 @@
 """The encoder of Dict observations: order of keys and sizes."""
 
+from collections import OrderedDict
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -36,7 +38,7 @@ def policy(space, **settings):
 
 
 def test_keys_stand_concatenated_keys_in_alphabetical_order():
-    space = gym.spaces.Dict({key: NUMBERS[key] for key in "dcba"})
+    space = gym.spaces.Dict(OrderedDict((key, NUMBERS[key]) for key in "dcba"))
     raw = {
         "a": torch.tensor([[[0.1, 0.2], [0.3, 0.4]]]),
         "b": torch.tensor([3]),
@@ -52,8 +54,9 @@ def test_keys_stand_concatenated_keys_in_alphabetical_order():
 
 
 def test_the_order_in_which_a_space_has_its_keys_makes_no_difference():
-    forth, back = dict(NUMBERS.spaces), dict(reversed(NUMBERS.spaces.items()))
+    forth, back = OrderedDict(NUMBERS.spaces), OrderedDict(reversed(NUMBERS.spaces.items()))
     one, two = gym.spaces.Dict(forth), gym.spaces.Dict(back)
+    assert list(one.spaces) != list(two.spaces), "gymnasium sorts those of a plain dict"
     raw = observations(one, 4)
     first = encoder(one)(preprocess(one)(raw))
     assert torch.equal(first, encoder(two)(preprocess(two)(raw)))
@@ -91,6 +94,17 @@ def test_layers_that_all_heads_share_come_after_all_keys():
     made = encoder(NUMBERS, net_arch=[7])
     assert made.features == 7
     assert made(preprocess(NUMBERS)(observations(NUMBERS, 2))).shape == (2, 7)
+
+
+@pytest.mark.parametrize("share_encoder", [True, False])
+def test_heads_share_one_cnn_or_have_each_its_own(share_encoder):
+    heads = {role: lambda trunk, role=role: trunk(role) for role in ("pi", "vf")}
+    architecture = MultiInput(MultiInputConfig(features=4, share_encoder=share_encoder))
+    made = architecture.build(gym.spaces.Dict({"camera": IMAGE}), heads)
+    kernels = [name for name, _ in made.named_parameters() if name.endswith("conv1.weight")]
+    assert [name.split(".")[0] for name in kernels] == (
+        ["shared"] if share_encoder else ["pi", "vf"]
+    )
 
 
 def test_an_image_that_is_too_small_is_refused_by_its_key():
