@@ -349,10 +349,12 @@ def test_a_gradient_that_is_not_finite_ends_it_before_the_policy_is_spoilt(
 def test_progress_is_printed_and_what_does_not_fit_is_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    dataset = ExpertDataset(traj_data=arrays(1 + np.arange(240) % 3, seen()), verbose=0, seed=0)
+    dataset = ExpertDataset(traj_data=arrays(1 + np.arange(30) % 3, seen(30)), verbose=0, seed=0)
     with rlk.make("a2c", env=MATCH, **SMALL) as agent:
         pretrain(agent, dataset, n_epochs=2, val_interval=2, verbose=1)
         assert capsys.readouterr().out.count("Training loss") == 1
+        pretrain(agent, dataset, n_epochs=20, verbose=1)
+        assert capsys.readouterr().out.count("Training loss") == 10
     with rlk.make("a2c", env=BOX, **SMALL) as agent, pytest.raises(PlanError, match="another form"):
         pretrain(agent, dataset)
     recurrent = rlk.make("a2c", env=MATCH, policy="lstm", **SMALL)
