@@ -111,6 +111,14 @@ def test_a_batch_of_other_weights_is_learnt_from_as_it_is(rlk_make):
     assert other == pytest.approx(0.5 * one)
 
 
+def test_its_state_has_what_its_schedule_has_counted(rlk_make):
+    made = [rlk_make("ddpg", env=BOX, nb_rollout_steps="2 episodes") for _ in range(2)]
+    one, other = (agent.run.algorithm for agent in made)
+    one.schedule.updates_due(0)
+    other.load_state_dict(one.state_dict())
+    assert not other.schedule.is_new_collection()
+
+
 # ---- returns -------------------------------------------------------------------------------------
 
 
@@ -118,6 +126,8 @@ def test_returns_are_followed_from_every_target_that_is_learnt(rlk_make):
     agent, batch = ready(rlk_make, normalize_returns=True)
     run = agent.run
     target = run.algorithm.q_target(batch).double()
+    with torch.no_grad():
+        q = run.policy.qf(batch.observation, batch.action)
     update = run.algorithm.update(batch, run.optimise)
     # Beside the 16 of the batch, a hundredth of a return with mean 0 and variance 1.
     mean = float(target.sum()) / 16.01
@@ -125,6 +135,8 @@ def test_returns_are_followed_from_every_target_that_is_learnt(rlk_make):
     assert run.algorithm.scale.moments.tolist() == pytest.approx([mean, var, 16.01])
     assert float(update.metrics["return_mean"]) == pytest.approx(mean, rel=1e-6)
     assert float(update.metrics["return_std"]) == pytest.approx(var**0.5, rel=1e-6)
+    # Targets are as they were before; the critic's outputs mean what they do from now on.
+    assert torch.allclose(update.td_error.double(), mean + var**0.5 * q - target, atol=1e-4)
 
 
 @pytest.mark.parametrize("popart", [False, True])
@@ -173,13 +185,30 @@ def test_every_parameter_of_a_critic_of_returns_may_be_changed(rlk_make):
     assert all((changed[name] == value).all() for name, value in agent.get_parameters().items())
 
 
+def test_a_loaded_critic_has_the_statistics_of_the_returns_that_it_learnt(rlk_make):
+    settings = {"env": BOX, "seed": 0, **FAST, "learning_starts": 8, **POPART}
+    trained, other = rlk_make("ddpg", **settings).learn(40), rlk_make("ddpg", **settings)
+    expected = trained.run.algorithm.scale.moments
+    assert not other.run.algorithm.scale.moments.equal(expected)
+    other.load_parameters(trained.get_parameters())
+    assert other.run.algorithm.scale.moments.equal(expected)
+
+
+def test_a_state_of_the_statistics_stays_as_it_was_while_they_go_on(rlk_make):
+    agent, _ = ready(rlk_make, normalize_returns=True)
+    scale = agent.run.algorithm.scale
+    state = scale.state_dict()["return_moments"]
+    scale.update(torch.tensor([5.0, 7.0]))
+    assert state.tolist() == [0.0, 1.0, 0.01]
+
+
 def test_without_hidden_layers_there_are_no_weights_to_penalise(rlk_make):
     agent, batch = ready(rlk_make, critic_l2_reg=0.1, policy={"layers": []})
     update = agent.run.algorithm.update(batch, agent.run.optimise)
     assert update.td_error.isfinite().all()
 
 
-def test_the_td_error_is_in_units_of_returns(rlk_make):
+def test_the_td_error_and_the_actors_loss_are_in_units_of_returns(rlk_make):
     agent, batch = ready(rlk_make, **POPART, reward_scale=50.0)
     run, algorithm = agent.run, agent.run.algorithm
     for _ in range(3):
@@ -188,6 +217,9 @@ def test_the_td_error_is_in_units_of_returns(rlk_make):
     found = algorithm.critic_loss(batch, target).outputs["td_error"]
     with torch.no_grad():
         q = run.policy.qf(batch.observation, batch.action)
+        own_q = run.policy.qf(batch.observation, run.policy.pi(batch.observation))
     mean, std = float(algorithm.scale.moments[0]), float(algorithm.scale.moments[1].sqrt())
     assert std > 5.0
     assert torch.allclose(found, mean + std * q - target, rtol=1e-3, atol=1e-3)
+    loss = algorithm.actor_loss(batch).value
+    assert loss.item() == pytest.approx(-(mean + std * own_q.mean().item()), rel=1e-3)

@@ -120,6 +120,14 @@ def test_a_buffer_that_never_holds_a_batch_is_refused(rlk_make):
 SOON = {"learning_starts": 10, "batch_size": 8}
 
 
+class StubStorage:
+    def __len__(self):
+        return 99
+
+    def sample(self, size):
+        return None
+
+
 def target_moves(agent, timesteps):
     """The timesteps at which the target network was copied."""
     copies, storage = [], agent.run.storage
@@ -144,6 +152,18 @@ def test_the_target_network_is_copied_every_so_many_timesteps(rlk_make):
     assert target_moves(agent, 100) == [25, 50, 75, 100]
 
 
+def test_a_copy_that_is_due_waits_for_the_next_updates(rlk_make):
+    agent = rlk_make("dqn", env=MATCH, seed=0, target_network_update_freq=25, **SOON)
+    run, algorithm = agent.run, agent.run.algorithm
+    run.parameters.flat.add_(1.0)
+    copied = []
+    for run.clock.timesteps, due in ((24, 1), (26, 0), (27, 1)):
+        algorithm.schedule.updates_due = lambda stored, due=due: due
+        next(iter(algorithm.batches(StubStorage())), None)
+        copied.append(algorithm.target.flat.equal(run.parameters.flat))
+    assert copied == [False, False, True]
+
+
 def test_with_tau_the_target_network_moves_by_a_part_of_the_difference(rlk_make):
     agent = rlk_make("dqn", env=MATCH, seed=0, target_network_update_freq=10, tau=0.25, **SOON)
     agent.learn(9)
@@ -159,6 +179,14 @@ def test_a_second_training_copies_the_target_network_as_the_first_did(rlk_make):
     agent = rlk_make("dqn", env=MATCH, seed=0, target_network_update_freq=25, **SOON)
     agent.learn(100)
     assert target_moves(agent, 60)[-2:] == [25, 50]
+
+
+def test_its_state_has_what_its_schedule_has_counted(rlk_make):
+    made = [rlk_make("dqn", env=MATCH, train_freq="2 episodes") for _ in range(2)]
+    one, other = (agent.run.algorithm for agent in made)
+    one.schedule.updates_due(0)
+    other.load_state_dict(one.state_dict())
+    assert not other.schedule.is_new_collection()
 
 
 # ---- what it learns ------------------------------------------------------------------------------

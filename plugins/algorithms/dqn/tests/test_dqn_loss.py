@@ -76,6 +76,17 @@ def test_a_dueling_head_adds_the_value_and_the_advantages_without_their_mean():
     assert head(tensor([[3.0, 6.0]])).tolist() == [[30.0, 33.0, 27.0]]
 
 
+def test_the_layers_before_the_value_have_their_own_role():
+    asked = []
+
+    def noting(role, **_):
+        asked.append(role)
+        return trunk(role)
+
+    DuelingHead(noting, 3)
+    assert asked == ["qf", "state_value"]
+
+
 def test_the_mean_of_what_a_dueling_head_gives_is_the_value():
     torch.manual_seed(0)
     head = DuelingHead(trunk, 4)

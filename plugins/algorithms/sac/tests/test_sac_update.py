@@ -181,6 +181,26 @@ def test_the_target_takes_no_gradient_and_the_critics_are_in_nobody_elses_group(
     assert sizes["entropy"] == 1
 
 
+def test_the_target_of_a_shared_encoder_is_its_own(rlk_make):
+    agent, batch = agent_with_batch(rlk_make, policy={"net_arch": [8, {"pi": [4], "qf": [4]}]})
+    algorithm = agent.run.algorithm
+    before = algorithm.soft_target(batch)
+    for parameter in algorithm.target.module.shared.parameters():
+        parameter.mul_(0.5)
+    assert not algorithm.soft_target(batch).equal(before)
+
+
+def test_its_batches_have_separate_noise_for_both_actions_and_some_move_the_target(rlk_make):
+    agent, _ = agent_with_batch(rlk_make, gradient_steps=7, target_update_interval=3)
+    run, keys = agent.run, []
+    run.clock.timesteps = 50
+    for batch in run.algorithm.batches(run.storage):
+        keys.append(batch.key)
+        run.clock.updates += 1
+        assert not batch.extras["noise"].equal(batch.extras["next_noise"])
+    assert [key == MOVES_TARGET for key in keys] == [True, False, False, True, False, False, True]
+
+
 class CountsProducts(TorchDispatchMode):
     """Counts batched products, of which only the critics have any."""
 
@@ -223,6 +243,23 @@ def test_the_target_begins_as_a_copy_and_moves_by_tau(rlk_make):
     assert kept.equal(algorithm.target.flat)
 
 
+def test_its_state_has_what_its_schedule_has_counted(rlk_make):
+    made = [rlk_make("sac", env=MATCH, train_freq="2 episodes") for _ in range(2)]
+    one, other = (agent.run.algorithm for agent in made)
+    one.schedule.updates_due(0)
+    other.load_state_dict(one.state_dict())
+    assert not other.schedule.is_new_collection()
+
+
+def test_a_state_stays_as_it_was_while_learning_goes_on(rlk_make):
+    agent, batch = agent_with_batch(rlk_make)
+    state = agent.run.algorithm.state_dict()
+    before = state["log_ent_coef"].clone()
+    agent.run.algorithm.update(batch, agent.run.optimise)
+    assert state["log_ent_coef"].equal(before)
+    assert not agent.run.algorithm.state_dict()["log_ent_coef"].equal(before)
+
+
 @pytest.mark.parametrize("bad", ["reward", "noise"])
 def test_a_step_that_is_not_finite_is_taken_by_no_group(rlk_make, bad):
     agent, batch = agent_with_batch(rlk_make)
@@ -241,6 +278,10 @@ def test_a_step_that_is_not_finite_is_taken_by_no_group(rlk_make, bad):
 
 def test_metrics_are_those_that_people_look_for(rlk_make):
     agent, batch = agent_with_batch(rlk_make)
+    policy, noise = agent.run.policy, batch.extras["noise"]
+    parameters = policy.pi(policy.encode(batch.observation)).detach()
+    _, log_prob = agent.run.distribution.sample_with_log_prob(parameters, noise)
     update = agent.run.algorithm.update(batch, agent.run.optimise)
+    assert float(update.metrics["actor_entropy"]) == pytest.approx(-float(log_prob.mean()))
     names = {"actor_loss", "critic_loss", "ent_coef", "ent_coef_loss", "actor_entropy"}
     assert names <= set(update.metrics)

@@ -155,6 +155,14 @@ def test_an_update_between_moves_the_critics_alone(rlk_make):
     assert [a.equal(b) for a, b in zip(between, end, strict=True)] == [False, False, False]
 
 
+def test_its_state_has_what_its_schedule_has_counted(rlk_make):
+    made = [rlk_make("td3", env=BOX, train_freq="2 episodes") for _ in range(2)]
+    one, other = (agent.run.algorithm for agent in made)
+    one.schedule.updates_due(0)
+    other.load_state_dict(one.state_dict())
+    assert not other.schedule.is_new_collection()
+
+
 def test_all_targets_move_by_tau(rlk_make):
     agent = ready(rlk_make, tau=0.25)
     target, before = agent.run.algorithm.target, agent.run.algorithm.target.flat.clone()
@@ -176,6 +184,17 @@ def test_the_q_target_is_that_of_the_target_networks_at_the_smoothed_action(rlk_
         expected = batch.reward + batch.discount * torch.minimum(first, second)
     found = algorithm.q_target(batch)
     assert torch.allclose(found, expected, atol=1e-6) and not found.requires_grad
+
+
+def test_the_td_error_is_the_mean_distance_of_both_critics_from_the_target(rlk_make):
+    agent = ready(rlk_make)
+    batch, algorithm = batch_of(agent, ""), agent.run.algorithm
+    target = algorithm.q_target(batch)
+    with torch.no_grad():
+        first, second = agent.run.policy.qf(batch.observation, batch.action)
+    found = algorithm.critic_loss(batch, target).outputs["td_error"]
+    expected = ((first - target).abs() + (second - target).abs()) / 2
+    assert torch.allclose(found, expected, atol=1e-6)
 
 
 def test_the_noise_of_target_policies_is_drawn_anew_for_every_batch(rlk_make):

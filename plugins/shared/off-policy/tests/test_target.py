@@ -50,6 +50,16 @@ def test_only_the_submodules_that_are_named_follow():
     assert target.module.pi.weight.tolist() == [[1.0, 2.0]]
 
 
+def test_its_state_is_of_the_parameters_that_follow():
+    state = Target(parameters(), ("qf",)).state_dict()
+    assert {name: value.tolist() for name, value in state.items()} == {"qf.weight": [[3.0, 4.0]]}
+    other = Target(parameters(), ("qf",))
+    other.flat.zero_()
+    other.load_state_dict(state)
+    assert other.module.qf.weight.tolist() == [[3.0, 4.0]]
+    assert other.module.pi.weight.tolist() == [[1.0, 2.0]]
+
+
 def test_noise_stands_among_the_extras_of_a_batch_that_is_otherwise_the_same():
     ones = torch.ones(2)
     extras = {"info": ones}

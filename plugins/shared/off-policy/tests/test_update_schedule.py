@@ -37,9 +37,9 @@ def test_anything_else_is_refused_with_what_it_was(value):
 def test_updates_wait_for_learning_starts_and_for_a_batch():
     made, clock = schedule(learning_starts=3, batch_size=2)
     due = []
-    for clock.timesteps, stored in ((1, 1), (2, 2), (3, 1), (4, 2)):
+    for clock.timesteps, stored in ((1, 1), (2, 2), (3, 1), (4, 2), (5, 1)):
         due.append(made.updates_due(stored))
-    assert due == [0, 0, 0, 1]
+    assert due == [0, 0, 0, 1, 0]
 
 
 def test_ranks_update_together_when_each_has_a_batch():
@@ -136,13 +136,15 @@ def test_a_clock_that_began_again_ends_no_episode_twice():
 
 
 def test_its_state_holds_what_was_counted():
-    one, clock = schedule(train_freq="2 episodes", gradient_steps=-1)
+    one, clock = schedule(train_freq="3 episodes", gradient_steps=-1)
     clock.timesteps, clock.episodes = 1, 1
     assert one.updates_due(50) == 0
-    other, clock = schedule(train_freq="2 episodes", gradient_steps=-1)
+    other, clock = schedule(train_freq="3 episodes", gradient_steps=-1)
     other.load_state_dict(one.state_dict())
     clock.timesteps, clock.episodes = 2, 2
-    assert other.updates_due(50) == 2
+    assert other.updates_due(50) == 0, "the first episode was counted before"
+    clock.timesteps, clock.episodes = 3, 3
+    assert other.updates_due(50) == 3
 
 
 def test_an_interval_has_passed_where_a_multiple_lies_in_between():
