@@ -216,13 +216,15 @@ def test_on_its_own_actions_it_is_the_gradient_of_an_actor_critic(rlk_make):
     target = target.view(-1)
     policy_loss = -(chances.log_prob(batch.action) * (target - value[batch.row])).mean()
     q_loss = 0.5 * (q - target).square().mean()
-    loss = policy_loss - 0.3 * chances.entropy().mean() + 0.7 * q_loss
+    entropy = chances.entropy().mean()
+    loss = policy_loss - 0.3 * entropy + 0.7 * q_loss
     expected = torch.autograd.grad(loss, list(agent.run.policy.parameters()))
     found = gradient(agent, batch)
     assert torch.allclose(found, torch.cat([each.flatten() for each in expected]), atol=1e-5)
     metrics = agent.run.algorithm.loss(batch, None).metrics
     assert metrics["policy_gradient_loss"].item() == pytest.approx(policy_loss.item(), abs=1e-5)
     assert metrics["q_loss"].item() == pytest.approx(q_loss.item(), abs=1e-5)
+    assert metrics["entropy_loss"].item() == pytest.approx(-entropy.item(), abs=1e-5)
     assert metrics["loss"].item() == pytest.approx(loss.item(), abs=1e-5)
 
 

@@ -150,6 +150,11 @@ def test_a_gradient_within_the_region_stays_as_it_is(k):
     assert found.tolist() == [[0.5, 0.5]]
 
 
+def test_at_the_average_there_is_no_direction_to_project_even_within_a_region_of_nothing():
+    found = losses.within_trust_region(tensor([[0.5, -0.5]]), tensor([[0.0, 0.0]]), 0.0)
+    assert found.tolist() == [[0.5, -0.5]]
+
+
 def test_no_vector_within_the_region_is_nearer_to_the_gradient():
     g, k, delta = normal(40, 3), normal(40, 3), 0.2
     z = losses.within_trust_region(g, k, delta)

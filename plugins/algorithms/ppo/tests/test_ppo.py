@@ -194,6 +194,14 @@ def test_three_updates_equal_those_of_torch_on_the_loss_written_out(
     assert torch.allclose(agent.run.parameters.flat, other.run.parameters.flat, atol=2e-5)
 
 
+@pytest.mark.parametrize(("ratio", "fraction"), [(1.15, 0.0), (1.3, 1.0)])
+def test_a_ratio_is_clipped_outside_of_the_range_that_is_set(rlk_make, ratio, fraction):
+    agent, batch = agent_and_batch(rlk_make, clip_range=0.2)
+    algorithm, other = agent.run.algorithm, replace(batch, log_prob=batch.log_prob - np.log(ratio))
+    found = algorithm.loss(other, other.advantage).metrics["clip_fraction"]
+    assert found.item() == fraction
+
+
 def test_metrics_are_those_of_the_first_update_of_a_batch(rlk_make):
     agent, batch = agent_and_batch(rlk_make)
     metrics = agent.run.algorithm.update(batch, agent.run.optimise).metrics

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import attrs
+import numpy as np
 import pytest
 import torch
 
@@ -105,6 +108,24 @@ def test_advantages_are_normalised_over_the_collection_and_not_in_each_minibatch
     assert torch.cat([batch.return_ for batch in batches]).max().item() > rewards.max()
 
 
+def test_advantages_are_normalised_over_the_collections_of_all_ranks(rlk_make):
+    class OtherRankHasZeros:
+        size, rank = 2, 0
+
+        def mean(self, tensor):
+            return tensor / 2
+
+    settings = {"timesteps_per_actorbatch": 8, "optim_batchsize": 8, "optim_epochs": 1}
+    agent = rlk_make("ppo1", env=MATCH, seed=0, **settings)
+    agent.run.collect()
+    agent.run.communicator = OtherRankHasZeros()
+    (batch,) = agent.run.algorithm.batches(agent.run.storage)
+    own = batch.return_ - batch.value
+    centred = own - own.mean() / 2
+    expected = centred / (centred.square().mean() / 2).sqrt()
+    assert torch.allclose(batch.advantage, expected, atol=1e-5)
+
+
 def test_the_step_size_and_the_clip_range_follow_the_same_curve(rlk_make):
     settings = {"timesteps_per_actorbatch": 8, "optim_batchsize": 8, "optim_stepsize": 0.1}
     agent = rlk_make("ppo1", env=MATCH, seed=0, clip_param=0.4, **settings)
@@ -195,6 +216,14 @@ def test_three_updates_equal_those_of_torch_on_the_loss_written_out(rlk_make):
                 root = (square / (1 - 0.999**t)).sqrt() + 1e-3
                 x -= 0.01 * mean / (1 - 0.9**t) / root
     assert torch.allclose(agent.run.parameters.flat, other.run.parameters.flat, atol=2e-5)
+
+
+@pytest.mark.parametrize(("ratio", "fraction"), [(1.15, 0.0), (1.3, 1.0)])
+def test_a_ratio_is_clipped_outside_of_the_range_that_is_set(rlk_make, ratio, fraction):
+    agent, batch = agent_and_batch(rlk_make, clip_param=0.2)
+    algorithm, other = agent.run.algorithm, replace(batch, log_prob=batch.log_prob - np.log(ratio))
+    found = algorithm.loss(other).metrics["clip_fraction"]
+    assert found.item() == fraction
 
 
 def test_metrics_are_the_parts_of_the_loss(rlk_make):

@@ -160,6 +160,14 @@ def test_advantages_are_normalised_over_the_minibatches_of_all_ranks(rlk_make):
     assert given[0].tolist() == pytest.approx([2**0.5, 2**0.5])
 
 
+@pytest.mark.parametrize(("ratio", "fraction"), [(1.15, 0.0), (1.3, 1.0)])
+def test_a_ratio_is_clipped_outside_of_the_range_that_is_set(rlk_make, ratio, fraction):
+    agent, batch = agent_and_batch(rlk_make, cliprange=0.2)
+    algorithm, other = agent.run.algorithm, replace(batch, log_prob=batch.log_prob - np.log(ratio))
+    found = algorithm.loss(other, other.advantage).metrics["clip_fraction"]
+    assert found.item() == fraction
+
+
 def test_metrics_are_those_of_the_first_update_of_a_batch(rlk_make):
     agent, batch = agent_and_batch(rlk_make)
     metrics = agent.run.algorithm.update(batch, agent.run.optimise).metrics

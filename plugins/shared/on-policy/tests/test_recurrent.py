@@ -127,7 +127,7 @@ def test_actions_come_from_the_state():
     acting = actor()
     act = acting.act(column(-1, -1), column(0, 50), np.zeros(2, bool), deterministic=True)
     assert act.action.tolist() == [0, 1] and act.env_action.tolist() == [7, 8]
-    assert act.extras == {}
+    assert act.extras == {} and act.carry.tolist() == [[-1.0], [49.0]]
     sampled = acting.act(column(-1, -1), column(0, 50), np.zeros(2, bool))
     assert sampled.action.tolist() == [0, 1]
 
@@ -185,6 +185,11 @@ def test_what_an_episode_ended_on_is_valued_with_the_state_of_that_episode():
     assert final.tolist() == [10 * 103.75 + 1, 10 * 15.75 + 1, 10 * 326.75 + 1]
     # Where the last step ended an episode, this value is not used: `next_values` takes the final.
     assert last[1] == 10 * 222.25 + 1
+
+
+def test_the_last_step_may_be_the_first_of_an_episode():
+    last, _ = following_values(made(), rollout(ends=[(2, 0)]))
+    assert last[0] == 10 * 9.5 + 1  # environment 0 saw nothing but 9 since
 
 
 def test_a_policy_without_state_values_what_follows_as_it_is():
