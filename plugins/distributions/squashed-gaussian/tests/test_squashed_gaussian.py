@@ -113,8 +113,8 @@ def test_the_spread_is_held_between_two_bounds(two, given, taken):
 
 
 def test_the_gaussian_before_squashing_has_the_spread_that_is_taken(two):
-    parameters = torch.tensor([[0.5, -7.0, 3.0, -1.0]])
-    assert two.gaussian(parameters).tolist() == [[0.5, -7.0, 2.0, -1.0]]
+    parameters = torch.tensor([[0.5, -7.0, 3.0, -1.0], [0.5, -7.0, -21.0, -19.0]])
+    assert two.gaussian(parameters).tolist() == [[0.5, -7.0, 2.0, -1.0], [0.5, -7.0, -20.0, -19.0]]
 
 
 def test_the_mode_is_the_tanh_of_the_mean(two):

@@ -218,6 +218,15 @@ def test_updates_that_are_counted_anew_are_counted_from_0():
     assert actor.begin(carry)["counted"] == 21 and len(run.storage.asked) == 2
 
 
+def test_updates_of_a_loaded_model_that_has_no_observations_yet_are_never_made_up_for():
+    run, inner = world()
+    actor, replay = wrapped(run, inner, adaption_interval=10), run.storage
+    run.storage, run.clock.updates = [], 95
+    carry = actor.begin(actor.start(N))
+    run.storage, run.clock.updates = replay, 101
+    assert actor.begin(carry)["counted"] == 101 and len(replay.asked) == 1
+
+
 def test_with_choices_it_adapts_as_it_steps_to_the_distance_of_epsilon_greedy():
     run, inner = world(CHOICES, seed=4)
     settings = {"initial_stddev": 0.7, "adoption_coefficient": 2.0, "adaption_interval": 2}

@@ -76,6 +76,20 @@ def test_a_step_by_hand():
     assert found.dtype == np.float32
 
 
+def test_a_deterministic_step_moves_what_the_inner_actor_carries_and_not_the_noise():
+    class Counts(Still):
+        def act(self, observation, carry, episode_start, deterministic=False):
+            return super().act(observation, carry + 1, episode_start, deterministic)
+
+    x = np.full((3, 2), 0.5, np.float32)
+    found = wrapped(inner=Counts()).act(np.zeros((3, 1)), {"inner": 4, "noise": x}, STARTS, True)
+    assert found.carry["inner"] == 5 and found.carry["noise"] is x
+
+
+def test_it_logs_what_the_inner_actor_logs():
+    assert wrapped().metrics() == {"inner": 1.0}
+
+
 def test_a_series_equals_the_process_written_as_a_loop():
     found = series(wrapped(seed=5, sigma=0.3, theta=0.2, dt=0.1), 50)
     rng, x = Streams(5).numpy("noise"), np.zeros((3, 2))
