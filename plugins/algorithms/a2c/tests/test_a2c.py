@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import attrs
 import numpy as np
 import pytest
@@ -275,6 +277,17 @@ def test_advantages_are_normalised_if_that_is_asked(rlk_make, monkeypatch, norma
     normalised = [-2 / deviation, -1 / deviation, 3 / deviation]
     assert batch.advantage.tolist() == pytest.approx(normalised if normalize else [1, 2, 6])
     assert (batch.return_ - batch.value).tolist() == pytest.approx([1.0, 2.0, 6.0], abs=1e-5)
+
+
+def test_advantages_are_normalised_over_the_collections_of_all_ranks(rlk_make, monkeypatch):
+    agent = rlk_make("a2c", env=MATCH, n_steps=2, n_envs=1, normalize_advantage=True)
+    agent.run.collect()
+    given = np.float32([[2.0], [2.0]])
+    monkeypatch.setattr("rlk_a2c.algorithm.logged_advantages", lambda *_: given)
+    # The other rank has zeros: the mean over both is 1, the mean square of what is left 1/2.
+    agent.run.communicator = SimpleNamespace(size=2, rank=0, mean=lambda tensor: tensor / 2)
+    (batch,) = agent.run.algorithm.batches(agent.run.storage)
+    assert batch.advantage.tolist() == pytest.approx([2**0.5, 2**0.5])
 
 
 def test_a_single_transition_cannot_be_normalised(rlk_make):

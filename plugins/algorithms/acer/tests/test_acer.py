@@ -228,6 +228,14 @@ def test_on_its_own_actions_it_is_the_gradient_of_an_actor_critic(rlk_make):
     assert metrics["loss"].item() == pytest.approx(loss.item(), abs=1e-5)
 
 
+def test_the_average_policy_is_asked_about_the_row_of_each_step(rlk_make):
+    agent, batch = agent_and_batch(rlk_make)
+    found = agent.run.algorithm.average_parameters(batch)
+    turned = replace(batch, row=batch.row.flip(0))
+    assert agent.run.algorithm.average_parameters(turned).equal(found.flip(0))
+    assert not found.equal(found.flip(0))
+
+
 def test_in_the_first_update_the_average_is_the_policy_and_nothing_is_projected(rlk_make):
     agent, batch = agent_and_batch(rlk_make, delta=0.0)
     other, same = agent_and_batch(rlk_make, trust_region=False)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import attrs
 import gymnasium as gym
 import numpy as np
@@ -173,6 +175,17 @@ def test_advantages_of_continuous_actions_are_normalised(rlk_make, monkeypatch):
         [-2 / deviation, -1 / deviation, 3 / deviation]
     )
     assert (batch.return_ - batch.value).tolist() == pytest.approx([1.0, 2.0, 6.0], abs=1e-5)
+
+
+def test_advantages_are_normalised_over_the_collections_of_all_ranks(rlk_make, monkeypatch):
+    agent = rlk_make("acktr", env=BOX, n_steps=2, n_envs=1)
+    agent.run.collect()
+    given = np.float32([[2.0], [2.0]])
+    monkeypatch.setattr("rlk_acktr.algorithm.logged_advantages", lambda *_: given)
+    # The other rank has zeros: the mean over both is 1, the mean square of what is left 1/2.
+    agent.run.communicator = SimpleNamespace(size=2, rank=0, mean=lambda tensor: tensor / 2)
+    (batch,) = agent.run.algorithm.batches(agent.run.storage)
+    assert batch.advantage.tolist() == pytest.approx([2**0.5, 2**0.5])
 
 
 def test_advantages_of_other_actions_are_used_as_they_are(rlk_make, monkeypatch):

@@ -64,6 +64,15 @@ def test_the_q_target_is_that_of_the_target_networks_by_hand(rlk_make):
     assert found.shape == (16,) and not found.requires_grad
 
 
+def test_the_target_of_a_shared_encoder_is_its_own(rlk_make):
+    agent, batch = ready(rlk_make, policy={"net_arch": [8, {"pi": [4], "qf": [4]}]})
+    algorithm = agent.run.algorithm
+    before = algorithm.q_target(batch)
+    for parameter in algorithm.target.module.shared.parameters():
+        parameter.mul_(0.5)
+    assert not algorithm.q_target(batch).equal(before)
+
+
 def test_the_penalty_is_of_the_critics_hidden_weights_alone(rlk_make):
     policy = {"layers": [24, 8], "layer_norm": True}
     agent, batch = ready(rlk_make, critic_l2_reg=0.3, policy=policy)

@@ -186,6 +186,15 @@ def test_the_q_target_is_that_of_the_target_networks_at_the_smoothed_action(rlk_
     assert torch.allclose(found, expected, atol=1e-6) and not found.requires_grad
 
 
+def test_the_target_of_a_shared_encoder_is_its_own(rlk_make):
+    agent = ready(rlk_make, policy={"net_arch": [8, {"pi": [4], "qf": [4]}]})
+    batch, algorithm = batch_of(agent, ""), agent.run.algorithm
+    before = algorithm.q_target(batch)
+    for parameter in algorithm.target.module.shared.parameters():
+        parameter.mul_(0.5)
+    assert not algorithm.q_target(batch).equal(before)
+
+
 def test_the_td_error_is_the_mean_distance_of_both_critics_from_the_target(rlk_make):
     agent = ready(rlk_make)
     batch, algorithm = batch_of(agent, ""), agent.run.algorithm

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import attrs
+import numpy as np
 import pytest
 import torch
 
@@ -167,6 +169,17 @@ def test_only_the_policy_learns_from_standardised_advantages(rlk_make):
     assert policy.advantage.mean().item() == pytest.approx(0.0, abs=1e-5)
     assert policy.advantage.std(correction=0).item() == pytest.approx(1.0, abs=1e-5)
     assert torch.allclose(value.return_, value.advantage + value.value)
+
+
+def test_advantages_are_normalised_over_the_collections_of_all_ranks(rlk_make, monkeypatch):
+    agent = rlk_make("trpo", env=MATCH, timesteps_per_batch=2)
+    agent.run.collect()
+    given = np.float32([[2.0], [2.0]])
+    monkeypatch.setattr("rlk_trpo.algorithm.logged_advantages", lambda *_: given)
+    # The other rank has zeros: the mean over both is 1, the mean square of what is left 1/2.
+    agent.run.communicator = SimpleNamespace(size=2, rank=0, mean=lambda tensor: tensor / 2)
+    batch = next(iter(agent.run.algorithm.batches(agent.run.storage)))
+    assert batch.advantage.tolist() == pytest.approx([2**0.5, 2**0.5])
 
 
 def agent_and_batch(rlk_make, rows=40, **settings):

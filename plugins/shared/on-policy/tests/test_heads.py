@@ -31,6 +31,20 @@ def test_the_policys_head_gives_parameters_and_the_other_one_value():
     assert value[:, 0].tolist() == [10.0] * 4
 
 
+def test_each_head_has_the_layers_of_its_role():
+    asked = []
+
+    def trunk(role, **_):
+        asked.append(role)
+        return NoLayers().trunk(role, 2)
+
+    heads = actor_critic(Categorical(gym.spaces.Discrete(3)))
+    assert list(heads) == ["pi", "vf"]
+    for make in heads.values():
+        make(trunk)
+    assert asked == ["pi", "vf"]
+
+
 def two_steps(terminated):
     """Two steps of one environment; the first ends its episode on 0.5, the second goes on to 2."""
     ended = np.array([[True], [False]])
