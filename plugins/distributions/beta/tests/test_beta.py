@@ -178,7 +178,7 @@ def test_samples_have_the_mean_and_the_spread_of_the_distribution(one, alpha, be
     assert float(found.std()) == pytest.approx(float(exact.stddev), rel=0.02)
 
 
-@pytest.mark.parametrize("raw", [[60.0, -80.0], [-80.0, 60.0], [1e6, 1.0], [-200.0, -200.0]])
+@pytest.mark.parametrize("raw", [[1e6, -80.0], [-80.0, 1e6], [1e6, 1.0], [-200.0, -200.0]])
 def test_samples_stay_inside_and_log_prob_and_gradients_finite_far_out(one, raw):
     given = tensor([raw]).expand(1000, -1).clone().requires_grad_()
     noise = torch.from_numpy(one.noise(np.random.default_rng(4), 1000))

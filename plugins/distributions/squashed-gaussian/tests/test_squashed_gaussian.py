@@ -151,6 +151,13 @@ def test_the_environment_gets_actions_scaled_into_bounds_that_are_not_symmetric(
     assert found.dtype == np.float32
 
 
+def test_the_deviation_of_a_very_narrow_density_is_a_number(two):
+    mean = torch.linspace(-3.0, 3.0, 41)[:, None]
+    found = two.probabilities(torch.cat([mean, mean, torch.full((41, 2), -20.0)], 1))
+    assert torch.allclose(found[0], 0.5 * (mean.tanh() * tensor([3.0, 0.5]) + tensor([1.0, 0.5])))
+    assert float(found[1].min()) >= 0.0 and float(found[1].max()) < 1e-3
+
+
 def test_actions_of_several_axes_are_flat_for_formulas_and_given_in_their_shape():
     made = SquashedGaussian(gym.spaces.Box(-2.0, 2.0, (2, 3), np.float32))
     assert made.action.shape == (6,) and made.parameter_size == 12

@@ -139,11 +139,12 @@ def test_what_does_not_fit_the_actions_is_refused_while_planning():
 
 
 def test_the_object_gives_samples_of_its_own():
-    noise = NormalActionNoise(np.array([0.5, -0.5]), 0.1, rng=np.random.default_rng(0))
     normal = np.random.default_rng(0).standard_normal((3, 2))
-    noise.reset()
-    found = np.stack([noise() for _ in range(3)])
-    assert np.allclose(found, [0.5, -0.5] + 0.1 * normal)
+    for sigma in (0.1, [0.1, 0.3]):
+        noise = NormalActionNoise([0.5, -0.5], sigma, rng=np.random.default_rng(0))
+        noise.reset()
+        found = np.stack([noise() for _ in range(3)])
+        assert np.allclose(found, [0.5, -0.5] + np.array(sigma) * normal)
 
 
 @pytest.mark.parametrize("sigma", [-0.1, [0.1, -0.1], np.ones(3)])

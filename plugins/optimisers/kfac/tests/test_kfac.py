@@ -197,6 +197,11 @@ def test_first_steps_follow_the_clipped_gradient_while_factors_are_gathered(one)
     assert small.net.weight.item() == pytest.approx(before - 0.1 * scale * 2, rel=1e-4)
 
 
+def test_a_gradient_below_the_limit_stays_as_long_as_it_is(one):
+    small = one(gradient=8.0, cold_iter=1, max_grad_norm=9.0)
+    assert small.moved()["weight"].item() == pytest.approx(8.0)
+
+
 def test_factors_are_means_of_all_batches_until_the_decay_takes_over(one):
     small = one(stats_decay=0.6)
     seen = []
