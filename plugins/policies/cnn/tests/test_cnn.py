@@ -168,9 +168,10 @@ def test_the_smallest_image_is_36_pixels_each_way():
     )
 
 
-def test_heads_have_no_layers_of_their_own_unless_asked():
+def test_heads_have_no_layers_of_their_own_unless_asked_but_a_dueling_heads_value_has_two():
     assert Cnn().trunk("pi", 512).features == 512
     assert Cnn(CnnConfig(layers=[64])).trunk("pi", 512).features == 64
+    assert CnnConfig().own("qf") == [] and CnnConfig().own("state_value") == [64, 64]
 
 
 def test_shared_layers_come_behind_the_convolutions():
