@@ -148,6 +148,19 @@ def test_a_memory_that_had_no_hindsight_gets_it_when_it_is_loaded(line):
     assert (priorities(base)[1:, :4] == 1).all() and (priorities(base)[1:, 4:] == 0).all()
 
 
+def test_goals_that_a_loaded_memory_got_stay_when_the_next_episode_begins(line):
+    plain = Replay(ReplayConfig(buffer_size=100))
+    base, _ = line(0, online=False)
+    plain.open(base.schema)
+    for t in range(6):
+        plain.add(step_at(t, "truncated" if t == 5 else ""))
+    base.load_state_dict(copy.deepcopy(plain.state_dict()))
+    index = [slot + variant * base.slots for slot in range(6) for variant in range(1, 5)]
+    first = goals_of(base, index)
+    base.add(step_at(6))
+    assert goals_of(base, index) == first
+
+
 def test_a_memory_with_hindsight_gets_priorities_when_it_is_loaded(line):
     saved, _ = line(6, {3: "truncated"}, goals=2, online=False)
     for take in ("load_state_dict", "adopt"):

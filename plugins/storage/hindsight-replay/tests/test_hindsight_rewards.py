@@ -90,6 +90,13 @@ def test_one_that_always_gives_the_same_is_believed_after_a_while():
     assert judge.vectorised
 
 
+def test_one_along_the_wrong_axis_is_never_believed():
+    judge = Judge(lambda a, d, info: (np.abs(a - d) > 9).any(0) * 1.0, "compute_reward")
+    for _ in range(30):  # always the same, of the shape [7] for batches too: as many as are tried
+        assert judge(*pairs(5, width=7), {}).tolist() == [0.0] * 5
+    assert not judge.vectorised
+
+
 def test_a_method_that_takes_batches_is_called_once_for_all():
     calls = []
 

@@ -140,6 +140,23 @@ def test_a_smaller_memory_of_more_environments_takes_the_newest() -> None:
         assert sorted(transitions(found)) == sorted(transitions(saved))[-kept:]
 
 
+@pytest.mark.parametrize(
+    ("size", "n_envs", "expected"),
+    [
+        (100, 3, [[3, 5, 7], [9, 2, 4], [6, 8, 10]]),  # 1, the oldest of the first, is left over
+        (9, 3, [[3, 5, 7], [9, 2, 4], [6, 8, 10]]),  # 9 are 5 of each of two, and one too many
+        (3, 1, [[9, 8, 10]]),  # 3 are 2 of each of two, and one too many
+    ],
+)
+def test_the_newest_of_each_environment_in_a_row_are_cut_into_equal_parts(
+    size: int, n_envs: int, expected: list[list[float]]
+) -> None:
+    saved, found = played(opened(10, 2), 5), opened(size, n_envs)  # 1 3 5 7 9 and 2 4 6 8 10
+    found.adopt(saved.state_dict())
+    rewards = found.window(np.arange(len(found)), 1).reward[0]
+    assert rewards.reshape(-1, n_envs).T.tolist() == expected
+
+
 def test_of_the_same_form_it_is_the_same_bit_for_bit_with_priorities() -> None:
     saved = played(opened(50, 2, priorities=True), 60)
     for _ in range(5):
