@@ -292,6 +292,18 @@ def test_with_another_alpha_the_priorities_stay(
     assert new._tree.leaves[:4].tolist() == pytest.approx([*expected, 0.0])
 
 
+@pytest.mark.parametrize(("saved", "mine"), [(0.5, 1.0), (0.5, 0.0), (0.0, 0.5)])
+def test_what_cannot_be_chosen_cannot_be_with_another_alpha_either(
+    saved: float, mine: float
+) -> None:
+    base, old = built(alpha=saved)
+    fill(base, 3)
+    old._tree.set(np.array([1]), 0.0)  # as a variant has it that was not offered yet
+    other, new = built(alpha=mine)
+    other.load_state_dict(copy.deepcopy(base.state_dict()))
+    assert (new._tree.leaves[:3] > 0.0).tolist() == [True, False, True]
+
+
 def test_what_is_restored_replaces_all_that_was_there() -> None:
     few, many = built(8), built(8)
     fill(few[0], 2)
