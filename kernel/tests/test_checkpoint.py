@@ -54,6 +54,16 @@ def test_a_model_holds_neither_replay_nor_environments(make):
     plain(state)
 
 
+def test_a_model_is_a_copy_that_training_does_not_change(make):
+    run = make().run
+    run.policy.register_buffer("seen", torch.zeros(1))
+    before = checkpoint.model_state(run)
+    run.policy.seen.fill_(7.0)
+    run.parameters.flat.fill_(7.0)
+    held = [*before["buffers"].values(), *before["parameters"].values()]
+    assert not any((one == 7.0).any() for one in held)
+
+
 def test_a_checkpoint_holds_everything(make):
     state = checkpoint.run_state(make(plugins=[Counts()]).learn(16).run)
     assert state["manifest"]["contents"] == ["model", "run", "storage", "environments"]

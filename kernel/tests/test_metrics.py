@@ -62,6 +62,14 @@ def test_figures_that_were_set_are_in_the_next_row_alone(metrics):
     assert "eval/mean_reward" not in metrics.take_row()
 
 
+def test_a_figure_that_was_set_is_news_though_no_step_was_taken(metrics):
+    assert not metrics.has_news()
+    metrics.set("eval/mean_reward", 7)
+    assert metrics.has_news()
+    metrics.take_row()
+    assert not metrics.has_news()
+
+
 def test_nothing_is_read_while_updates_are_made(metrics):
     class Unread:
         def __float__(self):
@@ -105,22 +113,26 @@ def test_a_row_is_the_same_with_a_checkpoint_before_it():
         first = Metrics(Clock(100))
         for loss in (0.1, 0.2, 0.7):
             push(first, loss=loss)
+        first.set("eval/mean_reward", 3.0)
         other = Metrics(Clock(100))
         other.load_state_dict(first.state_dict())
         one = other if saves else first
         push(one, loss=0.4)
-        return one.take_row()["train/loss"]
+        return one.take_row()
 
     assert rows(saves=True) == rows(saves=False)
+    assert rows(saves=True)["eval/mean_reward"] == 3.0
 
 
 def test_an_algorithm_may_average_over_another_number_of_episodes():
     metrics = Metrics(Clock(0))
-    metrics.recent_episodes.extend((float(number), number) for number in range(9))
+    for number in range(9):
+        metrics.episode_ended(float(number), number, number / 10)
     metrics.average_over(3)
     assert [length for _, length in metrics.recent_episodes] == [6, 7, 8]
-    metrics.recent_episodes.append((9.0, 9))
+    metrics.episode_ended(9.0, 9, 0.9)
     assert [length for _, length in metrics.recent_episodes] == [7, 8, 9]
+    assert list(metrics.recent_successes) == [0.7, 0.8, 0.9]
     other = Metrics(Clock(0))
     other.average_over(2)
     other.load_state_dict(metrics.state_dict())

@@ -30,6 +30,12 @@ def test_streams_of_other_names_and_seeds_differ():
     assert len(seen) == 5
 
 
+def test_every_reset_of_the_environments_has_seeds_of_its_own():
+    streams = Streams(7)
+    seeds = [tuple(streams.reset_seeds(2)) for _ in range(4)]
+    assert len(set(seeds)) == 4
+
+
 def test_a_name_is_one_object_that_draws_on():
     streams = Streams(7)
     assert streams.numpy("actor") is streams.numpy("actor")

@@ -161,6 +161,52 @@ def test_a_stop_does_not_outlive_its_training(make):
     assert agent.num_timesteps == 20
 
 
+def test_of_several_reasons_to_stop_the_first_is_told(make):
+    class Stops:
+        def __init__(self, reason):
+            self.reason = reason
+
+        @hookimpl
+        def rlk_should_stop(self, run):
+            return self.reason if run.timesteps else None
+
+    hears = Hears()
+    make(Stops("first"), Stops("second"), hears).learn(100)
+    assert hears.reasons == ["first"]
+
+
+def test_a_failed_write_does_not_outlive_its_training(make, capsys):
+    class FailsOnce:
+        failed = False
+
+        @hookimpl
+        def rlk_update_end(self):
+            if not self.failed:
+                self.failed = True
+                raise OSError("the disk is full")
+
+    agent = make(FailsOnce())
+    with pytest.raises(RlkError, match="the disk is full"):
+        agent.learn(8)
+    agent.learn(8)
+
+
+def test_a_policy_is_in_the_mode_to_act_after_an_update_that_failed(make):
+    class Fails:
+        @hookimpl
+        def rlk_wrap_update(self, run):
+            def fails(batch, optimise):
+                raise RuntimeError("no update")
+
+            return lambda update: fails
+
+    agent, modes = make(Fails()), []
+    agent.run.modes.set_learning = modes.append
+    with pytest.raises(RuntimeError, match="no update"):
+        agent.learn(100)
+    assert modes == [True, False]
+
+
 @pytest.mark.parametrize("where", ["training_start", "rollout_start", "rollout_end", "update_end"])
 def test_the_end_of_a_training_is_told_also_after_an_error(make, where):
     hears = Hears(fails_in=where)
@@ -268,6 +314,19 @@ def test_rows_come_every_log_interval(make):
     episodes = agent.run.clock.episodes  # this algorithm counts episodes, of 8 steps
     assert episodes == 20 and Counts.rows == 10 == len(Logger.rows)
     assert Logger.rows[0] == (16, 1.0)
+
+
+def test_every_training_ends_with_a_row_also_if_its_timesteps_are_those_of_the_last(make):
+    class Logger:
+        rows: list = []
+
+        @hookimpl
+        def rlk_write_row(self, run):
+            self.rows.append(run.timesteps)
+
+    agent = make(Logger(), log_interval=1000)
+    agent.learn(8).learn(8)
+    assert Logger.rows == [8, 8]
 
 
 def test_a_wrapper_around_updates_and_losses_is_called_instead(make):
