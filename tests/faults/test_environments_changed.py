@@ -26,6 +26,7 @@ class Tape(gym.Env):
             gym.spaces.Box(-1.0, 1.0, (1,), np.float32) if continuous else gym.spaces.Discrete(2)
         )
         self.episode = self.time = 0
+        self.unknown = float("nan")  # in its state, and equal to nothing
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -36,6 +37,20 @@ class Tape(gym.Env):
         self.time += 1
         observation = np.array([self.episode, self.time], np.float32)
         return observation, 1.0, self.time == self.LENGTH, False, {}
+
+
+class Rewinds(Tape):
+    """As MuJoCo's environments, it takes a state, which is its time here."""
+
+    def set_state(self, time):
+        self.time = time
+
+
+class Counts(DummyVecEnv):
+    """A backend with a number to log."""
+
+    def metrics(self):
+        return {"rollout/mine": 7.0}
 
 
 class NoState(Tape):
@@ -117,14 +132,26 @@ def test_a_reset_by_hand_begins_new_episodes(vec_env):
         lambda env: env.call_at([1], "reset"),
         lambda env: env.env_method("reset"),
         lambda env: env.env_method("step", 0, indices=[1]),
+        lambda env: env.env_method(method_name="reset"),
+        lambda env: env.call("set_state", 0),
     ],
 )
 @pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
 def test_a_method_that_is_called_in_the_environments_counts_as_by_hand(vec_env, resets):
     watch = Steps()
     settings = {"subprocess.start_method": "fork"} if vec_env == "subprocess" else {}
-    with trained("ppo2", watch, vec_env=vec_env, **settings) as agent:
+    with trained("ppo2", watch, env=Rewinds, vec_env=vec_env, **settings) as agent:
         resets(agent.get_env())
+        agent.learn(8, reset_num_timesteps=False)
+    watch.check()
+
+
+def test_states_that_are_put_back_by_hand_count_too():
+    watch = Steps()
+    with trained("ppo2", watch) as agent:
+        states = agent.get_env().get_state()
+        agent.learn(8, reset_num_timesteps=False)
+        agent.get_env().set_state(states)
         agent.learn(8, reset_num_timesteps=False)
     watch.check()
 
@@ -229,6 +256,12 @@ def test_what_has_no_state_to_compare_begins_anew_with_every_call():
 
 def closed(vector):
     return vector.unwrapped.closed
+
+
+def test_the_numbers_of_another_environment_are_logged_from_then_on():
+    with trained("dqn", Steps()) as agent:
+        agent.set_env(Counts([Tape, Tape]))
+        assert agent.run.scheduled()["rollout/mine"] == 7.0
 
 
 def test_the_environment_of_training_may_be_set_again():
