@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import gymnasium as gym
 import pytest
 import torch
@@ -11,6 +12,7 @@ from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, RlkError
 from rlk.optimise import OneProcess
 from rlk.running.device import Threads
+from rlk.running.storage import make_storage
 from rlk.running.vec_env import stack_size
 from rlk_testing.environments import BY_ACTION_SPACE, DiscreteMatch
 from rlk_testing.stand_in_parameters import StandInParameters
@@ -121,6 +123,14 @@ def test_a_storage_may_ask_an_environment_of_its_own_that_closes_with_the_run(ma
     assert all(spare is not env for env in agent.run.env.envs)
     agent.close()
     assert spare.closed == 1
+
+
+def test_without_a_discount_of_its_algorithm_a_storage_discounts_by_1(make):
+    keeper = SpareKeeper()
+    run = make(keeper).run
+    run.plan = attrs.evolve(run.plan, algorithm=attrs.evolve(run.plan.algorithm, config=None))
+    make_storage(run)
+    assert keeper.schema.gamma == 1.0
 
 
 def test_where_a_finished_environment_was_passed_a_storage_may_ask_that(make):

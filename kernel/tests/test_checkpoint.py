@@ -12,7 +12,8 @@ from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BadFile, BrokenPlugin, RlkError
 from rlk.running import checkpoint
-from rlk.running.untrained import restore_untrained
+from rlk.running.named_parameters import named_parameters
+from rlk.running.untrained import restore_untrained, untrained
 from rlk_testing.contract import plain, same
 from rlk_testing.environments import BY_ACTION_SPACE
 
@@ -62,6 +63,19 @@ def test_a_model_is_a_copy_that_training_does_not_change(make):
     run.parameters.flat.fill_(7.0)
     held = [*before["buffers"].values(), *before["parameters"].values()]
     assert not any((one == 7.0).any() for one in held)
+
+
+def test_buffers_and_frozen_parameters_are_kept_apart_from_what_is_trained():
+    policy = torch.nn.BatchNorm1d(2)
+    policy.bias.requires_grad_(False)
+    kept = {"running_mean", "running_var", "num_batches_tracked", "bias"}
+    assert untrained(policy).keys() == kept
+
+
+def test_of_an_algorithms_state_tensors_of_floats_are_parameters_and_counters_are_not():
+    own = {"target": {"qf.weight": torch.ones(1)}, "count": torch.tensor(3), "steps": 5}
+    named = named_parameters({"pi.weight": torch.zeros(1)}, own)
+    assert list(named) == ["model/pi/weight", "target/qf/weight"]
 
 
 def test_a_checkpoint_holds_everything(make):
@@ -145,9 +159,13 @@ def test_episodes_start_anew_where_an_environment_has_no_state(make):
     agent.learn(16)
     state = checkpoint.run_state(agent.run)
     state["manifest"]["contents"].remove("environments")
+    other.learn(4)  # the episodes that it is in end as well
     differs = checkpoint.restore(other.run, state)
     assert "episodes start anew" in differs[0]
+    resets, reset = [], other.run.env.reset
+    other.run.env.reset = lambda **given: resets.append(given) or reset(**given)
     other.learn(16)
+    assert len(resets) == 1
 
 
 @pytest.mark.parametrize("n_envs", [1, 3])

@@ -18,6 +18,8 @@ OWN = {
     "rows": np.zeros((16, 2)),
     "weight": torch.zeros(2),
     "list": [1, 2],
+    "mixed": [1, "a"],
+    "chosen": np.zeros((4, 0)),
 }
 
 
@@ -31,6 +33,8 @@ OWN = {
         ("rows", np.zeros((99, 2))),
         ("list", []),
         ("list", [5, 6, 7]),
+        ("mixed", [1, "a", "b"]),
+        ("chosen", np.zeros((4, 3))),
         ("another", 0),
     ],
 )

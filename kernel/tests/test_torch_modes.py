@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
 
 from rlk.errors import PlanError
+from rlk.running.modes import Modes
 
 
 @pytest.fixture
@@ -30,3 +32,16 @@ def test_an_agent_made_in_inference_mode_learns_outside_of_it(make):
         agent = make()
     agent.learn(8)
     assert not agent.run.parameters.flat.is_inference()
+
+
+@pytest.mark.parametrize(
+    ("policy", "differs"),
+    [(nn.Sequential(nn.Linear(2, 2), nn.Dropout()), True), (nn.Tanh(), False)],
+)
+def test_a_policy_acts_in_eval_mode_and_learns_in_the_other_where_that_differs(policy, differs):
+    modes = Modes(policy)
+    assert not policy.training
+    modes.set_learning(True)
+    assert policy.training is differs
+    modes.set_learning(False)
+    assert not policy.training
