@@ -76,6 +76,17 @@ def test_a_model_goes_on_with_the_strength_that_it_had(algo, given, tmp_path):
         assert fresh.run.actor.metrics()[strength] == initial
 
 
+@pytest.mark.parametrize("acting", [[], ["no:numpy-acting"]])
+def test_in_a_run_every_environment_has_actions_of_a_perturbed_policy_of_its_own(acting):
+    plugins = ["param-noise:initial_stddev=0.5", *acting]
+    with rlk.make("td3", **TD3, plugins=plugins) as agent:
+        actor, given = agent.run.actor.actor, (np.zeros((2, 2), np.float32), None, np.ones(2, bool))
+        own = actor.act(*given, deterministic=True).action
+        perturbed = actor.act(given[0], actor.start(2), given[2]).action
+    assert np.array_equal(own[0], own[1])
+    assert len(np.unique([own[0], *perturbed], axis=0)) == 3
+
+
 def test_it_acts_alike_in_numpy_and_in_torch():
     acts = []
     for plugins in (["param-noise"], ["param-noise", "no:numpy-acting"]):
