@@ -57,6 +57,9 @@ def test_what_learns_on_and_off_policy_wants_a_storage_that_serves_both(planning
     with pytest.raises(PlanError, match=r"'hums' .*off-policy .*'mixes' .* is on- and off-policy"):
         plan("mixes", storage="sequences", noise="hums")
     assert plan("mixes", storage="sequences").storages[0].name == "sequences"
+    for collects in ("on-policy", "off-policy"):  # it learns in both ways, and any policy fits
+        registries.policies.register(f"looks-{collects}", Shakes, collects=collects)
+        assert plan("mixes", storage="sequences", policy=f"looks-{collects}")
 
 
 # ---- a component's own check ---------------------------------------------------------------------

@@ -10,6 +10,7 @@ from rlk.component import Component
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.choice import Choice
 from rlk.planning.environment import EnvChoice, MakeEnv, choose_environment
+from rlk.planning.passed_environment import registered_as
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk_testing.contract import run_python
@@ -30,6 +31,15 @@ def test_a_name_is_made_by_the_source_that_answers_to_it_with_keywords(choose):
     choice = choose("CartPole-v1", sutton_barto_reward=True)
     assert (choice.name, choice.source) == ("CartPole-v1", "stand-in-environments")
     assert choice.make().unwrapped._sutton_barto_reward is True
+
+
+def test_what_gymnasium_makes_again_is_known_by_its_id_and_keywords():
+    def known(**keywords):
+        return registered_as(gym.make("CartPole-v1", **keywords))
+
+    assert known(render_mode="rgb_array") == ("CartPole-v1", {})
+    assert known(max_episode_steps=7) == ("CartPole-v1", {"max_episode_steps": 7})
+    assert registered_as(gym.wrappers.RescaleObservation(gym.make("MountainCar-v0"), 0, 1)) is None
 
 
 def test_sources_are_asked_in_turn_and_those_of_the_program_first(rlk_stand_in_kernel, choose):

@@ -75,6 +75,7 @@ def test_a_plugin_that_logs_anything_but_a_number_is_named(make):
 
     make(Fine(), Writes()).learn(8)
     assert Writes.rows and all(row["fine/count"] == 3 for row in Writes.rows)
+    assert {type(number) for row in Writes.rows for number in row.values()} == {int, float}
     Writes.rows.clear()
     with pytest.raises(BrokenPlugin, match=r"Odd.* gave 'warm-up' to log as 'odd/phase'"):
         make(Fine(), Odd(), Writes()).learn(8)

@@ -288,6 +288,7 @@ def test_no_noise_of_a_file_gives_way_to_one_of_the_user_and_the_other_way_round
 
 def test_a_slot_that_may_be_empty_is_emptied_by_the_word_none(exploring, plan):
     assert noises(plan(preset="names", noise="none")) == []
+    assert noises(plan(preset="names", noise="none", shaken=None)) == []
     assert noises(plan(preset="names", noise=None)) == ["shakes", "trembles"], "it is left open"
     lower = make_spec("algo", {"noise": "none"}, origin="spec.toml")
     assert noises(plan(lower=lower, preset="wants")) == []
