@@ -168,6 +168,15 @@ def test_episodes_start_anew_where_an_environment_has_no_state(make):
     assert len(resets) == 1
 
 
+def test_environments_are_reset_by_the_runs_seeds_before_they_get_their_states(make):
+    state, run, calls = checkpoint.run_state(make().learn(16).run), make(seed=5).run, []
+    reset, set_state = run.env.reset, run.env.set_state
+    run.env.reset = lambda *, seed: calls.append(("reset", seed)) or reset(seed=seed)
+    run.env.set_state = lambda saved: calls.append(("set_state", len(saved))) or set_state(saved)
+    checkpoint.restore(run, state)
+    assert calls == [("reset", run.streams.integers("environments", 2)), ("set_state", 2)]
+
+
 @pytest.mark.parametrize("n_envs", [1, 3])
 @pytest.mark.parametrize("replay", [True, False])
 def test_environments_of_another_number_are_refused_with_theirs(make, n_envs, replay):
