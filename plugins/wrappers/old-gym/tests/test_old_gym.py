@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import gymnasium
@@ -222,6 +223,36 @@ def test_the_time_limit_that_an_id_was_registered_with_is_kept(
         env.reset(seed=1)
         ends = [env.step(0)[2:4] for _ in range(3)]
         assert ends == [(False, False), (False, False), (False, True)]
+
+
+@pytest.mark.parametrize(
+    "declared", [{"_max_episode_steps": 3}, {"spec": SimpleNamespace(max_episode_steps=3)}]
+)
+@pytest.mark.parametrize(
+    ("info", "ends"), [({}, (False, True)), ({"TimeLimit.truncated": False}, (True, False))]
+)
+def test_an_episode_that_reaches_a_declared_time_limit_is_truncated_unless_its_info_denies_it(
+    declared: dict[str, Any], info: dict[str, Any], ends: tuple[bool, bool]
+) -> None:
+    class Declares(Old):
+        def step(self, action: Any) -> Any:
+            return *super().step(action)[:3], info
+
+    old = Declares()
+    vars(old).update(declared)
+    env = FiveValues(old)
+    for _ in range(2):
+        env.reset()
+        assert [env.step(0)[2:4] for _ in range(3)] == [(False, False), (False, False), ends]
+
+
+def test_a_state_holds_how_much_of_its_time_an_episode_has_left() -> None:
+    env, other = (FiveValues(gymnasium.wrappers.TimeLimit(FourValues(), 3)) for _ in range(2))
+    env.reset()
+    env.step(0)
+    other.reset()
+    other.set_state(env.get_state())
+    assert [other.step(0)[2:4] for _ in range(2)] == [(False, False), (False, True)]
 
 
 def test_the_time_limit_that_was_taken_off_is_still_told() -> None:
