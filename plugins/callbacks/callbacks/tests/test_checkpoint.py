@@ -129,7 +129,19 @@ def test_the_last_checkpoint_is_of_the_last_call_of_learn(tmp_path: Path) -> Non
     with made(tmp_path) as agent:
         agent.learn(20)
         agent.learn(8)
-    assert names(tmp_path) == ["8"]
+        assert names(tmp_path) == ["8"]
+        agent.learn(8)  # which ends at the same timestep
+        updates = agent.run.clock.updates
+    state = saved_files.read(tmp_path / "checkpoints" / "8.zip", KERNEL)
+    assert state["clock"]["updates"] == updates
+
+
+def test_of_a_rollout_that_was_cut_short_nothing_is_kept(tmp_path: Path) -> None:
+    given = {"env": MATCH, "seed": 3, "n_threads": 1, "n_steps": 8, "out": str(tmp_path)}
+    with rlk.make("a2c", kernel=KERNEL, plugins=["checkpoint"], **given) as agent:
+        agent.learn(100, callback=lambda run: run.timesteps < 12)
+    manifest = saved_files.read(tmp_path / "checkpoints" / "12.zip", KERNEL)["manifest"]
+    assert manifest["contents"] == ["model", "run"]
 
 
 def test_the_replay_can_be_left_out(tmp_path: Path) -> None:

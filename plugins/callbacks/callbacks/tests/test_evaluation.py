@@ -128,11 +128,12 @@ def test_the_best_model_is_the_later_of_two_equals(
 
 
 def test_training_stops_at_a_mean_return(monkeypatch: pytest.MonkeyPatch) -> None:
-    scripted(monkeypatch, 1.0, 2.0, 3.0)
+    scripted(monkeypatch, 1.0, 2.0, 0.5, 0.5)
     with made("evaluation:every=4,stop_at=2.0") as agent:
         agent.learn(40)
         assert agent.num_timesteps == 8
         assert "stop_at=2" in str(agent.run.stop_reason())
+        assert agent.learn(8).num_timesteps == 8, "another call has no reason to stop"
 
 
 def test_without_a_folder_nothing_is_written(
@@ -161,13 +162,23 @@ def resumed(path: Path, *plugins: Any, out: Path) -> Agent:
     return agent
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_a_resumed_run_evaluates_as_if_it_had_gone_on(tmp_path: Path, order: int) -> None:
+class SavesFirst:
+    """Writes a checkpoint of timestep 20 before the evaluation that is due there."""
+
+    @hookimpl(tryfirst=True)
+    def rlk_update_end(self, run: Any) -> None:
+        if run.timesteps == 20:
+            saved_files.save(run, run.out / "checkpoints" / "20", checkpoint.run_state)
+
+
+@pytest.mark.parametrize("saves", ["checkpoint:every=20,keep=none", SavesFirst()])
+def test_a_resumed_run_evaluates_as_if_it_had_gone_on(tmp_path: Path, saves: Any) -> None:
     """Whether the checkpoint of a border was written before or after its evaluation."""
-    plugins = ["evaluation:every=10,deterministic=false", "checkpoint:every=20,keep=none"][::order]
+    plugins = [saves, "evaluation:every=10,deterministic=false"]
     with made(*plugins, out=tmp_path / "a") as whole:
         whole.learn(60)
-    with resumed(tmp_path / "a" / "checkpoints" / "20.zip", out=tmp_path / "b") as rest:
+    again = () if isinstance(saves, str) else (saves,)
+    with resumed(tmp_path / "a" / "checkpoints" / "20.zip", *again, out=tmp_path / "b") as rest:
         rest.learn_until(60)
     assert torch.equal(whole.run.parameters.flat, rest.run.parameters.flat)
     kept = [dict(np.load(tmp_path / name / "evaluations.npz")) for name in ("a", "b")]
@@ -200,13 +211,16 @@ def test_a_run_that_goes_on_from_an_older_checkpoint_forgets_later_evaluations(
     assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [8]
 
 
+@pytest.mark.parametrize(("later", "is_lost"), [(6.0, False), (5.0, False), (6.0, True)])
 def test_the_best_model_is_none_that_came_after_the_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: float, is_lost: bool
 ) -> None:
-    scripted(monkeypatch, 5.0, 6.0, 4.0)
+    scripted(monkeypatch, 5.0, later, 4.0)
     plugins = ["checkpoint:every=8,keep=none", "evaluation:every=8"]
     with made(*plugins, out=tmp_path) as agent:
         agent.learn(16)
+    if is_lost:
+        (tmp_path / HISTORY).unlink()
     with resumed(tmp_path / "checkpoints" / "8.zip", out=tmp_path) as agent:
         agent.learn_until(12)
     best = saved_files.read(tmp_path / "best_model.zip", KERNEL)
@@ -281,18 +295,18 @@ def test_a_callback_of_a_later_call_has_the_files_of_the_one_before(tmp_path: Pa
 def test_a_run_that_counts_on_from_an_earlier_timestep_drops_what_came_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scripted(monkeypatch, 5.0, 3.0, 9.0, 4.0)
+    scripted(monkeypatch, 5.0, 3.0, 9.0, 2.0, 4.0)
     with made("evaluation:every=4", "checkpoint:every=4", out=tmp_path) as agent:
         agent.learn(12)
     earlier = tmp_path / "checkpoints" / "8.zip"
     callback = EvaluationCallback(EvaluationConfig(every=4, episodes=1))
     left_out = {"plugins": ["no:evaluation"], "env": WALK, "kernel": KERNEL}
     with rlk.load(earlier, out=str(tmp_path), **left_out) as agent:
-        agent.learn(4, callback=callback, reset_num_timesteps=False)
+        agent.learn(8, callback=callback, reset_num_timesteps=False)
     found = [(one.timesteps, one.mean_return) for one in read_history(tmp_path / HISTORY)]
-    assert found == [(4, 5.0), (8, 3.0), (12, 4.0)]
-    # The best model that was there came later than the checkpoint, so the next one is the best.
-    assert saved_files.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 12
+    assert found == [(4, 5.0), (8, 3.0), (12, 2.0), (16, 4.0)]
+    # The best model that was there came later than the checkpoint, so it is the best no more.
+    assert saved_files.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 16
 
 
 def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:

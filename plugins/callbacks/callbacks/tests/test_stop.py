@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -130,6 +131,15 @@ def test_the_episodes_of_another_agent_do_not_count() -> None:
         other.learn(40)
         other.learn(1000, callback=callback, reset_num_timesteps=False)
         assert (first.run.clock.episodes, other.run.clock.episodes) == (3, 5 + 3)
+
+
+def test_the_episodes_of_a_run_before_its_checkpoint_count(tmp_path: Path) -> None:
+    plugin = "max-episodes:max_episodes=5"
+    with made(plugin) as agent:
+        path = agent.learn(24).save_checkpoint(tmp_path / "kept")
+    with rlk.load(path, env=MATCH, plugins=[plugin]) as agent:
+        agent.learn(1000, reset_num_timesteps=False)
+        assert agent.run.clock.episodes == 5
 
 
 def test_a_function_is_called_past_every_multiple() -> None:
