@@ -144,6 +144,15 @@ def by_hand(rewards: Any, ends: Any, gamma: float, clip: float) -> Any:
     return np.stack(scaled)
 
 
+def test_a_reset_begins_the_returns_anew() -> None:
+    env, normalizer, _ = scripted([[0.0, 0.0], [1.0, 2.0]])
+    for _ in range(2):
+        env.reset()
+        env.step(np.zeros(N, int))
+    mean, _, count = normalizer._returns.moments()
+    assert (float(mean), count) == (1.5, 4)
+
+
 def test_rewards_are_scaled_as_by_the_variance_of_all_returns_so_far() -> None:
     rng = np.random.default_rng(2)
     rewards, ends = rng.normal(1.0, 3.0, (60, N)), rng.random((60, N)) < 0.1

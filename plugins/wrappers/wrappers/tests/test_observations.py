@@ -41,6 +41,8 @@ def test_the_time_that_is_left_stands_after_the_observation(counting: Any) -> No
         if "final_obs" in infos:
             assert infos["final_obs"][0].tolist() == [13.0, 0.25]
     assert shown == [[10, 1.0], [11, 0.75], [12, 0.5], [20, 1.0], [21, 0.75]]
+    observation, _ = env.reset(options={"reset_mask": np.array([True, False])})
+    assert observation[:, 1].tolist() == [1.0, 0.75]
 
 
 @pytest.mark.parametrize(

@@ -242,7 +242,8 @@ def test_state_goes_on_in_the_middle_of_episodes() -> None:
     again = VectorMonitor(Script(*steps))
     again.reset()
     again.set_state(state)
-    assert play(again, 1)[0]["final_info"]["episode"]["r"].tolist() == [1.0, 6.0]
+    episode = play(again, 1)[0]["final_info"]["episode"]
+    assert (episode["r"].tolist(), episode["l"].tolist()) == ([1.0, 6.0], [1, 3])
 
 
 def test_a_state_that_was_saved_without_a_monitor_is_taken() -> None:

@@ -106,6 +106,8 @@ def test_the_originals_are_had() -> None:
     assert np.array_equal(env.get_original_reward(), expected[1])
     assert np.array_equal(env.normalize_obs(expected[0]), made[0])
     assert np.array_equal(env.normalize_reward(expected[1]), made[1])
+    env.reset()
+    assert np.array_equal(env.get_original_reward(), expected[1])  # of the latest step
 
 
 def test_rewards_that_are_whole_numbers_are_scaled_as_floats_are() -> None:
