@@ -13,6 +13,7 @@ from rlk.errors import EnvironmentFailed, PlanError
 from rlk.planning.environment import EnvChoice, MakeEnv
 from rlk_gymnasium.made import ById
 from rlk_native import NativeVecEnv
+from rlk_native.one_row import OneRow
 from rlk_native.same_step import RESTARTS
 from rlk_testing.environments import Walk
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
@@ -45,9 +46,26 @@ def test_gymnasiums_cart_pole_restarts_in_the_same_step_and_nothing_else_moves()
             assert (np.abs(observation[row]) <= 0.05).all()
         if over.any():  # continue from the same states: Gymnasium would ignore the next action
             assert not np.array_equal(before, theirs.state)
+            assert (ours.unwrapped.steps[over] == 0).all()
             theirs.state, theirs.prev_done[:] = ours.unwrapped.state.copy(), False
             theirs.steps[:] = ours.unwrapped.steps
     assert ended >= 6
+
+
+def test_a_reset_with_options_is_one_also_where_an_episode_has_just_ended():
+    given = []
+
+    class Notes(Walk):
+        def reset(self, *, seed=None, options=None):
+            given.append(options)
+            return super().reset(seed=seed, options=options)
+
+    env = OneRow(SyncVectorEnv([lambda: Notes(length=2)]))
+    env.reset()
+    while not any(env.step(0)[2:4]):
+        pass
+    env.reset(options={"start": 3})
+    assert given[-1] == {"start": 3}
 
 
 def test_a_restart_draws_what_gymnasiums_extra_step_would_have_drawn():

@@ -106,7 +106,10 @@ def watched(spoilt: dict[str, Any], **settings: Any) -> CheckNan:
     [
         ({"found": np.nan, "where": "observation"}, "nan in the observation of environment 1: it "),
         ({"found": np.inf, "where": "reward"}, "inf in the reward of environment 1: it followed"),
-        ({"found": np.nan, "where": "observation", "ends": True}, "it ended an episode after the"),
+        (
+            {"found": np.nan, "where": "observation", "ends": True},
+            "nan in the observation of environment 1: it ended an episode after the",
+        ),
     ],
 )
 def test_what_is_not_finite_is_raised_with_where_it_came_from(spoilt: Any, message: str) -> None:
