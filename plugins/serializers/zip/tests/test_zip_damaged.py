@@ -98,6 +98,16 @@ def test_a_list_of_members_without_end_is_refused_before_it_is_read(comment: byt
     refused(bytes(data), "its list of members has 9437184 bytes")
 
 
+def test_a_list_of_members_without_end_is_refused_also_where_a_zip64_record_has_its_length() -> (
+    None
+):
+    data = bytearray(written(STATE))
+    at = data.rindex(b"PK\x05\x06")
+    record = b"PK\x06\x06" + bytes(36) + struct.pack("<QQ", 9 << 20, 0)
+    data[at:at] = record + b"PK\x06\x07" + struct.pack("<IQI", 0, at, 1)
+    refused(bytes(data), "its list of members has 9437184 bytes")
+
+
 def test_tensors_that_are_compressed_are_refused() -> None:
     refused(rebuilt({}, zipfile.ZIP_DEFLATED), "tensors.safetensors is compressed")
 

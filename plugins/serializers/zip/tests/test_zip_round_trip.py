@@ -90,9 +90,10 @@ def test_arrays_that_are_not_contiguous_come_back_right() -> None:
         np.testing.assert_array_equal(np.asarray(found[name]), np.asarray(plain))
 
 
-def test_big_endian_arrays_keep_their_values() -> None:
+@pytest.mark.parametrize("beside", [{}, {"tensor": torch.ones(1)}])
+def test_big_endian_arrays_keep_their_values(beside: dict[str, Any]) -> None:
     array = np.arange(5, dtype=">i4")
-    found = there_and_back({"x": array})["x"]
+    found = there_and_back({"x": array, **beside})["x"]
     assert found.tolist() == [0, 1, 2, 3, 4]
     assert found.dtype == np.int32
 
