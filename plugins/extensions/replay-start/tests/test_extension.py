@@ -27,7 +27,8 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run of two environments with 60 transitions and priorities."""
     out = tmp_path_factory.mktemp("runs") / "first"
     with made("dqn", *PRIORITIES, n_envs=2, out=str(out)) as agent:
-        agent.learn(60)
+        agent.learn(20).save_checkpoint(out / "checkpoints" / "20")  # not the newest
+        agent.learn(40, reset_num_timesteps=False)
         agent.save_replay_buffer(out / "replay")
         agent.save(out / "model")
         agent.save_checkpoint(out / "checkpoints" / "60")
