@@ -45,6 +45,21 @@ def test_a_game_that_is_cut_off_has_a_mask_still():
     assert truncated and np.array_equal(observation["action_mask"], env.unwrapped.mask)
 
 
+def test_a_game_that_is_cut_off_may_have_nothing_left_to_do():
+    class Stuck(gym.Wrapper):
+        def step(self, action):
+            self.is_stuck = True
+            return self.env.step(action)
+
+        def action_masks(self):
+            return [not getattr(self, "is_stuck", False)] * 6
+
+    env = ActionMasks(TimeLimit(Stuck(MaskedGame(length=50)), 1))
+    env.reset(seed=0)
+    observation, _, _, truncated, _ = env.step(first_allowed(env.unwrapped.mask))
+    assert truncated and not observation["action_mask"].any()
+
+
 def test_masks_are_found_below_other_wrappers_and_in_them():
     class AllowsLast(gym.Wrapper):
         def action_masks(self):
