@@ -70,6 +70,18 @@ def test_the_broken_episodes_end_as_truncated_and_the_others_go_on(make, fate, s
     assert observation.ravel().tolist() == [1.0, 1.0, 4.0] and infos == {}
 
 
+def test_a_lost_step_does_not_terminate_though_the_one_two_before_it_did(make, zoo):
+    vector = three(make)
+    assert vector.step(steps(Fate.END))[2].tolist() == [False, True, False]
+    vector.step(steps(Fate.GO))
+    os.kill(vector.pids[0], signal.SIGKILL)
+    assert zoo.gone(vector.pids[:1])
+    with pytest.warns(RuntimeWarning, match="takes its place"):
+        _, _, terminated, truncated, _ = vector.step(steps(Fate.GO))
+    assert terminated.tolist() == [False] * 3
+    assert truncated.tolist() == [True, True, False]
+
+
 def test_it_is_counted_for_every_worker_and_every_time(make):
     vector = three(make)
     for fates in ([Fate.KILL, Fate.GO, Fate.KILL], [0, 0, 0], [Fate.GO, Fate.KILL, Fate.GO]):
@@ -235,10 +247,12 @@ def test_numbers_that_are_kept_are_zero_in_a_lost_step_and_whole_infos_are_those
     for info_keys in (("steps",), None):
         vector = make([Doomed] * 2, restart_workers=True, info_keys=info_keys)
         vector.reset(seed=0)
+        for _ in range(2):
+            vector.step(steps(Fate.GO, n=2))
         with pytest.warns(RuntimeWarning):
             infos = vector.step(steps(Fate.KILL, at=0, n=2))[4]
         if info_keys:
-            assert infos["kept"]["info.steps"].tolist() == [0.0, 1.0]
+            assert infos["kept"]["info.steps"].tolist() == [0.0, 3.0]
         else:
             assert infos["_steps"].tolist() == [False, True]
 
