@@ -14,6 +14,7 @@ from gymnasium import spaces
 import rlk
 from rlk.errors import BadFile, PlanError
 from rlk_adversarial_reward import AIRLConfig, GAILConfig
+from rlk_adversarial_reward.discriminator import NormalisedRows
 from rlk_adversarial_reward.extension import GAILReward
 from rlk_adversarial_reward.loss import (
     airl_logit,
@@ -147,6 +148,12 @@ def test_the_environments_rewards_are_replaced_and_still_reported(expert: str) -
         agent.learn(16)
         true = [figure for figure, _ in agent.run.metrics.recent_episodes]
         assert all(figure == int(figure) for figure in true)
+
+
+def test_a_normalised_observation_is_clipped_at_ten_standard_deviations() -> None:
+    normalised = NormalisedRows(1)
+    normalised.add(np.array([3.0]), np.array([4.0]), 5.0)  # standard deviation 2
+    assert normalised(np.array([[5.0], [24.0], [-99.0]])).tolist() == [[1.0], [10.0], [-10.0]]
 
 
 def test_observations_are_normalised_by_those_of_both_sides(expert: str) -> None:
