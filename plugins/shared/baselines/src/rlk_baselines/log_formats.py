@@ -61,12 +61,16 @@ class HumanOutputFormat(KVWriter, SeqWriter):
         return self._is_stdout
 
     def writekvs(self, kvs: Mapping[str, Any]) -> None:
-        rows = [(_cut(key), _cut(_for_people(value))) for key, value in sorted(kvs.items())]
+        rows = [(key, _for_people(value)) for key, value in sorted(kvs.items())]
+        self.write_table([(cut(key, _WIDTH), cut(text, _WIDTH)) for key, text in rows])
+
+    def write_table(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Write a table of two columns; nothing if it has no rows."""
         if not rows:
             return
-        widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
-        line = "-" * (sum(widths) + 7)
-        table = [f"| {key:<{widths[0]}} | {value:<{widths[1]}} |" for key, value in rows]
+        left, right = (max(map(len, column)) for column in zip(*rows, strict=True))
+        line = "-" * (left + right + 7)
+        table = [f"| {key:<{left}} | {text:<{right}} |" for key, text in rows]
         self._write("\n".join([line, *table, line]))
 
     def writeseq(self, seq: Sequence[str]) -> None:
@@ -85,8 +89,9 @@ def _for_people(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
-def _cut(text: str) -> str:
-    return f"{text[: _WIDTH - 3]}..." if len(text) > _WIDTH else text
+def cut(text: str, most: int) -> str:
+    """A text of at most so many characters, with dots in the place of what is cut off."""
+    return f"{text[: most - 3]}..." if len(text) > most else text
 
 
 class JSONOutputFormat(KVWriter):

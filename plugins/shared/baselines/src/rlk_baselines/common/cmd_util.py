@@ -14,7 +14,7 @@ from rlk_baselines.bench import Monitor
 from rlk_baselines.common.atari_wrappers import make_atari, wrap_deepmind
 from rlk_baselines.common.misc_util import mpi_rank_or_zero, set_global_seeds
 from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
-from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.environments.ids import make_by, make_by_id
 from rlk_baselines.gym.core import Env
 from rlk_baselines.gym.wrappers.adapted import Adapted
 
@@ -50,7 +50,7 @@ def make_vec_env(
 
     def make_env(rank: int) -> Callable[[], Any]:
         def _init() -> Any:
-            made = make_by_id(env_id, **keywords) if isinstance(env_id, str) else env_id(**keywords)
+            made = make_by(env_id, keywords)
             path = None if monitor_dir is None else os.path.join(monitor_dir, str(rank))
             env = Monitor(made, filename=path)
             if seed is not None:
@@ -108,9 +108,7 @@ def make_atari_env(
         def _thunk() -> Any:
             env: Any = make_atari(env_id)
             env.seed(seed + rank)
-            folder = logger.get_dir()
-            path = os.path.join(folder, str(rank)) if folder else None
-            env = Monitor(env, path, allow_early_resets=allow_early_resets)
+            env = Monitor(env, _monitor_path(rank), allow_early_resets=allow_early_resets)
             return wrap_deepmind(env, **(wrapper_kwargs or {}))
 
         return _thunk
@@ -155,10 +153,9 @@ def make_robotics_env(
 
     set_global_seeds(seed)
     env = FilterObservation(make_by_id(env_id), ["observation", "desired_goal"])
-    path = _monitor_path(rank)
     made = Monitor(
         FlattenObservation(env),
-        path,
+        _monitor_path(rank),
         info_keywords=("is_success",),
         allow_early_resets=allow_early_resets,
     )

@@ -6,7 +6,7 @@ Mnih et al. 2015, doi:10.1038/nature14236. Images are [H, W, C].
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,11 +49,7 @@ class NoopResetEnv(Wrapper):
         noops = self.override_num_noops
         if noops is None:
             noops = _drawn(self.unwrapped.np_random, 1, self.noop_max)
-        for _ in range(noops):
-            observation, _, done, _ = self.env.step(self.noop_action)  # type: ignore[misc]
-            if done:
-                observation = self.env.reset(**kwargs)
-        return observation
+        return _after(self.env, observation, [self.noop_action] * noops, kwargs)
 
 
 class FireResetEnv(Wrapper):
@@ -71,12 +67,7 @@ class FireResetEnv(Wrapper):
         check_meanings(self.env, "FIRE", at=1)
 
     def reset(self, **kwargs: Any) -> Any:
-        observation = self.env.reset(**kwargs)
-        for action in (1, 2):
-            observation, _, done, _ = self.env.step(action)  # type: ignore[misc]
-            if done:
-                observation = self.env.reset(**kwargs)
-        return observation
+        return _after(self.env, self.env.reset(**kwargs), [1, 2], kwargs)
 
 
 class EpisodicLifeEnv(Wrapper):
@@ -104,14 +95,10 @@ class EpisodicLifeEnv(Wrapper):
 
     def reset(self, **kwargs: Any) -> Any:
         """Start a new game, or continue with the next life of this one, by a no-op step."""
-        if self.was_real_done:
-            observation = self.env.reset(**kwargs)
-        else:
-            observation, _, done, _ = self.env.step(0)  # type: ignore[misc]
-            if done:
-                observation = self.env.reset(**kwargs)
+        is_over = self.was_real_done
+        begun = self.env.reset(**kwargs) if is_over else _after(self.env, None, [0], kwargs)
         self.lives = lives_of(self)
-        return observation
+        return begun
 
 
 class MaxAndSkipEnv(Wrapper):
@@ -257,6 +244,21 @@ def check_meanings(env: Any, wanted: str, *, at: int) -> None:
             f"action {at} of an Atari game is {wanted}; the actions of "
             f"{type(env.unwrapped).__name__} are {', '.join(meanings) or 'without names'}."
         )
+
+
+def _after(env: Any, begun: Any, actions: Sequence[int], again: Mapping[str, Any]) -> Any:
+    """The observation of a reset after some further actions; if one ends the game, it is reset.
+
+    Args:
+        begun: the observation of the reset.
+        again: keyword arguments of further resets.
+    """
+    observation = begun
+    for action in actions:
+        observation, _, done, _ = env.step(action)
+        if done:
+            observation = env.reset(**again)
+    return observation
 
 
 def _drawn(generator: Any, low: int, high: int) -> int:

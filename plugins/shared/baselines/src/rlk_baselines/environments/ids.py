@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import gymnasium
@@ -38,6 +38,11 @@ def make_by_id(name: str, **keywords: Any) -> Any:
         return made.make(render_mode="rgb_array", **keywords)
     except (PlanError, TypeError, gymnasium.error.Error):  # it does not support rgb_array
         return made.make(**keywords)
+
+
+def make_by(maker: str | Callable[..., Any], keywords: Mapping[str, Any]) -> Any:
+    """Make an environment by its id, or by a class or a function that makes it."""
+    return make_by_id(maker, **keywords) if isinstance(maker, str) else maker(**keywords)
 
 
 def _render_modes(name: str) -> Collection[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from rlk_atari.config import AtariConfig
 from rlk_atari.deepmind import AtariGame
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
-from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.environments.ids import make_by
 from rlk_baselines.refusals import Refused
 from rlk_old_gym.interface import layers
 from rlk_wrappers.stable_baselines import Monitor
@@ -51,7 +51,7 @@ def make_vec_env(
 
     def maker(rank: int) -> Callable[[], Any]:
         def make() -> Any:
-            made = make_by_id(env_id, **keywords) if isinstance(env_id, str) else env_id(**keywords)
+            made = make_by(env_id, keywords)
             if seed is not None:
                 made.action_space.seed(seed + rank)
             path = None if monitor_dir is None else os.path.join(monitor_dir, str(rank))
@@ -110,8 +110,7 @@ def make_atari_env(
     """
 
     def make(**keywords: Any) -> Any:
-        game = make_by_id(env_id, **keywords) if isinstance(env_id, str) else env_id(**keywords)
-        return AtariWrapper(game, **(wrapper_kwargs or {}))
+        return AtariWrapper(make_by(env_id, keywords), **(wrapper_kwargs or {}))
 
     rest: dict[str, Any] = {"vec_env_cls": vec_env_cls, "vec_env_kwargs": vec_env_kwargs}
     rest |= {"env_kwargs": env_kwargs, "monitor_kwargs": monitor_kwargs}

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from rlk_baselines import log_formats
+from rlk_baselines.log_formats import cut
 from rlk_baselines.sb3.common.log_objects import OBJECTS, FormatUnsupportedError
 from rlk_baselines.tensorboard import ScalarWriter
 
@@ -62,16 +63,8 @@ class HumanOutputFormat(KVWriter, SeqWriter):
                 rows.append((f"{group}/", ""))
             text = f"{value:<8.3g}" if isinstance(value, (float, np.floating)) else str(value)
             shown = f"   {name}" if slash else key
-            rows.append((self._cut(shown), self._cut(text.strip())))
-        if rows:
-            widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
-            line = "-" * (sum(widths) + 7)
-            table = [f"| {key:<{widths[0]}} | {text:<{widths[1]}} |" for key, text in rows]
-            self._words.writeseq(["\n".join([line, *table, line])])
-
-    def _cut(self, text: str) -> str:
-        n = self.max_length
-        return text if len(text) <= n else f"{text[: n - 3]}..."
+            rows.append((cut(shown, self.max_length), cut(text.strip(), self.max_length)))
+        self._words.write_table(rows)
 
     def write_sequence(self, sequence: Sequence[str]) -> None:
         self._words.writeseq(sequence)
