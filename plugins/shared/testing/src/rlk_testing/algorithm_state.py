@@ -43,13 +43,30 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
     @once_per_suite
     def training(self) -> Training:
         """The recorded training of an agent with the suite's settings (see `Training`)."""
-        watch = Watch()
-        with self.agent(plugins=[watch]) as agent:
-            training = train_twice(agent, watch, self.n_steps_trained, self.observations(agent))
+        from rlk_testing.broadcasts import WatchBroadcasts
+
+        watch, broadcasts = Watch(), WatchBroadcasts()
+        with self.agent(plugins=[watch, broadcasts]) as agent:
+            seen = self.observations(agent)
+            training = train_twice(agent, watch, broadcasts.found, self.n_steps_trained, seen)
         assert training.updates, (
             f"no update in {self.n_steps_trained} timesteps; give smaller `settings`"
         )
         return training
+
+    @once_per_suite
+    def training_again(self) -> tuple[Any, Any]:
+        """The parameters after each of two trainings, as of `training`, with predictions between.
+
+        Nothing watches these, and no checkpoint is saved.
+        """
+        with self.agent() as agent:
+            agent.learn(self.n_steps_trained)
+            first = agent.run.parameters.flat.clone()
+            for observation in self.observations(agent, 5):
+                agent.predict(observation)
+            agent.learn(self.n_steps_trained, reset_num_timesteps=False)
+            return first, agent.run.parameters.flat.clone()
 
     def loaded(self, path: Path, agent: Agent) -> Agent:
         """Load an agent; its environment is passed again, because a file may not name code."""
@@ -63,7 +80,7 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
     # ---- seeds -----------------------------------------------------------------------------------
 
     def test_the_same_seed_gives_parameters_that_are_equal_bit_for_bit(self) -> None:
-        assert self.trained().equal(self.training().parameters[0]), (
+        assert self.training_again()[0].equal(self.training().parameters[0]), (
             "two runs with one seed differ: draw from run.streams, and from nothing else"
         )
 
@@ -129,14 +146,9 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
             )
 
     def test_predicting_between_two_trainings_does_not_change_the_second(self) -> None:
-        with self.agent() as agent:
-            agent.learn(self.n_steps_trained)
-            for observation in self.observations(agent, 5):
-                agent.predict(observation)
-            agent.learn(self.n_steps_trained, reset_num_timesteps=False)
-            assert agent.run.parameters.flat.equal(self.training().parameters[1]), (
-                "predict, or writing a checkpoint, draws from a stream that training uses"
-            )
+        assert self.training_again()[1].equal(self.training().parameters[1]), (
+            "predict, or writing a checkpoint, draws from a stream that training uses"
+        )
 
     # ---- files -----------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ class Training:
     Attributes:
         agent: already closed; its spec and its plan can still be read.
         watch: the updates of both trainings, and how often each lifecycle hook was called.
+        paired: what `WatchBroadcasts` found in the first updates.
         updates: of the first training: (batch, its tensors before the update, update).
         foreseen: what `updates_ahead` returned before the first training; None without it.
         hook_calls: names of the hooks that pluggy called in the first training.
@@ -49,6 +50,7 @@ class Training:
 
     agent: Agent
     watch: Watch
+    paired: Mapping[str, int]
     updates: Sequence[tuple[Any, Mapping[str, Any], Update]]
     foreseen: tuple[int, int] | None
     hook_calls: Sequence[str]
@@ -66,12 +68,17 @@ class Training:
 
 
 def train_twice(
-    agent: Agent, watch: Watch, timesteps: int, observations: Sequence[Any]
+    agent: Agent,
+    watch: Watch,
+    paired: Mapping[str, int],
+    timesteps: int,
+    observations: Sequence[Any],
 ) -> Training:
     """Train an agent twice and record what happens.
 
     Args:
         watch: one of the agent's plugins.
+        paired: what another one of them, `WatchBroadcasts`, finds.
         timesteps: of each of the two trainings.
         observations: to predict actions for at the end.
     """
@@ -91,6 +98,7 @@ def train_twice(
     return Training(
         agent=agent,
         watch=watch,
+        paired=paired,
         updates=updates,
         foreseen=foreseen,
         hook_calls=calls,
