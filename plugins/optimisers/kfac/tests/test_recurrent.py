@@ -112,8 +112,13 @@ def by_brute_force(products, likelihood):
     return {key: (inner[key], outer[key] / n_rows[key]) for key in inner}, n_rows
 
 
-@pytest.mark.parametrize("where", STARTS)
-@pytest.mark.parametrize("name", POLICIES)
+#: What a CNN sees is the same wherever episodes start, and its rows take long by brute force.
+COMBINED = [
+    (name, where) for name in POLICIES for where in STARTS if where == "many" or "cnn" not in name
+]
+
+
+@pytest.mark.parametrize(("name", "where"), COMBINED)
 def test_factors_are_those_of_the_steps_that_were_collected(name, where):
     policy, space = policy_of(POLICIES[name])
     observation, state, target = collected(space, policy.shared.state_size)
