@@ -30,12 +30,8 @@ class TestPPO2WithLstm(Recurrent):
     policy = "lstm"
 
 
-class TestPPO2WithLnLstm(Recurrent):
+class TestPPO2WithTwoNormalisedLstmsAndTwoForTheValue(Recurrent):
     policy = "ln-lstm"
-
-
-class TestPPO2WithTwoLstmsAndTwoForTheValue(Recurrent):
-    policy = "lstm"
     policy_settings = {**SMALL, "n_lstm_layers": 2, "value_lstm": "own"}
 
 
@@ -44,12 +40,6 @@ class TestA2CWithAValueWithoutMemory(Recurrent):
     settings = {}
     policy = "lstm"
     policy_settings = {**SMALL, "value_lstm": "none"}
-
-
-class TestA2CWithLstm(Recurrent):
-    component = "a2c"
-    settings = {}
-    policy = "lstm"
 
 
 class TestPPOWithLstm(Recurrent):

@@ -113,10 +113,10 @@ TRIED = [
     for algo in ALGORITHMS
     for plugins in (COMBINATIONS if algo in ("dqn", "stand-in") else (PLUGINS,))
 ]
+#: Nor do they see of the number of environments what they see of actions.
 WITH_N_ENVS = [
-    (algo, plugins, n_envs)
-    for algo, plugins in TRIED
-    for n_envs in ((1, 4) if algo in ("dqn", "stand-in") else (4,))
+    *[(algo, plugins, 1 if algo == "stand-in" else 4) for algo, plugins in TRIED],
+    *[("dqn", PLUGINS, 1), ("stand-in", PLUGINS, 4)],
 ]
 
 
@@ -223,8 +223,7 @@ def test_the_twin_notices_what_is_wrong(twin_and_batch: Any, field: str, key: st
     twin.check(batch)
 
 
-@pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
-@pytest.mark.parametrize("n_steps", [1, 3])
+@pytest.mark.parametrize(("n_steps", "vec_env"), [(1, "subprocess"), (3, "dummy")])
 def test_infos_that_rewards_depend_on_are_those_of_the_step(n_steps: int, vec_env: str) -> None:
     plugins = ("hindsight-replay:info_keys=['strain']", f"n-step:n_steps={n_steps}")
     with agent("dqn", plugins, 3, vec_env=vec_env, env=Strained) as made:
