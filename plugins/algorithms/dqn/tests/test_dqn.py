@@ -255,7 +255,7 @@ def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
     """Reward 1 and gamma 0.5 for ever are worth 2; two steps alone 1 or 1.5, which look alike."""
     env = {"id": FOREVER, "length": 2, "ends": ends}
     agent = rlk_make("dqn", env=env, seed=0, gamma=0.5, **QUICK)
-    agent.learn(700)
+    agent.learn(400)
     (q,) = agent.run.policy(torch.ones(1, 1), "qf")
     assert low < float(q.detach().max()) < high
 

@@ -17,7 +17,6 @@ from rlk_testing import AlgorithmContract, mean_return
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"
-FOREVER = "rlk_testing.environments:Forever"
 SMALL = {"layers": [32]}
 
 
@@ -212,19 +211,6 @@ def test_scheduled_numbers_follow_what_remains_of_the_run(rlk_make):
 
 
 # ---- what it learns ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("ends", "low", "high"), [(False, 1.85, 2.15), (True, 1.1, 1.65)])
-def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
-    rlk_make, ends, low, high
-):
-    """Reward 1 and gamma 0.5 for ever are worth 2; two steps alone 1 or 1.5, which look alike."""
-    env = {"id": FOREVER, "length": 2, "ends": ends}
-    settings = {"n_steps": 16, "learning_rate": 0.01, "cliprange_vf": -1, "policy": SMALL}
-    agent = rlk_make("ppo2", env=env, gamma=0.5, seed=0, **settings)
-    agent.learn(600)
-    (value,) = agent.run.policy(torch.ones(1, 1), "vf")
-    assert low < value.item() < high
 
 
 #: Eight of eight seeds have learnt a Match within 512 timesteps. Large steps of a wide network
