@@ -25,7 +25,6 @@ from rlk_compile.sources import Unwritten, hashed, sources, unchanged
 CALL_PLAN = CallPlan(
     inputs=(("L['function'].flat", True), None),
     paths=(("extras", "noise"),),
-    kinds=("a kind",),
     metrics={"loss": 0},
     td_error=None,
     stays=("L['function'].alpha",),

@@ -36,7 +36,6 @@ class Trajectories:
         action: int64 [B]. parameters: float [B, A], logits of the policy that acted.
         reward, discount: float [T, N]; the discount is gamma * (1 - terminated).
         ended: bool [T, N], where an episode ended, by either flag.
-        key: which of an algorithm's alternating updates this is.
     """
 
     observation: Any
@@ -46,7 +45,6 @@ class Trajectories:
     reward: Tensor
     discount: Tensor
     ended: Tensor
-    key: str = ""
 
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
         """What the named heads give for all observations, each [L * N, ...]."""

@@ -10,7 +10,7 @@ import attrs
 from torch import Tensor
 
 from rlk.records import Update
-from rlk_compile.conditions import Conditions, Scope, Unknown, described, tells_apart
+from rlk_compile.conditions import Conditions, Scope, Unknown, tells_apart
 from rlk_compile.flat_inputs import FlatInputs, memory
 from rlk_compile.leaves import Path, leaves
 from rlk_compile.sources import Sources, Unwritten, sources
@@ -42,7 +42,6 @@ class CallPlan:
         inputs: one entry for each input of the compiled function: None if it comes from the batch,
             else the expression that finds the tensor, and whether all of its memory is passed.
         paths: places in the batch of the inputs that come from it, in order.
-        kinds: descriptions of these inputs.
         metrics: name -> number of an output; numbers beyond the last output count on in `stays`.
         td_error: such a number, or None.
         stays: expressions that find tensors which the update reports without computing them, such
@@ -55,7 +54,6 @@ class CallPlan:
 
     inputs: tuple[tuple[str, bool] | None, ...]
     paths: tuple[Path, ...]
-    kinds: tuple[str, ...]
     metrics: dict[str, int]
     td_error: int | None
     stays: tuple[str, ...]
@@ -90,18 +88,13 @@ class CallPlan:
         fields = json.loads(text)
         fields["inputs"] = tuple(None if each is None else tuple(each) for each in fields["inputs"])
         fields["paths"] = tuple(tuple(path) for path in fields["paths"])
-        fields |= {"kinds": tuple(fields["kinds"]), "stays": tuple(fields["stays"])}
+        fields["stays"] = tuple(fields["stays"])
         return CallPlan(**fields)
 
 
 def _found(scope: Scope, place: str, whole: bool) -> Tensor:
     tensor: Tensor = scope.find(place)
     return memory(tensor) if whole else tensor
-
-
-def kinds_of(tensors: Sequence[Tensor]) -> tuple[str, ...]:
-    """Descriptions of a batch's tensors, which must be equal for a call plan to fit the batch."""
-    return tuple(described(tensor) for tensor in tensors)
 
 
 def moving(batch: Any, inputs: Sequence[Tensor]) -> tuple[list[Path], list[int]]:
@@ -142,7 +135,6 @@ def call_plan_of(trace: Trace, flat: FlatInputs, scope: Scope, batch: Any, resul
     return CallPlan(
         inputs=tuple(None if n in flat.moving else place for n, place in enumerate(places)),
         paths=tuple(paths),
-        kinds=kinds_of([recorder.inputs[number] for number in numbers]),
         metrics=metrics,
         td_error=td_error,
         stays=stays,

@@ -136,10 +136,9 @@ class RolloutStorage:
         self._written = rows
         for name, store in arrays.items():
             store[:rows] = state["arrays"][name]
-        for store, saved in zip(
-            self._next_observation.values(), state["next_observation"], strict=True
-        ):
-            store[...] = saved
+        following = zip(self._next_observation.values(), state["next_observation"], strict=True)
+        for store, values in following:
+            store[...] = values
         self._finals.load_state_dict(state["finals"])
 
     def _arrays(self) -> dict[str, Array]:
