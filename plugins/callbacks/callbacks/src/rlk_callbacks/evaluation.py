@@ -8,7 +8,6 @@ is not affected, and a resumed run evaluates as the uninterrupted one would have
 from __future__ import annotations
 
 import math
-import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.history import HISTORY, read_history, until, write_history
 from rlk_callbacks.interval import next_due
+from rlk_callbacks.listened_to import ListenedTo
 from rlk_callbacks.render import HUMAN, window_problem
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
 
@@ -49,7 +49,7 @@ class EvaluationCallback:
 
     def __init__(self, config: EvaluationConfig | None = None) -> None:
         self._config = config or EvaluationConfig()
-        self._run: weakref.ref[Run] | None = None
+        self._listened_to = ListenedTo()
         self._env: Any = None
         self._number = 1  #: among those that listen to the run
         self._due = 0
@@ -215,9 +215,8 @@ class EvaluationCallback:
 
     def _is_new(self, run: Run) -> bool:
         """Whether it has not listened to this run before; what it knows of another is forgotten."""
-        if self._run is not None and self._run() is run:
+        if not self._listened_to.is_new(run):
             return False
-        self._run = weakref.ref(run)
         self._env, self._best, self._history, self._missed = None, None, [], None
         return True
 

@@ -5,10 +5,10 @@ They are plugins by name, or objects for `agent.learn(callback=StopOnReward(rewa
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
+from rlk_callbacks.listened_to import ListenedTo
 from rlk_callbacks.stop_config import (
     MaxEpisodesConfig,
     StopOnNoImprovementConfig,
@@ -20,20 +20,6 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.protocols import State
     from rlk.running.run import Run
-
-
-class _ListenedTo:
-    """The run that a callback listens to; one object may serve several runs, one after another."""
-
-    def __init__(self) -> None:
-        self._run: weakref.ref[Run] | None = None
-
-    def is_new(self, run: Run) -> bool:
-        """Whether this is another run than last time, of which nothing is known yet."""
-        if self._run is not None and self._run() is run:
-            return False
-        self._run = weakref.ref(run)
-        return True
 
 
 class StopOnReward:
@@ -82,7 +68,7 @@ class StopOnNoImprovement:
 
     def __init__(self, config: StopOnNoImprovementConfig | None = None, **settings: Any) -> None:
         self._config = config or StopOnNoImprovementConfig(**settings)
-        self._listened_to = _ListenedTo()
+        self._listened_to = ListenedTo()
         self._best: float | None = None
         self._evaluations = 0
         self._without = 0
@@ -135,7 +121,7 @@ class MaxEpisodes:
 
     def __init__(self, config: MaxEpisodesConfig | None = None, **settings: Any) -> None:
         self._config = config or MaxEpisodesConfig(**settings)
-        self._listened_to = _ListenedTo()
+        self._listened_to = ListenedTo()
         self._began: int | None = None
 
     @hookimpl
