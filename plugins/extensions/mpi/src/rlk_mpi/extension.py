@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlk_mpi.config import MpiConfig
 from rlk_mpi.world import RANK, world
+from rlk_ranks.config import RanksConfig
 from rlk_ranks.extension import SeveralRanks
 from rlk_ranks.launch import Launch
 
@@ -16,6 +16,6 @@ LAUNCH = Launch(
 )
 
 
-def mpi(config: MpiConfig | None = None) -> SeveralRanks:
+def mpi(config: RanksConfig | None = None) -> SeveralRanks:
     """The hooks of `mpi`."""
-    return SeveralRanks(LAUNCH, (config or MpiConfig()).check)
+    return SeveralRanks(LAUNCH, (config or RanksConfig()).check)

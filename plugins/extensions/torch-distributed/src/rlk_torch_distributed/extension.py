@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from rlk_ranks.config import RanksConfig
 from rlk_ranks.extension import SeveralRanks
 from rlk_ranks.launch import Launch
-from rlk_torch_distributed.config import TorchDistributedConfig
 from rlk_torch_distributed.world import VARIABLES, world
 
 LAUNCH = Launch(
@@ -16,6 +16,6 @@ LAUNCH = Launch(
 )
 
 
-def torch_distributed(config: TorchDistributedConfig | None = None) -> SeveralRanks:
+def torch_distributed(config: RanksConfig | None = None) -> SeveralRanks:
     """The hooks of `torch-distributed`."""
-    return SeveralRanks(LAUNCH, (config or TorchDistributedConfig()).check)
+    return SeveralRanks(LAUNCH, (config or RanksConfig()).check)

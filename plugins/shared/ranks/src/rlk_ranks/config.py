@@ -1,4 +1,4 @@
-"""Settings of `mpi`."""
+"""The settings of every plugin with which several ranks train."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from rlk.settings import setting
 
 
 @attrs.frozen(kw_only=True)
-class MpiConfig:
-    """Settings of `mpi`."""
+class RanksConfig:
+    """Settings of several ranks that train one policy."""
 
     check: int = attrs.field(
         default=100,
