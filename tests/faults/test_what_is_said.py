@@ -236,7 +236,7 @@ def test_nobody_is_told_twice_that_a_listener_stopped_the_run(trained, capsys):
     assert said in capsys.readouterr().out
 
 
-def test_names_are_near_by_a_few_letters_or_as_a_word():
+def test_names_are_near_by_a_few_letters_as_a_word_or_by_their_initials():
     known = ["sac", "dqn", "ppo2", "trpo", "normal-noise", "MlpPolicy", "LnMlpPolicy"]
     near = {name: nearest(name, known) for name in ("a2c", "dnq", "PPO", "noise", "mlp-policy")}
     assert near == {
@@ -246,6 +246,7 @@ def test_names_are_near_by_a_few_letters_or_as_a_word():
         "noise": ["normal-noise"],
         "mlp-policy": ["MlpPolicy", "LnMlpPolicy"],
     }
+    assert nearest("lr", ["learning_rate", "lam", "layers"]) == ["learning_rate"]
     assert len(nearest("step", [f"step-{number}" for number in range(9)])) == 5
 
 

@@ -104,8 +104,9 @@ def either(names: Sequence[str]) -> str:
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """The known names that the user may have meant, the likeliest first, at most five.
 
-    Two names are similar if few letters differ, or if one is among the words of the other. Case,
-    hyphens, underscores and dots do not count. A name that is not similar is never suggested.
+    Two names are similar if few letters differ, if one is among the words of the other, or if the
+    user typed initials (`lr`). Case, hyphens, underscores and dots do not count. A name that is not
+    similar is never suggested.
     """
     scores = {one: score for one in known if (score := _distance(name, one)) is not None}
     return sorted(scores, key=lambda one: (scores[one], abs(len(one) - len(name)), one))[:SHOWN]
@@ -117,6 +118,8 @@ def _distance(name: str, other: str) -> float | None:
     one, two = map("".join, words)
     if not one or not two:
         return None
+    if len(words[1]) > 1 and one == "".join(word[0] for word in words[1]):
+        return 1
     apart = _edits(one, two)
     if apart <= max(1, (len(one) + 1) // 3) and apart < len(two):
         return apart
