@@ -158,6 +158,11 @@ def test_lines_without_a_common_part_have_no_spread() -> None:
     assert [len(part) for part in spread([one, other])] == [0, 0, 0]
 
 
+def test_lines_with_one_point_in_common_have_a_spread_there() -> None:
+    lines = [(np.array([3.0]), np.array([value])) for value in (1.0, 5.0)]
+    assert [part.tolist() for part in spread(lines)] == [[3.0], [3.0], [2.0]]
+
+
 def test_evaluations_are_averaged_where_all_runs_have_one(tmp_path: Path, run_folder: Make) -> None:
     episodes = [(1.0, 10, 1.0), (1.0, 90, 3.0)]
     first = run_folder(tmp_path / "a", episodes, evaluated={10: [1.0], 50: [2.0]})

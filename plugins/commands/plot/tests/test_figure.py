@@ -23,6 +23,10 @@ from rlk_plot.figure import groups_of
 Make = Callable[..., Path]
 RISING = [(float(i), 10, i / 10) for i in range(1, 60)]
 
+ONE_ROW = (
+    "time/total_timesteps,time/episodes,time/time_elapsed,rollout/ep_rew_mean\n200,10,1.0,21.5\n"
+)
+
 
 def called(*arguments: object) -> Any:
     return CliRunner().invoke(plot, [str(argument) for argument in arguments])
@@ -143,6 +147,20 @@ def test_one_run_is_drawn_into_its_own_folder(tmp_path: Path, run_folder: Make) 
     with Image.open(path) as image:
         assert image.size == (1200, 675)
     assert (0, 114, 178) in colours(path)  # the first colour, #0072B2
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_a_run_with_a_single_row_is_seen(
+    tmp_path: Path, run_folder: Make, seeds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figure, "_dress", lambda *_, **__: 0)  # the legend has the colour as well
+    for seed in range(seeds):
+        folder = run_folder(tmp_path / str(seed), [], seed=seed)
+        (folder / "monitor.csv").unlink()
+        (folder / "progress.csv").write_text(ONE_ROW)
+    out = tmp_path / "curve.png"
+    assert called(*map(str, tmp_path.iterdir()), "--out", out).exit_code == 0
+    assert (0, 114, 178) in colours(out)
 
 
 def test_an_image_that_cannot_be_drawn_again_stays_as_it_was(

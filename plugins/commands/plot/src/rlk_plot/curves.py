@@ -174,10 +174,11 @@ def spread(lines: Sequence[tuple[Array, Array]], points: int = 400) -> tuple[Arr
         lines: (x, y) of each, x ascending.
 
     Returns:
-        (x, mean, std), float64 [points]; empty if they have no common range.
+        (x, mean, std), float64 [points]; one point if they have only that in common, and empty if
+        they have nothing in common.
     """
     start, end = max(x[0] for x, _ in lines), min(x[-1] for x, _ in lines)
-    grid = np.linspace(start, end, points) if end > start else np.zeros(0)
+    grid = np.linspace(start, end, points if end > start else int(end == start))
     rows = np.stack([np.interp(grid, x, y) for x, y in lines])
     return grid, rows.mean(0), rows.std(0)
 

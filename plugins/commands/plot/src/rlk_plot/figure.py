@@ -153,7 +153,7 @@ def _one(
         )
     mean = curve.returns if curve.smoothed else rolling_mean(curve.returns, window)
     over = "mean of the last 100 episodes" if curve.smoothed else _over(window)
-    axes.plot(where, mean, color=colour, linewidth=2.0, label=f"{label}{over}")
+    _line(axes, where, mean, color=colour, linewidth=2.0, label=f"{label}{over}")
     if len(curve.evaluations):
         _evaluations(
             axes, curve.evaluated(x) / scale, curve.evaluations, colour, f"{label}evaluations"
@@ -176,14 +176,13 @@ def _several(
             curve.returns if curve.smoothed else rolling_mean(curve.returns, _window(curve, smooth))
         )
         lines.append((curve.x(x) / scale, mean))
-        axes.plot(*lines[-1], color=colour, alpha=0.25, linewidth=0.8)
+        _line(axes, *lines[-1], color=colour, alpha=0.25, linewidth=0.8)
     where, mean, deviation = spread(lines)
     axes.fill_between(
         where, mean - deviation, mean + deviation, color=colour, alpha=0.18, linewidth=0
     )
-    axes.plot(
-        where, mean, color=colour, linewidth=2.2, label=f"{label}mean of {len(curves)} runs ± std"
-    )
+    over = f"{label}mean of {len(curves)} runs ± std"
+    _line(axes, where, mean, color=colour, linewidth=2.2, label=over)
     evaluated = [curve for curve in curves if len(curve.evaluations)]
     if evaluated:
         at, means = shared_evaluations(evaluated, x)
@@ -195,6 +194,12 @@ def _several(
                 colour,
                 f"{label}evaluations, mean of {len(evaluated)} of {len(curves)} runs",
             )
+
+
+def _line(axes: Axes, where: Array, values: Array, **style: Any) -> None:
+    """Draw a line; a single point, through which no line can be seen, is drawn as a dot."""
+    is_point = np.isfinite(values).sum() == 1
+    axes.plot(where, values, marker="o" if is_point else "", **style)
 
 
 def _evaluations(axes: Axes, where: Array, means: Array, colour: str, label: str) -> None:
