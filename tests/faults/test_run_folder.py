@@ -110,8 +110,23 @@ def test_two_agents_of_one_process_do_not_share_a_folder(tmp_path):
         with pytest.raises(PlanError, match="in use by another agent of this process"):
             rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path / "a"))
         assert in_use(tmp_path / "a")
-    assert list((tmp_path / "a").iterdir()) == [], "nothing was written: nothing is left"
+    assert not (tmp_path / "a").exists(), "nothing was written: nothing is left"
     rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path / "a")).close()
+
+
+def test_an_agent_that_cannot_be_made_or_loaded_leaves_no_folder(tmp_path):
+    out, given = tmp_path / "new", {"kernel": KERNEL, "device": "cdua"}
+    with pytest.raises(PlanError, match="no device"):
+        rlk.make("stand-in", out=str(out), **given)
+    with rlk.make("stand-in", kernel=KERNEL) as agent:
+        model = agent.save(tmp_path / "model")
+    with pytest.raises(PlanError, match="no device"):
+        rlk.load(model, out=str(out), **given)
+    assert not out.exists()
+    out.mkdir()
+    with pytest.raises(PlanError, match="no device"):
+        rlk.make("stand-in", out=str(out), **given)
+    assert list(out.iterdir()) == [], "the user's own folder stays"
 
 
 def test_a_child_keeps_no_folder_of_its_parent(tmp_path):

@@ -37,6 +37,7 @@ class OwnedFolder:
 
     def __init__(self, path: Path) -> None:
         self._path, self._process = path, os.getpid()
+        self._is_new = not path.exists()
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._lock = _locked(path / OWNER)
@@ -50,13 +51,15 @@ class OwnedFolder:
         self._identity = _identity(path)
 
     def release(self) -> None:
-        """Let other processes use the folder."""
+        """Let other processes use the folder; it is removed if it was created and is empty."""
         lock, self._lock = self._lock, None
         if lock is None or os.getpid() != self._process:
             return
         with contextlib.suppress(OSError):  # the folder may be gone, or may be read-only by now
             if _is_at(lock, self._path / OWNER):
                 (self._path / OWNER).unlink()
+                if self._is_new:
+                    self._path.rmdir()  # raises if it holds anything
         lock.close()
 
     @hookimpl(tryfirst=True)

@@ -38,6 +38,16 @@ def test_the_folder_of_a_run_that_failed_before_it_began_can_be_named_again(tmp_
     assert (out / "model.zip").is_file()
 
 
+def test_a_refused_run_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    assert ended(*RUN, "--out", out, "--device", "cdua") == 2
+    assert "there is no device 'cdua'" in capsys.readouterr().err
+    assert not out.exists()
+    out.mkdir()
+    assert ended(*RUN, "--out", out, "--device", "cdua") == 2
+    assert list(out.iterdir()) == [], "the user's own folder stays"
+
+
 RUN = ["run", "--algo", "a2c", "--env", "CartPole-v1", "--timesteps", 10, "--preset", "none"]
 
 

@@ -63,7 +63,7 @@ def write_plan(out: Path, plan: dict[str, Any]) -> None:
 
 
 def remove_unbegun(out: Path, is_new: bool) -> None:
-    """Remove the plan of a run that failed if nothing else is in its folder.
+    """Remove the plan of a run that failed if nothing else is in its folder, not even an owner.
 
     The same `--out` can then be used again; `rlk resume` would find nothing to continue from.
     """

@@ -76,17 +76,15 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     if plan.out is not None:
         out = str(folder.choose(wanted, plan, spec.algo))
         plan, spec = attrs.evolve(plan, out=out), make_spec("", {"out": out}).over(spec)
-    has_folder = False  # it is this process's own only when the agent is built
     try:
         with Agent(plan, default_kernel(), spec) as agent:
             if plan.out is not None:
-                has_folder = True
                 folder.write_plan(Path(plan.out), as_json(plan))
                 warn_of_no_callback(plan)
             return train_to_the_end(agent)
     except BaseException:
-        if has_folder:
-            folder.remove_unbegun(Path(str(plan.out)), is_new)
+        if plan.out is not None:
+            folder.remove_unbegun(Path(plan.out), is_new)
         raise
 
 
