@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from rlk.errors import BrokenPlugin
+from rlk.errors import BrokenPlugin, UnknownName
 from rlk.registry.entry import Entry
 from rlk.registry.kernel import default_kernel
 from rlk.registry.registries import Registries
@@ -56,13 +56,18 @@ DECLARED = (
 def list_plugins(kind: str | None, as_json: bool, **wanted: Any) -> None:
     """List all installed components by kind; broken ones are red, with the reason."""
     kind = kind_of(kind, default_kernel().registries) if kind else None
-    rows = [row for row in _rows() if kind in (None, row["kind"])]
+    rows = _rows()
+    for field, value in wanted.items():
+        _check_declared(field, value, rows)
+    rows = [row for row in rows if kind in (None, row["kind"])]
     for field, value in wanted.items():
         rows = [row for row in rows if not value or row["problem"] or _fits(row[field], value)]
     if as_json:
         return click.echo(
             json.dumps([{key: row[key] for key in PRINTED} for row in rows], indent=2)
         )
+    if not rows:
+        click.echo("no component matches all of these options", err=True)
     width = terminal_width()
     at = 4 + max((len(row["name"]) for row in rows), default=0)
     for heading, members in groupby(rows, lambda row: str(row["kind"])):
@@ -117,6 +122,22 @@ def _declared(entry: Entry) -> Row:
     factory = component.factory if isinstance(component.factory, str) else None
     about = {"summary": component.summary, "active": component.autostart, "factory": factory}
     return about | {field: getattr(component, field) for field in DECLARED}
+
+
+def _check_declared(field: str, value: Any, rows: list[Row]) -> None:
+    """Refuse a word that no component declares in this field, which is probably a misspelt one."""
+    if not isinstance(value, str):
+        return
+    known = {one for row in rows for one in _as_words(row[field])}
+    if value not in known:
+        option = next(param.opts[0] for param in list_plugins.params if param.name == field)
+        hint = f"The installed components have: {', '.join(sorted(known))}." if known else ""
+        raise UnknownName(f"value of {option}:", value, known, hint)
+
+
+def _as_words(declared: Any) -> list[str]:
+    """The words in a field: several, one or none."""
+    return list(declared) if isinstance(declared, (list, tuple)) else [declared] * bool(declared)
 
 
 def _fits(declared: Any, value: Any) -> bool:
