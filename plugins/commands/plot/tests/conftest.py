@@ -23,6 +23,8 @@ def make_run(
     watcher: int = 10,
     algo: str = "dqn",
     env: str = "CartPole-v1",
+    timesteps: int | None = None,
+    gravity: float | None = None,
 ) -> Path:
     """A run folder as `rlk run` leaves it, as far as plots look at it."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -31,7 +33,9 @@ def make_run(
         {"slot": "policy", "name": "mlp", "settings": {"layers": [64]}},
         {"slot": "callback", "name": "evaluation", "settings": {"every": watcher}},
     ]
-    plan = {"run": {"n_envs": 1, "seed": seed}, "env": {"name": env}, "components": components}
+    run = {"n_envs": 1, "seed": seed} | ({"total_timesteps": timesteps} if timesteps else {})
+    where = {"name": env} | ({"kwargs": {"gravity": gravity}} if gravity else {})
+    plan = {"run": run, "env": where, "components": components}
     (folder / "plan.json").write_text(json.dumps(plan))
     rows = "".join(f"{r},{length},{t}\n" for r, length, t in episodes)
     (folder / "monitor.csv").write_text(HEADER + rows)

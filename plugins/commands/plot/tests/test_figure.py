@@ -57,6 +57,24 @@ def test_runs_that_differ_only_in_their_seed_belong_together(
     assert [len(members) for _, members in groups] == [2, 1, 1]
 
 
+@pytest.mark.parametrize(
+    ("changed", "labels"),
+    [
+        ({"timesteps": 2560}, ["dqn total_timesteps=256", "dqn total_timesteps=2560"]),
+        ({"timesteps": 256, "gravity": 3.0}, ["dqn", "dqn env.gravity=3.0"]),
+    ],
+)
+def test_runs_of_other_timesteps_or_in_an_environment_with_other_settings_are_drawn_apart(
+    tmp_path: Path, run_folder: Make, changed: dict[str, Any], labels: list[str]
+) -> None:
+    folders = [
+        run_folder(tmp_path / "a", RISING, timesteps=256),
+        run_folder(tmp_path / "b", RISING, **changed),
+    ]
+    groups = groups_of([read_run(folder) for folder in folders])
+    assert [label for label, _ in groups] == labels
+
+
 def test_runs_that_differ_in_much_are_called_by_their_folders(
     tmp_path: Path, run_folder: Make
 ) -> None:

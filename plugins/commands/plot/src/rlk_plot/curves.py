@@ -34,8 +34,8 @@ class Curve:
     Attributes:
         folder: of the run. algo, env: their names. seed: None if it is not known.
         components: the components in the slots that affect learning, except the algorithm.
-        settings: of all components that affect learning, by dotted key; the algorithm's without its
-            name.
+        settings: of all components that affect learning, by dotted key, the algorithm's without its
+            name; of the environment; and the number of environments and the timesteps of the plan.
         returns: float64 [E]. timesteps, episodes, seconds: float64 [E], at the end of each.
         smoothed: whether a return is already a mean over many episodes.
         evaluated_at: float64 [K], timesteps of evaluations, of all calls of `learn` as one count.
@@ -197,12 +197,14 @@ def shared_evaluations(curves: Sequence[Curve], axis: str) -> tuple[Array, Array
 @attrs.frozen
 class _Environment:
     name: str
+    kwargs: dict[str, Any] = attrs.field(factory=dict)
 
 
 @attrs.frozen
 class _Run:
     n_envs: int
     seed: int | None
+    total_timesteps: int | None = None  #: schedules depend on it
 
 
 @attrs.frozen
@@ -230,6 +232,9 @@ def _plan(folder: Path) -> dict[str, Any]:
     plan = structured(_Plan, found, f"{path} is damaged: plan", only_known_keys=False)
     algo = next((one.name for one in plan.components if one.slot == "algorithm"), "")
     settings: dict[str, Any] = {"n_envs": plan.run.n_envs}
+    if plan.run.total_timesteps is not None:
+        settings["total_timesteps"] = plan.run.total_timesteps
+    settings |= {f"env.{key}": value for key, value in plan.env.kwargs.items()}
     names: dict[str, list[str]] = {}
     for component in plan.components:
         if component.slot not in WATCHERS:
