@@ -198,6 +198,8 @@ def test_an_unknown_algorithm_and_none_are_refused_with_those_there_are(plan):
         plan("algos")
     with pytest.raises(PlanError, match=r"no algorithm.*algo, other, stand-in"):
         plan("")
+    with pytest.raises(PlanError, match=r"'alg' \(user\)\. Did you mean 'algo'\? Installed: algo"):
+        plan("", alg="other")
 
 
 def test_an_object_may_fill_a_slot_and_be_a_plugin(plan):

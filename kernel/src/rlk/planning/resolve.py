@@ -14,7 +14,7 @@ import attrs
 
 from rlk import settings
 from rlk.component import STAGES
-from rlk.errors import SHOWN, PlanError
+from rlk.errors import SHOWN, PlanError, nearest
 from rlk.planning.choice import Choice
 from rlk.planning.configure import configured, naming_proposals
 from rlk.planning.conflicts import conflicts
@@ -59,7 +59,7 @@ def resolve(
         PlanError: for anything that does not exist or does not fit.
     """
     if not spec.algo:
-        raise _no_algorithm(kernel)
+        raise _no_algorithm(kernel, spec)
     spec = expanded(spec, kernel.registries)
     draft = gather(kernel, spec, moments=_moments(spec, terminal, autostart))
     refuse_stable_baselines_words(draft.layers, draft.algorithm, kernel.registries)
@@ -73,12 +73,17 @@ def resolve(
     return attrs.evolve(plan, notes=(*plan.notes, *remarks(plan, draft)))
 
 
-def _no_algorithm(kernel: Kernel) -> PlanError:
-    """The error for a spec that names no algorithm."""
+def _no_algorithm(kernel: Kernel, spec: RunSpec) -> PlanError:
+    """The error for a spec that names no algorithm, maybe because it misspells `algo`."""
     names = kernel.registries.algorithms.names()
     more = ", … (rlk plugins list --kind algorithms)" if len(names) > SHOWN else ""
     shown = ", ".join(names[:SHOWN]) or "none"
-    return PlanError(f"no algorithm. Use --algo NAME; installed: {shown}{more}.")
+    what = "no algorithm. Use --algo NAME; installed:"
+    for key, setting in spec.settings():
+        if key != "algo" and nearest(key, ["algo"]):
+            found = f"no algorithm, but the setting {key!r} ({setting.by})"
+            what = f"{found}. Did you mean 'algo'? Installed:"
+    return PlanError(f"{what} {shown}{more}.")
 
 
 def _moments(spec: RunSpec, terminal: bool, autostart: bool) -> tuple[str, ...]:
