@@ -85,6 +85,24 @@ def test_what_is_no_environment_is_refused(made, message):
         probe(EnvChoice("mine", made=made), [], BACKEND, NONE)
 
 
+class Sized(Walk):
+    def __init__(self, size=1, *, render_mode=None):
+        super().__init__()
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (Sized, r"'sise'\. Did you mean 'size'\? It takes size, render_mode\.$"),
+        (lambda: Walk(), r"'sise'\. It takes no keywords\.$"),
+        (lambda **given: Walk(**given), r"keyword argument 'sise'\.$"),
+    ],
+)
+def test_a_keyword_that_is_not_taken_is_refused_with_those_that_are(made, said):
+    with pytest.raises(PlanError, match=said):
+        probe(EnvChoice("mine", {"sise": 2}, made), [], BACKEND, NONE)
+
+
 def test_an_environment_that_a_wrapper_is_there_to_adapt_is_refused_by_the_name_of_that():
     class Other(Walk):
         """Stands for an environment of another interface."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
+
+from rlk.errors import either, nearest
 
 
 def takes(function: Callable[..., Any], arguments: int) -> bool:
@@ -28,3 +30,30 @@ def written(function: Callable[..., Any]) -> str:
         return f"{name}{inspect.signature(function)}"
     except ValueError:
         return str(name)
+
+
+def keywords_instead(
+    function: Callable[..., Any], given: Iterable[str], others: Iterable[str] = ()
+) -> str:
+    """The keywords that a function takes, the nearest first, if one is given that it does not take.
+
+    It ends without a full stop. It is empty if the function takes all of them, takes any
+    (`**keywords`), or has no signature.
+
+    Args:
+        function: a function or a class.
+        given: the names of the keywords.
+        others: further keywords that are taken, though not by the function itself.
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ""
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    taken = [one.name for one in parameters if one.kind in by_name] + [*others]
+    unknown = [name for name in given if name not in taken]
+    if not unknown or any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
+        return ""
+    near = nearest(unknown[0], taken)
+    meant = f"Did you mean {either(near)}? " if near else ""
+    return f"{meant}It takes {', '.join(taken) or 'no keywords'}"

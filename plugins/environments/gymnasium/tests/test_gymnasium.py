@@ -151,6 +151,25 @@ def test_keywords_that_an_environment_does_not_know_are_refused_by_its_name(choo
         choose("CartPole-v1", gravityy=9.0).make()
 
 
+def test_keywords_that_an_environment_takes_are_named_with_the_nearest(choose, monkeypatch):
+    with pytest.raises(PlanError) as refused:
+        choose("CartPole-v1", sutton_bart_reward=True).make()
+    assert str(refused.value) == (
+        "environment 'CartPole-v1' cannot be made with sutton_bart_reward=True: "
+        "CartPoleEnv.__init__() got an unexpected keyword argument 'sutton_bart_reward'. Did you "
+        "mean 'sutton_barto_reward'? It takes sutton_barto_reward, render_mode, max_episode_steps."
+    )
+
+    def takes_any(**keywords):
+        return DiscreteMatch(**keywords)
+
+    gym.register("RlkTestAny-v0", entry_point=takes_any)
+    monkeypatch.setitem(gym.registry, "RlkTestAny-v0", gym.registry.pop("RlkTestAny-v0"))
+    with pytest.raises(PlanError) as refused:
+        choose("RlkTestAny-v0", lenght=3).make()
+    assert "lenght" in str(refused.value) and "It takes" not in str(refused.value)
+
+
 def test_a_module_that_fails_says_with_what(tmp_path, monkeypatch):
     (tmp_path / "fails_to_register.py").write_text("raise KeyError('x')\n")
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rlk.errors import PlanError, RlkError
+from rlk.errors import PlanError, RlkError, described
 from rlk_cli.options import given
 from rlk_env_check.finding import Finding, error
 
@@ -103,7 +103,5 @@ def _made(choice: EnvChoice, render: bool) -> Any:
     except PlanError:
         raise
     except Exception as problem:
-        kind = type(problem).__name__
-        raise PlanError(
-            f"environment {choice.name!r} cannot be made: {kind}: {problem}"
-        ) from problem
+        cause = described(problem)
+        raise PlanError(f"environment {choice.name!r} cannot be made: {cause}.") from problem

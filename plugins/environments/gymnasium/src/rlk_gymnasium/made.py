@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from rlk.errors import PlanError, described
+from rlk.signatures import keywords_instead
 
 if TYPE_CHECKING:
     import gymnasium as gym
@@ -21,6 +23,8 @@ EXTRAS = {
     "gymnasium.envs.classic_control": "classic-control",
     "gymnasium.envs.toy_text": "toy-text",
 }
+#: Keywords that `gymnasium.make` takes for every environment.
+BY_GYMNASIUM = ("max_episode_steps",)
 
 
 @attrs.frozen
@@ -52,7 +56,7 @@ class ById:
         except (TypeError, gym.error.Error) as error:
             given = ", ".join(f"{key}={value!r}" for key, value in keywords.items())
             made = f"made with {given}" if given else "made"
-            cause = self._cause(error)
+            cause = self._refused(error, keywords) or self._cause(error)
             raise PlanError(f"environment {self.id!r} cannot be {made}: {cause}") from error
         except Exception as error:
             if self.install:
@@ -89,6 +93,24 @@ class ById:
             if made in gym.registry:
                 return gym.registry[made]
         return self.id if self.id in gym.registry or self.spec is None else self.spec
+
+    def _refused(self, error: Exception, keywords: Mapping[str, Any]) -> str:
+        """The error of the environment's class or function, and the keywords that it takes.
+
+        Empty if it is another error, or the signature does not tell the keywords.
+        """
+        from gymnasium.envs.registration import load_env_creator
+
+        if not isinstance(error, TypeError):
+            return ""
+        try:
+            creator: Any = self.registration().entry_point
+        except PlanError:  # of an id without its version
+            return ""
+        if isinstance(creator, str):
+            creator = load_env_creator(creator)
+        instead = keywords_instead(creator, keywords, BY_GYMNASIUM)
+        return f"{error.__cause__ or error}. {instead}." if instead else ""
 
     def _cause(self, error: Exception) -> str:
         """Gymnasium's error, and which packages' environments were searched."""

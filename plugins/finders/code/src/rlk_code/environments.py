@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from rlk.errors import SHOWN, PlanError
+from rlk.signatures import keywords_instead
 from rlk_code.place import classes_of, object_at, split
 
 
@@ -27,7 +28,14 @@ class AtPlace:
         found = object_at(self.place, "environment")
         if isinstance(found, ModuleType):
             raise PlanError(_which_class(self.place, found))
-        return found(**keywords) if callable(found) else found
+        if not callable(found):
+            return found
+        try:
+            return found(**keywords)
+        except TypeError as error:
+            if instead := keywords_instead(found, keywords):
+                error.add_note(instead)
+            raise
 
 
 def environment_at(asked: str) -> AtPlace | None:
