@@ -114,6 +114,12 @@ def test_a_setting_without_a_value_is_not_taken_for_a_place(registries, typed):
         find_entry(typed, None, registries)
 
 
+def test_the_name_of_a_component_that_ends_in_a_colon_is_not_taken_for_a_place(registries):
+    registries.callbacks.register("watch", Thing, config=Every)
+    with pytest.raises(PlanError, match=r"'watch:' ends in a colon\. Type watch:KEY=VALUE, or wa"):
+        find_entry("watch:", None, registries)
+
+
 def test_a_place_in_a_module_with_the_name_of_a_component_is_found(registries):
     registries.callbacks.register("watch", Thing, config=Every)
     registries.finders.register("shelf", lambda place, kind: Component(name="mine", factory=Thing))

@@ -43,9 +43,11 @@ def find_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:
 
 
 def _refuse_setting_without_value(asked: Any, registries: Registries) -> None:
-    """PlanError for `evaluation:every`, which has the form of a place, but names a setting."""
+    """PlanError for `evaluation:every` or `evaluation:`, which look like places but are none."""
     name, _, rest = asked.partition(":") if isinstance(asked, str) else ("", "", "")
     if name in registries:
+        if not rest:
+            raise PlanError(f"{asked!r} ends in a colon. Type {name}:KEY=VALUE, or {name} alone.")
         key = rest.partition(",")[0]
         if key in settings.names(registries.find(name).component().config):
             raise PlanError(f"the setting {key!r} needs a value: {name}:{key}=VALUE")

@@ -8,6 +8,7 @@ import pytest
 
 import rlk
 from rlk.registry.kernel import Kernel
+from rlk_callbacks import summary
 
 
 def test_it_names_the_commands_that_are_installed(
@@ -42,6 +43,19 @@ def test_it_names_only_what_works_with_the_files_that_are_there(
     assert "next:" not in text
     text = printed("d", "max-episodes:max_episodes=1")
     assert "rlk resume" in text and "no last model" not in text
+
+
+def test_its_sentences_are_broken_between_words_on_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summary, "is_terminal", lambda stream: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    with rlk.make("a2c", env="CartPole-v1", verbose=1) as agent:
+        agent.learn(16)
+    lines = capsys.readouterr().out.splitlines()
+    (first,) = (number for number, line in enumerate(lines) if line.startswith("done:"))
+    assert max(map(len, lines[first:])) <= 30
+    assert lines[first + 1].startswith("    ")
 
 
 @pytest.mark.parametrize("learning_starts", [10, 1000])

@@ -268,8 +268,8 @@ def test_smoothing_can_be_set(
         (["{tmp}"], 1, "is not a run folder"),
         (["{tmp}"], 1, "It holds run folders. Type: rlk plot {tmp}/*"),
         (["{tmp}/empty"], 1, "no episode has ended"),
-        (["{tmp}/a", "--out", "{tmp}/a.xyz"], 1, "xyz"),
-        (["{tmp}/a", "--out", "{tmp}/curve"], 1, "could not write {tmp}/curve: Format '' is not"),
+        (["{tmp}/a", "--out", "{tmp}/a.xyz"], 1, ".xyz is no kind of image. Let it end in .png,"),
+        (["{tmp}/a", "--out", "{tmp}/curve"], 1, "could not write {tmp}/curve: its name has no"),
         (["{tmp}/a", "--x", "steps"], 2, "timesteps"),
     ],
 )

@@ -19,5 +19,7 @@ def test_a_clip_range_that_is_not_above_0_is_refused_in_these_words(wrong):
 
 def test_a_schedule_may_end_at_0_but_not_below():
     Clips("lin_0.2")
-    with pytest.raises(ValueError, match="clip_range must be at least 0, and is -1 in"):
+    with pytest.raises(
+        ValueError, match="clip_range must be a finite number of at least 0, and is -1 in"
+    ):
         Clips("lin_-1")

@@ -125,8 +125,10 @@ def test_a_value_below_zero_or_not_finite_is_refused(value):
     class Config:
         rate: float = attrs.field(validator=is_schedule)
 
-    with pytest.raises(ValueError, match="rate must be at least 0, and is"):
+    with pytest.raises(ValueError, match="rate must be a finite number of at least 0, and is"):
         Config(value)
+    with pytest.raises(ValueError, match=r"0, and is inf$"):
+        Config(math.inf)
     assert Config(0.0).rate == 0.0 and callable(Config(lambda remaining: -1.0).rate)
 
 

@@ -55,8 +55,8 @@ class Summary:
         how = f"stopped by {reason} after" if reason else "done:"
         how = "interrupted after" if interrupted else how
         speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
-        lines = [f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})"]
-        print("\n".join([*lines, *ending(run, stopped=reason is not None)]), flush=True)
+        first = _fitted(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
+        print("\n".join([first, *ending(run, stopped=reason is not None)]), flush=True)
 
 
 def beginning(run: Run) -> Iterator[str]:

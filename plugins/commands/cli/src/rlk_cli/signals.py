@@ -21,6 +21,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from rlk_cli.columns import columns, terminal_width
+
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
@@ -101,7 +103,8 @@ class Signals:
         self._run.stop(name)
         if self._run.plan.verbose:
             # Not `print`: the signal may have interrupted one.
-            _print(f"{name}: the run ends after this iteration; a second signal ends it at once")
+            text = f"{name}: the run ends after this iteration; a second signal ends it at once"
+            _print(columns("", 0, text, terminal_width()))
         threading.Thread(target=self._watch, args=(number,), daemon=True).start()
 
     def _watch(self, number: int) -> None:

@@ -47,5 +47,6 @@ def plot(runs: tuple[str, ...], out: Path | None, x: str, smooth: int | None) ->
     try:
         draw(curves, path, x=x, smooth=smooth)
     except (OSError, ValueError, OverflowError) as error:
-        raise RlkError(f"could not write {path}: {error}") from error
+        cause = str(error).removesuffix(".")
+        raise RlkError(f"could not write {path}: {cause}.") from error
     click.echo(f"wrote {path}")

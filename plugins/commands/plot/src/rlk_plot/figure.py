@@ -46,6 +46,10 @@ def draw(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in FigureCanvasAgg.get_supported_filetypes():
+        what = f"{path.suffix} is no kind of image" if kind else "its name has no suffix"
+        raise ValueError(f"{what}. Let it end in .png, .svg or .pdf")
     by_env: dict[str, list[Curve]] = {}
     for curve in curves:
         by_env.setdefault(curve.env, []).append(curve)
@@ -59,7 +63,7 @@ def draw(
     ]
     figure.set_size_inches(wide, high * len(by_env) + _ROW_INCHES * sum(below))
     with replacing(path) as file:
-        figure.savefig(file, dpi=_DOTS, format=path.suffix.removeprefix("."))
+        figure.savefig(file, dpi=_DOTS, format=kind)
 
 
 def groups_of(curves: Sequence[Curve]) -> list[tuple[str, list[Curve]]]:

@@ -95,7 +95,9 @@ def is_schedule(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         values = [found]
     for one in values:
         if not (math.isfinite(one) and one >= 0.0):
-            raise ValueError(f"{attribute.name} must be at least 0, and is {one:g} in {value!s}")
+            where = f" in {value!s}" if isinstance(found, Schedule) else ""
+            wanted = "a finite number of at least 0"
+            raise ValueError(f"{attribute.name} must be {wanted}, and is {one:g}{where}")
 
 
 def _refuse_other_arguments(function: Callable[..., Any], name: str) -> None:

@@ -1,0 +1,29 @@
+"""What is printed when a signal arrives."""
+
+from __future__ import annotations
+
+import signal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rlk_cli import signals
+from rlk_cli.signals import Signals
+
+
+def test_what_a_signal_does_is_broken_between_words_on_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    printed: list[str] = []
+    monkeypatch.setattr(signals, "_print", printed.append)
+    monkeypatch.setenv("COLUMNS", "60")
+    plan = SimpleNamespace(verbose=1)
+    run: Any = SimpleNamespace(plan=plan, stop=lambda reason: None, at="", timesteps=0)
+    found = Signals(run)
+    found._over.set()  # so that nothing watches the run
+    found._received(signal.SIGINT, None)
+    (text,) = printed
+    assert len(text.splitlines()) == 2 and max(map(len, text.splitlines())) <= 60
+    said = "SIGINT: the run ends after this iteration; a second signal ends it at once"
+    assert " ".join(text.split()) == said
