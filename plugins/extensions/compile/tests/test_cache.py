@@ -13,7 +13,6 @@ from torch import fx
 
 from rlk.records import Loss
 from rlk.registry.kernel import Kernel
-from rlk_compile import sources as source_files
 from rlk_compile.backend import Strategy
 from rlk_compile.cache import LIMIT, Cache
 from rlk_compile.cache_key import _compiler, key
@@ -105,20 +104,13 @@ def test_the_constructor_of_a_named_tuple_belongs_to_its_class() -> None:
     assert {Path(file).name for file in sources([], [Loss, Loss.__new__])} == {"records.py"}
 
 
-def test_a_file_that_has_changed_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_has_changed_is_noticed(tmp_path: Path) -> None:
     file = tmp_path / "algorithm.py"
     file.write_text("TAU = 0.5\n")
-    os.utime(file, (1.0, 1.0))
     found = {str(file): hashed(str(file))}
     assert unchanged(found)
     file.write_text("TAU = 0.25\n")
-    os.utime(file, (1.0, 1.0))
     assert not unchanged(found)
-    os.utime(file, (source_files._STARTED + 60,) * 2)
-    with pytest.raises(Unwritten, match="since this process started"):
-        hashed(str(file))
     file.unlink()
     assert not unchanged(found)
 

@@ -37,7 +37,7 @@ def add(cache: Cache, key: str, program: Program, built: Built) -> str:
     if built.library is None:
         return f"{built.strategy} leaves no library"
     if program.call_plan.sources is None:
-        return "what it was traced from is in no file, or was changed since this process started"
+        return "some of its code is in no file, or is reached by nothing that can be compared"
     try:
         cache.add(key, program.call_plan, built.library)
     except OSError as error:

@@ -2,8 +2,9 @@
 
 Dynamo records a guard for everything that a trace depended on: the value of a number, the class of
 an object, the function behind a name, the shape of a tensor. Each guard has an expression that
-finds the object (`L['function'].__self__.config.tau`), and the object found has a description. A
-graph is valid as long as all descriptions are the same, in this process or in another one.
+finds the object (`L['function'].__self__.config.tau`), and the object found has a description; that
+of a function or a class includes its code. A graph is valid as long as all descriptions are the
+same, in this process or in another one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rlk_compile.function_code import digest_of
 from rlk_compile.leaves import kind
 
 #: Expression -> the description of the object that it finds.
@@ -92,7 +94,7 @@ class _Globals:
 
 def described(value: Any) -> str:
     """What a graph may depend on in this object itself, apart from the objects that it holds."""
-    of = f"{type(value).__module__}.{type(value).__qualname__}"
+    of = _named(type(value))
     if value is None or isinstance(value, _SIMPLE):
         return f"{of} {value!r}"
     if isinstance(value, Tensor):
@@ -100,7 +102,7 @@ def described(value: Any) -> str:
     if inspect.ismodule(value):
         return f"{of} {value.__name__}"
     if inspect.isroutine(value) or isinstance(value, _NAMED):
-        return f"{of} {value.__module__}.{value.__qualname__}"
+        return f"{of} {_named(value)}"
     if isinstance(value, _SEQUENCES):
         simple = all(isinstance(each, _SIMPLE) for each in value)
         return f"{of} {value!r}" if simple else f"{of} of {len(value)}"
@@ -110,6 +112,11 @@ def described(value: Any) -> str:
     # An attribute that hides one of the class, because another function was put in its place.
     hidden = [name for name in getattr(value, "__dict__", ()) if hasattr(type(value), name)]
     return " ".join([of, *sorted(hidden)])
+
+
+def _named(value: Any) -> str:
+    """The name of a class or function and, unless it is torch's or Python's, a hash of its code."""
+    return f"{value.__module__}.{value.__qualname__} {digest_of(value)}".rstrip()
 
 
 def tells_apart(value: Any) -> bool:
