@@ -9,6 +9,7 @@ import torch
 from rlk_networks.actor import DistributionActor
 from rlk_numpy_acting.actors import heads_used, in_numpy
 from rlk_numpy_acting.cpu_copy import MAX_ENVS, CpuCopy, FollowingActor, pieces, with_copy
+from rlk_numpy_acting.policies import hooks_of
 from rlk_off_policy.actor import DeterministicActor, GreedyActor
 from rlk_testing.environments import BY_ACTION_SPACE
 
@@ -86,6 +87,21 @@ def test_more_environments_are_left_to_the_device(pair, monkeypatch):
     assert asked == ["copy"]
     acted(follower, seen(agent, MAX_ENVS + 1))
     assert asked == ["copy"]
+
+
+@every
+def test_hooks_that_come_later_are_left_to_the_device(pair):
+    agent, original, _ = pair
+    copied = CpuCopy(original.policy, *heads_used(original))
+    hooks = hooks_of(original.policy, "shared", *heads_used(original))
+    replacement = in_numpy(with_copy(original, copied))
+    follower, called = FollowingActor(original, replacement, copied, hooks), []
+    handle = original.policy.shared.register_forward_hook(lambda *_: called.append(1))
+    acted(follower, seen(agent))
+    assert called == [1]
+    handle.remove()
+    acted(follower, seen(agent))
+    assert called == [1]
 
 
 @pytest.mark.parametrize("algo", ["ppo2"])

@@ -1,7 +1,8 @@
 """The actors of algorithms in numpy, found by their exact types.
 
 Each replaces one in torch, draws the same noise from the same stream, and returns the same actions
-to float tolerance. Dimensions: N environments, F features.
+to float tolerance. While a part of the policy has a forward hook, the actor in torch acts, because
+PyTorch calls hooks. Dimensions: N environments, F features.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from rlk_networks.held_noise import HeldNoiseActor
 from rlk_numpy_acting.cpu_copy import CpuCopy, FollowingActor, with_copy
 from rlk_numpy_acting.distributions import NumpyDistribution, distribution_of
 from rlk_numpy_acting.forward import StaysInTorch
-from rlk_numpy_acting.policies import check_network, heads_of, is_on_cpu, network_of
+from rlk_numpy_acting.policies import (
+    check_network,
+    heads_of,
+    hooks_of,
+    is_on_cpu,
+    network_of,
+)
 from rlk_off_policy.actor import DeterministicActor, GreedyActor
 from rlk_on_policy.recurrent import RecurrentActor, checked_state, stepped
 
@@ -73,6 +80,7 @@ class NumpyDistributionActor:
 
     def __init__(self, actor: DistributionActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
+        self._in_torch, self._hooks = actor, hooks_of(actor.policy, "shared", *heads_used(actor))
         self._distribution, self._rng, self._extras = actor.distribution, actor.rng, actor.extras
         self._encode, (self._pi, *self._vf) = network_of(actor.policy, *heads_used(actor))
         self._formulas = distribution_of(actor.distribution)
@@ -85,6 +93,8 @@ class NumpyDistributionActor:
         deterministic: bool = False,
         noise: Array | None = None,
     ) -> Act:
+        if any(self._hooks):
+            return self._in_torch.act(observation, carry, episode_start, deterministic, noise)
         features = self._encode(observation)
         parameters = self._pi(features)
         if deterministic:
@@ -105,6 +115,7 @@ class NumpyRecurrentActor:
 
     def __init__(self, actor: RecurrentActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
+        self._in_torch, self._hooks = actor, hooks_of(actor.policy, "shared", *heads_used(actor))
         self._policy, self._distribution, self._rng = actor.policy, actor.distribution, actor.rng
         self._extras = actor.extras
         self._pi, *self._vf = heads_of(actor.policy, *heads_used(actor))
@@ -119,6 +130,8 @@ class NumpyRecurrentActor:
         deterministic: bool = False,
         noise: Array | None = None,
     ) -> Act:
+        if any(self._hooks):
+            return self._in_torch.act(observation, carry, episode_start, deterministic, noise)
         distribution, n_envs = self._distribution, len(episode_start)
         carry = checked_state(self._policy, carry, n_envs)
         encoded, after = stepped(self._policy, observation, carry, episode_start, "cpu")
@@ -140,12 +153,15 @@ class NumpyGreedyActor:
 
     def __init__(self, actor: GreedyActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
+        self._in_torch, self._hooks = actor, hooks_of(actor.policy, "shared", *heads_used(actor))
         self._encode, (self._qf,) = network_of(actor.policy, *heads_used(actor))
         self._first_action = int(actor.action_space.start)
 
     def act(
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
     ) -> Act:
+        if any(self._hooks):
+            return self._in_torch.act(observation, carry, episode_start, deterministic)
         action: Array = self._qf(self._encode(observation)).argmax(1)
         env_action = action + self._first_action if self._first_action else action
         return Act(action, env_action, None, {})
@@ -156,12 +172,15 @@ class NumpyDeterministicActor:
 
     def __init__(self, actor: DeterministicActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
+        self._in_torch, self._hooks = actor, hooks_of(actor.policy, "shared", *heads_used(actor))
         self._encode, (self._pi,) = network_of(actor.policy, *heads_used(actor))
         self._scaled = scaled(actor.action_space)
 
     def act(
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
     ) -> Act:
+        if any(self._hooks):
+            return self._in_torch.act(observation, carry, episode_start, deterministic)
         action = self._pi(self._encode(observation))
         return Act(action, self._scaled(action), None, {})
 
@@ -183,7 +202,8 @@ def _anywhere(make: Callable[[Any], Actor]) -> Callable[[Any], Actor]:
             return make(actor)
         check_network(policy, *heads)
         copied = CpuCopy(policy, *heads)
-        return FollowingActor(actor, make(with_copy(actor, copied)), copied)
+        hooks = hooks_of(policy, "shared", *heads)
+        return FollowingActor(actor, make(with_copy(actor, copied)), copied, hooks)
 
     return made
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -57,20 +57,29 @@ class FollowingActor:
     """An actor on another device, replaced by one that acts with a `CpuCopy` of its policy.
 
     Args:
-        original: the actor on the device, for more than `MAX_ENVS` environments.
+        original: the actor on the device, for more than `MAX_ENVS` environments, and while its
+            policy has forward hooks.
         replacement: the actor with the copy.
         copied: the copy.
+        hooks: the mappings of forward hooks of the original's policy.
     """
 
-    def __init__(self, original: Actor, replacement: Actor, copied: CpuCopy) -> None:
+    def __init__(
+        self,
+        original: Actor,
+        replacement: Actor,
+        copied: CpuCopy,
+        hooks: Sequence[Mapping[int, Any]] = (),
+    ) -> None:
         self.start, self.metrics = original.start, original.metrics
         self._original, self._replacement, self._copied = original, replacement, copied
+        self._hooks = hooks
 
     def act(
         self, observation: Any, carry: Any, episode_start: Array, *more: Any, **named: Any
     ) -> Act:
         """As the original, which says what else there is to pass."""
-        if len(episode_start) > MAX_ENVS:
+        if len(episode_start) > MAX_ENVS or any(self._hooks):
             return self._original.act(observation, carry, episode_start, *more, **named)
         self._copied.follow()
         return self._replacement.act(observation, carry, episode_start, *more, **named)

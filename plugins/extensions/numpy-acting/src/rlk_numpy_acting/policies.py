@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -47,16 +48,44 @@ def heads_of(policy: Policy, *names: str) -> list[Forward]:
         StaysInTorch: as `network_of`.
     """
     _check_size(policy, *names)
+    _check_calls(policy, *names)
     if not is_on_cpu(policy):
         raise StaysInTorch("parameters that are not on the CPU")
     return [forward_of(policy.get_submodule(name)) for name in names]
 
 
 def check_network(policy: Policy, *names: str) -> None:
-    """Raise StaysInTorch for a policy of another type, and where encoder and heads are large."""
+    """Raise StaysInTorch for another type of policy, for hooks, and for a large network."""
     if type(policy) is not Policy:
         raise StaysInTorch(f"policy {type(policy).__name__}")
     _check_size(policy, "shared", *names)
+    _check_calls(policy, "shared", *names)
+
+
+def hooks_of(policy: Policy, *names: str) -> tuple[Mapping[int, Any], ...]:
+    """The forward hooks of the policy, its filters and the named submodules.
+
+    While one of these mappings is not empty, PyTorch must act, because it calls the hooks. Those of
+    the containers of layers are left out: nobody calls a container.
+    """
+    modules = [one for one in _called(policy, *names) if type(one) is not nn.ModuleList]
+    return tuple(hooks for one in modules for hooks in (one._forward_hooks, one._forward_pre_hooks))
+
+
+def _called(policy: Policy, *names: str) -> Iterator[nn.Module]:
+    """The policy itself, and all parts of its filters and of the named submodules."""
+    yield policy
+    for one in (*policy.filters, *map(policy.get_submodule, names)):
+        yield from one.modules()
+
+
+def _check_calls(policy: Policy, *names: str) -> None:
+    """Raise StaysInTorch where a call of a module does something beside its class's forward."""
+    if any(hooks_of(policy, *names)):
+        raise StaysInTorch("forward hooks")
+    for module in _called(policy, *names):
+        if "forward" in vars(module):
+            raise StaysInTorch(f"another forward of module {type(module).__name__}")
 
 
 def is_on_cpu(policy: nn.Module) -> bool:
