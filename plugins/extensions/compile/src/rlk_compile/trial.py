@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -79,9 +80,10 @@ def tried(
     except Exception as error:
         raise Untraceable(f"compiled, it fails: {reason_of(error)}") from error
     steps = _difference(fixed, after, compiled_after)
-    difference = max(steps, _difference_of_reports(expected, found))
+    difference = _largest((steps, _difference_of_reports(expected, found)))
     if not difference <= TOLERANCE:
-        raise Untraceable(f"compiled, its step differs by {difference:.0%} from the eager one")
+        by = f"by {difference:.0%} " if math.isfinite(difference) else ""
+        raise Untraceable(f"compiled, its step differs {by}from the eager one")
     return Compared(eager_seconds, _time(compiled, fixed), difference)
 
 
@@ -120,17 +122,22 @@ def _time(update: Callable[[], Any], fixed: Sequence[Tensor]) -> float:
 
 def _difference(before: Sequence[Tensor], one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
     """The largest difference between two outcomes, relative to the change from before to `one`."""
-    worst = 0.0
+    differences = []
     for start, a, b in zip(before, one, other, strict=True):
         if not a.is_floating_point():
-            worst = max(worst, 0.0 if torch.equal(a, b) else float("inf"))
+            differences.append(0.0 if torch.equal(a, b) else float("inf"))
             continue
         a, b, start = a.double(), b.double(), start.double()
         gap = float(_norm(a - b, a, b))
         # A step may be as small as the rounding error of the values, which must not count.
         scale = float(_norm(a - start, a, b)) + 1e-5 * float(_norm(a, a, b))
-        worst = max(worst, gap / scale if scale > 0 else (0.0 if gap == 0 else float("inf")))
-    return worst
+        differences.append(gap / scale if scale > 0 else (0.0 if gap == 0 else float("inf")))
+    return _largest(differences)
+
+
+def _largest(differences: Iterable[float]) -> float:
+    """The largest of these, 0 of none; infinite if one is NaN, which `max` would leave out."""
+    return max((float("inf") if math.isnan(each) else each for each in differences), default=0.0)
 
 
 def _norm(values: Tensor, a: Tensor, b: Tensor) -> Tensor:
@@ -145,8 +152,8 @@ def _difference_of_reports(one: Any, other: Any) -> float:
     pairs = [(one.metrics[name], other.metrics[name]) for name in one.metrics]
     if one.td_error is not None:
         pairs.append((one.td_error, other.td_error))
-    worst = 0.0
+    differences = []
     for a, b in pairs:
         a, b = torch.as_tensor(a).double(), torch.as_tensor(b).double()
-        worst = max(worst, float(_norm(a - b, a, b)) / (float(_norm(a, a, b)) + 0.01))
-    return worst
+        differences.append(float(_norm(a - b, a, b)) / (float(_norm(a, a, b)) + 0.01))
+    return _largest(differences)
