@@ -214,6 +214,22 @@ def test_a_folder_that_takes_no_files_is_broken(
     assert machine.cache_folder() == tmp_path / "rlk"
 
 
+def test_a_user_without_a_home_is_told_which_variable_to_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(uid: int) -> None:
+        raise KeyError(uid)
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    found = machine.cache()
+    assert (found.state, found.advice) == ("missing", "export XDG_CACHE_HOME=FOLDER")
+    assert found.found == "this user has no home, and XDG_CACHE_HOME is not set."
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert machine.cache().state == "ok"
+
+
 def test_the_exit_code_and_the_lines_tell_what_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("CXX", "no-such-compiler")

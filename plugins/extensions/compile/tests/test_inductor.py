@@ -9,6 +9,7 @@ import pytest
 import torch
 from compiled_runs import Weighs, compiled, eagerly, made
 
+from rlk_compile.backend import Strategy
 from rlk_compile.trace import Trace
 
 
@@ -64,5 +65,25 @@ def test_without_a_compiler_it_runs_eagerly_and_says_what_to_install(
         agent.learn(40)
         assert compiled(agent).reasons
     assert "no C++ compiler was found, which inductor needs on a CPU: install g++" in (
+        capfd.readouterr().err
+    )
+
+
+def test_a_user_without_a_home_has_no_cache_and_is_told_which_variable_to_set(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def unknown(uid: int) -> None:
+        raise KeyError(uid)
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    # An eager strategy takes the place of the library, which takes half a minute to compile.
+    monkeypatch.setattr("rlk_compile.update.strategies", lambda *_: [Strategy("eager", ahead=True)])
+    with made(compile={"backend": "inductor", "passes": []}, verbose=1) as agent:
+        agent.learn(40)
+        (report,) = compiled(agent).reports.values()
+    assert not report.from_cache
+    assert "not kept for the next start: this user has no home, so set XDG_CACHE_HOME" in (
         capfd.readouterr().err
     )

@@ -72,6 +72,22 @@ def test_a_library_that_is_cut_off_is_built_again(source: Path, part: float) -> 
     assert built(source, "-DSTEP=3").read_bytes() == whole
 
 
+def test_for_a_user_without_a_home_nothing_is_built_where_no_folder_is_named(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(uid: int) -> None:
+        raise KeyError(uid)
+
+    calls(monkeypatch, tmp_path, "for last; do :; done", 'echo made > "$last"')
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert built(source).exists(), "TORCH_EXTENSIONS_DIR is set"
+    monkeypatch.delenv("TORCH_EXTENSIONS_DIR")
+    with pytest.raises(Unbuilt, match="home directory"):
+        built(source)
+
+
 def test_another_source_compiler_option_or_header_makes_another_library(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

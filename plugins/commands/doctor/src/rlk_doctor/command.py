@@ -48,7 +48,7 @@ def _findings() -> Iterator[Finding]:
     yield from packages.requirements()
     yield from packages.extras()
     yield from plugins.loadable(registries)
-    yield machine.folder("cache folder", machine.cache_folder(), "export XDG_CACHE_HOME=FOLDER")
+    yield machine.cache()
     yield machine.folder("runs folder", Path("runs"), "rlk run … --out FOLDER")
 
 

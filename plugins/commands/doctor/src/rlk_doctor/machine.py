@@ -109,8 +109,22 @@ def mpi() -> Iterator[Finding]:
             yield Finding(str(_SHARED), f"{_size(free)} free")
 
 
+def cache() -> Finding:
+    """Whether files can be written to the folder for caches."""
+    what, advice = "cache folder", "export XDG_CACHE_HOME=FOLDER"
+    try:
+        return folder(what, cache_folder(), advice)
+    except RuntimeError:
+        none = "this user has no home, and XDG_CACHE_HOME is not set."
+        return Finding(what, none, "missing", advice)
+
+
 def cache_folder() -> Path:
-    """The folder in which `compile` keeps its libraries, and `rlk plugins list` its rows."""
+    """The folder in which `compile` keeps its libraries, and `rlk plugins list` its rows.
+
+    Raises:
+        RuntimeError: for a user without a home.
+    """
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "rlk"
 
 

@@ -34,8 +34,8 @@ class Cache:
     removed and counts as missing. Libraries are code, so only the owner may access the folder.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder or default_folder()
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def find(self, key: str) -> Iterator[Entry]:
         """All entries for a key, the most recently used first."""
@@ -85,10 +85,16 @@ class Cache:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def default_folder() -> Path:
-    """`rlk/compile` in the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`)."""
+def default_folder() -> Path | None:
+    """`rlk/compile` in the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`).
+
+    None if neither is known: a container may run as a user without a home.
+    """
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(cache).expanduser() / "rlk" / "compile"
+    try:
+        return Path(cache).expanduser() / "rlk" / "compile"
+    except RuntimeError:
+        return None
 
 
 def _short(key: str) -> str:

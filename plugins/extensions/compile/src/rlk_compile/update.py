@@ -12,7 +12,7 @@ import torch
 from rlk_compile import cached_programs
 from rlk_compile.backend import compiler, strategies
 from rlk_compile.building import built
-from rlk_compile.cache import Cache
+from rlk_compile.cache import Cache, default_folder
 from rlk_compile.cache_key import key as key_of
 from rlk_compile.config import CompileConfig
 from rlk_compile.leaves import size_of
@@ -28,6 +28,8 @@ Made = TypeVar("Made")
 CHANGED = (
     "what it does depends on something that is neither a tensor nor batch.key, and that changed"
 )
+
+HOMELESS = "this user has no home, so set XDG_CACHE_HOME to a folder for caches"
 
 
 class CompiledUpdate:
@@ -114,7 +116,9 @@ class CompiledUpdate:
         passes, why_not = ready(wanted, device, run.plan.kernel)
         cxx = compiler()
         possible = strategies(self._config, device, cxx, ranks, passes)
-        cache = Cache() if self._config.keep and possible[0].ahead else None
+        keep = self._config.keep and possible[0].ahead
+        folder = default_folder() if keep else None
+        cache = None if folder is None else Cache(folder)
         key = "" if cache is None else key_of(self._update, batch, possible, cxx)
         if cache is not None:
             found = self._find(cache, key, batch, optimise)
@@ -124,7 +128,9 @@ class CompiledUpdate:
         program, made = built(self._update, batch, optimise, possible, owners, self._together)
         seconds = time.perf_counter() - began
         compared = self._together(lambda: self._try(program, batch, optimise))
-        not_cached = "" if cache is None else cached_programs.add(cache, key, program, made)
+        not_cached = HOMELESS if keep else ""
+        if cache is not None:
+            not_cached = cached_programs.add(cache, key, program, made)
         why_not = "; ".join(filter(None, (why_not, made.why_not)))
         return program, Report(
             str(made.strategy), seconds, *compared, why_not=why_not, not_cached=not_cached

@@ -67,7 +67,7 @@ def built(source: Path, *options: str, places: Sequence[str] = (), made_of: str 
         path = _place(source, found, *options, made_of)
         if not _is_whole(path):
             _build(found, source, (*places, *options), path)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # RuntimeError: a user without a home
         raise Unbuilt(f"{source.name} cannot be built: {error}") from error
     return path
 
@@ -75,8 +75,9 @@ def built(source: Path, *options: str, places: Sequence[str] = (), made_of: str 
 def _place(source: Path, *made_of: str) -> Path:
     known = (source.read_text(encoding="utf-8"), *_ALWAYS, *made_of)
     digest = hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    root = Path(os.environ.get("TORCH_EXTENSIONS_DIR") or cache / "torch_extensions")
+    told = os.environ.get("TORCH_EXTENSIONS_DIR")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    root = Path(told) if told else cache.expanduser() / "torch_extensions"
     return root / source.parent.name / f"{source.stem}-{digest}.so"
 
 
