@@ -235,6 +235,17 @@ def test_a_loss_whose_metrics_are_none_is_named(optimise, net, part):
         optimise("all", lambda: loss_of(net)._replace(**{part: None}))
 
 
+def test_nothing_can_be_added_to_the_metrics_and_outputs_that_are_a_loss_s_default():
+    loss = Loss(torch.tensor(1.0))
+    changes = (lambda d: d.update(a=1), lambda d: d.setdefault("a", 1), lambda d: d.__ior__({}))
+    for values in (loss.metrics, loss.outputs):
+        assert values == {} and {**values, "a": 1} == values | {"a": 1} == {"a": 1}
+        for change in (lambda d: d.__setitem__("a", 1), *changes):
+            with pytest.raises(TypeError, match=r"Give a dict of your own: loss\._replace"):
+                change(values)
+    assert Loss(torch.tensor(1.0)).metrics == {}
+
+
 def test_wrappers_of_one_group_leave_others_alone(net):
     optimise = Optimiser(OneProcess())
     optimise.add(group_of(net), Keeps(), [lambda function: lambda *args: Loss(0.0 * net.b.sum())])

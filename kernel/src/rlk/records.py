@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,8 +21,21 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-#: An empty mapping that nobody can add to.
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+class _Nothing(dict[str, Any]):
+    """An empty dict that nobody can add to; torch.compile does not trace a MappingProxyType."""
+
+    def _refuse(self, *given: Any, **named: Any) -> Any:
+        raise TypeError(
+            "all losses share the empty mapping that is their default. Give a dict of your own: "
+            "loss._replace(metrics={**loss.metrics, NAME: TENSOR})."
+        )
+
+    __setitem__ = setdefault = update = __ior__ = _refuse
+
+
+#: The metrics and outputs of a loss that has none.
+NOTHING: Mapping[str, Any] = _Nothing()
 
 
 class Step(NamedTuple):

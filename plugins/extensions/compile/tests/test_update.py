@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from compiled_runs import MATCH, STEPS, compiled, eagerly, made, parameters
+from compiled_runs import MATCH, STEPS, Variant, compiled, eagerly, made, parameters
 
 import rlk
 from rlk.hookspecs import hookimpl
@@ -161,6 +161,43 @@ def test_a_wrapper_around_losses_is_in_the_graph() -> None:
         agent.learn(STEPS)
         assert torch.allclose(decayed, agent.run.parameters.flat, atol=1e-6)
     assert not torch.allclose(decayed, eagerly(), atol=1e-3)
+
+
+class WithoutOutputs(StandIn):
+    """Its loss has no outputs, as those of on-policy algorithms."""
+
+    def update(self, batch: Batch, optimise: Optimise) -> Update:
+        return Update(optimise("value", self.loss, batch).metrics)
+
+    def loss(self, batch: Batch) -> Loss:
+        loss = super().loss(batch)
+        return Loss(loss.value, metrics=loss.metrics)
+
+
+class Halves:
+    """Wraps losses as the documentation says."""
+
+    @hookimpl
+    def rlk_wrap_loss(self, run: Any, group: str) -> Any:
+        def wrap(loss_fn: Any) -> Any:
+            def loss(*given: Any) -> Loss:
+                inner: Loss = loss_fn(*given)
+                return inner._replace(value=0.5 * inner.value)
+
+            return loss
+
+        return wrap
+
+
+def test_a_wrapped_loss_that_has_no_outputs_is_compiled() -> None:
+    with made(Halves(), algorithm=WithoutOutputs) as agent:
+        agent.learn(STEPS)
+        assert compiled(agent).reports, compiled(agent).reasons
+        flat = agent.run.parameters.flat.clone()
+    plugins = [Variant(WithoutOutputs), Halves()]
+    with made(algorithm=WithoutOutputs, plugins=plugins) as agent:
+        agent.learn(STEPS)
+        assert torch.allclose(flat, agent.run.parameters.flat, atol=1e-6)
 
 
 def test_it_says_what_it_did_once_and_logs_what_it_cost(
