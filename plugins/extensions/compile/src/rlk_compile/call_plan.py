@@ -28,7 +28,8 @@ GLOBAL = {
 }
 #: Guards on a value itself, whose description must then distinguish it from other values.
 VALUES = {"CONSTANT_MATCH", "EQUALS_MATCH"}
-_BATCH = "L['batch']"
+#: The expression that finds the batch.
+BATCH = "L['batch']"
 #: Modules of torch, and the globals of methods that `typing.NamedTuple` makes: their name is new in
 #: every process, and nobody changes them.
 _TORCHS_OWN = ("G['__import_torch", "G['___unnamed_scope")
@@ -123,7 +124,7 @@ def call_plan_of(trace: Trace, flat: FlatInputs, scope: Scope, batch: Any, resul
     recorder = trace.recorder
     paths, numbers = moving(batch, recorder.inputs)
     fixed = [number for number in range(len(recorder.inputs)) if number not in numbers]
-    deep = [place for n in fixed if (place := recorder.places[n]).startswith(_BATCH)]
+    deep = [place for n in fixed if (place := recorder.places[n]).startswith(BATCH)]
     if deep:
         raise Untraceable(f"it reads {deep[0]}, which is not a field of the batch nor in a mapping")
     metrics, td_error, stays = _outputs(recorder, fixed, result)
@@ -175,7 +176,7 @@ def _expressions(guards: Sequence[Guard]) -> list[str]:
     """
     found: dict[str, None] = {}
     for guard in guards:
-        of_batch = guard.place.startswith(_BATCH) and isinstance(guard.value, Tensor)
+        of_batch = guard.place.startswith(BATCH) and isinstance(guard.value, Tensor)
         if guard.kind in GLOBAL or guard.place.startswith(_TORCHS_OWN) or of_batch:
             continue
         if not guard.place or (guard.kind in VALUES and not tells_apart(guard.value)):

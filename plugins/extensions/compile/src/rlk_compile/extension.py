@@ -80,11 +80,20 @@ class Compile:
             return
         self._told = update.eager_calls
         sizes = " or ".join(str(size) for _, size in update.reports)
-        _say(
-            run,
-            f"{update.eager_calls:,} of {update.calls:,} updates had another batch size than "
-            f"{sizes} and ran eagerly; compile:sizes={self.config.sizes + 1} compiles one more.",
-        )
+        if update.eager_calls > update.unlike_calls:
+            _say(
+                run,
+                f"{update.eager_calls - update.unlike_calls:,} of {update.calls:,} updates had "
+                f"another batch size than {sizes} and ran eagerly; "
+                f"compile:sizes={self.config.sizes + 1} compiles one more.",
+            )
+        if update.unlike_calls:
+            _say(
+                run,
+                f"{update.unlike_calls:,} of {update.calls:,} updates had batches of another "
+                "structure (class, keys, None, numbers, dtypes or strides) than the compiled one, "
+                "and ran eagerly. If they alternate, give each kind a batch.key of its own.",
+            )
 
     @hookimpl
     def rlk_save(self) -> State | None:

@@ -12,6 +12,7 @@ from rlk_compile import trace
 from rlk_compile.call_plan import CallPlan
 from rlk_compile.conditions import Scope, Unknown
 from rlk_compile.leaves import kind, reader
+from rlk_compile.structure import Structure
 from rlk_compile.trace import Execute, Retraced
 
 #: Once confirmed, the call plan's conditions are checked again after so many updates.
@@ -21,7 +22,7 @@ CONFIRMATIONS = 3
 
 
 class Program:
-    """`update(batch, optimise)`, compiled for batches of the same shapes as the one given here.
+    """`update(batch, optimise)`, compiled for batches like the one given here.
 
     The compiled function is called directly with tensors. Dynamo's guards, and the frame that it
     puts around a graph, would cost 80 µs, more than a small update; the call plan has the
@@ -40,8 +41,9 @@ class Program:
         optimise: Any,
     ) -> None:
         self.call_plan, self._execute, self._update = call_plan, execute, update
-        self.read = reader(list(call_plan.paths))
-        tensors = self.read(batch)
+        self._read = reader(list(call_plan.paths))
+        tensors = self._read(batch)
+        self._structure = Structure(batch, call_plan.conditions)
         self._kinds = [kind(tensor) for tensor in tensors]
         self._moving = call_plan.moving
         self._find(scope_of(update, batch, optimise), tensors)
@@ -52,20 +54,29 @@ class Program:
         """The tensors that it may write to: all inputs except those of the batch."""
         return [t for number, t in enumerate(self._inputs) if number not in self._moving]
 
-    def fits(self, tensors: Sequence[Tensor]) -> bool:
-        """Whether tensors have the shapes, strides, dtypes and devices that it was compiled for."""
-        for tensor, (shape, stride, dtype, device) in zip(tensors, self._kinds, strict=True):
-            if (
-                tensor.shape != shape
-                or tensor.stride() != stride
-                or tensor.dtype is not dtype
-                or tensor.device != device
-            ):
-                return False
-        return True
+    def fitting(self, batch: Any) -> Sequence[Tensor] | None:
+        """The batch's tensors in the call plan's order; None if it was compiled for other batches.
+
+        Their shapes, strides, dtypes and devices must be the same, and the batch's structure.
+        """
+        try:
+            if not self._structure.fits(batch):
+                return None
+            tensors = self._read(batch)
+            for tensor, (shape, stride, dtype, device) in zip(tensors, self._kinds, strict=True):
+                if (
+                    tensor.shape != shape
+                    or tensor.stride() != stride
+                    or tensor.dtype is not dtype
+                    or tensor.device != device
+                ):
+                    return None
+        except (AttributeError, LookupError, TypeError):  # something is missing, or is no tensor
+            return None
+        return tensors
 
     def __call__(self, batch: Any, optimise: Any, tensors: Sequence[Tensor]) -> Update:
-        """Run the update; `tensors` is the result of `read(batch)`.
+        """Run the update; `tensors` is the result of `fitting(batch)`.
 
         Raises:
             Retraced: if something that the call plan assumes has changed. No state has been changed

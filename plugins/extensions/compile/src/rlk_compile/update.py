@@ -44,7 +44,8 @@ class CompiledUpdate:
         reports: (key, batch size) -> report, for the updates that were compiled.
         reasons: key -> why updates of this kind run eagerly.
         calls: number of updates so far.
-        eager_calls: number of updates of a compiled kind that ran eagerly because of their size.
+        eager_calls: number of updates of a compiled kind that ran eagerly because of their batch.
+        unlike_calls: those among them whose batch has a compiled size, but another structure.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class CompiledUpdate:
         self._sizes: dict[str, list[int]] = {}
         self.reports: dict[tuple[str, int], Report] = {}
         self.reasons: dict[str, str] = {}
-        self.calls = self.eager_calls = 0
+        self.calls = self.eager_calls = self.unlike_calls = 0
 
     @property
     def seconds(self) -> float:
@@ -70,13 +71,13 @@ class CompiledUpdate:
         self.calls += 1
         key = batch.key if hasattr(batch, "key") else ""
         for program in self._programs.get(key, ()):
-            tensors = program.read(batch)
-            if program.fits(tensors):
+            tensors = program.fitting(batch)
+            if tensors is not None:
                 return self._run_program(program, key, batch, optimise, tensors)
         made = None if key in self.reasons else self._another(key, batch, optimise)
         if made is None:
             return self._update(batch, optimise)
-        return self._run_program(made, key, batch, optimise, made.read(batch))
+        return self._run_program(made, key, batch, optimise, made.fitting(batch))
 
     def _run_program(
         self, program: Program, key: str, batch: Any, optimise: Any, tensors: Any
@@ -94,6 +95,7 @@ class CompiledUpdate:
             sizes.append(size)
         if size not in sizes or (key, size) in self.reports:
             self.eager_calls += 1
+            self.unlike_calls += size in sizes
             return None
         return self._compile(key, size, batch, optimise)
 
@@ -152,7 +154,8 @@ class CompiledUpdate:
         return None
 
     def _try(self, program: Program, batch: Any, optimise: Any) -> Compared:
-        eager, tensors = self._update, program.read(batch)
+        eager, tensors = self._update, program.fitting(batch)
+        assert tensors is not None
         return tried(
             lambda: eager(batch, optimise),
             lambda: program.call(tensors),
