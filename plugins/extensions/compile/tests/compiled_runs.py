@@ -74,3 +74,18 @@ class Weighs(StandIn):
     def loss(self, batch: Batch) -> Loss:
         loss = super().loss(batch)
         return Loss(self.factor * loss.value, metrics=loss.metrics, outputs=loss.outputs)
+
+
+class Halves:
+    """Wraps losses as the documentation says."""
+
+    @hookimpl
+    def rlk_wrap_loss(self, run: Any, group: str) -> Any:
+        def wrap(loss_fn: Any) -> Any:
+            def loss(*given: Any) -> Loss:
+                inner: Loss = loss_fn(*given)
+                return inner._replace(value=0.5 * inner.value)
+
+            return loss
+
+        return wrap

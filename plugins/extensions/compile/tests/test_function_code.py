@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from compiled_runs import compiled, made
 from torch import Tensor, nn
 
-from rlk_compile import cached_programs
-from rlk_compile.backend import Built, Strategy
-from rlk_compile.cache import Cache
 from rlk_compile.call_plan import _expressions
 from rlk_compile.conditions import Conditions, Scope, described
 from rlk_compile.function_code import digest_of
@@ -211,71 +205,3 @@ def test_code_that_no_condition_includes_is_kept_for_nobody() -> None:
     with pytest.raises(Unwritten, match=r"body.* is reached by no guard"):
         sources([body.__code__], [constant])
     assert sources([body(True).__code__], [body]), "a function inside another one"
-
-
-# ---- an update on disk ---------------------------------------------------------------------------
-
-MINE = """
-from rlk.records import Loss
-from rlk_testing.stand_ins import StandIn
-
-class Mine(StandIn):
-    def loss(self, batch):
-        loss = super().loss(batch)
-        return Loss({factor} * loss.value, metrics=loss.metrics, outputs=loss.outputs)
-"""
-
-
-@pytest.fixture
-def imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path, float], Any]]:
-    """Imports `mine` from a folder, as a new process would; it is written there first."""
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-
-    def imported(folder: Path, factor: float) -> Any:
-        folder.mkdir(exist_ok=True)
-        (folder / "mine.py").write_text(MINE.format(factor=factor))
-        monkeypatch.syspath_prepend(folder)
-        sys.modules.pop("mine", None)
-        return importlib.import_module("mine").Mine
-
-    yield imported
-    sys.modules.pop("mine", None)
-
-
-@pytest.fixture
-def keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, bool], int]:
-    """Counts the kept programs that a run with this algorithm finds; keeps its own if asked to."""
-    library, cache = tmp_path / "made.so", Cache(tmp_path / "kept")
-    library.write_bytes(b"code")
-    monkeypatch.setattr(cached_programs, "loaded", lambda file: print)
-
-    def keep(algorithm: Any, add: bool) -> int:
-        with made(algorithm=algorithm) as agent:
-            agent.learn(4)
-            ((program,),) = compiled(agent)._programs.values()
-            if add:
-                made_now = Built(Strategy("eager"), print, library)
-                assert cached_programs.add(cache, "a key", program, made_now) == ""
-            batch, run = agent.run.storage.sample(8), agent.run
-            update = program._update
-            found = cached_programs.candidates(cache, "a key", update, batch, run.optimise)
-            return len([*found])
-
-    return keep
-
-
-def test_another_programs_update_of_the_same_name_is_not_taken(
-    tmp_path: Path, imported: Any, keep: Any
-) -> None:
-    assert keep(imported(tmp_path / "one", 2.0), True) == 1
-    assert keep(imported(tmp_path / "other", 3.0), False) == 0
-    assert keep(imported(tmp_path / "copy", 2.0), False) == 1
-
-
-def test_what_was_imported_before_its_file_was_edited_is_not_taken_for_the_new_text(
-    tmp_path: Path, imported: Any, keep: Any
-) -> None:
-    old = imported(tmp_path / "one", 2.0)
-    (tmp_path / "one" / "mine.py").write_text(MINE.format(factor=3.0))
-    assert keep(old, True) == 1
-    assert keep(imported(tmp_path / "one", 3.0), False) == 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from compiled_runs import MATCH, STEPS, Variant, compiled, eagerly, made, parameters
+from compiled_runs import MATCH, STEPS, Halves, Variant, compiled, eagerly, made, parameters
 
 import rlk
 from rlk.hookspecs import hookimpl
@@ -172,21 +172,6 @@ class WithoutOutputs(StandIn):
     def loss(self, batch: Batch) -> Loss:
         loss = super().loss(batch)
         return Loss(loss.value, metrics=loss.metrics)
-
-
-class Halves:
-    """Wraps losses as the documentation says."""
-
-    @hookimpl
-    def rlk_wrap_loss(self, run: Any, group: str) -> Any:
-        def wrap(loss_fn: Any) -> Any:
-            def loss(*given: Any) -> Loss:
-                inner: Loss = loss_fn(*given)
-                return inner._replace(value=0.5 * inner.value)
-
-            return loss
-
-        return wrap
 
 
 def test_a_wrapped_loss_that_has_no_outputs_is_compiled() -> None:
