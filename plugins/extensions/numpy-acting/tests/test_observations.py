@@ -23,6 +23,8 @@ SPACES = [
     gym.spaces.MultiDiscrete([2, 3]),
     gym.spaces.MultiDiscrete([[2, 3], [4, 2]]),
     gym.spaces.MultiDiscrete([2, 3], start=[-1, 5]),
+    gym.spaces.MultiDiscrete([120, 3], dtype=np.int8, start=[-100, 0]),
+    gym.spaces.MultiDiscrete([200, 3], dtype=np.uint16, start=[3, 0]),
     gym.spaces.MultiBinary((2, 2)),
     gym.spaces.Dict({"b": BOX, "a": gym.spaces.Discrete(3), "c": gym.spaces.MultiBinary(2)}),
 ]

@@ -36,6 +36,16 @@ def test_whole_numbers_become_one_hot_from_the_start_of_their_space_on():
     assert found.tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint16, np.uint32, np.uint64, np.int64])
+def test_whole_numbers_of_every_type_become_one_hot(dtype):
+    start = 2 if np.dtype(dtype).kind == "u" else -100
+    space = s.MultiDiscrete([100, 3], dtype=dtype, start=[start, 0])
+    batch = as_tensor(np.array([[start + 99, 2], [start, 0]], dtype))
+    found = preprocess(space)(batch)
+    assert found.nonzero().tolist() == [[0, 99], [0, 102], [1, 0], [1, 100]]
+    assert preprocess(s.Discrete(100, start=start))(batch[:, 0]).argmax(1).tolist() == [99, 0]
+
+
 def test_several_whole_numbers_become_one_hot_side_by_side():
     found = preprocess(s.MultiDiscrete([2, 3]))(torch.tensor([[1, 0]]))
     assert found.tolist() == [[0.0, 1.0, 1.0, 0.0, 0.0]]

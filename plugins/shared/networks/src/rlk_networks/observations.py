@@ -39,7 +39,7 @@ def preprocess(space: Space) -> Callable[[Any], Any]:
         return _as_image
     if isinstance(space, spaces.Discrete):
         n, start = int(space.n), int(space.start)
-        return lambda observation: _one_hot(observation - start if start else observation, n)
+        return lambda observation: _one_hot(observation, n, start)
     if isinstance(space, spaces.MultiDiscrete):
         return _one_hot_each(space)
     return _as_float
@@ -72,11 +72,13 @@ def _one_hot_each(space: spaces.MultiDiscrete) -> Callable[[Tensor], Tensor]:
 
     def one_hot_each(observation: Tensor) -> Tensor:
         columns = observation.flatten(1)
-        parts = [_one_hot(columns[:, i] - start, n) for i, n, start in numbered]
+        parts = [_one_hot(columns[:, i], n, start) for i, n, start in numbered]
         return torch.cat(parts, dim=-1)
 
     return one_hot_each
 
 
-def _one_hot(index: Tensor, n: int) -> Tensor:
-    return functional.one_hot(index.long(), n).to(torch.float32)
+def _one_hot(number: Tensor, n: int, start: int) -> Tensor:
+    """One-hot vectors [B, n] of whole numbers [B], counted from the start of their space."""
+    index = number.long()  # first, because torch does not subtract numbers of type uint16
+    return functional.one_hot(index - start if start else index, n).to(torch.float32)
