@@ -79,6 +79,16 @@ def test_the_gradient_is_that_of_the_group_alone():
     assert gradient.tolist() == [0.0]
 
 
+def test_a_frozen_parameter_is_refused_with_its_group():
+    net = Net()
+    objective = objective_of(net)
+    net.b.requires_grad_(False)
+    with pytest.raises(RlkError, match=r"of group 'all' was frozen \(requires_grad_\(False\)\)"):
+        objective.gradient()
+    net.b.requires_grad_(True)
+    assert objective.gradient()[1].tolist() == [8.0, 12.0, 0.0]
+
+
 def test_no_grad_field_is_filled():
     net = Net()
     objective_of(net).gradient()

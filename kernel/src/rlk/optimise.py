@@ -145,11 +145,18 @@ def _gradient(value: Tensor, group: Group, *, retain_graph: bool = False) -> Ten
         )
         parts = list(found)
     else:
+        try:
+            gradients = _autograd(value, parameters, retain_graph)
+        except RuntimeError as error:
+            if all(one.requires_grad for one in parameters):
+                raise
+            raise RlkError(
+                f"a parameter of group {group.name!r} was frozen (requires_grad_(False)). Unfreeze "
+                "it; layers that shall not learn belong to no group (run.group's prefixes)."
+            ) from error
         parts = [
             torch.zeros_like(parameter) if gradient is None else gradient
-            for gradient, parameter in zip(
-                _autograd(value, parameters, retain_graph), parameters, strict=True
-            )
+            for gradient, parameter in zip(gradients, parameters, strict=True)
         ]
     return torch._C._nn.flatten_dense_tensors(parts)
 
