@@ -103,3 +103,16 @@ def test_where_nothing_can_be_written_nothing_is_kept(registries, source, monkey
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     kept_rows.save(registries, ROWS)
     assert kept_rows.load(registries) is None
+
+
+def test_for_a_user_without_a_home_nothing_is_kept(registries, source, monkeypatch, tmp_path):
+    def unknown(uid):
+        raise KeyError(uid)
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    kept_rows.save(registries, ROWS)
+    assert kept_rows.load(registries) is None
+    assert not (tmp_path / "~").exists()

@@ -28,7 +28,8 @@ def load(registries: Registries) -> list[Row] | None:
     """The rows that were kept, if making them again would give the same."""
     try:
         names, path, files, rows = json.loads(_place().read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError):  # no rows were kept, or another version kept them
+    # No rows were kept, or another version kept them; a user without a home has no folder for them.
+    except (OSError, ValueError, TypeError, RuntimeError):
         return None
     is_current = (names, path) == (_names(registries), sys.path) and files == _stamps(files)
     return rows if is_current else None
@@ -41,9 +42,9 @@ def save(registries: Registries, rows: list[Row]) -> None:
     found = [_file(row["factory"]) for row in rows]
     found += [getattr(module, "__file__", None) for module in sys.modules.values()]
     files = [*sys.path, *(file for file in found if isinstance(file, str))]
-    place = _place()
-    part = place.with_suffix(f".{os.getpid()}")
-    with contextlib.suppress(OSError):  # no rows are kept if this user may not write
+    with contextlib.suppress(OSError, RuntimeError):  # of a user who may not write, or has no home
+        place = _place()
+        part = place.with_suffix(f".{os.getpid()}")
         place.parent.mkdir(parents=True, exist_ok=True)
         kept = (_names(registries), sys.path, _stamps(files), rows)
         part.write_text(json.dumps(kept), encoding="utf-8")
@@ -51,10 +52,10 @@ def save(registries: Registries, rows: list[Row]) -> None:
 
 
 def _place() -> Path:
-    """One file for every installation of Python."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    """One file for every installation of Python; RuntimeError for a user without a home."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     installation = sha256(f"{sys.prefix} {sys.version}".encode()).hexdigest()[:16]
-    return Path(base, "rlk", f"plugins-{installation}.json")
+    return base / "rlk" / f"plugins-{installation}.json"
 
 
 def _names(registries: Registries) -> list[list[str]]:
