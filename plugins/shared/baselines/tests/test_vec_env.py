@@ -169,6 +169,14 @@ def test_frames_are_stacked_the_newest_last_and_an_episode_begins_with_zeros(cou
     assert infos[0]["terminal_observation"].tolist() == [1, 7, 2, 7]
 
 
+def test_a_stack_begins_anew_with_a_reset_and_earlier_ones_do_not_change(counting) -> None:
+    env = VecFrameStack(DummyVecEnv([counting]), n_stack=2)
+    first = env.reset()
+    second = env.step([0])[0]
+    assert env.reset().tolist() == [[0, 0, 0, 7]], "nothing of the episode that was cut off"
+    assert (first.tolist(), second.tolist()) == ([[0, 0, 0, 7]], [[0, 7, 1, 7]])
+
+
 def test_observations_and_rewards_are_normalised(counting) -> None:
     env = VecNormalize(DummyVecEnv([lambda: counting(9), lambda: counting(9, reward=3.0)]))
     env.reset()
@@ -226,6 +234,26 @@ def test_numbers_that_are_not_finite_are_found(counting) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         env.step([0])
+
+
+def test_numbers_are_looked_for_in_parts_and_infinity_only_if_asked(counting) -> None:
+    env = VecCheckNan(DummyVecEnv([counting]), raise_exception=True, check_inf=False)
+    found = (np.zeros((1, 1)), {"a": np.array([[np.inf]]), "b": np.array([[np.inf]])})
+    env.venv.reset = lambda: found
+    assert env.reset() is found
+    found[1]["b"][:] = np.nan
+    with pytest.raises(ValueError, match=r"found NaN in observations\[1\]\['b'\]\. It came"):
+        env.reset()
+
+
+def test_actions_of_an_earlier_episode_did_not_lead_to_a_number_of_a_reset(counting) -> None:
+    env = VecCheckNan(DummyVecEnv([counting]), raise_exception=True)
+    env.reset()
+    env.step([0])
+    env.venv.reset = lambda: np.array([[np.nan, 7.0]])
+    with pytest.raises(ValueError, match="the last observations were") as failed:
+        env.reset()
+    assert "actions" not in str(failed.value)
 
 
 def test_a_video_needs_a_package_and_says_which(counting, tmp_path: Path) -> None:
