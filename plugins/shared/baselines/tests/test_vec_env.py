@@ -24,6 +24,7 @@ from rlk_baselines.common.vec_env import (
     sync_envs_normalization,
     unwrap_vec_normalize,
 )
+from rlk_baselines.common.vec_env.four_values import infos_of
 from rlk_baselines.environments.five_values import FiveValues
 
 
@@ -72,9 +73,10 @@ def test_actions_of_another_number_than_environments_are_refused(counting) -> No
 def test_what_a_step_gave_stays_when_others_follow(counting) -> None:
     env = DummyVecEnv([counting])
     first = env.reset()
-    second = env.step([0])[0]
+    second, rewards, _, _ = env.step([0])
+    env.set_attr("reward", 9.0)
     env.step([0])
-    assert first.tolist() == [[0, 7]] and second.tolist() == [[1, 7]]
+    assert first.tolist() == [[0, 7]] and second.tolist() == [[1, 7]] and rewards.tolist() == [1]
 
 
 def test_a_truncated_episode_is_marked_and_one_that_ended_by_itself_is_not(counting) -> None:
@@ -82,6 +84,8 @@ def test_a_truncated_episode_is_marked_and_one_that_ended_by_itself_is_not(count
     env.reset()
     *_, infos = env.step([0, 0])
     assert [info["TimeLimit.truncated"] for info in infos] == [True, False]
+    both = *np.zeros((2, 1, 2)), np.array([True]), np.array([True]), {"final_obs": np.ones((1, 2))}
+    assert infos_of(1, both)[0]["TimeLimit.truncated"] is False, "the last state is terminal"
 
 
 def test_environments_of_gymnasium_give_four_values_too() -> None:
@@ -116,6 +120,8 @@ def test_steps_do_not_overlap(counting) -> None:
     env.step_async([0])
     with pytest.raises(AlreadySteppingError):
         env.step_async([0])
+    assert env.reset().tolist() == [[0, 7]], "a reset discards the step"
+    assert env.step([0])[0].tolist() == [[1, 7]]
 
 
 def test_frames_are_tiled(counting) -> None:
@@ -154,6 +160,9 @@ def test_a_wrapper_reaches_what_is_inside_and_says_where_it_is_hidden(counting) 
     inner.venv.mark = 2
     with pytest.raises(AttributeError, match="several"):
         _ = Plain(outer).mark
+    outer.far, inner.venv.far = 1, 2
+    with pytest.raises(AttributeError, match="several"):
+        _ = Plain(outer).far
 
 
 # ---- wrappers ------------------------------------------------------------------------------------
@@ -169,12 +178,12 @@ def test_frames_are_stacked_the_newest_last_and_an_episode_begins_with_zeros(cou
     assert infos[0]["terminal_observation"].tolist() == [1, 7, 2, 7]
 
 
-def test_a_stack_begins_anew_with_a_reset_and_earlier_ones_do_not_change(counting) -> None:
+def test_a_stack_begins_anew_with_a_reset_and_those_returned_do_not_change(counting) -> None:
     env = VecFrameStack(DummyVecEnv([counting]), n_stack=2)
-    first = env.reset()
-    second = env.step([0])[0]
+    env.reset()[:] = 50.0
+    found = env.step([0])[0]
     assert env.reset().tolist() == [[0, 0, 0, 7]], "nothing of the episode that was cut off"
-    assert (first.tolist(), second.tolist()) == ([[0, 0, 0, 7]], [[0, 7, 1, 7]])
+    assert found.tolist() == [[0, 7, 1, 7]], "what is returned belongs to the program"
 
 
 def test_observations_and_rewards_are_normalised(counting) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from rlk_baselines.common.vec_env import (
     VecEnv,
     VecEnvWrapper,
     VecNormalize,
+    VecVideoRecorder,
+    vec_video_recorder,
 )
 from rlk_baselines.sb3.common.evaluation import evaluate_policy as evaluate_policy3
 
@@ -149,6 +152,34 @@ class Blind(VecEnvWrapper):
 def test_a_vector_without_images_is_not_rendered(counting) -> None:
     with pytest.warns(UserWarning, match="nothing is rendered: Blind gives no images"):
         assert Blind(DummyVecEnv([counting])).render() is None
+
+
+def test_a_video_has_the_frame_before_its_steps_and_another_may_follow(
+    counting, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    written: dict[str, list[int]] = {}
+
+    class Noted:
+        def __init__(self, path: Path, fps: float) -> None:
+            self.name, self.frames = path.name, list[int]()
+
+        def add(self, frame: Any) -> None:
+            self.frames.append(int(frame[0, 0, 0]))
+
+        def end(self) -> None:
+            written[self.name] = self.frames
+
+    monkeypatch.setattr(vec_video_recorder, "film", Noted)
+    venv = DummyVecEnv([lambda: counting(9)])
+    env = VecVideoRecorder(venv, str(tmp_path), lambda step: step in (0, 4), video_length=2)
+    env.reset()
+    for _ in range(7):
+        env.step([0])
+    assert written == {
+        "rl-video-step-0-to-step-2.mp4": [0, 1, 2],
+        "rl-video-step-4-to-step-6.mp4": [4, 5, 6],
+    }
+    assert not env.recording
 
 
 @pytest.mark.parametrize("own", [5, None, "x", {"id": 3}])
