@@ -34,18 +34,49 @@ def test_ends_of_episodes_are_sampled_as_they_were_added() -> None:
     following[done] = 0.0  # a mask, as programs write it
 
 
+def test_a_buffer_may_be_sampled_once_it_has_as_many_as_are_wanted() -> None:
+    buffer = ReplayBuffer(4)
+    buffer.extend(*columns(2))
+    assert [buffer.can_sample(n) for n in (1, 2, 3)] == [True, True, False]
+
+
+class Scales:
+    """Stands for a `VecNormalize`: observations are doubled, and rewards tripled."""
+
+    def normalize_obs(self, obs: Any) -> Any:
+        return 2 * obs
+
+    def normalize_reward(self, reward: Any) -> Any:
+        return 3 * reward
+
+
+@pytest.mark.parametrize("buffer", [ReplayBuffer(4), PrioritizedReplayBuffer(4, alpha=0.5)])
+def test_samples_are_normalised_and_what_is_kept_is_not(buffer: ReplayBuffer) -> None:
+    buffer.add(np.array([1.0]), np.array([4.0]), 5.0, np.array([6.0]), False)
+    columns = buffer.sample(1, env=Scales())[:4]
+    assert [column.ravel()[0] for column in columns] == [2, 4, 15, 12]
+    assert buffer.storage[0][2] == 5.0
+
+
 def test_priorities_decide_how_often_a_transition_is_sampled_and_how_much_it_weighs() -> None:
     np.random.seed(0)
     buffer = PrioritizedReplayBuffer(4, alpha=0.5)
     buffer.extend(*columns(3))
+    *_, weights, indices = buffer.sample(9)
+    assert np.bincount(indices).tolist() == [3, 3, 3] and weights.tolist() == [1.0] * 9
     buffer.update_priorities([0, 1, 2], [1.0, 4.0, 9.0])  # to the power of 0.5: 1, 2, 3
     *_, weights, indices = buffer.sample(6000, beta=1.0)
     assert np.bincount(indices) / 1000 == pytest.approx([1.0, 2.0, 3.0], abs=0.02)
+    assert set(buffer.sample(60)[-2]) == {1.0}, "without beta, no bias is corrected"
     # (p_min / p) ** beta: a weight of 1 for the least likely, which is the highest.
     assert weights == pytest.approx(np.array([1.0, 1 / 2, 1 / 3])[indices])
     buffer.add(*(column[0] for column in columns(1)))
     *_, indices = buffer.sample(9000, beta=1.0)
     assert np.bincount(indices)[3] / 1000 == pytest.approx(3.0, abs=0.02), "the highest so far"
+    buffer.update_priorities([0, 1, 2, 3], [4.0] * 4)
+    buffer.add(*(column[0] for column in columns(1)))  # over the first one
+    *_, indices = buffer.sample(9000)
+    assert np.bincount(indices)[0] / 1000 == pytest.approx(3.0, abs=0.02), "it has been 9"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ from rlk_baselines.common.cg import conjugate_gradient
 from rlk_baselines.common.console_util import colorize, fmt_item, fmt_row
 from rlk_baselines.common.dataset import Dataset, iterbatches
 from rlk_baselines.common.math_util import (
+    discount,
     discount_with_boundaries,
+    explained_variance,
     explained_variance_2d,
     flatten_arrays,
+    safe_mean,
     unflatten_vector,
 )
 from rlk_baselines.common.running_mean_std import RunningMeanStd
@@ -62,6 +66,7 @@ def test_a_dataset_gives_batches_of_rows_that_belong_together() -> None:
 
 def test_a_dataset_may_keep_its_order() -> None:
     data = Dataset(rows(), False)
+    assert data.next_batch(1)["a"].tolist() == [0]
     assert [batch["a"].tolist() for batch in data.iterate_once(2)] == [[0, 1], [2, 3]]
     assert data.next_batch(9)["a"].tolist() == [0, 1, 2, 3, 4]
     assert data.next_batch(1)["a"].tolist() == [0]
@@ -81,8 +86,12 @@ def test_batches_are_by_number_or_by_size() -> None:
     assert first(num_batches=2) == [[0, 1, 2], [3, 4]]
     assert first(batch_size=2) == [[0, 1], [2, 3], [4]]
     assert first(batch_size=2, include_final_partial_batch=False) == [[0, 1], [2, 3]]
-    for one, other in iterbatches(arrays, batch_size=2):
+    np.random.seed(0)
+    shuffled = list(iterbatches([one.tolist() for one in arrays], batch_size=2))
+    for one, other in shuffled:
         assert (other == 10 * one).all()
+    found = np.concatenate([one for one, _ in shuffled]).tolist()
+    assert found != sorted(found) == [0, 1, 2, 3, 4]
     for keywords in ({}, {"num_batches": 2, "batch_size": 2}):
         with pytest.raises(ValueError, match="num_batches or batch_size"):
             next(iterbatches(arrays, **keywords))
@@ -126,6 +135,38 @@ def test_the_explained_variance_of_columns() -> None:
     # A column of variance 2.5e-9, of which a constant explains nothing.
     small = np.array([[0.0], [1e-4]])
     assert explained_variance_2d(np.zeros((2, 1)), small) == pytest.approx([0.0])
+
+
+def test_the_explained_variance_is_that_of_the_errors_whatever_their_mean() -> None:
+    true = np.array([1.0, 3.0, 5.0])
+    assert explained_variance(true + 9.0, true) == 1.0
+    # The errors 0, 1, 2 have the variance 2/3, and the values 8/3.
+    assert explained_variance(np.array([1.0, 2.0, 3.0]), true) == pytest.approx(0.75)
+    assert np.isnan(explained_variance(true, np.full(3, 2.0)))
+
+
+def test_the_mean_of_nothing_is_no_number() -> None:
+    assert safe_mean([1, 4]) == 2.5 and np.isnan(safe_mean([]))
+
+
+def test_a_discounted_sum_has_all_that_follows() -> None:
+    assert discount(np.array([1.0, 2.0, 4.0]), 0.5).tolist() == [1 + 1 + 1, 2 + 2, 4]
+    columns = np.array([[0, 8], [2, 0]])
+    assert discount(columns, 0.5).tolist() == [[1, 8], [2, 0]], "along the first axis"
+
+
+def test_sequences_of_other_lengths_are_not_zipped() -> None:
+    assert list(common.zipsame([1, 2], "ab")) == [(1, "a"), (2, "b")]
+    with pytest.raises(ValueError, match="shorter"):
+        list(common.zipsame([1, 2], "a"))
+
+
+def test_a_flag_has_an_option_for_each_of_its_values() -> None:
+    parser = ArgumentParser()
+    common.boolean_flag(parser, "as-is", default=True)
+    common.boolean_flag(parser, "other")
+    found = [vars(parser.parse_args(typed)) for typed in ([], ["--no-as-is", "--other"])]
+    assert found == [{"as_is": True, "other": False}, {"as_is": False, "other": True}]
 
 
 def test_discounted_sums_end_with_episodes() -> None:
