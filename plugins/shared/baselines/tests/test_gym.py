@@ -20,6 +20,7 @@ from rlk_baselines.common.atari_wrappers import (
     MaxAndSkipEnv,
     NoopResetEnv,
     ScaledFloatFrame,
+    wrap_deepmind,
 )
 from rlk_baselines.gym.making import four_values
 
@@ -91,6 +92,23 @@ def test_a_game_begins_with_no_ops_or_by_pressing_fire() -> None:
         NoopResetEnv(gym.make("CartPole-v1"))
 
 
+def test_a_game_that_is_over_at_its_start_is_begun_again() -> None:
+    noops = NoopResetEnv(Game())
+    noops.override_num_noops = 12  # three more than its frames
+    assert noops.reset().max() == 30 and noops.unwrapped.actions == [0, 0, 0]
+    for end, left in ((1, []), (2, [])):
+
+        class Short(Game):
+            last = end
+
+            def step(self, action):
+                *seen, _, info = super().step(action)
+                return *seen, self.frame == self.last, info
+
+        fire = FireResetEnv(Short())
+        assert fire.reset().max() == 0 and fire.unwrapped.actions == left
+
+
 def test_an_action_lasts_some_frames_of_which_the_brighter_of_two_is_shown() -> None:
     env = MaxAndSkipEnv(Game(), skip=4)
     env.reset()
@@ -113,6 +131,47 @@ def test_an_episode_ends_with_a_life_and_the_game_continues() -> None:
     assert env.unwrapped.frame == 0
 
 
+class Lives(Game):
+    """Has these lives at its frames; it is over at the last of them."""
+
+    told = (2, 0, 0, 2, 1, 1)
+
+    def lives(self):
+        return self.told[self.frame]
+
+    def step(self, action):
+        *seen, _, info = super().step(action)
+        return *seen, self.frame == len(self.told) - 1, info
+
+
+def test_a_life_is_lost_where_fewer_are_left_but_not_none() -> None:
+    env = EpisodicLifeEnv(Lives())
+    env.reset()
+    assert [env.step(2)[2] for _ in range(4)] == [False, False, False, True]
+    env.reset()
+    assert env.unwrapped.frame == 0 and env.lives == 2, "the no-op was the last frame"
+
+    class Fast(Lives):
+        told = (2, 1, 1, 1)
+
+    env = EpisodicLifeEnv(Fast())
+    for _ in range(2):
+        env.reset()
+        assert env.step(2)[2], "the first frame of a game costs a life"
+        assert not env.was_real_done
+        env.was_real_done = True
+
+
+def test_the_brighter_of_the_last_two_frames_is_shown() -> None:
+    class Darkens(Game):
+        def seen(self):
+            return np.full((2, 2, 1), 200 - 10 * self.frame, np.uint8)
+
+    env = MaxAndSkipEnv(Darkens(), skip=4)
+    env.reset()
+    assert env.step(3)[0].max() == 170, "of the third frame"
+
+
 def test_rewards_are_signs_and_frames_are_stacked_and_scaled() -> None:
     env = FrameStack(ScaledFloatFrame(ClipRewardEnv(Game())), 3)
     assert env.observation_space == spaces.Box(0, 1, (2, 2, 3), np.float32)
@@ -122,6 +181,33 @@ def test_rewards_are_signs_and_frames_are_stacked_and_scaled() -> None:
     assert reward == -1.0
     assert observation[0, 0].tolist() == pytest.approx([0, 0, 10 / 255])
     assert len(observation) == 2 and np.asarray(observation, np.float64).dtype == np.float64
+
+
+class Colours(Game):
+    """A game that is not Atari's, with colours."""
+
+    observation_space = spaces.Box(0, 255, (10, 10, 3), np.uint8)
+
+    def seen(self):
+        return np.full((10, 10, 3), 255, np.uint8)
+
+
+def test_the_preprocessing_of_other_games_has_the_parts_that_are_asked_for() -> None:
+    pytest.importorskip("cv2")
+    plain = {"episode_life": False, "clip_rewards": False}
+    for options, shape, dtype, largest, at_life, reward in (
+        ({}, (84, 84, 1), np.uint8, 255, True, -1.0),
+        (plain, (84, 84, 1), np.uint8, 255, False, -3.0),
+        ({**plain, "scale": True}, (84, 84, 1), np.float32, 1, False, -3.0),
+        ({**plain, "frame_stack": True}, (84, 84, 4), np.uint8, 255, False, -3.0),
+    ):
+        env = wrap_deepmind(Colours(), **options)
+        first = np.asarray(env.reset())
+        assert env.observation_space.shape == first.shape == shape
+        assert env.observation_space.dtype == first.dtype == dtype and first.max() == largest
+        assert env.unwrapped.actions == [1, 2], "FIRE, and RIGHT"
+        *_, (_, last_reward, done, _) = [env.step(0) for _ in range(3)]
+        assert (done, last_reward) == (at_life, reward)
 
 
 def test_gyms_wrappers_stand_around_environments_of_its_interface() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 import rlk
 from rlk.errors import EnvironmentFailed, PlanError
+from rlk.records import Act
 from rlk_baselines import DDPG, HER, SAC, TD3, sb3
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
@@ -15,6 +19,7 @@ from rlk_baselines.common.noise import (
     NormalActionNoise,
     OrnsteinUhlenbeckActionNoise,
 )
+from rlk_baselines.common.own_noise import OwnNoise
 
 OFF = {"learning_starts": 0, "batch_size": 8}
 
@@ -83,6 +88,43 @@ def test_a_noise_of_another_size_is_refused() -> None:
     model = TD3("MlpPolicy", "Pendulum-v1", action_noise=Own(np.zeros(3)), **OFF)
     with pytest.raises(EnvironmentFailed, match="Own gave 3 numbers, and an action has 1"):
         model.learn(10)
+
+
+class Acts:
+    """An inner actor; its state is the number of calls."""
+
+    def start(self, n_envs: int) -> int:
+        return 0
+
+    def metrics(self) -> dict[str, float]:
+        return {}
+
+    def act(self, observation, carry, episode_start, deterministic=False) -> Act:
+        action = np.array([[0.25, -0.75]] * len(observation), np.float32)
+        return Act(action, 10 * action, carry + 1, {"value": 3.0})
+
+
+def test_the_sum_is_clipped_scaled_and_left_out_of_deterministic_actions() -> None:
+    high = np.array([2.0, 4.0], np.float32)
+    run = SimpleNamespace(n_envs=1, action_space=spaces.Box(-high, high))
+    noise = Own([0.5, -0.5])
+    actor = OwnNoise(run, noise).wrap(Acts(), None)
+    start, carry = np.ones(1, bool), actor.start(1)
+    quiet = actor.act(np.zeros((1, 3)), carry, start, deterministic=True)
+    assert quiet.action.tolist() == [[0.25, -0.75]] and quiet.env_action.tolist() == [[2.5, -7.5]]
+    assert (noise.calls, noise.resets) == (0, 0)
+    loud = actor.act(np.zeros((1, 3)), quiet.carry, start)
+    assert loud.action.tolist() == [[0.75, -1.0]], "-1.25 is clipped"
+    assert loud.env_action.tolist() == [[1.5, -4.0]] and loud.extras == {"value": 3.0}
+    assert loud.carry == {"inner": 2} and (noise.calls, noise.resets) == (1, 1)
+
+
+@pytest.mark.parametrize(("sample", "expected"), [(7.0, [7, 7, 7]), ([1, 2, 3], [1, 2, 3])])
+def test_a_sample_has_one_number_or_one_for_each_dimension(sample, expected) -> None:
+    run = SimpleNamespace(n_envs=2, action_space=spaces.Box(-1.0, 1.0, (3,)))
+    assert OwnNoise(run, Own(sample)).sample().tolist() == [expected] * 2
+    with pytest.raises(EnvironmentFailed, match="gave 2 numbers, and an action has 3"):
+        OwnNoise(run, Own([1.0, 2.0])).sample()
 
 
 def test_a_model_acts_without_it_and_warns_where_it_learns_without_it(tmp_path) -> None:
