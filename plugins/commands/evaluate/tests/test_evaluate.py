@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium as gym
@@ -11,7 +12,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk
 from rlk.errors import BrokenPlugin, NotFinite, PlanError, RlkError
-from rlk_evaluate.evaluate import Evaluation, evaluate, evaluate_agent
+from rlk.records import Act
+from rlk_evaluate.evaluate import Evaluation, evaluate, evaluate_agent, evaluate_run
 from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Walk
 
@@ -152,6 +154,58 @@ def test_a_state_is_handed_from_step_to_step() -> None:
     counts = Counts()
     evaluate(counts, vector(Fixed(2, 1.0)), 2)
     assert counts.starts == [[True], [False], [True], [False]]
+
+
+def test_more_episodes_are_played_until_there_are_enough_steps() -> None:
+    result = evaluate(still, vector(Fixed(2, 1.0), Fixed(3, 1.0)), 1, least_steps=8)
+    # 2 steps are too few, and so are 7 with an episode more in each.
+    assert sorted(result.lengths) == [2, 2, 2, 3, 3]
+    assert len(evaluate(still, vector(Fixed(2, 1.0)), 1, least_steps=2).lengths) == 1
+
+
+def test_the_end_of_a_life_is_no_episode() -> None:
+    class Lives(Fixed):
+        def step(self, action: Any) -> Any:
+            *rest, over, info = super().step(action)
+            return *rest, over, {**info, "goes_on": self.episode % 2 == 0} if over else info
+
+    result = evaluate(still, vector(Lives(2, 1.0)), 2)
+    assert (result.returns, result.lengths) == ([4.0, 4.0], [4, 4]), "each of two lives"
+
+
+class Noted:
+    """An actor that notes what it is given; its state counts."""
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def start(self, n_envs: int) -> int:
+        return 10 * n_envs
+
+    def metrics(self) -> dict[str, float]:
+        return {}
+
+    def act(self, observation: Any, carry: Any, start: Any, deterministic: bool = False) -> Act:
+        self.seen.append((carry, start.tolist(), deterministic))
+        return Act(np.full(len(start), 0.5), np.ones(len(start), np.int64), carry + 1, {})
+
+
+def test_an_actor_gets_its_state_and_the_environment_its_own_kind_of_action() -> None:
+    actions: list[Any] = []
+
+    class Takes(Fixed):
+        def step(self, action: Any) -> Any:
+            actions.append(action)
+            return super().step(action)
+
+    actor = Noted()
+    run: Any = SimpleNamespace(make_actor=lambda rng: actor, timesteps=7)
+    env = vector(Takes(2, 1.0))
+    result = evaluate_run(run, env, 1, seeds=[1], deterministic=False)
+    assert actor.seen == [(10, [True], False), (11, [False], False)]
+    assert actions == [1, 1] and result.timesteps == 7
+    evaluate_run(run, env, 1, seeds=[1])
+    assert [how for *_, how in actor.seen[2:]] == [True, True]
 
 
 def made(**settings: Any) -> Any:

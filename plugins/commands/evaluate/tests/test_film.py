@@ -32,8 +32,10 @@ class Counts(gym.Env[Any, Any]):
     observation_space = spaces.Box(-1, 1, (2,), np.float32)
     action_space = spaces.Discrete(2)
 
-    def __init__(self, render_mode: str | None = None, form: str = "colour") -> None:
-        self.render_mode, self.form, self.t = render_mode, form, 0
+    def __init__(
+        self, render_mode: str | None = None, form: str = "colour", cut_off: bool = False
+    ) -> None:
+        self.render_mode, self.form, self.cut_off, self.t = render_mode, form, cut_off, 0
 
     def reset(self, *, seed: Any = None, options: Any = None) -> Any:
         super().reset(seed=seed)
@@ -42,7 +44,8 @@ class Counts(gym.Env[Any, Any]):
 
     def step(self, action: Any) -> Any:
         self.t += 1
-        return np.zeros(2, np.float32), 1.0, self.t == LENGTH, False, {}
+        ended = self.t == LENGTH
+        return np.zeros(2, np.float32), 1.0, ended and not self.cut_off, ended and self.cut_off, {}
 
     def render(self) -> Any:
         shape = {"grey": (6, 8), "one": (6, 8, 1), "alpha": (6, 8, 4), "two": (6, 8, 2)}
@@ -75,10 +78,11 @@ def filmed(monkeypatch: pytest.MonkeyPatch, form: str = "colour", **settings: An
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"vec_env": "subprocess", "vec_env.start_method": "fork"}]
+    "settings",
+    [{}, {"vec_env": "subprocess", "vec_env.start_method": "fork"}, {"env.cut_off": True}],
 )
 def test_every_episode_is_shown_from_its_reset_to_its_last_step(
-    monkeypatch: pytest.MonkeyPatch, settings: dict[str, str]
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
 ) -> None:
     found = filmed(monkeypatch, **settings)
     assert [int(frame[0, 0, 0]) for frame in found.all] == [*range(LENGTH + 1)] * 2
