@@ -16,6 +16,7 @@ import rlk
 from rlk.registry.kernel import default_kernel
 from rlk.running import saved_files
 from rlk_model_files.locate import checkpoints
+from rlk_resume.fork import _best, folder_of
 from rlk_testing.command_line import ended
 from rlk_testing.contract import same
 
@@ -99,6 +100,26 @@ def test_a_fork_is_a_whole_run_before_its_first_own_checkpoint(
     again = ["--set", f"replay.mapped={fork}.mapped", "--quiet"]
     assert ended("resume", fork, "--timesteps", 80, *again) == 0
     assert [path.stem for path in checkpoints(fork, ".zip")] == ["60", "80"]
+
+
+def test_the_run_of_a_checkpoint_is_found_through_links(tmp_path: Path) -> None:
+    checkpoint = tmp_path / "run" / "checkpoints" / "60.zip"
+    checkpoint.parent.mkdir(parents=True)
+    checkpoint.touch()
+    outside, inside = tmp_path / "latest.zip", checkpoint.with_name("best.zip")
+    outside.symlink_to(checkpoint)
+    elsewhere = tmp_path / "kept.zip"
+    elsewhere.touch()
+    inside.symlink_to(elsewhere)
+    found = [folder_of(path) for path in (checkpoint, outside, inside, elsewhere)]
+    assert found == [tmp_path / "run"] * 3 + [None]
+
+
+def test_a_best_model_of_the_checkpoint_itself_is_copied(folder: Path) -> None:
+    best = folder / "best_model.zip"
+    shutil.copyfile(folder / "checkpoints" / "60.zip", best)
+    found = [list(_best(folder, timesteps, default_kernel())) for timesteps in (59, 60, 61)]
+    assert found == [[], [best], [best]]
 
 
 def test_a_best_model_that_came_later_stays_behind(folder: Path) -> None:

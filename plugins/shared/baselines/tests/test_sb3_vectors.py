@@ -96,6 +96,8 @@ def test_the_newest_frame_is_last_and_episodes_begin_with_zeros() -> None:
     assert first[:, :, 0, 0].tolist() == [[0, 0, 0, 1, 1, 1]] * 2
     second = env.step([0, 0])[0]
     assert second[:, :, 0, 0].tolist() == [[1, 1, 1, 2, 2, 2]] * 2
+    assert env.reset()[:, :, 0, 0].tolist() == [[0, 0, 0, 1, 1, 1]] * 2, "in the middle"
+    env.step([0, 0])
     env.step([0, 0])
     last, _, dones, infos = env.step([0, 0])
     assert dones.all()
