@@ -75,11 +75,12 @@ def test_a_checkpoint_in_no_run_folder_asks_where_to_go_on(
 def test_a_run_that_is_done_says_how_to_go_further(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ended("resume", folder) == 0
+    assert ended("resume", folder, "--set", "gamma=0.5") == 0
     assert (
         "the run ended at 60 timesteps. To train longer, give --timesteps"
         in capsys.readouterr().out
     )
+    assert not list(folder.glob("plan-from-*")), "nothing was trained with the other setting"
     assert ended("resume", folder, "--timesteps", 90, "--quiet") == 0
     assert capsys.readouterr().out == ""
     assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60", "90"]

@@ -46,7 +46,7 @@ class Tens(gymnasium.Env[Any, Any]):
         self.steps += 1
         is_over = self.steps == self.length
         self.episodes += is_over
-        info = {"is_success": self.episodes % 2 == 1} if is_over else {}
+        info = {"is_success": is_over and self.episodes % 2 == 1}
         return np.full(1, self.steps, np.float32), 10.0, is_over, False, info
 
 
