@@ -22,6 +22,8 @@ def test_its_size_counts_steps_of_all_environments() -> None:
     assert (replay.size(), len(replay), replay.full) == (4, 8, False)
     model.learn(40)
     assert (replay.size(), replay.full) == (10, True)
+    three = DQN("MlpPolicy", make_vec_env("CartPole-v1", n_envs=3), **SMALL).learn(18)
+    assert len(three.replay_buffer) == 18 and three.replay_buffer.full, "6 for each of them"
 
 
 def test_batches_are_tensors_with_a_second_axis() -> None:
