@@ -139,13 +139,14 @@ def test_the_statistics_of_a_vec_normalize_come_along(tmp_path: Path) -> None:
     mean, var = np.array([1.0, -2.0, 0.5, 0.0]), np.array([4.0, 0.25, 1.0, 9.0])
     statistics = normalize_there(tmp_path / "vecnormalize.pkl", mean, var)
     out = tmp_path / "here.zip"
-    imported(path, "--env", "CartPole-v1", "--normalize", statistics, "--out", out)
+    other_gamma = ("--set", "normalize.gamma=0.5")
+    imported(path, "--env", "CartPole-v1", "--normalize", statistics, "--out", out, *other_gamma)
     seen = np.clip((STATES - mean) / np.sqrt(var + 1e-8), -5, 5).astype(np.float32)
     expected = PPO.load(path).action_probability(seen)
     with rlk.load(out) as agent:
         np.testing.assert_allclose(agent.action_probability(STATES), expected, rtol=1e-4)
         found = agent.run.hooks.get("normalize")
-        assert (found.config.clip_obs, found.config.gamma) == (5.0, 0.97)
+        assert (found.config.clip_obs, found.config.gamma) == (5.0, 0.5), "what is typed counts"
         assert (found.statistics.returns.var[0], found.statistics.returns.count) == (25.0, 100.0)
         assert found.statistics.observation.count == 100.0
     other = normalize_there(tmp_path / "other.pkl", [0.0] * 3, [1.0] * 3)

@@ -34,7 +34,7 @@ def test_episodes_stand_where_their_lengths_add_up_to(tmp_path: Path, run_folder
 
 def test_evaluations_are_means_of_their_episodes(tmp_path: Path, run_folder: Make) -> None:
     episodes = [(1.0, 10, 1.0), (2.0, 10, 3.0)]
-    curve = read_run(run_folder(tmp_path, episodes, evaluated={15: [2.0, 4.0], 20: [6.0, 8.0]}))
+    curve = read_run(run_folder(tmp_path, episodes, evaluated={15: [2.0, 4.0], 20: [7.0, np.nan]}))
     assert curve.evaluated("timesteps").tolist() == [15.0, 20.0]
     assert curve.evaluations.tolist() == [3.0, 7.0]
     assert curve.evaluated("time").tolist() == [2.0, 3.0]
@@ -73,6 +73,7 @@ def test_what_is_missing_is_named_apart_from_what_is_empty(
 def test_several_calls_of_learn_are_one_count(tmp_path: Path, run_folder: Make) -> None:
     assert one_count(np.array([4.0, 8.0, 2.0, 6.0, 6.0, 1.0])).tolist() == [4, 8, 10, 14, 14, 15]
     assert one_count(np.array([4.0, 4.0, 8.0]), is_strict=True).tolist() == [4, 8, 12]
+    assert one_count(np.array([0.0, 4.0]), is_strict=True).tolist() == [0, 4]
     (tmp_path / "progress.csv").write_text(
         "time/total_timesteps,time/episodes,time/time_elapsed,rollout/ep_rew_mean\n"
         "100,5,0.5,1\n200,10,1.0,2\n100,15,0.25,3\n"

@@ -6,11 +6,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+from tensorboard.compat.proto.event_pb2 import SessionLog
 
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
+from rlk_loggers import tensorboard
 from rlk_loggers.tensorboard import EventFile, TensorboardLogger
 from rlk_testing.stand_ins import stand_in_kernel
 
@@ -75,6 +78,29 @@ def test_a_resumed_run_hides_what_came_after_its_checkpoint(tmp_path: Path) -> N
     second.write(20, {"a": 20.0})
     second.close()
     assert [event.value for event in read(tmp_path).Scalars("a")] == [8.0, 16.0, 20.0]
+    first_file, second_file = sorted(tmp_path.iterdir())
+    assert [starts(first_file), starts(second_file)] == [[], [17]]
+
+
+def starts(path: Path) -> list[int]:
+    """The steps at which a file hides earlier events."""
+    events = EventFileLoader(str(path)).Load()
+    return [event.step for event in events if event.session_log.status == SessionLog.START]
+
+
+def test_what_could_not_be_written_is_written_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, data: bytes) -> None:
+        raise OSError("no space left")
+
+    logger = Opened(tmp_path)
+    with monkeypatch.context() as while_full:
+        while_full.setattr(tensorboard, "append", full)
+        with pytest.raises(OSError, match="no space"):
+            logger.write(8, {"a": 1.0})
+    logger.logger.rlk_training_end()
+    assert [event.value for event in read(tmp_path).Scalars("a")] == [1.0]
 
 
 def test_without_a_folder_it_says_what_to_type() -> None:
