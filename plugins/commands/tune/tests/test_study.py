@@ -7,9 +7,11 @@ from pathlib import Path
 
 import optuna
 import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState
 
 from rlk.errors import BadFile
+from rlk_tune.ranges import parse_range
 from rlk_tune.search import FILE as SEARCH_FILE
 from rlk_tune.search import Search, read
 from rlk_tune.study import (
@@ -17,6 +19,7 @@ from rlk_tune.study import (
     REASON,
     completed,
     counted,
+    distribution,
     end_unfinished,
     mend,
     next_trial,
@@ -58,6 +61,17 @@ def test_a_search_that_was_interrupted_draws_what_one_that_was_not_draws(
         assert len(counted(study)) == 14
     assert found[0] == found[1]
     assert len({str(each) for each in found[0]}) == 14
+
+
+def test_a_range_has_the_same_form_for_optuna() -> None:
+    found = {text: distribution(parse_range("x", text)) for text in ("1:20", "log:1:20", "a,b")}
+    assert found == {
+        "1:20": IntDistribution(1, 20),
+        "log:1:20": IntDistribution(1, 20, log=True),
+        "a,b": CategoricalDistribution(["a", "b"]),
+    }
+    assert distribution(parse_range("x", "0.5:2.0")) == FloatDistribution(0.5, 2.0)
+    assert distribution(parse_range("x", "log:0.5:2.0")) == FloatDistribution(0.5, 2.0, log=True)
 
 
 def test_jobs_draw_apart_from_each_other(tmp_path: Path, search: Make) -> None:

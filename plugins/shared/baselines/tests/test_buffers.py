@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlk_baselines import DQN, HER, SAC
+from rlk_baselines import DQN, HER, SAC, sb3
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
 
@@ -56,6 +56,17 @@ def test_samples_are_normalised_and_what_is_kept_is_not(buffer: ReplayBuffer) ->
     columns = buffer.sample(1, env=Scales())[:4]
     assert [column.ravel()[0] for column in columns] == [2, 4, 15, 12]
     assert buffer.storage[0][2] == 5.0
+
+
+@pytest.mark.parametrize("kind", [DQN, sb3.DQN])
+def test_samples_of_a_models_replay_are_normalised_if_asked(kind: Any) -> None:
+    model = kind("MlpPolicy", "CartPole-v1", batch_size=1)
+    model.replay_buffer_add(np.ones(4), 1, 5.0, 4 * np.ones(4), False, {})
+    for env, expected in ((None, [1, 1, 5, 4]), (Scales(), [2, 1, 15, 8])):
+        batch = model.replay_buffer.sample(1, env=env)
+        if kind is sb3.DQN:
+            batch = (batch.observations, batch.actions, batch.rewards, batch.next_observations)
+        assert [float(np.ravel(column)[0]) for column in batch[:4]] == expected
 
 
 def test_priorities_decide_how_often_a_transition_is_sampled_and_how_much_it_weighs() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -89,6 +90,16 @@ def test_a_callback_every_n_timesteps_counts_anew_with_the_timesteps(counting) -
     assert inner.n_calls == 5
     model.learn(15, callback=callback, reset_num_timesteps=False)
     assert inner.n_calls == 7  # at 30 and 40 of 25 + 15
+
+
+def test_a_callback_every_n_timesteps_waits_for_as_many_after_each_call() -> None:
+    called: list[int] = []
+    model: Any = SimpleNamespace(num_timesteps=0)
+    every = EveryNTimesteps(5, ConvertCallback(lambda *_: called.append(model.num_timesteps)))
+    every.model = every.callback.model = model
+    for model.num_timesteps in range(3, 25, 3):  # of three environments
+        every.on_step()
+    assert called == [6, 12, 18, 24]
 
 
 def test_the_callback_of_an_evaluation_sees_the_steps_before_its_own(counting) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from rlk_baselines.common.noise import (
     OrnsteinUhlenbeckActionNoise,
 )
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
+from rlk_baselines.ddpg.evaluations import Evaluations
 from rlk_baselines.her import HERGoalEnvWrapper
 
 SHORT = {"nb_rollout_steps": 50, "nb_train_steps": 2, "batch_size": 16, "n_cpu_tf_sess": 1}
@@ -99,6 +101,36 @@ def test_rows_have_the_returns_of_evaluations(tmp_path: Any) -> None:
     assert (row["eval/return"], row["eval/return_history"], row["eval/episodes"]) == (14.0, 14.0, 1)
     assert row["total/episodes"] == 1, "that of training, after 200 steps"
     assert evaluated.shown == evaluated.steps == 40
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_episodes_continue_from_one_evaluation_to_the_next(counting: Any, rank: int) -> None:
+    told: list[tuple[str, float]] = []
+    model: Any = SimpleNamespace(predict=lambda seen: (np.zeros(len(seen), int), None))
+    ranks = SimpleNamespace(rank=rank)
+    metrics = SimpleNamespace(set=lambda name, value: told.append((name, value)))
+    run: Any = SimpleNamespace(communicator=ranks, metrics=metrics)
+
+    class Growing(counting):  # type: ignore[misc]
+        """Its first episode has rewards of 1, its second of 2, and so on."""
+
+        begun = 0
+
+        def reset(self) -> Any:
+            self.begun += 1
+            self.reward = float(self.begun)
+            return super().reset()
+
+    evaluations = Evaluations(model, Growing(), 4, render=False)
+    for _ in range(2):  # four and eight steps: one end, of returns of 3, and another, of 6
+        evaluations.rlk_update_end(run)
+    names = ("eval/return", "eval/return_history", "eval/episodes")
+    expected = [*zip(names, (3.0, 3.0, 1), strict=True), *zip(names, (6.0, 4.5, 1), strict=True)]
+    assert told == (expected if rank == 0 else [])
+    few = Evaluations(model, Growing(), 2, render=False)
+    told.clear()
+    few.rlk_update_end(run)
+    assert told == [], "no episode ended"
 
 
 def test_the_agent_of_a_model_keeps_the_interval_of_its_rows() -> None:

@@ -80,6 +80,26 @@ def test_numbers_that_were_written_are_not_written_again(counting: Any) -> None:
     assert kept.rows[-1] == {"a": 1.0, "step": 3}
 
 
+def test_a_mean_has_the_values_since_the_last_row_and_leaves_the_formats_named() -> None:
+    excluded: list[dict[str, Any]] = []
+
+    class Noted(Rows):
+        def write(self, key_values: dict[str, Any], key_excluded: Any, step: int = 0) -> None:
+            excluded.append(key_excluded)
+            super().write(key_values, key_excluded, step)
+
+    rows = Noted()
+    logger = Logger(None, [rows])
+    for value in (1.0, 2.0, None, 6.0):
+        logger.record_mean("m", value, exclude="csv")
+    logger.record("n", 7, exclude=("csv", "log"))
+    logger.dump(3)
+    logger.record_mean("m", 5.0)
+    logger.dump(4)
+    assert rows.rows == [{"m": 3.0, "n": 7, "step": 3}, {"m": 5.0, "step": 4}]
+    assert excluded == [{"m": ("csv",), "n": ("csv", "log")}, {"m": ()}]
+
+
 def test_text_goes_to_tensorboard(tmp_path: Path) -> None:
     logger = Logger(None, [TensorBoardOutputFormat(tmp_path)])
     logger.record("recorded", "a text")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
 
+from rlk.records import Step
 from rlk_baselines import DDPG, DQN, HER, SAC, TD3
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.math_util import scale_action
 from rlk_baselines.common.vec_env import VecNormalize
 from rlk_baselines.her import HERGoalEnvWrapper
+from rlk_baselines.transitions import add_transition
 
 
 class Taking(gymnasium.Env):
@@ -85,3 +89,38 @@ def test_transitions_can_be_added_by_hand() -> None:
     obs, actions, rewards, following, dones = replay.sample(32)
     assert obs.shape == following.shape == (32, 3) and actions.shape == (32, 1)
     assert set(rewards.tolist()) == {1.0} and np.array_equal(dones, obs[:, 0])
+
+
+def step_of(done: bool, info: dict, **keywords) -> Step:
+    """The step that a transition from 1 to 2 becomes."""
+    kept: list[Step] = []
+    plan = SimpleNamespace(info_keys=tuple(keywords.get("info_keys", ())))
+    storage = SimpleNamespace(add=kept.append)
+    space = spaces.Discrete(3, start=5)
+    run = SimpleNamespace(n_envs=1, plan=plan, storage=storage, action_space=space)
+    add_transition(run, np.ones(2), 6, -3, 2 * np.ones(2), done, info)
+    return kept[0]
+
+
+@pytest.mark.parametrize(
+    ("done", "told", "terminated", "truncated"),
+    [
+        (False, False, False, False),
+        (True, False, True, False),
+        (True, True, False, True),
+        (False, True, False, False),  # no episode ended
+    ],
+)
+def test_a_transition_is_an_end_of_one_kind_at_most(done, told, terminated, truncated) -> None:
+    step = step_of(done, {"TimeLimit.truncated": told})
+    assert (step.terminated.tolist(), step.truncated.tolist()) == ([terminated], [truncated])
+    assert {i: last.tolist() for i, last in step.final_observation.items()} == (
+        {0: [2, 2]} if done else {}
+    )
+    assert step.observation.tolist() == [[1, 1]] and step.next_observation.tolist() == [[2, 2]]
+    assert step.action.tolist() == [1] and step.reward.tolist() == [-3]
+
+
+def test_what_rewards_in_hindsight_read_of_infos_is_kept() -> None:
+    step = step_of(False, {"wind": 1.5, "other": 3}, info_keys=["wind"])
+    assert {key: value.tolist() for key, value in step.extras.items()} == {"info.wind": [1.5]}
