@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import optuna
@@ -14,9 +15,10 @@ import rlk
 from rlk.errors import EnvironmentFailed
 from rlk.planning.resolve import resolve
 from rlk.registry.kernel import default_kernel
+from rlk_evaluate.evaluate import Evaluation
 from rlk_tune.search import Search
-from rlk_tune.study import REASON, SEED, counted, distribution, open_study
-from rlk_tune.trial import run_trial
+from rlk_tune.study import REASON, SEED, _pruner, counted, distribution, open_study
+from rlk_tune.trial import Watch, run_trial
 
 Make = Callable[..., Search]
 GIVEN = {"env": "CartPole-v1", "preset": "none"}
@@ -91,6 +93,43 @@ def test_a_trial_below_the_median_is_pruned(tmp_path: Path, search: Make) -> Non
     assert list(trial.intermediate_values) == [1]
     assert trial.value == trial.intermediate_values[1]
     assert len(counted(study)) == 6
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"), [(4, [False, False, False]), (5, [False, True, True])]
+)
+def test_the_median_needs_five_trials_and_spares_a_third_of_the_evaluations(
+    search: Make, known: int, expected: list[bool]
+) -> None:
+    mine = search(pruner="median", evaluations=6)
+    study = optuna.create_study(direction="maximize", pruner=_pruner(mine))
+    for _ in range(known):
+        with_trial(study, mine, dict.fromkeys((1, 2, 3), 9.0))
+    trial, found = study.ask(), []
+    for step in (1, 2, 3):
+        trial.report(0.0, step)
+        found.append(trial.should_prune())
+    assert found == expected
+
+
+def test_each_part_of_the_training_is_reported_once_and_its_end_is_never_pruned() -> None:
+    told: list[tuple[float, int]] = []
+    trial: Any = SimpleNamespace(
+        report=lambda value, step: told.append((value, step)), should_prune=lambda: True
+    )
+    watch, pruned = Watch(trial, evaluations=4), []
+    for timesteps in (10, 26, 30, 100):
+        clock = SimpleNamespace(total_timesteps=100)
+        run: Any = SimpleNamespace(timesteps=timesteps, clock=clock)
+        watch.rlk_evaluation_end(run, Evaluation([float(timesteps)], [1]))
+        pruned.append(watch.is_pruned)
+        assert watch.value == timesteps
+    assert told == [(26.0, 1), (100.0, 4)] and pruned == [False, True, True, False]
+
+
+def test_evaluations_are_so_far_apart_that_there_are_no_more_than_asked(search: Make) -> None:
+    mine = search(timesteps=100, evaluations=3)
+    assert mine.evaluated(mine.spec({}, 1)).given["evaluation.every"] == 34
 
 
 def test_a_trial_that_gives_non_finite_numbers_has_failed(tmp_path: Path, search: Make) -> None:
