@@ -12,6 +12,7 @@ from gymnasium import spaces
 
 import rlk_toy_environments.registration  # noqa: F401  registers the environments
 from rlk_env_check import examine
+from rlk_env_check.values import of_observation
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
 MASKED = ("Doors", "MaskedIdentity", "MaskedIdentityMultiDiscrete", "MaskedIdentityMultiBinary")
@@ -116,3 +117,14 @@ def test_the_reward_of_the_last_step_of_an_episode_is_compared() -> None:
 
     (text,) = found(Bonus(n_bits=5))
     assert "but step() gave the reward" in text
+
+
+def test_a_whole_number_outside_of_its_bounds_is_no_rounding_error() -> None:
+    space = spaces.Box(0, 1_000_000, (1,), np.int64)
+    (found,) = of_observation(space, np.array([1_000_001]), "step")
+    assert found.level == "error" and "Correct the bounds" in found.text
+    space = spaces.Box(0, 1, (2,), np.float64)
+    (found,) = of_observation(space, np.array([1 + 1e-9, 0.0]), "step")
+    assert found.level == "warning" and "by a rounding error" in found.text
+    (found,) = of_observation(space, np.array([1 + 1e-9, -0.1]), "step")
+    assert found.level == "error" and "-0.1 at [1]" in found.text, "the first that is far"

@@ -10,6 +10,7 @@ from shown_spaces import KEYS, Shows
 
 from rlk.errors import RlkError
 from rlk_export.comparison import check, tolerance
+from rlk_export.program import acting_module, as_read
 from rlk_export.sampling import observations
 
 SMALL = {"policy": {"layers": [4]}}
@@ -61,6 +62,30 @@ def test_an_agent_that_is_no_number_itself_is_named(agent_of):
         agent.run.parameters.flat.fill_(float("nan"))
     with pytest.raises(RlkError, match="the agent's own actions are not finite"):
         check(agent, others(agent, lambda action: action), None)
+
+
+def test_a_state_that_goes_on_into_the_next_episode_is_noticed(agent_of):
+    agent = agent_of("ppo2", env=Shows(), policy="lstm", lstm={"n_lstm": 4}, nminibatches=1)
+    module = acting_module(agent.run)
+
+    def runs(arguments, forgets=True):
+        observation, state, start = map(torch.as_tensor, arguments)
+        found = module(observation, state, start if forgets else torch.zeros_like(start))
+        return {name: part.detach().numpy() for name, part in found.items()}
+
+    check(agent, runs, module.state_size)
+    with pytest.raises(RlkError, match="states differ from the agent's"):
+        check(agent, lambda arguments: runs(arguments, forgets=False), module.state_size)
+
+
+def test_a_policy_reads_no_float64():
+    found = as_read(
+        {"a": torch.zeros(1, dtype=torch.float64), "b": torch.zeros(1, dtype=torch.int8)}
+    )
+    assert {key: part.dtype for key, part in found.items()} == {
+        "a": torch.float32,
+        "b": torch.int8,
+    }
 
 
 def test_tolerance_is_a_part_of_the_width_of_the_space():

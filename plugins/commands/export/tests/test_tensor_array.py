@@ -30,6 +30,14 @@ def test_what_is_written_into_an_array_is_its_own():
     assert found.tolist() == [[1.0, 0.25], [-1.0, 0.5]]
 
 
+def test_an_array_that_is_written_into_keeps_its_dtype():
+    def shifted(array):
+        return np.add(array, np.array([0.5, 1.5]), out=array)  # of float64
+
+    found = on_tensors(shifted)(torch.tensor([1.0, 2.0]))
+    assert found.dtype == torch.float32 and found.tolist() == [1.5, 3.5]
+
+
 def test_whole_numbers_stay_whole():
     found = on_tensors(lambda array: array + np.array([1, -2]))(torch.tensor([[0, 1]]))
     assert found.dtype == torch.int64 and found.tolist() == [[1, -1]]

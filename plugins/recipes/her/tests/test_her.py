@@ -102,6 +102,9 @@ def test_the_documented_policies_take_goals(policy, layer_norm):
     with HER(policy, env, "dqn", **{"policy.features": 8}) as model:
         chosen = model.plan.policy
         assert (chosen.name, chosen.config.layer_norm) == ("multi-input", layer_norm)
+    other = {"policy.features": 8, "policy.layer_norm": not layer_norm}
+    with HER(policy, env, "dqn", **other) as model:
+        assert model.plan.policy.config.layer_norm is not layer_norm, "what is given counts"
 
 
 # ---- by its name ---------------------------------------------------------------------------------

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from small_models import small_ppo
 
 from rlk.errors import BadFile
 from rlk_baselines import A2C, DQN, PPO2, gym
 from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv
+from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 
 
 @pytest.mark.parametrize("cls", [A2C, DQN])
@@ -230,3 +232,13 @@ def test_parameters_may_be_a_list_in_order() -> None:
     assert all((value == -1).all() for value in model.get_parameters().values())
     with pytest.raises(RuntimeError, match=r"a list of 1, .* in the order of get_parameter_list"):
         model.load_parameters(values[:1])
+
+
+def test_tensors_come_back_from_a_pickle_wherever_they_are(tmp_path: Path) -> None:
+    state = {"a": torch.ones(2), "b": [{"c": torch.zeros(1)}, 3], "d": np.arange(2)}
+    path = tmp_path / "state.pkl"
+    path.write_bytes(as_pickle_bytes(state))
+    found = state_in_pickle(path, runs_code=False)
+    assert torch.equal(found["a"], torch.ones(2)) and found["d"].tolist() == [0, 1]
+    inner, number = found["b"]
+    assert torch.equal(inner["c"], torch.zeros(1)) and number == 3
