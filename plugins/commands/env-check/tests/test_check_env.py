@@ -376,3 +376,10 @@ def test_an_environment_that_cannot_be_closed_is_an_error(tmp_path: Path) -> Non
     found = called(f"{stuck}:Stuck")
     assert "error    close() raised AttributeError: viewer" in found.output
     assert isinstance(found.exception, RlkError) and "1 error, 0 warnings" in found.output
+
+
+def test_the_pixels_of_an_image_are_counted_on_either_order_of_its_axes() -> None:
+    for shape, told in (((3, 36, 40), False), ((36, 40, 3), False), ((3, 40, 35), True)):
+        space = spaces.Box(0, 255, shape, np.uint8)
+        found = examine(Sound(observation=space))
+        assert any("pixels" in one.text for one in found) is told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium as gym
@@ -12,6 +13,7 @@ from gymnasium import spaces
 
 import rlk_toy_environments.registration  # noqa: F401  registers the environments
 from rlk_env_check import examine
+from rlk_env_check.actions import sampled
 from rlk_env_check.values import of_observation
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
@@ -102,6 +104,26 @@ def test_masks_that_allow_nothing_or_are_too_short_are_errors(
     env.action_masks = lambda: np.array(mask)  # type: ignore[attr-defined]
     (text,) = found(env)
     assert re.search(message, text)
+
+
+@pytest.mark.parametrize(
+    ("space", "mask", "expected"),
+    [
+        (spaces.Discrete(3, start=5), [0, 1, 0], 6),
+        (spaces.MultiDiscrete([2, 3], start=[4, 7]), [0, 1, 1, 0, 0], [5, 7]),
+        (spaces.MultiBinary(2), [1, 0, 0, 1], [0, 1]),
+    ],
+)
+def test_an_action_that_a_mask_leaves_is_one_of_the_space(
+    space: Any, mask: list[int], expected: Any
+) -> None:
+    env: Any = SimpleNamespace(
+        action_space=space,
+        has_wrapper_attr=lambda name: name == "action_masks",
+        get_wrapper_attr=lambda _: lambda: np.array(mask),
+    )
+    action = sampled(env)
+    assert space.contains(action) and np.array_equal(action, expected)
 
 
 def test_without_masks_nothing_is_said_of_them() -> None:

@@ -131,6 +131,15 @@ def test_what_does_not_fit_is_refused_and_stays_as_it_was() -> None:
         model.policy_kwargs = {"net_arch": [8]}
 
 
+def test_a_value_between_two_uses_of_the_agent_is_not_gone_back_to() -> None:
+    model = PPO2("MlpPolicy", "CartPole-v1", gamma=0.9, **SMALL)
+    model.gamma = 0.5
+    model.gamma = 7.0
+    with pytest.raises(ValueError, match=r"what gamma was set to cannot be used"):
+        _ = model.agent
+    assert model.gamma == model.agent.plan.algorithm.config.gamma == 0.9
+
+
 def test_a_seed_that_is_set_is_drawn_from() -> None:
     first, second = (PPO2("MlpPolicy", "CartPole-v1", seed=0, **SMALL) for _ in range(2))
     second.seed = 7
