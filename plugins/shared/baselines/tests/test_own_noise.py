@@ -90,6 +90,18 @@ def test_a_noise_of_another_size_is_refused() -> None:
         model.learn(10)
 
 
+def test_it_takes_the_place_of_a_noise_of_rlk_and_the_other_way_round() -> None:
+    model = TD3("MlpPolicy", "Pendulum-v1", action_noise=NormalActionNoise(0.0, 0.5))
+    for noise, expected in (
+        (Own(), ["own-action-noise"]),
+        (NormalActionNoise(0.0, 0.25), ["normal-noise"]),
+        (Own(), ["own-action-noise"]),
+        (None, []),
+    ):
+        model.action_noise = noise
+        assert [one.name for one in model.agent.plan.noises] == expected
+
+
 class Acts:
     """An inner actor; its state is the number of calls."""
 
