@@ -13,6 +13,8 @@ from rlk_baselines.bench import Monitor
 from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
+from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
+from rlk_baselines.environments.one import vector_of_one
 
 SMALL = {"learning_starts": 4, "buffer_size": 50, "batch_size": 4}
 
@@ -86,3 +88,24 @@ def test_a_vector_of_one_is_given_out_without_its_axis() -> None:
     assert given.x_threshold == pytest.approx(2.4)
     with pytest.raises(AttributeError, match="nothing_like_it"):
         _ = given.nothing_like_it
+
+
+def test_the_seed_of_a_reset_counts_more_than_that_of_the_vector() -> None:
+    view = vector_of_one(gymnasium.make("CartPole-v1")).one
+    expected, _ = gymnasium.make("CartPole-v1").reset(seed=3)
+    view.seed(5)
+    assert np.array_equal(view.reset(seed=3), expected)
+    view.seed(3)
+    assert np.array_equal(view.reset(), expected)
+    assert not np.array_equal(view.reset(), expected), "a seed is used once"
+
+
+def test_environments_that_are_made_later_have_the_seed_that_was_set_before() -> None:
+    made = DummyVecEnv([lambda: gymnasium.make("CartPole-v1")] * 2)
+    spaces = made.observation_space, made.action_space
+    awaited = AwaitedVecEnv(2, *spaces, "CartPole-v1")
+    assert awaited.seed(5) == made.seed(5) == [5, 6] and not awaited.is_made
+    assert np.array_equal(awaited.reset(), made.reset()) and awaited.is_made
+    assert awaited.seed(9) == [9, 10]
+    made.seed(9)
+    assert np.array_equal(awaited.reset(), made.reset())
