@@ -53,6 +53,19 @@ def test_a_file_has_them_too(made: Any, tmp_path: Any) -> None:
     np.testing.assert_array_equal(logits(second), logits(first))
 
 
+def test_a_loaded_model_has_the_discriminator_and_its_settings(
+    made: Any, counting: Any, tmp_path: Any
+) -> None:
+    first = made(0).learn(60)
+    first.save(tmp_path / "model")
+    expert = first.expert_dataset
+    same = GAIL.load(tmp_path / "model", env=counting(), expert_dataset=expert)
+    np.testing.assert_array_equal(logits(same), logits(first))
+    assert (same.hidden_size_adversary, same.g_step, same.d_step) == (8, 1, 1)
+    other = GAIL.load(tmp_path / "model", env=counting(), expert_dataset=expert, d_step=3)
+    assert (other.hidden_size_adversary, other.g_step, other.d_step) == (8, 1, 3)
+
+
 def test_some_of_them_or_wrong_ones(made: Any) -> None:
     model = made(0)
     own = model.get_parameters()

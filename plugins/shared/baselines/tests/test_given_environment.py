@@ -14,6 +14,7 @@ from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
+from rlk_baselines.environments.held import held
 from rlk_baselines.environments.one import vector_of_one
 
 SMALL = {"learning_starts": 4, "buffer_size": 50, "batch_size": 4}
@@ -109,3 +110,11 @@ def test_environments_that_are_made_later_have_the_seed_that_was_set_before() ->
     assert awaited.seed(9) == [9, 10]
     made.seed(9)
     assert np.array_equal(awaited.reset(), made.reset())
+
+
+def test_what_a_file_holds_is_of_the_vector_that_a_model_has_now() -> None:
+    ids = ("CartPole-v1", "Acrobot-v1")
+    one, other = (DummyVecEnv([lambda name=name: gymnasium.make(name)]) for name in ids)
+    first = held(one, None)
+    assert first.env_id == "CartPole-v1" and held(one, first) is first
+    assert held(other, first).env_id == "Acrobot-v1"
