@@ -50,8 +50,9 @@ def test_a_model_moves_to_a_vector_of_another_number(cls: Any, counting) -> None
 def test_means_are_of_the_episodes_of_the_environment_that_is_set(n_envs: int, counting) -> None:
     model = small_ppo(counting(length=3)).learn(16)
     assert {one["l"] for one in model.ep_info_buf} == {3}
+    model.agent.run.metrics.recent_successes.append(1.0)
     model.set_env(DummyVecEnv([lambda: counting(length=4)] * n_envs))
-    assert model.ep_info_buf == []
+    assert model.ep_info_buf == [] and not model.agent.run.metrics.recent_successes
     model.learn(32)
     assert {one["l"] for one in model.ep_info_buf} == {4}
 

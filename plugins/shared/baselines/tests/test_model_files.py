@@ -242,3 +242,11 @@ def test_tensors_come_back_from_a_pickle_wherever_they_are(tmp_path: Path) -> No
     assert torch.equal(found["a"], torch.ones(2)) and found["d"].tolist() == [0, 1]
     inner, number = found["b"]
     assert torch.equal(inner["c"], torch.zeros(1)) and number == 3
+
+
+def test_a_keyword_of_load_counts_more_than_a_custom_object(tmp_path: Path) -> None:
+    A2C("MlpPolicy", "CartPole-v1", gamma=0.9).save(tmp_path / "model")
+    objects = {"gamma": 0.5, "vf_coef": 0.75}
+    model = A2C.load(tmp_path / "model", custom_objects=objects, gamma=0.25)
+    assert (model.gamma, model.vf_coef) == (0.25, 0.75)
+    assert model.agent.plan.algorithm.config.gamma == 0.25

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
 from small_models import small_ppo
 
-from rlk_baselines import A2C, DDPG, PPO2
+from rlk_baselines import A2C, DDPG, PPO2, SAC
 
 
 @pytest.mark.parametrize("logp", [False, True])
@@ -58,3 +60,12 @@ def test_an_observation_may_be_a_tuple_of_two_but_not_one_with_its_infos(countin
     assert model.predict(Pair().reset())[0] in (0, 1)
     with pytest.raises(ValueError, match="pass the observation alone"):
         model.predict((Pair().reset(), {}))
+
+
+@pytest.mark.parametrize(("kind", "is_mode"), [(SAC, True), (A2C, False)])
+def test_the_mode_is_the_default_of_off_policy_models_alone(kind: Any, is_mode: bool) -> None:
+    model = kind("MlpPolicy", "Pendulum-v1", seed=0)
+    states = np.zeros((50, 3), np.float32)
+    modes, _ = model.predict(states, deterministic=True)
+    assert np.array_equal(model.predict(states)[0], modes) is is_mode
+    assert not np.array_equal(model.predict(states, deterministic=False)[0], modes)
