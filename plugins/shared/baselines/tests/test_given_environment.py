@@ -89,6 +89,9 @@ def test_a_vector_of_one_is_given_out_without_its_axis() -> None:
     assert given.x_threshold == pytest.approx(2.4)
     with pytest.raises(AttributeError, match="nothing_like_it"):
         _ = given.nothing_like_it
+    other = VecNormalize(DummyVecEnv([lambda: gym.make("CartPole-v1")]))
+    model.set_env(other)
+    assert model.get_env().venv is other
 
 
 def test_the_seed_of_a_reset_counts_more_than_that_of_the_vector() -> None:

@@ -13,6 +13,7 @@ import torch
 
 from rlk_baselines import A2C, DQN, sb3
 from rlk_baselines.common.callbacks import BaseCallback
+from rlk_baselines.common.misc_util import set_global_seeds
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.gym import make
 
@@ -56,6 +57,10 @@ def test_every_rank_has_global_generators_of_its_own() -> None:
     model.agent.run.communicator = SimpleNamespace(rank=1)
     model.set_random_seed(3)
     assert drawn() != first
+    model.set_random_seed(2**32 - 1)  # with the 10,000 of the rank, too many for numpy
+    own = drawn()
+    set_global_seeds(9_999)
+    assert drawn() == own
 
 
 def test_environments_that_draw_from_numpy_itself_do_so_again(counting) -> None:
@@ -85,7 +90,7 @@ def test_a_seed_that_a_callback_sets_leaves_episodes_alone(wrap: Any, counting) 
 
     env = DummyVecEnv([lambda: counting(length=100)])
     model = A2C("MlpPolicy", wrap(env)).learn(20, callback=Seeding())
-    assert env.get_attr("steps") == [20] and model.seed == 6
+    assert env.get_attr("steps") == [20] and model.seed == model.agent.run.streams.seed == 6
     env.reset()
     model.learn(5)
     assert env.get_attr("seeds")[0][-1] is not None
