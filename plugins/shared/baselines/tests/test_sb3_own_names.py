@@ -10,11 +10,20 @@ import pytest
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3 import A2C, DQN, PPO
 from rlk_baselines.sb3.common.env_util import make_vec_env
+from rlk_baselines.sb3.common.logger import Logger
 from rlk_baselines.sb3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
 
 
 def optimiser(model: Any) -> Any:
     return model.agent.plan.optimiser
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [((2, "episode"), "2 episode"), ((3, "step"), 3), (4, 4)]
+)
+def test_updates_come_after_steps_or_episodes(given: Any, expected: Any) -> None:
+    model = DQN("MlpPolicy", "CartPole-v1", train_freq=given)
+    assert model.agent.plan.algorithm.config.train_freq == expected
 
 
 def test_arguments_with_other_names_in_rlk_come_back(tmp_path: Path) -> None:
@@ -108,3 +117,36 @@ def test_a_minibatch_of_ppo_has_at_most_a_collection(tmp_path: Path) -> None:
         assert batch_size(model) == 16
     model.n_steps = 64
     assert batch_size(model) == 64
+
+
+def small(counting: Any, **settings: Any) -> A2C:
+    return A2C("MlpPolicy", counting(2), n_steps=4, policy_kwargs={"net_arch": [4]}, **settings)
+
+
+def test_a_window_of_episodes_begins_anew_with_timesteps(counting: Any) -> None:
+    assert len(small(counting, stats_window_size=3).learn(16).ep_info_buffer) == 3, "of eight"
+    model = small(counting).learn(16)
+    assert len(model.ep_info_buffer) == 8
+    told = model.agent.run.metrics.recent_successes
+    told.append(1.0)
+    model.learn(4, reset_num_timesteps=False)
+    assert model.ep_success_buffer == [True]
+    model.learn(4)
+    assert model.ep_success_buffer == []
+
+
+def test_a_logger_that_is_given_writes_no_events_elsewhere(counting: Any, tmp_path: Path) -> None:
+    model = small(counting, tensorboard_log=str(tmp_path))
+    model.set_logger(Logger(None, []))
+    model.learn(4)
+    assert model.tensorboard_log is None and not list(tmp_path.iterdir())
+
+
+def test_attributes_may_be_set_before_the_model_is_set_up(counting: Any) -> None:
+    model = small(counting, _init_setup_model=False)
+    model.seed, model.policy_kwargs, model.gamma = 5, {"net_arch": [6]}, 0.5
+    assert (model.seed, model.policy_kwargs, model.gamma) == (5, {"net_arch": [6]}, 0.5)
+    model.setup_model()
+    plan = model.agent.plan
+    assert (plan.seed, plan.algorithm.config.gamma) == (5, 0.5)
+    assert model.get_parameters()["policy"]["model/pi/trunk/layers/0/bias"].shape == (6,)
