@@ -138,3 +138,37 @@ def test_a_folder_that_cannot_be_made_is_reported_before_training(tmp_path: Path
     with pytest.raises(NotADirectoryError, match="log"):
         model.learn(10)
     assert model.num_timesteps == 0
+
+
+def test_points_of_losses_are_as_many_steps_of_each_environment_apart(
+    counting, tmp_path: Path
+) -> None:
+    env = DummyVecEnv([lambda: counting(10**9)] * 2)
+    A2C("MlpPolicy", env, tensorboard_log=str(tmp_path)).learn(500, log_interval=10**6)
+    assert steps(tmp_path, "train/loss") == [200, 400, 500]
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+def test_what_callbacks_log_is_written_and_parameters_if_asked(
+    is_full: bool, counting, tmp_path: Path
+) -> None:
+    class Logs(BaseCallback):
+        def _on_step(self) -> None:  # type: ignore[override]
+            self.logger.logkv("mine", 10 * self.num_timesteps)
+
+    log = {"tensorboard_log": str(tmp_path), "full_tensorboard_log": is_full}
+    model = A2C("MlpPolicy", counting(3), n_steps=4, **log)
+    model.learn(8, callback=Logs(), log_interval=1)
+    assert scalars(tmp_path)["mine"] == [(4, 40.0), (8, 80.0)]
+    (run,) = tmp_path.iterdir()
+    written = {*EventAccumulator(str(run)).Reload().Tags()["tensors"]}
+    names = {*model.get_parameters()}
+    assert len(names) == 12 and written & names == (names if is_full else set())
+
+
+def test_a_callback_is_that_of_its_call_of_learn_alone(counting) -> None:
+    called: list[int] = []
+    model = A2C("MlpPolicy", counting(3), n_steps=4)
+    model.learn(4, callback=lambda variables, _: called.append(1))
+    model.agent.learn(8)
+    assert len(called) == 4
