@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ from rlk.errors import PlanError
 from rlk_baselines import A2C, logger
 from rlk_baselines.common.callbacks import (
     BaseCallback,
+    CheckpointCallback,
     ConvertCallback,
     EventCallback,
     EveryNTimesteps,
@@ -100,6 +102,20 @@ def test_a_callback_every_n_timesteps_waits_for_as_many_after_each_call() -> Non
     for model.num_timesteps in range(3, 25, 3):  # of three environments
         every.on_step()
     assert called == [6, 12, 18, 24]
+
+
+@pytest.mark.parametrize(("rank", "expected"), [(0, ["m_2_steps", "m_4_steps"]), (1, [])])
+def test_rank_0_writes_checkpoints_at_its_interval(
+    tmp_path: Path, rank: int, expected: list[str]
+) -> None:
+    saved: list[str] = []
+    agent = SimpleNamespace(run=SimpleNamespace(communicator=SimpleNamespace(rank=rank)))
+    model: Any = SimpleNamespace(agent=agent, save=lambda path: saved.append(Path(path).name))
+    callback = CheckpointCallback(2, str(tmp_path), name_prefix="m")
+    callback.model = model
+    for model.num_timesteps in range(1, 6):
+        assert callback.on_step()
+    assert saved == expected
 
 
 def test_the_callback_of_an_evaluation_sees_the_steps_before_its_own(counting) -> None:

@@ -77,6 +77,9 @@ def test_both_callbacks_of_an_evaluation_see_the_start_of_the_training(counting:
     assert tell.callback is after and tell.callback_on_new_best is best
     model.learn(8, callback=tell, reset_num_timesteps=False)
     assert after.calls[3:] == [("start", 8), ("step", 12), ("step", 16)]
+    fresh = Seen()
+    model.learn(1, callback=fresh, reset_num_timesteps=False)
+    assert fresh.calls[0] == ("start", 16), "before its first step"
 
 
 def test_a_new_best_that_stops_the_training_is_the_last_call(counting: Any) -> None:

@@ -172,3 +172,10 @@ def test_a_callback_is_that_of_its_call_of_learn_alone(counting) -> None:
     model.learn(4, callback=lambda variables, _: called.append(1))
     model.agent.learn(8)
     assert len(called) == 4
+
+
+def test_only_episodes_of_the_call_that_writes_are_written(counting, tmp_path: Path) -> None:
+    model = A2C("MlpPolicy", counting(2), n_steps=4).learn(8)
+    model.tensorboard_log = str(tmp_path)
+    model.learn(4, reset_num_timesteps=False)
+    assert scalars(tmp_path)["episode_reward"] == [(10, 2.0), (12, 2.0)]
