@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 from rlk_baselines import DQN, sb3
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnvWrapper, VecFrameStack, VecNormalize
@@ -52,6 +53,18 @@ def test_frames_are_those_of_the_normalisation_and_zeros_before_an_episode(stack
     # An older frame was normalised by the statistics of its step, not by the current ones.
     raw = np.array([[3.0, 7.0]])
     assert not np.allclose(recorded.ends[3], normalize.normalize_obs(raw)[0])
+
+
+@STACKS
+def test_the_bounds_of_a_stack_are_those_in_files_of_stable_baselines(stack, counting) -> None:
+    class Bounded(counting):
+        def __init__(self) -> None:
+            super().__init__()
+            bounds = np.array([9.0, 7.0], np.float32)
+            self.observation_space = spaces.Box(-bounds, 2 * bounds)
+
+    space = stack(DummyVecEnv([Bounded]), 2).observation_space
+    assert space.low.tolist() == [-9, -9, -7, -7] and space.high.tolist() == [18, 18, 14, 14]
 
 
 @STACKS

@@ -38,6 +38,8 @@ class VecFrameStack(VecEnvWrapper):
             raise PlanError(f"VecFrameStack takes a Box with axes, got {space}.")
         if n_stack < 1:
             raise PlanError(f"VecFrameStack stacks at least 1 frame, got n_stack={n_stack}.")
+        # As there, whose files hold this space: the bounds a, b of two numbers become a, a, b, b,
+        # although the stacked numbers are in the order of frames.
         low = np.repeat(space.low, n_stack, axis=-1)
         high = np.repeat(space.high, n_stack, axis=-1)
         self.n_stack = n_stack

@@ -55,6 +55,8 @@ class StackedObservations:
             )
         self._axis = _axis(observation_space, channels_order)
         self._width = observation_space.shape[self._axis]
+        # As there, whose files hold this space: the bounds a, b of two numbers become a, a, b, b,
+        # although the stacked numbers are in the order of frames.
         low = np.repeat(observation_space.low, n_stack, axis=self._axis)
         high = np.repeat(observation_space.high, n_stack, axis=self._axis)
         dtype: Any = observation_space.dtype
