@@ -67,7 +67,7 @@ def player_like_agents(agent: Agent, seed: int | None = None) -> Player:
 
     Their wrappers keep the environment's own rewards, and learn nothing from the recording. An
     environment that was passed as an object is the only one of its kind: it is used itself, and the
-    agent's next training begins with a reset of it.
+    agent's next training, which finds it in another state, begins with a reset of it.
 
     Args:
         agent: the agent.
@@ -79,9 +79,7 @@ def player_like_agents(agent: Agent, seed: int | None = None) -> Player:
     env = make_vec_env(plan, run.hooks, run.env.num_envs, training=False)
     name = f"expert at {run.timesteps}"
     player = _of_vector(env, run.streams.integers(name, env.num_envs) if seed is None else seed)
-    if plan.env.is_finished:
-        return replace(player, close=lambda: agent.set_env(agent.get_env()))
-    return replace(player, close=env.close)
+    return player if plan.env.is_finished else replace(player, close=env.close)
 
 
 def _of_vector(env: Any, seed: int | list[int] | None) -> Player:
