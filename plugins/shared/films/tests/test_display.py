@@ -32,6 +32,13 @@ def test_without_a_display_none_is_looked_for(nowhere: None) -> None:
     assert dict(os.environ) == before
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only on Linux")
+def test_an_empty_name_is_no_display(nowhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPLAY", "")
+    with without_display():
+        assert os.environ["SDL_VIDEODRIVER"] == "dummy"
+
+
 @pytest.mark.parametrize("name", DISPLAYS)
 def test_a_display_that_is_there_stays(
     nowhere: None, monkeypatch: pytest.MonkeyPatch, name: str

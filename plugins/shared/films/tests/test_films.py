@@ -26,6 +26,15 @@ def test_a_gif_has_every_frame(tmp_path: Path) -> None:
             writer.add(frame)
     with Image.open(path) as image:
         assert (image.n_frames, image.size, image.info["duration"]) == (5, (47, 33), 100)
+        assert image.info["loop"] == 0, "for ever"
+
+
+def test_a_gif_shows_no_frame_for_less_time_than_browsers_accept(tmp_path: Path) -> None:
+    with film(tmp_path / "a.gif", fps=100) as writer:
+        for frame in frames(2):
+            writer.add(frame)
+    with Image.open(tmp_path / "a.gif") as image:
+        assert image.info["duration"] == 20
 
 
 @mp4
@@ -43,6 +52,8 @@ def test_an_mp4_has_every_frame_and_even_sizes(tmp_path: Path) -> None:
     assert (facts["size"], facts["fps"], len(shown)) == ((48, 34), 10.0, 6)
     # The last frame is 100 where the first is 0; black is what was added to its edges.
     assert abs(int(shown[5][16, 20, 0]) - 100) < 8 and shown[0].max() < 8
+    top, bottom, left, right = (shown[5][at][0] for at in ((0, 20), (33, 20), (16, 0), (16, 47)))
+    assert bottom < 50 < top and right < 50 < left
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -88,6 +99,17 @@ def test_an_mp4_that_ffmpeg_could_not_write_is_an_error(tmp_path: Path) -> None:
         for frame in frames(3):
             writer.add(frame)
         writer.end()
+
+
+@mp4
+def test_an_mp4_that_lacks_frames_is_an_error_and_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a full disk."""
+    with pytest.raises(OSError, match=r"a\.mp4"), film(tmp_path / "a.mp4") as writer:
+        writer.add(frames(1)[0])
+        monkeypatch.setattr(writer, "_found", lambda: 0)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["a.avi", "a", "nowhere/a.gif"])

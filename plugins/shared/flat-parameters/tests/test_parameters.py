@@ -182,6 +182,16 @@ def test_a_clone_is_equal_and_apart_and_takes_no_gradient(flat):
     flat.check()
 
 
+def test_a_clone_shares_buffers_and_frozen_parameters():
+    net = Net()
+    net.norm = nn.BatchNorm1d(3)
+    net.shared.weight.requires_grad_(False)
+    copied = FlatParameters(net).clone().module
+    assert copied.shared.weight is net.shared.weight
+    assert copied.norm.running_mean is net.norm.running_mean
+    assert copied.shared.bias is not net.shared.bias
+
+
 def test_saved_values_are_copies_and_come_back_in_place(flat):
     saved = flat.state_dict()
     memory = flat.flat.data_ptr()
@@ -205,6 +215,7 @@ def test_a_part_of_the_values_is_taken_only_with_what_is_there_for_the_rest(flat
 @pytest.mark.parametrize("wrong", [{"qf.bias": torch.ones(2)}, {"pi.bias": torch.ones(3)}])
 def test_values_that_do_not_fit_change_nothing(flat, wrong):
     before = flat.flat.clone()
+    others = {name: value + 1.0 for name, value in flat.state_dict().items()}
     with pytest.raises(RlkError):
-        flat.load_state_dict({**flat.state_dict(), "vf.bias": torch.ones(1), **wrong})
+        flat.load_state_dict({**others, **wrong})
     assert torch.equal(flat.flat, before)

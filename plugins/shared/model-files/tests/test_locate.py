@@ -24,13 +24,17 @@ def test_a_run_folder_means_its_last_model_and_else_its_newest_checkpoint(tmp_pa
     assert find(tmp_path, ".other") is None
 
 
-def test_the_folder_of_checkpoints_means_the_newest_of_them(tmp_path: Path) -> None:
+def test_the_folder_of_checkpoints_means_the_newest_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = tmp_path / "checkpoints"  # a run may be called so, too
     touch(run, "model.zip", "checkpoints/900.zip", "checkpoints/1000.zip", "checkpoints/x.zip")
     inside = run / "checkpoints"
     assert find(inside, ".zip") == find(inside, ".zip", best=True) == inside / "1000.zip"
     assert checkpoints(inside, ".zip") == checkpoints(run, ".zip")
     assert find(run, ".zip") == run / "model.zip"
+    monkeypatch.chdir(inside)
+    assert find(Path(), ".zip") == Path("1000.zip")
 
 
 def test_without_a_best_model_the_last_is_meant(tmp_path: Path) -> None:
