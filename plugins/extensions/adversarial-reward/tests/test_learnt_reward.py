@@ -95,6 +95,8 @@ def test_whole_numbers_are_shown_one_hot() -> None:
     box = spaces.Box(-1, 1, (2, 2))
     assert rows(box, np.array([[[1, 2], [3, 4]]])).tolist() == [[1, 2, 3, 4]]
     assert [size_of(space) for space in (spaces.Discrete(3), parts, box)] == [3, 5, 4]
+    for space in (spaces.Discrete(3), parts, box):
+        assert rows(space, np.zeros((0, *space.shape), int)).shape == (0, size_of(space))
 
 
 @pytest.mark.parametrize("distribution", ["diag-gaussian", "squashed-gaussian", "beta"])
@@ -154,6 +156,12 @@ def test_a_normalised_observation_is_clipped_at_ten_standard_deviations() -> Non
     normalised = NormalisedRows(1)
     normalised.add(np.array([3.0]), np.array([4.0]), 5.0)  # standard deviation 2
     assert normalised(np.array([[5.0], [24.0], [-99.0]])).tolist() == [[1.0], [10.0], [-10.0]]
+
+
+def test_a_number_that_never_changes_is_normalised_to_zero() -> None:
+    normalised = NormalisedRows(1)
+    normalised.add(np.array([3.0]), np.array([0.0]), 5.0)
+    assert normalised(np.array([[3.0]])).tolist() == [[0.0]]
 
 
 def test_observations_are_normalised_by_those_of_both_sides(expert: str) -> None:
@@ -249,9 +257,11 @@ def test_a_policy_imitates_an_expert_whose_rewards_it_never_sees(
 def test_a_run_that_was_interrupted_goes_on_bit_for_bit(
     expert: str, reward: str, tmp_path: Path
 ) -> None:
+    # Five collections are not a multiple of three: it has learnt after one of them, at first.
+    settings = {reward: {**QUICK, "expert_path": expert, "g_step": 3}}
     with (
-        imitator("a2c", reward, expert, n_steps=8) as whole,
-        imitator("a2c", reward, expert, n_steps=8) as half,
+        imitator("a2c", reward, expert, n_steps=8, **settings) as whole,
+        imitator("a2c", reward, expert, n_steps=8, **settings) as half,
     ):
         whole.learn(80)
         path = half.learn(40).save_checkpoint(tmp_path / "half")
@@ -261,10 +271,12 @@ def test_a_run_that_was_interrupted_goes_on_bit_for_bit(
 
 
 def test_an_expert_may_be_passed_as_an_object(expert: str) -> None:
-    plugin = GAILReward(GAILConfig(g_step=1), Trajectories.of(matches()))
+    config = GAILConfig(g_step=1, traj_limitation=2)
+    plugin = GAILReward(config, Trajectories.of(matches()))
     with rlk.make("a2c", env=MATCH, plugins=[plugin], **SMALL) as agent:
         agent.learn(10)
         assert plugin.adversary is not None and plugin.adversary._judged == 2
+        assert len(plugin.adversary.expert or ()) == 2 * 8
 
 
 # ---- what is refused -----------------------------------------------------------------------------
@@ -286,3 +298,13 @@ def test_what_cannot_work_is_refused_while_planning(expert: str, tmp_path: Path)
     with missing as agent, pytest.raises(BadFile, match=r"does not exist\. Record an expert"):
         agent.learn(5)
     assert agent.num_timesteps == 0
+
+
+def test_airl_refuses_episodes_of_a_single_step_before_anything_is_collected(
+    tmp_path: Path,
+) -> None:
+    np.savez(tmp_path / "short.npz", **matches(length=1))
+    with imitator("a2c", "airl-reward", str(tmp_path / "short")) as agent:
+        with pytest.raises(PlanError, match="has a single step"):
+            agent.learn(5)
+        assert agent.num_timesteps == 0

@@ -23,9 +23,9 @@ def rows(space: Any, values: Array) -> Array:
     if isinstance(space, spaces.Discrete):
         return _one_hot(values[:, None] - space.start, np.array([space.n]))
     if isinstance(space, spaces.MultiDiscrete):
-        counted = (values - space.start).reshape(len(values), -1)
+        counted = (values - space.start).reshape(len(values), space.nvec.size)
         return _one_hot(counted, space.nvec.reshape(-1))
-    return values.reshape(len(values), -1).astype(np.float64)
+    return values.reshape(len(values), size_of(space)).astype(np.float64)
 
 
 def _one_hot(whole: Array, sizes: Array) -> Array:
