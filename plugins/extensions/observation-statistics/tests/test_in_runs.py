@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -10,6 +13,8 @@ import torch
 import rlk
 from rlk.errors import PlanError
 from rlk_observation_statistics.bounds import Bounds
+from rlk_observation_statistics.config import StatisticsConfig
+from rlk_observation_statistics.statistics import RunningStatistics
 from rlk_running_statistics.observations import boxes
 from rlk_testing.stand_ins import stand_in_kernel
 
@@ -43,6 +48,49 @@ def test_the_policy_normalises_by_all_that_training_has_acted_on():
         expected = (given.numpy() - seen.mean(0)) / seen.std(0)
         np.testing.assert_allclose(statistics(given), expected, rtol=1e-3, atol=1e-4)
         np.testing.assert_allclose(statistics.numpy_forward()(given.numpy()), expected, rtol=1e-3)
+
+
+def filtering(**settings):
+    """The plugin of a run whose observations are two numbers, and what it gives the policy."""
+    plugin = RunningStatistics(StatisticsConfig(**settings))
+    space = gym.spaces.Box(-9.0, 9.0, (2,), np.float32)
+    return plugin, plugin.rlk_filter_observation(SimpleNamespace(observation_space=space))
+
+
+def sees(plugin, *rows):
+    plugin.rlk_step(SimpleNamespace(observation=np.float32(rows)))
+
+
+def test_every_rank_normalises_by_what_all_of_them_have_seen():
+    plugin, statistics = filtering()
+    sees(plugin, [1.0, 0.0], [3.0, 0.0])
+    theirs = np.array([6.0, 2.0]), np.array([3.0, 0.0]), 6.0
+    ranks = SimpleNamespace(size=2, gather=lambda mine: [theirs, mine])
+    plugin.rlk_rollout_end(SimpleNamespace(communicator=ranks))
+    moments = statistics.observation
+    # Eight rows: six around 6 with variance 3, and 1 and 3; six of 2, and two of 0.
+    assert moments.count == pytest.approx(8.0, rel=1e-4)
+    assert moments.mean == pytest.approx([5.0, 1.5], rel=1e-3)
+    assert moments.var == pytest.approx([(6 * (3 + 1) + 16 + 4) / 8, 0.75], rel=1e-3)
+
+
+def test_variances_have_epsilon_added():
+    plugin, statistics = filtering(epsilon=3.0)
+    sees(plugin, [0.0, 0.0], [2.0, 0.0])  # variances 1 and 0
+    plugin.rlk_rollout_end(SimpleNamespace(communicator=SimpleNamespace(size=1)))
+    assert statistics.std.tolist() == pytest.approx([2.0, 3.0**0.5], rel=1e-3)
+
+
+def test_what_is_seen_in_the_middle_of_a_collection_is_saved():
+    ranks = SimpleNamespace(communicator=SimpleNamespace(size=1))
+    (first, whole), (second, continued) = filtering(), filtering()
+    sees(first, [1.0, 5.0], [4.0, 5.0])
+    second.rlk_load(first.rlk_save())
+    for plugin in (first, second):
+        sees(plugin, [-2.0, 6.0])
+        plugin.rlk_rollout_end(ranks)
+    assert whole.mean.tolist() == pytest.approx([1.0, 16 / 3], rel=1e-3)
+    assert continued.mean.equal(whole.mean) and continued.std.equal(whole.std)
 
 
 @pytest.mark.parametrize("more", [[], ["no:numpy-acting"]])
@@ -133,6 +181,7 @@ def test_what_would_change_no_observation_is_refused(rlk_make, setting):
         rlk_make("ddpg", env=Camera, **setting)
     assert rlk_make("ddpg", env=PlacedCamera, policy="multi-input", **setting)
     assert rlk_make("ddpg", env=Camera), "its default range is for any environment"
+    assert rlk_make("ddpg", env=Camera, observation_range=(-math.inf, math.inf)), "no range"
 
 
 def test_numbers_of_states_are_not_normalised(rlk_make):
