@@ -281,6 +281,15 @@ def test_noise_held_for_an_actor_that_stays_in_torch_is_held_there():
     assert in_numpy(make_actor(policy, chosen, np.random.default_rng(0))) is None
 
 
+def test_noise_is_held_from_one_collection_to_the_next_where_torch_holds_it():
+    chosen, carry = distribution("gsde"), {"noise": np.ones(2), "steps": 1, "carry": None}
+    policy = actor_critic(architecture("mlp")[0], OBSERVATION_SPACES["Box"], chosen)
+    held = make_actor(policy, chosen, np.random.default_rng(0))
+    assert in_numpy(held).begin(carry)["noise"] is None
+    held.begins = lambda: False
+    assert in_numpy(held).begin(carry)["noise"] is carry["noise"]
+
+
 # ---- what stays in torch -------------------------------------------------------------------------
 
 

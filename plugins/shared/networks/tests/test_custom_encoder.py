@@ -62,6 +62,23 @@ class HasAPart(nn.Module):
         return self.classifier(self.features(x))
 
 
+class OneForAll(nn.Module):
+    """Returns one row for the whole batch."""
+
+    def forward(self, x):
+        return x.mean(0, keepdim=True)
+
+
+class Recalls(nn.Module):
+    """Begins with what it was given first."""
+
+    first = None
+
+    def forward(self, x):
+        self.first = x if self.first is None else self.first
+        return x
+
+
 class SaysNothing(ReadOnly):
     said = None
 
@@ -115,6 +132,7 @@ def test_trying_it_draws_nothing_from_the_space():
         (lambda space: 3, "is to be a torch.nn.Module, or to make one.*it made int"),
         (nn.Linear(4, 5), r"the encoder Linear does not take observations Box\(\(3,\), float32\)"),
         (nn.Unflatten(1, (1, 3)), r"is to give features \[B, F\], and gives \[2, 1, 3\]"),
+        (OneForAll(), r"is to give features \[B, F\], and gives \[1, 3\]"),
         (Says, "says features=9, and gives 3"),
         (SaysMore, "says features=6, and gives 5"),
     ],
@@ -127,3 +145,12 @@ def test_what_is_no_encoder_of_these_observations_is_refused(asked, message):
 def test_the_trial_teaches_batch_normalisation_nothing():
     made = custom_encoder(nn.BatchNorm1d(3), BOX)
     assert made.num_batches_tracked == 0 and made.training
+
+
+def test_a_module_that_is_not_in_training_stays_so():
+    assert not custom_encoder(nn.BatchNorm1d(3).eval(), BOX).training
+
+
+def test_it_is_tried_with_the_same_observations_in_every_process():
+    one, other = (custom_encoder(lambda space: Recalls(), BOX) for _ in range(2))
+    assert one.first.equal(other.first)

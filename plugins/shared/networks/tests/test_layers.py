@@ -31,6 +31,8 @@ def test_a_part_sees_some_features_and_all_inputs_after_them() -> None:
     assert part.features == 3
     assert part(x[:, :5]).tolist() == [[2.0, 3.0, 4.0], [9.0, 10.0, 11.0]]
     assert part(x)[0].tolist() == [2.0, 3.0, 4.0, 5.0, 6.0]
+    part = Part(Echo(), features=5, start=0, size=2)
+    assert part(x)[0].tolist() == [0.0, 1.0, 5.0, 6.0]
 
 
 def test_a_part_passes_on_how_many_copies_are_evaluated() -> None:

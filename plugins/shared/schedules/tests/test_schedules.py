@@ -157,17 +157,17 @@ def test_a_line_ends_within_the_run():
 @pytest.mark.parametrize(
     ("name", "at_parts_done"),
     [
-        # Typed from the documentation, at 0, 0.1, 0.25, 0.3, 0.5, 0.8 and 1 of the run.
-        ("constant", [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
-        ("linear", [1.0, 0.9, 0.75, 0.7, 0.5, 0.2, 0.0]),
-        ("middle_drop", [1.0, 0.9, 0.75, 0.075, 0.075, 0.075, 0.075]),
-        ("double_linear_con", [1.0, 0.8, 0.5, 0.4, 0.125, 0.125, 0.125]),
-        ("double_middle_drop", [1.0, 0.9, 0.75, 0.75, 0.75, 0.125, 0.125]),
+        # Typed from the documentation, at 0, 0.1, 0.25, 0.3, 0.5, 0.75, 0.8 and 1 of the run.
+        ("constant", [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
+        ("linear", [1.0, 0.9, 0.75, 0.7, 0.5, 0.25, 0.2, 0.0]),
+        ("middle_drop", [1.0, 0.9, 0.75, 0.075, 0.075, 0.075, 0.075, 0.075]),
+        ("double_linear_con", [1.0, 0.8, 0.5, 0.4, 0.125, 0.125, 0.125, 0.125]),
+        ("double_middle_drop", [1.0, 0.9, 0.75, 0.75, 0.75, 0.75, 0.125, 0.125]),
     ],
 )
 def test_named_curves_are_factors_on_a_value(name, at_parts_done):
     schedule = scaled(0.5, name)
-    found = [at(schedule, 1.0 - done) for done in (0.0, 0.1, 0.25, 0.3, 0.5, 0.8, 1.0)]
+    found = [at(schedule, 1.0 - done) for done in (0.0, 0.1, 0.25, 0.3, 0.5, 0.75, 0.8, 1.0)]
     assert found == pytest.approx([0.5 * factor for factor in at_parts_done])
 
 
@@ -209,6 +209,12 @@ def test_in_a_run_its_times_are_the_part_that_is_done():
 
 def test_one_endpoint_is_a_value_at_one_time():
     assert Piecewise([(0.5, 2.0)], outside_value=1.0)(0.5) == 2.0
+
+
+@pytest.mark.parametrize("times", [(-0.5, 0.5), (0.5, 1.5)])
+def test_times_that_no_run_has_are_refused(times):
+    with pytest.raises(ValueError, match="are parts of the run that are done, 0 to 1"):
+        Piecewise([(time, 1.0) for time in times], outside_value=1.0)
 
 
 # ---- by timestep ---------------------------------------------------------------------------------
