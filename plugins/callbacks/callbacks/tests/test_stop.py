@@ -153,6 +153,18 @@ def test_a_function_is_called_past_every_multiple() -> None:
     assert seen == [12, 21, 30, 42]
 
 
+def test_multiples_are_those_of_the_run_however_often_it_is_continued(tmp_path: Path) -> None:
+    seen: list[int] = []
+    callback = EveryN(n_steps=10, call=lambda run: seen.append(run.timesteps))
+    with made() as agent:
+        path = agent.learn(24, callback=callback).save_checkpoint(tmp_path / "kept")
+    with rlk.load(path, env=MATCH) as agent:
+        agent.learn(24, callback=callback, reset_num_timesteps=False)
+        assert seen == [10, 20, 30, 40]
+        agent.learn(16, callback=callback)
+        assert seen == [10, 20, 30, 40, 10]
+
+
 @pytest.mark.parametrize("answer", [False, np.False_])
 def test_it_stops_the_training_by_returning_false(answer: Any) -> None:
     with made() as agent:

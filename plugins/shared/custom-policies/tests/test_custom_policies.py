@@ -117,6 +117,12 @@ def test_a_registered_one_is_chosen_by_its_name_and_loaded_by_it(registered, tmp
         path = agent.save(tmp_path / "model")
     with rlk.load(path) as loaded:
         assert loaded.plan.policy.name == "Deep"
+    register_policy("deeper", Deep)
+    try:
+        with rlk.make("ppo2", policy="deeper", **SMALL) as agent:
+            assert agent.plan.policy.name == agent.plan.policy.component.name == "deeper"
+    finally:
+        default_kernel().registries.policies.unregister("deeper")
     with rlk.make("ppo2", policy="Remembers", **SMALL) as agent:
         assert agent.plan.policy.component.recurrent
 
@@ -135,6 +141,37 @@ def test_by_default_there_are_two_layers_of_64_and_nothing_behind_a_cnn():
     assert [layer.weight.shape[1] for layer in mlp.pi.trunk.layers] == [64, 64]
     cnn = built(FeedForwardPolicy(), IMAGE)
     assert cnn.shared.features == 512 and not len(cnn.pi.trunk.layers)
+
+
+def test_each_head_may_have_an_encoder_of_its_own():
+    policy = built(FeedForwardPolicy(share_encoder=False), IMAGE)
+    assert not list(policy.shared.parameters())
+    for head in (policy.pi, policy.vf):
+        assert head.trunk.encoder.features == 512
+
+
+def test_keywords_reach_what_is_built_of_them():
+    found = []
+    for init in ("orthogonal", "uniform"):
+        torch.manual_seed(0)
+        policy = built(FeedForwardPolicy(feature_extraction="mlp", init=init))
+        found.append(policy.pi.trunk.layers[0].weight)
+    assert not found[0].equal(found[1])
+    space = gym.spaces.Box(0, 255, (40, 41, 42), np.uint8)
+    for channels, size in (("first", 40), ("last", 42)):
+        assert built(FeedForwardPolicy(channels=channels), space).shared.conv1.in_channels == size
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        FeedForwardPolicy(net_arch=[{"pi": [3]}], feature_extraction="mlp"),
+        LstmPolicy(net_arch=["lstm", {"pi": [3]}], feature_extraction="mlp"),
+    ],
+)
+def test_layers_of_a_head_may_have_further_inputs_and_copies(policy):
+    made = policy.trunk("pi", 4, extra=2, n_copies=5)
+    assert made(torch.ones(7, 6), None).shape == (5, 7, 3)
 
 
 def test_a_cnn_of_ones_own_takes_the_place_of_the_nature_cnn():
@@ -185,6 +222,10 @@ def test_a_cnn_of_ones_own_takes_the_place_of_the_nature_cnn():
         (lambda: built(LstmPolicy()), "feature_extraction=mlp"),
         (
             lambda: built(FeedForwardPolicy(net_arch=[{"qf": [3]}], feature_extraction="mlp")),
+            "have layers for 'qf', and this algorithm's heads are 'pi', 'vf'",
+        ),
+        (
+            lambda: built(LstmPolicy(net_arch=["lstm", {"qf": [3]}], feature_extraction="mlp")),
             "have layers for 'qf', and this algorithm's heads are 'pi', 'vf'",
         ),
     ],

@@ -165,6 +165,17 @@ def test_the_mean_of_counts_is_a_float():
     assert mean_over(OtherHasZeros(), torch.tensor(True)).item() == 0.5
 
 
+def test_the_mean_of_three_ranks_is_a_third_of_their_sum():
+    others = SimpleNamespace(size=3, carrier=lambda device: device, sum_up=lambda one: one.add_(1))
+    assert mean_over(others, torch.tensor([2.0, -4.0])).tolist() == [1.0, -1.0]
+
+
+def test_large_counts_are_summed_exactly():
+    others = SimpleNamespace(size=2, carrier=lambda device: device)
+    others.sum_up = lambda one: one.sub_(2**24 - 1)
+    assert mean_over(others, torch.tensor([2**24 + 1])).tolist() == [1.0]
+
+
 def test_the_traced_mean_of_one_rank_is_a_copy(monkeypatch):
     monkeypatch.setitem(sys.modules, "somewhere", SimpleNamespace(alone=lambda: None))
     value = torch.tensor([1.0, 2.0])
