@@ -62,3 +62,9 @@ def test_lists_instead_of_arrays_are_refused(make):
         EnvironmentFailed, match=r"reward: \[1.0, 1.0\] \(list\); .* an array, float"
     ):
         make(env=Ends({}, np.ndarray.tolist), n_steps=8).learn(8)
+
+
+def test_flags_that_are_numbers_are_refused(make):
+    env = Ends({}, lambda one: one.astype(np.float64))
+    with pytest.raises(EnvironmentFailed, match=r"terminated: float64 \(2,\); expected bool \(2,"):
+        make(env=env, n_steps=8).learn(8)

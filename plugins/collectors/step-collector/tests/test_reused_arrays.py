@@ -9,6 +9,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from rlk import hookimpl
+from rlk_step_collector.reused_arrays import share_memory
 
 BOX = gym.spaces.Box(-1e9, 1e9, (1,))
 
@@ -89,3 +90,40 @@ def test_arrays_that_are_new_in_every_step_are_copied_in_two_steps_alone(make):
     pairs = Pairs()
     make(plugins=[pairs], env=Counts("copies"), n_steps=5).learn(20)
     assert pairs.copied == [True, True] + [False] * 8
+
+
+def test_other_environments_are_compared_with_nothing_of_the_old_ones(make):
+    pairs = Pairs()
+    agent = make(plugins=[pairs], env=Counts("copies"), n_steps=1)
+    agent.learn(2)
+    agent.set_env(Counts("state"))
+    agent.learn(20, reset_num_timesteps=False)
+    assert pairs.found == [(0, 1)] + [(t, t + 1) for t in range(10)]
+
+
+def test_one_part_of_a_dict_in_the_same_memory_is_enough():
+    same = np.zeros(2)
+    assert share_memory({"a": np.zeros(2), "b": same}, {"a": np.zeros(2), "b": same[:1]})
+    assert not share_memory({"a": np.zeros(2)}, {"a": np.zeros(2)})
+
+
+class InTurn(Counts):
+    """Writes into two arrays in turn, as rlk's own backends do."""
+
+    def __init__(self):
+        super().__init__("copies")
+        self.slots = np.zeros((2, 2, 1), np.float32)
+
+    def given(self, copied=""):
+        slot = self.slots[int(self.state[0, 0]) % 2]
+        slot[:] = self.state
+        return slot
+
+
+def test_a_saved_observation_is_not_overwritten_by_later_steps(make):
+    collector = make(env=InTurn(), n_steps=3).run.collector
+    collector.collect()
+    state = collector.state_dict()
+    for _ in range(2):
+        collector.collect()
+    assert state["observation"].tolist() == [[3.0], [3.0]]
