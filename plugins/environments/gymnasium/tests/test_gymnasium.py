@@ -60,9 +60,24 @@ def test_an_id_is_made_by_gymnasium_with_keywords_and_without_its_checker(choose
 
 def test_gymnasiums_own_form_imports_the_module_that_registers_an_id(choose, module):
     module("registers_it", "RlkTestModule-v0")
+    before = list(sys.path)
     choice = choose("registers_it:RlkTestModule-v0", length=5)
     assert isinstance(choice.make().unwrapped, DiscreteMatch)
     assert choice.make().unwrapped.length == 5
+    assert sys.path == before
+
+
+@pytest.mark.parametrize(
+    ("entry_point", "again"),
+    [("__main__:Mine", None), ("gymnasium.envs.toy_text:Mine", ""), ("acme.worlds:Mine", "acme:")],
+)
+def test_another_process_knows_an_id_by_the_package_that_registers_it(entry_point, again):
+    gym.register("RlkTestAgain-v0", entry_point=entry_point)
+    try:
+        found = known_ids("RlkTestAgain-v0").again
+    finally:
+        del gym.registry["RlkTestAgain-v0"]
+    assert found == (again and f"{again}RlkTestAgain-v0")
 
 
 def test_a_module_of_the_working_folder_is_found(choose, tmp_path, monkeypatch):

@@ -62,6 +62,9 @@ def test_an_episode_is_truncated_after_its_steps(max_steps, steps):
     env = start([0, 0, 0], max_steps=max_steps)
     ends = [env.step(0)[2:4] for _ in range(steps)]
     assert ends == [(False, False)] * (steps - 1) + [(False, True)]
+    env.reset()
+    env.state[:] = 0
+    assert env.step(0)[2:4] == (False, False), "an episode counts its own steps"
 
 
 def test_reaching_the_goal_in_the_last_step_is_no_truncation():

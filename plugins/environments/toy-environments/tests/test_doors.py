@@ -59,7 +59,7 @@ def test_an_episode_is_cut_off_after_its_steps_unless_it_is_over():
     env.step(env.back[0])
     assert env.step(env.back[0])[2:4] == (False, True)
     env.reset()
-    env.step(env.on[0])
+    assert env.step(env.on[0])[2:4] == (False, False)
     assert env.step(env.on[1])[2:4] == (True, False)
 
 

@@ -37,6 +37,14 @@ def test_what_is_shown_is_right_and_is_worth_one(make):
         total += reward
         assert not terminated and truncated == (step == 99)
     assert total == 100.0
+    env.reset()
+    assert env.step(env.action_space.sample())[3] is False, "an episode counts its own steps"
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_what_is_shown_has_the_type_of_its_space(dtype):
+    env = IdentityEnv(space=gym.spaces.MultiDiscrete([2, 3], dtype=dtype))
+    assert env.reset(seed=0)[0].dtype == dtype
 
 
 @pytest.mark.parametrize("make", MADE)

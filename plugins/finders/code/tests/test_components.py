@@ -31,10 +31,12 @@ def test_where_it_goes_may_be_said_and_a_component_says_it_itself(file):
     assert component_at("builtins:object", "policies").kind == "policies"
     file.write_text(
         "from rlk.component import Component\n"
-        "component = Component(name='shift', factory=print, kind='callbacks')\n"
+        "component = Component(\n"
+        "    name='shift', factory=print, kind='callbacks', summary='shifts'\n"
+        ")\n"
     )
     found = component_at(str(file), "policies")
-    assert (found.name, found.kind) == ("shift", "callbacks")
+    assert (found.name, found.kind, found.summary) == ("shift", "callbacks", "shifts")
 
 
 def test_what_could_be_anything_is_refused_with_all_kinds():

@@ -50,6 +50,24 @@ def test_a_module_and_a_class():
     assert type(env) is DiscreteMatch and env.length == 3
 
 
+def test_what_can_be_imported_stays_as_it_is(code):
+    before = list(sys.path)
+    object_at("rlk_testing.environments:DiscreteMatch", "environment")
+    object_at(f"{code}:Mine", "environment")
+    with pytest.raises(PlanError):
+        object_at("no_such_module:Mine", "environment")
+    assert sys.path == before
+
+
+def test_a_file_is_the_same_by_all_of_its_names(code, monkeypatch):
+    found = object_at(f"{code}:Mine", "environment")
+    monkeypatch.chdir(code.parent)
+    assert object_at(f"./{code.name}:Mine", "environment") is found
+    monkeypatch.chdir("/")
+    again = sys.modules[found.__module__].__load_again__
+    assert again("Mine") is found
+
+
 def test_a_file_and_a_class_or_a_function(code):
     assert type(environment_at(f"{code}:Mine")()).__name__ == "Mine"
     assert environment_at(f"{code}:made")(length=5).length == 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import gymnasium as gym
 import pytest
 
@@ -47,6 +48,8 @@ def test_lists_become_tuples(file):
     )
     env = wrapped(f"{file}:Shows", shape=[84, 84], scale=2)
     assert env.given == ((84, 84), 2, None, {})
+    config = component_at(f"{file}:Shows").config
+    assert [field.name for field in attrs.fields(config)] == ["shape", "scale"]
 
 
 def test_a_wrapper_without_further_arguments_has_no_settings():
