@@ -1,0 +1,125 @@
+"""What a rank takes over from rank 0, and what stays its own."""
+
+from __future__ import annotations
+
+import zlib
+from types import SimpleNamespace
+
+import attrs
+import pytest
+import torch
+
+from rlk.running.seeding import CONTROL, Streams
+from rlk_ranks.checkpoints import differences, keep_apart
+from rlk_ranks.communicator import END, RanksCommunicator
+from rlk_ranks.consistency import fingerprints, share_model
+from rlk_ranks.equal_plans import _is_own
+
+
+class Holds:
+    """A part of a run that holds one value."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def state_dict(self):
+        return {"value": self.value}
+
+    def load_state_dict(self, state):
+        self.value = state["value"]
+
+
+def model(value):
+    """As much of a run as is shared, with this number everywhere."""
+    policy = torch.nn.BatchNorm1d(1)
+    policy.running_mean.fill_(value)
+    parts = {name: Holds(value) for name in ("parameters", "algorithm", "optimise")}
+    return SimpleNamespace(policy=policy, **parts)
+
+
+def numbers(run):
+    parts = run.parameters, run.algorithm, run.optimise
+    return [*(part.value for part in parts), run.policy.running_mean.item()]
+
+
+def test_all_that_is_learnt_becomes_rank_0s():
+    first, second, sent = model(1.0), model(2.0), []
+    share_model(first, SimpleNamespace(rank=0, broadcast=sent.append))
+    own = []
+    share_model(second, SimpleNamespace(rank=1, broadcast=lambda mine: own.append(mine) or sent[0]))
+    assert own == [None] and numbers(first) == numbers(second) == [1.0] * 4
+
+
+def test_parameters_that_no_optimiser_has_are_compared_too():
+    run = SimpleNamespace(
+        optimise=SimpleNamespace(groups={"pi": SimpleNamespace(flat=torch.tensor([1.0]))}),
+        parameters=SimpleNamespace(flat=torch.tensor([1.0, 2.0])),
+    )
+    bits = {"pi": b"\0\0\x80?", "all parameters": b"\0\0\x80?\0\0\0@"}  # of 1 and of 2
+    assert fingerprints(run) == {name: zlib.crc32(one) for name, one in bits.items()}
+
+
+def restored(rank, seed_of_actor):
+    """A rank whose streams are those of the checkpoint's rank 0, but `actor` of that rank."""
+    streams, other = Streams(5, rank), Streams(5, seed_of_actor)
+    streams.numpy("actor").bit_generator.state = other.numpy("actor").bit_generator.state
+    streams.numpy(CONTROL).random(rank)  # it may have drawn more than rank 0
+    forgotten = []
+    collector = SimpleNamespace(forget=lambda: forgotten.append(rank))
+    return SimpleNamespace(streams=streams, collector=collector, forgotten=forgotten)
+
+
+@pytest.mark.parametrize(
+    ("rank", "of_rank", "is_new"), [(0, 0, False), (1, 0, True), (1, 1, False)]
+)
+def test_a_rank_with_rank_0s_streams_gets_its_own_and_new_episodes(rank, of_rank, is_new):
+    first, mine = restored(0, 0).streams.state_dict()["numpy"], restored(rank, of_rank)
+    communicator = SimpleNamespace(rank=rank, broadcast=lambda own: first)
+    assert keep_apart(mine, communicator) is is_new
+    assert mine.forgotten == [rank] * is_new
+    streams = mine.streams.state_dict()["numpy"]
+    assert streams["actor"] == Streams(5, rank).numpy("actor").bit_generator.state
+    assert streams[CONTROL] == first[CONTROL]
+
+
+def test_ranks_that_are_lost_or_new_are_reported():
+    saved = {"size": 2, "ranks": []}
+    assert list(differences(saved, [None, None])) == []
+    assert list(differences(saved, [None, None, True])) == [
+        "rank 2 has no state in the checkpoint: its episodes start anew, and its replay is rank 0's"
+    ]
+    (lost,) = differences(saved, [None])
+    assert lost.startswith("the checkpoint has 2 ranks and this run has 1")
+    assert list(differences(None, [None])) == []
+
+
+def test_every_training_ends_by_rank_0s_word():
+    asked = []
+    world = SimpleNamespace(name="two", home="", rank=1, size=2)
+    world.largest = lambda number: asked.append(number) or END
+    communicator = RanksCommunicator(world, lambda replay: {})
+    for ends in (1, 2):
+        communicator.end()
+        assert len(asked) == ends
+    assert communicator.gather("mine") == [None, "mine"]
+    communicator.end()
+    assert len(asked) == 3, "it has been told already"
+    communicator.end()
+    assert len(asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "mark", "value", "is_own"),
+    [
+        ("callbacks", "where", "environment", "CartPole-v1", True),
+        ("callbacks", "out", "written", "file", True),
+        ("callbacks", "where", "", "CartPole-v1", False),
+        ("extensions", "anything", "", "expert.npz", True),
+        ("algorithms", "expert_path", "", "expert.npz", True),
+        ("algorithms", "expert_path", "", 5, False),
+    ],
+)
+def test_environments_and_names_of_files_may_differ(kind, name, mark, value, is_own):
+    config = attrs.make_class("Config", {name: attrs.field(metadata={mark: True})})
+    (field,) = attrs.fields(config)
+    assert bool(_is_own(SimpleNamespace(kind=kind), field, value)) is is_own
