@@ -136,3 +136,39 @@ def test_an_info_without_a_mask_is_of_all_environments():
     env = adopt(Tells(makers(2)), info_keys=("speed",))
     env.reset(seed=0)
     assert env.step(np.zeros(2, np.int64))[4]["kept"]["info.speed"].tolist() == [1.0, 2.0]
+
+
+class Tells(Walk):
+    """Its infos have a key after a reset, and another one after a step."""
+
+    def __init__(self, of_step, length):
+        super().__init__(length=length)
+        self.of_step = of_step
+
+    def reset(self, **keywords):
+        return super().reset(**keywords)[0], {"begun": 1.0}
+
+    def step(self, action):
+        return *super().step(action)[:4], {self.of_step: 2.0}
+
+
+def made(*keys, mode=AutoresetMode.DISABLED, **settings):
+    fns = [lambda key=key, n=2 * i + 1: Tells(key, n) for i, key in enumerate(keys)]
+    env = adopt(SyncVectorEnv(fns, autoreset_mode=mode), **settings)
+    env.reset(seed=0)
+    return env
+
+
+def test_infos_are_of_the_reset_where_an_episode_ended_and_of_the_step_elsewhere():
+    infos = made("here", "there").step(np.zeros(2, np.int64))[4]  # the first one's has one step
+    assert infos["_begun"].tolist() == [True, False] and infos["begun"][0] == 1.0
+    assert infos["_there"].tolist() == [False, True] and "here" not in infos
+    assert infos["_final_info"].tolist() == [True, False]
+    assert infos["final_info"]["here"][0] == 2.0
+    assert not {"there", "begun"} & infos["final_info"].keys()
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.DISABLED, AutoresetMode.SAME_STEP])
+def test_what_is_kept_is_never_of_the_reset_that_follows_an_end(mode):
+    with pytest.raises(EnvironmentFailed, match="environment 0 gave no info 'begun'"):
+        made("here", "begun", mode=mode, info_keys=["begun"]).step(np.zeros(2, np.int64))

@@ -293,3 +293,22 @@ def test_a_renderer_that_was_in_use_is_made_anew_when_it_is_needed():
     assert same(play(env, [1, 0, 0, 1]), play(twin, [1, 0, 0, 1]))
     for one in (env, twin):
         one.close()
+
+
+class Layered(gym.Wrapper):
+    """A wrapper whose state is an array that it makes whenever it is asked."""
+
+    number = 0
+
+    def get_state(self):
+        return np.full(1000, self.number)
+
+    def set_state(self, state):
+        (self.number,) = set(state.tolist())
+
+
+def test_states_that_are_made_one_after_the_other_are_kept_apart():
+    env, twin = (Layered(Layered(Layered(gym.make("CartPole-v1")))) for _ in range(2))
+    env.number, env.env.number, env.env.env.number = 1, 2, 3
+    restore(twin, capture(env))
+    assert (twin.number, twin.env.number, twin.env.env.number) == (1, 2, 3)

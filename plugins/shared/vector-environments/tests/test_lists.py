@@ -74,6 +74,24 @@ def test_an_agent_that_dies_before_the_others_ends_on_what_is_seen_of_it():
     assert infos["final_obs"][0].tolist() == [1] and infos["final_obs"][1] is None
 
 
+def test_their_own_infos_stay_as_they_are_and_options_reach_them():
+    class Keeps(Agents):
+        def reset(self, seed=None, options=None):
+            self.options = options
+            return super().reset(seed, options)
+
+        def step(self, actions):
+            self.result = super().step(actions)
+            return self.result
+
+    env = adopt(Keeps())
+    env.reset(options={"level": 3})
+    assert env.env.options == {"level": 3}
+    for _ in range(3):
+        env.step(np.array([0, 0]))
+    assert all("terminal_observation" in info for info in env.env.result[4])
+
+
 def test_other_vectors_are_none_of_them():
     assert gives_lists(Agents()) and not gives_lists(adopt(Agents()))
     assert not gives_lists(gym.make_vec("CartPole-v1", num_envs=1))

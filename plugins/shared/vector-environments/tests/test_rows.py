@@ -1,0 +1,37 @@
+"""Batches whose rows are replaced, and samples that a countable space does not have."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from rlk_vector_environments import rows
+from rlk_vector_environments.failures import WrongResult
+from rlk_vector_environments.results import check_reset
+
+
+def test_rows_are_replaced_in_a_copy() -> None:
+    tree = {"a": np.zeros((3, 2)), "b": (np.arange(3),)}
+    found = rows.replaced(tree, [2, 0], {"a": np.array([[1.0, 2.0], [3.0, 4.0]]), "b": ([7, 8],)})
+    assert found["a"].tolist() == [[3, 4], [0, 0], [1, 2]] and found["b"][0].tolist() == [8, 1, 7]
+    assert not tree["a"].any() and tree["b"][0].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("space", "inside", "outside"),
+    [
+        (gym.spaces.Discrete(3, start=2), [2, 4], [1, 5]),
+        (gym.spaces.MultiDiscrete([2, 3], start=[0, 5]), [[0, 5], [1, 7]], [[0, 4], [2, 5]]),
+        (gym.spaces.MultiBinary(2), [[0, 1]], [[-1, 0], [0, 2]]),
+    ],
+)
+def test_numbers_that_a_countable_space_does_not_have_are_refused(space, inside, outside) -> None:
+    env = SimpleNamespace(observation_space=space, spec=None, unwrapped=None)
+    for sample in inside:
+        check_reset(0, env, (np.array(sample), {}))
+    for sample in outside:
+        with pytest.raises(WrongResult, match="gave a wrong observation in reset"):
+            check_reset(0, env, (np.array(sample), {}))

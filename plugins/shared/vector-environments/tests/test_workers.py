@@ -1,0 +1,148 @@
+"""The learner's side of workers, which are in this process here."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from rlk_vector_environments import making, step_arrays
+from rlk_vector_environments.history import History
+from rlk_vector_environments.stepping import EnvironmentGroup
+from rlk_vector_environments.worker_side import reply, shares
+from rlk_vector_environments.worker_vec_env import WorkerVecEnv
+
+
+class Counts(gym.Env):
+    """Counts its steps on from its seed; action 2 is the end by both flags."""
+
+    observation_space = gym.spaces.Box(-1e6, 1e6, (1,), np.float32)
+    action_space = gym.spaces.Discrete(3)
+
+    def __init__(self):
+        self.count = self.asked = 0
+
+    def reset(self, *, seed=None, options=None):
+        self.count = self.count if seed is None else seed
+        return self.seen(), {}
+
+    def step(self, action):
+        self.count += 1
+        return self.seen(), 0.0, bool(action == 2), bool(action == 2), {}
+
+    def seen(self):
+        return np.array([self.count], np.float32)
+
+    def ask(self, by):
+        self.asked += by
+        return self.asked
+
+
+class Here:
+    """Workers of this process, with these numbers of environments."""
+
+    lost = None
+
+    def __init__(self, *sizes):
+        stops = np.cumsum(sizes).tolist()
+        self.workers = [
+            SimpleNamespace(start=stop - size, stop=stop, answers=[])
+            for size, stop in zip(sizes, stops, strict=True)
+        ]
+        self.envs = list(making.make_environments([Counts] * stops[-1]))
+        self.descriptions, self.seeds = list(map(making.describe, self.envs)), [None] * stops[-1]
+
+    def share_memory(self, n, *spaces):
+        arrays = step_arrays.allocate(*spaces, n)
+        for one in self.workers:
+            part = arrays.part(one.start, one.stop)
+            envs = self.envs[one.start : one.stop]
+            one.group = EnvironmentGroup(envs, part, start=one.start)
+        return arrays
+
+    def ask(self, worker, command):
+        worker.answers.append(reply(worker.group, *command))
+
+    def ask_to_step(self, turn):
+        for one in self.workers:
+            self.ask(one, ("step", turn))
+        return self.workers[::-1]
+
+    def answer(self, worker):
+        return worker.answers.pop(0)
+
+
+NOTHING = np.zeros(3, np.int64)
+
+
+@pytest.fixture
+def workers():
+    return Here(1, 2)
+
+
+@pytest.fixture
+def env(workers):
+    made = WorkerVecEnv(workers)
+    made.reset(seed=[10, 20, 30])
+    return made
+
+
+def test_a_masked_reset_leaves_the_observations_of_the_others(env, workers):
+    assert env.step(NOTHING)[0].ravel().tolist() == [11, 21, 31]
+    mask = np.array([False, True, False])
+    assert env.reset(seed=[1, 2, 3], options={"reset_mask": mask})[0].ravel().tolist() == [
+        *(11, 2, 31)
+    ]
+    assert workers.seeds == [10, 2, 30], "which are told if a worker is lost"
+    env.reset()
+    assert workers.seeds == [10, 2, 30]
+    assert env.step(NOTHING)[0].ravel().tolist() == [12, 3, 32]
+
+
+def test_a_reset_takes_the_result_of_a_step_that_is_still_running(env):
+    env.step_async(NOTHING)
+    assert env.reset()[0].ravel().tolist() == [11, 21, 31]
+    assert env.step(NOTHING)[0].ravel().tolist() == [12, 22, 32]
+
+
+def test_each_environment_gets_its_own_state(env):
+    states = env.get_state()
+    env.reset(seed=[1, 2, 3])
+    env.set_state(states)
+    assert env.get_attr("count") == (10, 20, 30)
+
+
+def test_what_is_asked_more_than_once_is_answered_in_that_order(env):
+    assert env.call_at([2, 1, 2, 0, 2], "ask", 5) == (5, 5, 10, 5, 15)
+    assert env.env_method("ask", 1, indices=-1) == [16]
+    env.set_attr("asked", [7, 8], indices=[2, 0])
+    assert env.get_attr("asked") == (8, 5, 7)
+
+
+def test_an_episode_may_end_in_both_ways_at_once(env):
+    _, _, terminated, truncated, infos = env.step(np.array([0, 2, 0]))
+    assert terminated.tolist() == truncated.tolist() == [False, True, False]
+    assert infos["final_obs"][1].tolist() == [21]
+    _, _, terminated, truncated, infos = env.step(NOTHING)
+    assert not terminated.any() and not truncated.any() and infos == {}
+
+
+def test_workers_share_environments_in_their_order():
+    assert shares(5, 2) == [(0, 3), (3, 5)]
+    assert shares(8, 3) == [(0, 3), (3, 6), (6, 8)]
+    assert shares(2, 2) == [(0, 1), (1, 2)]
+
+
+def test_a_history_counts_the_episodes_since_the_latest_seed():
+    history = History(4, 2)
+    assert history.of(5) == ""
+    history.reset(5, None)
+    assert history.of(5) == "It was never seeded, and this is episode 1 since it was made."
+    for seed in (3, None, None):
+        history.reset(5, seed)
+    assert history.of(5) == "Its seed is 3, and this is episode 3 since it was seeded."
+    history.reset(5, 8)
+    assert history.of(5) == "Its seed is 8, and this is episode 1 since it was seeded."
+    assert history.of(4) == ""
