@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from gymnasium import spaces as s
 
-from rlk_step_collector.finite import finite, finite_check
+from rlk.errors import NotFinite
+from rlk_step_collector.finite import finite, finite_check, name_bad
 
 IMAGE = s.Box(0, 255, (4, 5, 3), np.uint8)
 
@@ -38,3 +41,9 @@ def test_only_floating_point_observations_are_looked_at():
     check = finite_check(s.Dict({"a": s.Box(-1, 1, (2,)), "b": s.Discrete(2)}))
     assert check({"a": np.zeros((1, 2)), "b": np.zeros(1)})
     assert not check({"a": np.array([[0.0, np.nan]]), "b": np.zeros(1)})
+
+
+def test_the_environment_of_a_single_row_is_the_one_that_is_told():
+    run = SimpleNamespace(plan=SimpleNamespace(env=SimpleNamespace(name="mine")), timesteps=8)
+    with pytest.raises(NotFinite, match=r"environment 3 \(mine\) gave nan in observation\[1\]"):
+        name_bad(run, None, np.array([[0.0, np.nan]]), env=3)

@@ -140,12 +140,12 @@ def test_they_are_the_same_on_several_threads(own: Any) -> None:
 @needs_them
 def test_a_compiler_is_told_what_they_give(own: Any) -> None:
     tests = ("test_schema", "test_faketensor")
-    x, w, bias = torch.randn(2, 9, 8, 32), torch.randn(3, 2, 32, 64), torch.randn(64)
-    gradient = torch.randn(2, 4, 4, 64)
+    x, w, bias = torch.randn(2, 9, 6, 32), torch.randn(3, 2, 32, 64), torch.randn(64)
+    gradient = torch.randn(2, 4, 3, 64)
     for operator, arguments in [
         (own.convolution, (x, w, bias, 2, 1.0)),
         (own.convolution_weights, (x, gradient, 3, 2, 2, 1.0)),
-        (own.convolution_images, (gradient, w, 9, 8, 2)),
+        (own.convolution_images, (gradient, w, 9, 6, 2)),
     ]:
         torch.library.opcheck(operator.default, arguments, test_utils=tests)
 
@@ -226,6 +226,9 @@ def test_they_leave_what_is_small_and_what_is_no_float32() -> None:
     assert changed(F.conv2d, x, *layer)[0] == ["rlk_own_products.convolution.default"]
     assert changed(F.conv2d, x[:1, :, :5, :5], *layer)[0] == theirs
     assert changed(F.conv2d, *(one.double() for one in (x, *layer)))[0] == theirs
+    for channels in (16, 128):  # 3 * 16 is no multiple of 32; 3 * 3 * 128 is above 1024
+        given = torch.randn(20, channels, 12, 12), torch.randn(64, channels, 3, 3), torch.randn(64)
+        assert changed(F.conv2d, *given)[0] == theirs
 
 
 def test_what_is_kept_is_known_again() -> None:

@@ -130,7 +130,8 @@ def test_they_take_what_they_are_faster_with() -> None:
 def test_they_take_the_place_of_torchs_in_a_graph() -> None:
     def function(x: Tensor, w: Tensor) -> Tensor:
         small = torch.ops.aten.mm.default(x[:8], w)
-        return torch.ops.aten.mm.default(x, w).sum() + small.sum()
+        batch = torch.ops.aten.bmm.default(x.expand(2, 256, 64), w.expand(2, 64, 64))
+        return torch.ops.aten.mm.default(x, w).sum() + small.sum() + batch.sum()
 
     class Stand:
         default = torch.ops.aten.matmul.default
@@ -143,7 +144,7 @@ def test_they_take_the_place_of_torchs_in_a_graph() -> None:
     change(traced.graph)
     traced.recompile()
     targets = [node.target for node in traced.graph.nodes]
-    assert targets.count(Stand.default) == targets.count(torch.ops.aten.mm.default) == 1
+    assert targets.count(Stand.default) == 2 and targets.count(torch.ops.aten.mm.default) == 1
     assert torch.allclose(traced(x, w), expected)
     assert change.identity == OwnProducts().identity, "what is kept is known again"
 
@@ -162,6 +163,8 @@ def test_they_are_for_processors_where_they_are_known_to_be_faster(
     assert not native.suits_this_processor()
     native.CPUINFO.write_text("vendor_id\t: AuthenticAMD\n")
     assert native.suits_this_processor()
+    monkeypatch.setattr("rlk_own_products.graph_pass.compiler", lambda: "c++")
+    assert OwnProducts().applies("cpu") and not OwnProducts().applies("cuda")
     found = "AVX2"
     assert not native.suits_this_processor()
     with pytest.raises(Unbuilt, match="needs AVX-512"):
