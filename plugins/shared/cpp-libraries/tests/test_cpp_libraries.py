@@ -37,6 +37,16 @@ def calls(monkeypatch: pytest.MonkeyPatch, folder: Path, *lines: str) -> None:
 
 
 @needs_one
+def test_libraries_are_in_the_cache_of_the_user_unless_torch_is_told_another(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TORCH_EXTENSIONS_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = built(source, "-DSTEP=1")
+    assert path.parent == tmp_path / "cache" / "torch_extensions" / "rlk_counting"
+
+
+@needs_one
 def test_a_source_is_built_once_for_all_that_it_is_made_of(source: Path, kept: Path) -> None:
     functions = load(source, "-O1", "-DSTEP=2")
     assert functions.rlk_next(3) == 5

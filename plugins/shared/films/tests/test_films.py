@@ -112,6 +112,12 @@ def test_an_mp4_that_lacks_frames_is_an_error_and_is_not_kept(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_is_no_place_for_a_film(tmp_path: Path) -> None:
+    (tmp_path / "a.gif").mkdir()
+    with pytest.raises(RlkError, match="not a regular file"):
+        film(tmp_path / "a.gif")
+
+
 @pytest.mark.parametrize("name", ["a.avi", "a", "nowhere/a.gif"])
 def test_a_film_that_cannot_be_written_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(RlkError, match=r"nowhere|gif"):

@@ -23,6 +23,7 @@ def test_grey_images_become_coloured_and_transparency_is_dropped(shape: tuple[in
         (np.zeros((6, 8, 3)), r"it rendered float64 \[6, 8, 3\], and a film takes .*leave it out"),
         (np.zeros((6, 8, 3), np.int64), r"int64 \[6, 8, 3\]"),
         (np.zeros((6, 8, 2), np.uint8), r"uint8 \[6, 8, 2\]"),
+        (np.zeros((0, 8, 3), np.uint8), r"uint8 \[0, 8, 3\]"),
         ([np.zeros((6, 8, 3), np.uint8)], "rendered list"),
         (None, "rendered NoneType"),
     ],

@@ -109,3 +109,8 @@ def test_a_message_names_the_file_once(tmp_path: Path) -> None:
     with pytest.raises(BadFile) as told:
         NamesTheFile().read(path)
     assert str(told.value) == f"{path} is not JSON."
+
+
+def test_a_file_without_a_manifest_has_an_empty_one(tmp_path: Path) -> None:
+    Json().write(tmp_path / "a.json", {"numbers": [1, 2]})
+    assert Json().manifest(tmp_path / "a.json") == {}

@@ -120,3 +120,17 @@ def test_a_state_of_others_is_refused():
     for wrong in (np.zeros((N, 4)), {"noise": None}):
         with pytest.raises(ValueError, match="holds its noise needs the state"):
             actor.act(np.zeros(N), wrong, START)
+
+
+def test_the_other_actor_tells_probabilities_by_its_own_carry():
+    class Tells(Echo):
+        def probabilities(self, observation, carry, episode_start):
+            return observation, carry, episode_start
+
+        def log_prob(self, observation, carry, episode_start, env_action):
+            return observation, carry, episode_start, env_action
+
+    actor = HeldNoiseActor(Tells(), Draws(2), None)
+    carry = {"noise": None, "steps": 0, "carry": 7}
+    assert actor.probabilities("seen", carry, START) == ("seen", 7, START)
+    assert actor.log_prob("seen", carry, START, "done") == ("seen", 7, START, "done")

@@ -36,7 +36,10 @@ def samples(space: Any, count: int = 3) -> Any:
     return preprocess(space)(raw)
 
 
-@pytest.mark.parametrize("space", [IMAGE, DICT, *DICT.spaces.values()])
+ONE_KEY = gym.spaces.Dict({"bits": gym.spaces.MultiBinary((2, 2))})
+
+
+@pytest.mark.parametrize("space", [IMAGE, DICT, ONE_KEY, *DICT.spaces.values()])
 def test_flattened_observations_are_restored(space: Any) -> None:
     flattened, seen = Flattened(space), samples(space)
     rows = flattened(seen)
