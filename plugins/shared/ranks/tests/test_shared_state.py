@@ -14,6 +14,7 @@ from rlk_ranks.checkpoints import differences, keep_apart
 from rlk_ranks.communicator import END, RanksCommunicator
 from rlk_ranks.consistency import fingerprints, share_model
 from rlk_ranks.equal_plans import _is_own
+from rlk_ranks.training import JointTraining
 
 
 class Holds:
@@ -106,6 +107,24 @@ def test_every_training_ends_by_rank_0s_word():
     assert len(asked) == 3, "it has been told already"
     communicator.end()
     assert len(asked) == 4
+
+
+def test_after_training_rank_0_saves_without_asking_the_others():
+    asked = []
+    world = SimpleNamespace(name="two", home="", rank=0, size=2, broadcast=asked.append)
+    world.largest, world.gather = lambda number: number, lambda value: [value, value]
+    world.receive = lambda rank: f"the state of rank {rank}"
+    parameters = SimpleNamespace(flat=torch.tensor([1.0]))
+    run = SimpleNamespace(optimise=SimpleNamespace(groups={}), parameters=parameters)
+    training = JointTraining(run, SimpleNamespace(ranks=world, phase=""), 0)
+    training._at_border = True
+    assert training.states_of_ranks(replay=False)["ranks"] == [None, "the state of rank 1"]
+    training.rollout_start()
+    assert training.states_of_ranks(replay=False) == {"size": 2, "ranks": []}
+    training._at_border = True
+    training.end("enough")
+    assert training.states_of_ranks(replay=True) == {"size": 2, "ranks": []}
+    assert asked == [False]
 
 
 @pytest.mark.parametrize(
