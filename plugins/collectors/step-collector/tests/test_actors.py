@@ -68,6 +68,17 @@ def test_the_actor_that_returns_no_act_is_named(make, rlk_stand_in_kernel, found
     )
 
 
+def test_the_actor_is_named_also_where_its_first_action_is_refused_on_purpose(make, monkeypatch):
+    agent = make(n_envs=4, plugins=[PutsIn(Answers(np.zeros(4)))])
+
+    def refuses(action):
+        raise RlkError("there is no such action")
+
+    monkeypatch.setattr(agent.run.env, "step", refuses)
+    with pytest.raises(BrokenPlugin, match="It must return an Act"):
+        agent.learn(40)
+
+
 def test_actors_are_not_asked_where_something_else_was_refused(make):
     class Counts(Answers):
         asked = 0
