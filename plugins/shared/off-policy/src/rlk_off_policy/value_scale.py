@@ -86,8 +86,8 @@ class ValueScale:
         return {"return_mean": new[0], "return_std": new[1]}
 
     def state_dict(self) -> State:
-        """The statistics of returns; nothing if outputs are returns."""
-        return {"return_moments": self.moments.clone()} if self._normalises else {}
+        """What outputs mean; without normalisation, that they are returns."""
+        return {"return_moments": self.moments.clone()}
 
     def load_state_dict(self, state: State) -> None:
         """Restore the part of an algorithm's state that `state_dict` returned.
@@ -97,12 +97,13 @@ class ValueScale:
         Raises:
             RlkError: if they were, and outputs are returns here.
         """
-        returns = torch.tensor(statistics.PRIOR, dtype=torch.float64)  # what outputs mean, then
-        saved = state.get("return_moments", returns)
+        saved = state.get("return_moments", self.moments)  # older files lack it
         mean, std = (float(one) for one in statistics.mean_and_std(saved))
         if not self._normalises and (mean, std) != (0.0, 1.0):
             raise RlkError(
-                f"the saved critic learnt normalised returns (mean {mean:.4g}, standard deviation "
-                f"{std:.4g}), and this run's learns returns. Use --set normalize_returns=true."
+                f"return_moments are those of a critic that learnt normalised returns (mean "
+                f"{mean:.4g}, standard deviation {std:.4g}), and this run's learns returns. Use "
+                "--set normalize_returns=true; a program that changes parameters itself leaves "
+                "return_moments as they are."
             )
         self.moments.copy_(saved)
