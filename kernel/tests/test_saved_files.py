@@ -44,6 +44,31 @@ def test_of_several_ranks_the_first_writes_and_the_others_know_where(make, tmp_p
     assert os.listdir(tmp_path) == []
 
 
+def replay_alone(run):
+    state = model_state(run)
+    return {"manifest": {**state["manifest"], "contents": ["storage"]}, "storage": {}}
+
+
+@pytest.mark.parametrize("save", ["save", "save_checkpoint"])
+def test_a_replay_does_not_replace_a_model(make, tmp_path, save):
+    agent = make()
+    path = getattr(agent, save)(tmp_path / "first")
+    before = path.read_bytes()
+    with pytest.raises(
+        PlanError, match=r"first\.standin: .*save_replay_buffer\('.*/first_replay'\)"
+    ):
+        saved_files.save(agent.run, tmp_path / "first", replay_alone)
+    assert path.read_bytes() == before
+
+
+def test_a_replay_replaces_a_replay_and_a_file_that_is_damaged(make, tmp_path, rlk_stand_in_kernel):
+    run, path = make().run, tmp_path / "replay.standin"
+    path.write_bytes(b"something else")
+    for _ in range(2):
+        saved_files.save(run, path, replay_alone)
+        assert saved_files.read_manifest(path, rlk_stand_in_kernel)["contents"] == ["storage"]
+
+
 # ---- reading -------------------------------------------------------------------------------------
 
 

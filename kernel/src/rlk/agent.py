@@ -202,7 +202,7 @@ class Agent:
         return saved_files.save(self.run, Path(path), checkpoint.run_state, replay=replay)
 
     def save_replay_buffer(self, path: Place) -> Path:
-        """Write only the contents of the replay; return the path with the serializer's suffix."""
+        """Write the replay alone, never over a model; return the path with the suffix."""
         return saved_files.save(self.run, Path(path), checkpoint.replay_state)
 
     def load_replay_buffer(self, path: Place) -> None:

@@ -33,7 +33,7 @@ def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **ho
         The path, with the suffix of the serializer.
 
     Raises:
-        PlanError: if the path does not name a file.
+        PlanError: if the path does not name a file, or names a model and the state has none.
     """
     if not path.name:
         raise PlanError(f"cannot save to {str(path)!r}, a folder: name a file in it.")
@@ -41,8 +41,27 @@ def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **ho
     if not path.name.endswith(serializer.suffix):
         path = path.with_name(path.name + serializer.suffix)
     if run.communicator.rank == 0:
-        serializer.write(path, compose(run, **how))
+        state = compose(run, **how)
+        if "model" not in state["manifest"]["contents"]:
+            refuse_to_lose_a_model(path, serializer)
+        serializer.write(path, state)
     return path
+
+
+def refuse_to_lose_a_model(path: Path, serializer: Serializer) -> None:
+    """Raise PlanError if the file that a replay alone would replace holds a model."""
+    if not path.is_file():
+        return
+    try:
+        contents = serializer.manifest(path).get("contents", [])
+    except BadFile:
+        return  # nothing of rlk's
+    if "model" in contents:
+        other = path.with_name(f"{path.name.removesuffix(serializer.suffix)}_replay")
+        raise PlanError(
+            f"cannot save the replay to {path}: that file holds a model, which would be lost. "
+            f"Name another one: save_replay_buffer({str(other)!r})."
+        )
 
 
 def serializers(kernel: Kernel) -> list[Serializer]:

@@ -105,6 +105,14 @@ def test_a_replay_is_no_model(first: Path) -> None:
         rlk.load(first / "replay.zip")
 
 
+def test_a_replay_is_never_saved_over_a_model(tmp_path: Path) -> None:
+    with made() as agent:
+        agent.learn(5).save(tmp_path / "same")
+        with pytest.raises(PlanError, match=r"same\.zip: that file holds a model"):
+            agent.save_replay_buffer(tmp_path / "same")
+    rlk.load(tmp_path / "same").close()
+
+
 def test_an_algorithm_that_has_no_replay_says_so(first: Path, tmp_path: Path) -> None:
     with rlk.make("a2c", env="CartPole-v1") as agent:
         for call in (agent.save_replay_buffer, agent.load_replay_buffer):
