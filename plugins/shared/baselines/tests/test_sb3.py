@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import io
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -110,11 +112,49 @@ def test_a_replay_is_saved_and_taken_up(cls: Any, tmp_path: Path) -> None:
         other = cls("MlpPolicy", "Pendulum-v1", **keywords)
         other.load_replay_buffer(str(tmp_path / name))
         assert len(other.replay_buffer) == 12
-    model.save_replay_buffer(tmp_path / "last")
-    other.load_replay_buffer(tmp_path / "last.pkl")  # its name in Stable-Baselines3
+    (tmp_path / "replay.zip").rename(tmp_path / "last.zip")  # as rlk once wrote "last"
+    for name in ("last", "last.pkl", "last.zip"):
+        other.load_replay_buffer(tmp_path / name)
     (tmp_path / "other.pkl").write_bytes(b"a pickle")
     with pytest.raises(BadFile, match=r"other\.pkl"):
         other.load_replay_buffer(tmp_path / "other.pkl")
+
+
+def small_sac() -> SAC:
+    return SAC(
+        "MlpPolicy", "Pendulum-v1", learning_starts=5, batch_size=8, policy_kwargs={"net_arch": [4]}
+    )
+
+
+def test_a_model_and_its_replay_may_have_the_same_name(tmp_path: Path) -> None:
+    model, place = small_sac().learn(10), str(tmp_path / "sac_pendulum")
+    model.save(place)
+    model.save_replay_buffer(place)
+    assert sorted(os.listdir(tmp_path)) == ["sac_pendulum.pkl", "sac_pendulum.zip"]
+    loaded = SAC.load(place)
+    loaded.load_replay_buffer(place)
+    assert loaded.num_timesteps == loaded.replay_buffer.size() == 10
+    for name in (f"{place}.zip", tmp_path / "sac.v1"):  # where models are
+        model.save(name)
+        with pytest.raises(ValueError, match=r"holds a model, which would be lost. .*_replay"):
+            model.save_replay_buffer(name)
+        assert SAC.load(name).num_timesteps == 10
+
+
+def test_a_replay_is_written_to_an_open_file(tmp_path: Path) -> None:
+    model, other = small_sac().learn(10), small_sac()
+    buffer = io.BytesIO()
+    model.save_replay_buffer(buffer)
+    with pytest.raises(ValueError, match="nothing left to read"):
+        other.load_replay_buffer(buffer)
+    buffer.seek(0)
+    other.load_replay_buffer(buffer)
+    assert other.replay_buffer.size() == 10
+    for call in (other.load_replay_buffer, model.save_replay_buffer):
+        with pytest.raises(ValueError, match="a replay is a file: pass its path"):
+            call(3)
+    with pytest.raises(BadFile, match="the open file"):
+        other.load_replay_buffer(io.BytesIO(b"a pickle"))
 
 
 def test_environments_share_the_episodes_of_an_evaluation(counting) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,7 +69,7 @@ def save(model: BaseRLModel, place: Place, *, as_pickle: bool) -> None:
     Raises:
         Refused: if `place` is neither.
     """
-    _refuse_no_place(place, "write")
+    refuse_no_place(place, "write")
     run = model.agent.run
     state = {**checkpoint.model_state(run), KEY: model.about()}
     if as_pickle:
@@ -76,12 +77,18 @@ def save(model: BaseRLModel, place: Place, *, as_pickle: bool) -> None:
         return
     serializer: Serializer = run.plan.serializer.make()
     if isinstance(place, (str, os.PathLike)):
-        serializer.write(_with_suffix(place, ".zip"), state)
-        return
+        serializer.write(with_suffix(place, ".zip"), state)
+    else:
+        write_to_open(place, state, serializer)
+
+
+def write_to_open(file: IO[bytes], state: State, serializer: Serializer) -> None:
+    """Write a state to an open file, by way of a temporary one."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.zip")
         serializer.write(path, state)
-        _write(place, path.read_bytes(), ".zip")
+        with path.open("rb") as written:
+            shutil.copyfileobj(written, file)
 
 
 def about(model: BaseRLModel, environments: Held) -> State:
@@ -101,27 +108,28 @@ def about(model: BaseRLModel, environments: Held) -> State:
     }
 
 
-def _refuse_no_place(place: Any, method: str) -> None:
+def refuse_no_place(place: Any, method: str, what: str = "a model") -> None:
     """Refuse what is neither a path with a name nor a file that was opened to `read` or `write`."""
     if isinstance(place, (str, os.PathLike)):
         if not Path(place).name:
-            raise Refused(f"a model is a file, and {os.fspath(place)!r} is a folder: name a file.")
+            raise Refused(f"{what} is a file, and {os.fspath(place)!r} is a folder: name a file.")
     elif not hasattr(place, method):
         raise Refused(
-            f"a model is a file: pass its path, or a file that is open to {method} in binary mode; "
+            f"{what} is a file: pass its path, or a file that is open to {method} in binary mode; "
             f"got {type(place).__name__}."
         )
 
 
 def _write(place: Place, data: bytes, suffix: str) -> None:
     if isinstance(place, (str, os.PathLike)):
-        with replacing(_with_suffix(place, suffix)) as file:
+        with replacing(with_suffix(place, suffix)) as file:
             file.write(data)
     else:
         place.write(data)
 
 
-def _with_suffix(place: str | os.PathLike[str], suffix: str) -> Path:
+def with_suffix(place: str | os.PathLike[str], suffix: str) -> Path:
+    """The path of a place, with this suffix if it has none."""
     path = Path(place)
     return path if path.suffix else path.with_name(path.name + suffix)
 
@@ -169,7 +177,7 @@ def file_at(place: Place, suffixes: tuple[str, ...] = (".zip", ".pkl")) -> Itera
     Raises:
         Refused: if the file does not exist, or an open one has nothing left to read.
     """
-    _refuse_no_place(place, "read")
+    refuse_no_place(place, "read")
     if not isinstance(place, (str, os.PathLike)):
         data = place.read()
         if not data:

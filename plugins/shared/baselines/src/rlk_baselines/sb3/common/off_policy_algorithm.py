@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
 import attrs
 
-from rlk.registry.kernel import default_kernel
-from rlk.running import checkpoint, saved_files
-from rlk.running.manifest import check_manifest
 from rlk_baselines import model_files
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.her.infos import keys_asked
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3 import replay_files
 from rlk_baselines.sb3.algorithm import BaseAlgorithm
 from rlk_baselines.sb3.arguments_of_load import with_room
 from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
@@ -70,33 +66,25 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
         changed = attrs.evolve(saved, given={**saved.given, **given}, changes=given)
         super().load_from(changed, env if env is None else vector)
 
-    def save_replay_buffer(self, path: str | os.PathLike[str]) -> None:
-        """Write the contents of the replay storage; a path without a suffix gets `.zip`."""
-        written = self.agent.save_replay_buffer(path)
-        if Path(path).suffix:
-            written.replace(path)  # under the name that the program looks for
+    def save_replay_buffer(self, path: model_files.Place) -> None:
+        """Write the contents of the replay storage.
 
-    def load_replay_buffer(
-        self, path: str | os.PathLike[str], truncate_last_traj: bool = True
-    ) -> None:
-        """Load a saved replay; `truncate_last_traj` is ignored: its last episode always ends.
+        Args:
+            path: a path, to which `.pkl` is added if it has no suffix, or an open binary file.
+
+        Raises:
+            Refused: if the file holds a model, which would be lost.
+        """
+        replay_files.save(self.agent.run, path)
+
+    def load_replay_buffer(self, path: model_files.Place, truncate_last_traj: bool = True) -> None:
+        """Load a saved replay.
+
+        Args:
+            path: a path, with or without `.pkl` or `.zip`, or an open binary file.
+            truncate_last_traj: ignored: the last episode always ends.
 
         Raises:
             BadFile: if the file is damaged, or is not one of `save_replay_buffer`.
         """
-        place = _written(path)
-        if place.suffix == ".zip" or not place.is_file():
-            self.agent.load_replay_buffer(place)
-            return
-        serializer = saved_files.serializers(default_kernel())[0]
-        state = serializer.read(place)  # whatever its suffix is
-        check_manifest(place, state.get("manifest"))
-        checkpoint.adopt_replay(self.agent.run, state)
-
-
-def _written(path: str | os.PathLike[str]) -> Path:
-    """The file for a path: with `.zip` as this package writes it, also instead of `.pkl`."""
-    place = Path(path)
-    zipped = place.with_name(f"{place.name}.zip")
-    instead = place.with_suffix(".zip") if place.suffix == ".pkl" else zipped
-    return next((one for one in (place, zipped, instead) if one.is_file()), place)
+        replay_files.load(self.agent, path)
