@@ -10,6 +10,7 @@ from torch import optim
 
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3 import A2C, DQN, PPO, SAC, TD3
+from rlk_baselines.sb3_contrib import RecurrentPPO
 
 SDE = {"use_sde": True, "n_steps": 64}
 
@@ -101,3 +102,11 @@ def test_two_critics_are_those_that_there_are() -> None:
         kind("MlpPolicy", "Pendulum-v1", buffer_size=300, policy_kwargs={"n_critics": 2})
         with pytest.raises(Refused, match="n_critics, but DDPG, SAC and TD3 have 2 critics here"):
             kind("MlpPolicy", "Pendulum-v1", buffer_size=300, policy_kwargs={"n_critics": 1})
+
+
+@pytest.mark.parametrize("cls", [PPO, SAC, RecurrentPPO])
+@pytest.mark.parametrize("sizes", [8, 8.0, "64"])
+def test_sizes_that_are_no_list_are_refused(cls: Any, sizes: Any) -> None:
+    policy = "MlpLstmPolicy" if cls is RecurrentPPO else "MlpPolicy"
+    with pytest.raises(ValueError, match=r"net_arch is .*Write a list .*\[64, 64\]"):
+        cls(policy, "Pendulum-v1", policy_kwargs={"net_arch": sizes})

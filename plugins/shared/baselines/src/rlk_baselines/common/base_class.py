@@ -6,7 +6,7 @@ import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, NoReturn, SupportsIndex, TypeVar
 
 import numpy as np
 
@@ -62,6 +62,14 @@ class BaseRLModel(Constructed):
     Raises:
         ValueError: if something does not exist, or does not fit the rest.
     """
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """Neither pickled nor copied, as `rlk.Agent`."""
+        name = type(self).__name__
+        raise TypeError(
+            f"a {name} can be neither pickled nor copied, because its environments cannot. Save "
+            f"it, model.save(path), and load it where it is wanted: {name}.load(path)"
+        )
 
     # ---- learning and acting ---------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rlk_baselines.policies.chosen import policy_settings
@@ -78,7 +78,8 @@ def settings_of(
     if isinstance(sizes, Mapping):
         kwargs["net_arch"] = [dict(sizes)]
     elif sizes is not None:
-        kwargs |= {"layers": list(sizes)} if is_off_policy else _apart(sizes)
+        sizes = listed(sizes)
+        kwargs |= {"layers": sizes} if is_off_policy else _apart(sizes)
     return {**policy_settings(policy, kwargs), **deviations}
 
 
@@ -96,6 +97,16 @@ def _refuse_other_optimisers(kwargs: dict[str, Any], own: Any, epsilon: float) -
                 f"policy_kwargs has {key}, but this model learns by {name} with an epsilon "
                 f"of {epsilon}. Optimisers are chosen in rlk: rlk.make(…, optimiser=NAME)."
             )
+
+
+def listed(sizes: Any) -> list[Any]:
+    """The sizes in `net_arch`; Refused if it is neither a list nor a dict of lists."""
+    if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+        raise Refused(
+            f"policy_kwargs: net_arch is {sizes!r}. Write a list of the sizes of hidden layers, "
+            "for example [64, 64]."
+        )
+    return list(sizes)
 
 
 def _apart(sizes: Sequence[Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlk_baselines.refusals import Refused
-from rlk_baselines.sb3.policy_keywords import settings_of
+from rlk_baselines.sb3.policy_keywords import listed, settings_of
 from rlk_baselines.sb3.ppo.ppo import PPO
 
 #: Parameters of PPO that this class does not have.
@@ -46,7 +46,10 @@ class RecurrentPPO(PPO):
         usual = self.layers_of_images if "Cnn" in name else self.layers
         sizes = kwargs.pop("net_arch", None)
         sizes = list(usual) if sizes is None else sizes
-        own = dict(sizes) if isinstance(sizes, Mapping) else {"pi": list(sizes), "vf": list(sizes)}
+        if isinstance(sizes, Mapping):
+            own = dict(sizes)
+        else:
+            own = {"pi": listed(sizes), "vf": listed(sizes)}
         kwargs |= {"n_lstm": kwargs.pop("lstm_hidden_size", 256), "net_arch": ["lstm", own]}
         return settings_of(
             policy,
