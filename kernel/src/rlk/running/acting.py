@@ -34,11 +34,14 @@ class Acting:
     """Acts with actors of its own, which draw from a stream of their own.
 
     Acting must not change what training draws.
+
+    Args:
+        run: the run.
+        actor: what `predict` acts with; None is a new actor of the run.
     """
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self._actor: Actor | None = None
+    def __init__(self, run: Run, actor: Actor | None = None) -> None:
+        self.run, self._actor = run, actor
 
     def predict(
         self, observation: Any, state: Any, mask: Array | None, deterministic: bool

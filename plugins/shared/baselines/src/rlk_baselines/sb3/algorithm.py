@@ -30,6 +30,7 @@ from rlk_baselines.sb3.elsewhere import with_hint
 from rlk_baselines.sb3.extractors import has_extractor, refuse_lost_extractor
 from rlk_baselines.sb3.images import channels_first, turned_to
 from rlk_baselines.sb3.monitored import monitored
+from rlk_baselines.sb3.parameter_names import by_rlks_names
 from rlk_baselines.sb3.policy_keywords import settings_of
 from rlk_baselines.sb3.policy_view import PolicyView
 from rlk_baselines.sb3.rows import OwnRows
@@ -313,7 +314,8 @@ class BaseAlgorithm(BaseRLModel):
         """Set parameters; the optimisers' states do not change.
 
         Args:
-            load_path_or_dict: the result of `get_parameters`, or the path or file of a saved model.
+            load_path_or_dict: the result of `get_parameters`, one with `policy.state_dict()` under
+                the key `policy`, or the path or file of a saved model.
             exact_match: whether to refuse values that lack a parameter.
             device: ignored: the parameters stay on the model's device.
 
@@ -326,7 +328,8 @@ class BaseAlgorithm(BaseRLModel):
             others = [key for key in values if key != "policy" and "optimizer" not in key]
             if "policy" in values and others:
                 raise Refused(f"set_parameters takes the parameters of 'policy', got {others}.")
-            values = {k: torch.as_tensor(v).cpu() for k, v in values.get("policy", values).items()}
+            given = by_rlks_names(values.get("policy", values), self.policy)
+            values = {k: torch.as_tensor(v).cpu() for k, v in given.items()}
         self.load_parameters(values, exact_match)
 
     def save(  # type: ignore[override]

@@ -5,6 +5,7 @@ Shapes: B observations.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -15,8 +16,10 @@ from rlk import spaces
 from rlk.records import Array
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.action_distribution import ActionDistribution
+from rlk_baselines.sb3.copied_policy import acting_by
 from rlk_baselines.sb3.elsewhere import with_hint
 from rlk_baselines.sb3.images import channels_first
+from rlk_baselines.sb3.parameter_names import by_torchs_names
 from rlk_networks import Policy, as_tensor
 from rlk_on_policy.recurrent import is_recurrent
 
@@ -29,8 +32,9 @@ _SHARED = ("_parameters", "_buffers", "_non_persistent_buffers_set", "_modules")
 class PolicyView(nn.Module):
     """The policy of a model; its parameters are the model's own.
 
-    Other attributes of rlk's module (`encode`, `preprocess`) can be accessed, too. A copy by `copy`
-    or `pickle` is a copy of rlk's module.
+    Other attributes of rlk's module (`encode`, `preprocess`) can be accessed, too. A copy by
+    `copy.deepcopy` has parameters of its own, with which it acts; the model does not train them.
+    What `pickle` writes is rlk's module alone, without `predict`.
 
     Args:
         model: the model.
@@ -44,7 +48,7 @@ class PolicyView(nn.Module):
     def __init__(self, model: Any) -> None:
         super().__init__()
         # Not by nn.Module's __setattr__: the model is not a part of the module.
-        vars(self)["_model"] = model
+        vars(self).update(_model=model, _acting=None)
         self.follow(model.agent.run.policy)
 
     def follow(self, module: Policy) -> None:
@@ -63,6 +67,12 @@ class PolicyView(nn.Module):
             except AttributeError as error:
                 raise with_hint(error, name) from None
 
+    def __deepcopy__(self: View, memo: dict[int, Any]) -> View:
+        copied = type(self)(self._model)
+        copied.follow(copy.deepcopy(self.module, memo))
+        vars(copied)["_acting"] = acting_by(self._run, copied.module)
+        return copied
+
     def __reduce__(self) -> tuple[Any, tuple[Policy]]:
         return _itself, (self.module,)
 
@@ -79,6 +89,20 @@ class PolicyView(nn.Module):
     def device(self) -> torch.device:
         """The device of the parameters."""
         return torch.device(self._run.device)
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> Any:
+        """As in torch; it also takes `get_parameters()["policy"]` of a model.
+
+        The targets and coefficients in that become the model's own; a copy of a policy has none.
+        """
+        own, others = by_torchs_names(state_dict, self)
+        if not own:
+            return super().load_state_dict(state_dict, strict, assign)
+        if others and self._acting is None:
+            self._model.load_parameters(others, exact_match=False)
+        return super().load_state_dict(own, strict, assign)
 
     def train(self: View, mode: bool = True) -> View:
         """Set training mode, or evaluation mode, of all modules."""
@@ -98,8 +122,16 @@ class PolicyView(nn.Module):
         deterministic: bool = False,
     ) -> tuple[Any, Any]:
         """As `predict` of the model; for DQN, always the actions with the largest Q values."""
+        if self._acting is not None:
+            seen = channels_first(observation, self._model.observation_space)
+            return self._predict_by_copy(seen, state, episode_start, deterministic)
         greedily = deterministic or self._model.algo == "dqn"
         found: tuple[Any, Any] = self._model.predict(observation, state, episode_start, greedily)
+        return found
+
+    def _predict_by_copy(self, *call: Any) -> tuple[Any, Any]:
+        """As `Agent.predict`, with the parameters of this copy."""
+        found: tuple[Any, Any] = self._acting.predict(*call)
         return found
 
     def obs_to_tensor(self, observation: Any) -> tuple[Any, bool]:

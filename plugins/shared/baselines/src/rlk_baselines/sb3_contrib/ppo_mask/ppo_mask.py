@@ -12,11 +12,33 @@ from rlk_action_masking.masks import beside, options, without_mask
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.images import channels_first
+from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.ppo.ppo import PPO
 
 Model = TypeVar("Model", bound="MaskablePPO")
 #: Parameters of PPO that this class does not have.
 _NOT_HERE = ("use_sde", "sde_sample_freq")
+
+
+class MaskableView(ActorCriticView):
+    """The policy of MaskablePPO, whose `predict` takes masks."""
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+        action_masks: Any = None,
+    ) -> tuple[Any, Any]:
+        """As `MaskablePPO.predict`."""
+        call = (state, episode_start, deterministic)
+        if self._acting is None:
+            found: tuple[Any, Any] = self._model.predict(observation, *call, action_masks)
+            return found
+        seen, was_batched = self._model.with_masks(observation, action_masks)
+        action, after = self._predict_by_copy(seen, *call)
+        return (action if was_batched else action[0]), after
 
 
 class MaskablePPO(PPO):
@@ -26,6 +48,7 @@ class MaskablePPO(PPO):
     B observations, M options; see `rlk_action_masking.masks`.
     """
 
+    viewed = MaskableView
     names = tuple(name for name in PPO.names if name not in _NOT_HERE)
     usual: ClassVar[Mapping[str, Any]] = {name: PPO.usual[name] for name in names}
 
@@ -77,6 +100,17 @@ class MaskablePPO(PPO):
         Raises:
             ValueError: if observations or masks do not fit.
         """
+        seen, was_batched = self.with_masks(observation, action_masks)
+        found = self._act(seen, state, episode_start, bool(deterministic))
+        return found if was_batched else (found[0][0], found[1])
+
+    def with_masks(self, observation: Any, action_masks: Any) -> tuple[Any, bool]:
+        """A batch of what the policy sees, and whether `observation` was a batch.
+
+        Args:
+            observation: one of the environment's observations, or a batch of them.
+            action_masks: as in `predict`.
+        """
         seen = channels_first(observation, self.observation_space)
         batch, was_batched = spaces.batched(self.observation_space, seen)
         size = len(next(iter(batch.values())) if isinstance(batch, dict) else batch)
@@ -89,5 +123,4 @@ class MaskablePPO(PPO):
                     f"{list(given.shape)}."
                 )
             masks = given.reshape(masks.shape)
-        found = self._act(beside(batch, masks), state, episode_start, bool(deterministic))
-        return found if was_batched else (found[0][0], found[1])
+        return beside(batch, masks), was_batched
