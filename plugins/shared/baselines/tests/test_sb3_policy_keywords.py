@@ -97,6 +97,12 @@ def test_networks_that_share_their_extractor_may_say_so() -> None:
         DQN("MlpPolicy", "CartPole-v1", buffer_size=64).policy(torch.zeros(1, 4), True)
 
 
+def test_images_may_be_left_as_they_are_where_there_are_none() -> None:
+    assert ppo("CartPole-v1", normalize_images=False)
+    kwargs = {"normalize_images": False, "net_arch": [4]}
+    assert SAC("MlpPolicy", "Pendulum-v1", buffer_size=300, policy_kwargs=kwargs)
+
+
 def test_two_critics_are_those_that_there_are() -> None:
     for kind in (SAC, TD3):
         kind("MlpPolicy", "Pendulum-v1", buffer_size=300, policy_kwargs={"n_critics": 2})

@@ -170,6 +170,7 @@ class BaseAlgorithm(BaseRLModel):
             optimizer=self._optimizer(),
             is_off_policy=isinstance(self, OffPolicyRLModel),
             use_sde=bool(self._given.get("use_sde")),
+            observation_space=self.observation_space,
             action_space=self.action_space,
             shares_extractor=self.shares_extractor,
         )

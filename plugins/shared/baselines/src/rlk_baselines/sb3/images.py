@@ -50,3 +50,17 @@ def turned_to(space: Any, env: Any) -> Any:
     except PlanError:  # these are no images, or have channels first
         return env
     return turned if turned.observation_space == space else env
+
+
+def is_scaled(space: Any, *, is_cnn: bool) -> bool:
+    """Whether rlk's policy scales the observations, so that `normalize_images` matters.
+
+    Args:
+        space: of one observation.
+        is_cnn: whether the policy is a CNN, which also scales floats.
+    """
+    if isinstance(space, spaces.Dict):
+        return any(is_scaled(part, is_cnn=is_cnn) for part in space.spaces.values())
+    if is_cnn and isinstance(space, spaces.Box):
+        return not bool(np.all(space.low == 0) and np.all(space.high == 1))
+    return space is not None and is_image(space)

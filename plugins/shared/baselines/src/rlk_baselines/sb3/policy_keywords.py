@@ -9,6 +9,7 @@ from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.deviation_keywords import deviation_settings
 from rlk_baselines.sb3.extractors import has_extractor, translate_extractor
+from rlk_baselines.sb3.images import is_scaled
 from rlk_baselines.sb3.own_policies import builds_itself, refuse_own_policy
 
 
@@ -21,6 +22,7 @@ def settings_of(
     optimizer: tuple[Any, float],
     is_off_policy: bool,
     use_sde: bool,
+    observation_space: Any,
     action_space: Any,
     shares_extractor: bool = True,
 ) -> dict[str, Any]:
@@ -36,7 +38,7 @@ def settings_of(
         is_off_policy: whether the algorithm is off-policy. A list in `net_arch` then applies to
             actor and critics, otherwise to policy and value function.
         use_sde: whether exploration is state-dependent.
-        action_space: of one environment.
+        observation_space, action_space: of one environment.
         shares_extractor: the default of `share_features_extractor`.
 
     Raises:
@@ -50,13 +52,14 @@ def settings_of(
     )
     if not kwargs.pop("ortho_init", True):
         kwargs["init"] = "uniform"
-    if not kwargs.pop("normalize_images", True):
+    name = str(getattr(policy, "__name__", policy))
+    is_unscaled = not kwargs.pop("normalize_images", True)
+    if is_unscaled and is_scaled(observation_space, is_cnn="Cnn" in name):
         raise Refused(
             "policy_kwargs has normalize_images=False, but images of whole numbers are divided by "
             "255 here, and a CNN brings other bounds to 0 and 1. Leave it out, or let the "
             "environment show floats (MlpPolicy), for a CNN between 0 and 1."
         )
-    name = str(getattr(policy, "__name__", policy))
     is_shared = kwargs.pop("share_features_extractor", shares_extractor)
     if not is_shared and ("Mlp" not in name or has_extractor(kwargs)):
         kwargs["share_encoder"] = False

@@ -14,16 +14,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from gymnasium import spaces
 from torch import nn
 
 from rlk.errors import BadFile
 from rlk.records import Array
-from rlk.spaces import is_image
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.extractors import CLASS
+from rlk_baselines.sb3.images import is_scaled
 from rlk_baselines.sb3.saved import recurrent
 from rlk_baselines.sb3.saved.classes import class_of
 from rlk_baselines.sb3.saved.dict_order import in_alphabetical_order
@@ -176,7 +174,7 @@ def _keywords(
 ) -> dict[str, Any]:
     """`policy_kwargs` as models here take them, without those that do not matter for acting."""
     found = {name: value for name, value in kwargs.items() if name not in _NOT_FOR_ACTING}
-    if not _is_scaled_here(space, is_cnn=is_cnn):
+    if not is_scaled(space, is_cnn=is_cnn):
         found.pop("normalize_images", None)
     activation = (path_of(found.get("activation_fn")) or "").rpartition(".")[2]
     if hasattr(nn, activation):
@@ -199,12 +197,3 @@ def _name_of_class(value: Any) -> str:
         return path.rpartition(".")[2]
     names = [one for one in getattr(value, "arguments", ()) if isinstance(one, str)]
     return names[0] if names else "…"
-
-
-def _is_scaled_here(space: Any, *, is_cnn: bool) -> bool:
-    """Whether rlk's policy scales the observations, so that `normalize_images` matters."""
-    if isinstance(space, spaces.Dict):
-        return any(_is_scaled_here(part, is_cnn=is_cnn) for part in space.spaces.values())
-    if is_cnn and isinstance(space, spaces.Box):
-        return not bool(np.all(space.low == 0) and np.all(space.high == 1))
-    return space is not None and is_image(space)

@@ -59,6 +59,7 @@ class RecurrentPPO(PPO):
             optimizer=self._optimizer(),
             is_off_policy=False,
             use_sde=bool(self._given["use_sde"]),
+            observation_space=self.observation_space,
             action_space=self.action_space,
         )
 
