@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping
 
 from rlk.errors import PlanError, RlkError
 
+#: The kind of an observation space -> the policy for it, whose names are `Mlp…`, `Cnn…` and so on.
+_POLICIES = {"Dict": "MultiInput", "Image": "Cnn"}
+
 
 class Refused(PlanError, ValueError):
     """An argument of a model does not exist or does not fit; also a ValueError."""
@@ -32,7 +35,28 @@ def as_written(text: str) -> str:
     """An error that says what to type in a shell, with what to write in a program instead."""
     text = re.sub(r"--set ([\w.]+=)", r"\1", text)
     text = re.sub(r"--policy ([\w-]+)", r"policy='\1'", text)
-    return re.sub(r"--n-envs (\d+)", r"\1 environments", text)
+    text = re.sub(r"--n-envs (\d+)", r"\1 environments", text)
+    lists = r" To list what fits: rlk plugins list --observation-space (\w+)"
+    text = re.sub(f"Use another policy\\.{lists}", _other_policy, text)
+    without = "no hindsight replay (HerReplayBuffer, HER)"
+    text = re.sub(
+        f"Use --plugin no:hindsight-replay\\.{lists}",
+        f"Use a goal environment, or {without}.",
+        text,
+    )
+    text = text.replace("--plugin no:hindsight-replay", without)
+    return re.sub("(l|L)eave out --plugin action-masking", _without_masks, text)
+
+
+def _other_policy(found: re.Match[str]) -> str:
+    """The policy to write for observations of this kind, recurrent as the refused one."""
+    kind = _POLICIES.get(found[1], "Mlp")
+    refused_one = found.string[: found.start()].rpartition("policy '")[2]
+    return f"Write '{kind}{'Lstm' if refused_one.startswith('lstm') else ''}Policy'."
+
+
+def _without_masks(found: re.Match[str]) -> str:
+    return "use PPO instead of MaskablePPO" if found[1] == "l" else "Use PPO instead of MaskablePPO"
 
 
 def refuse_below_one(number: float, name: str) -> None:

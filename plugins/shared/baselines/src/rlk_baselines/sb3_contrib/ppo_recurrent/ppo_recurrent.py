@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from rlk_baselines.policies.classes import FeedForwardPolicy
+from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.policy_keywords import listed, settings_of
 from rlk_baselines.sb3.ppo.ppo import PPO
@@ -31,6 +33,7 @@ class RecurrentPPO(PPO):
     def _policy_settings(self) -> dict[str, Any]:
         """As in `BaseAlgorithm`; as in sb3-contrib, hidden layers come after the LSTM."""
         kwargs, policy = dict(self.policy_kwargs), self._given["policy"]
+        _refuse_without_lstm(policy)
         if kwargs.pop("lstm_kwargs", None):
             raise Refused(
                 "RecurrentPPO: policy_kwargs has lstm_kwargs, but rlk's LSTM has no such settings. "
@@ -61,6 +64,16 @@ class RecurrentPPO(PPO):
             use_sde=bool(self._given["use_sde"]),
             observation_space=self.observation_space,
             action_space=self.action_space,
+        )
+
+
+def _refuse_without_lstm(policy: Any) -> None:
+    """Refuse a policy, or the name of one, that has no LSTM."""
+    chosen = class_of(policy)
+    if isinstance(chosen, type) and issubclass(chosen, FeedForwardPolicy):
+        raise Refused(
+            f"RecurrentPPO: policy {chosen.__name__!r} has no LSTM. Write 'MlpLstmPolicy', "
+            "'CnnLstmPolicy' or 'MultiInputLstmPolicy'."
         )
 
 

@@ -1,0 +1,63 @@
+"""What errors of models say, in the words of the program that made them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3 import PPO, SAC, HerReplayBuffer
+from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
+
+VECTOR = spaces.Box(-1, 1, (2,))
+
+
+class Still(gymnasium.Env[Any, Any]):
+    """Has the spaces that it is given."""
+
+    def __init__(self, observation_space: Any = VECTOR, action_space: Any = VECTOR) -> None:
+        self.observation_space, self.action_space = observation_space, action_space
+
+
+def refusal(kind: Any, policy: str, env: Any, **keywords: Any) -> str:
+    with pytest.raises(Refused) as caught:
+        kind(policy, env, **keywords)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "policy", "space", "instead"),
+    [
+        (PPO, "MlpPolicy", spaces.Dict(a=VECTOR), "MultiInputPolicy"),
+        (PPO, "CnnPolicy", VECTOR, "MlpPolicy"),
+        (SAC, "MultiInputPolicy", VECTOR, "MlpPolicy"),
+        (PPO, "MultiInputPolicy", spaces.Box(0, 255, (36, 36, 3), np.uint8), "CnnPolicy"),
+        (RecurrentPPO, "MlpLstmPolicy", spaces.Dict(a=VECTOR), "MultiInputLstmPolicy"),
+        (RecurrentPPO, "CnnLstmPolicy", VECTOR, "MlpLstmPolicy"),
+    ],
+)
+def test_the_policy_for_the_observations_is_named(
+    kind: Any, policy: str, space: Any, instead: str
+) -> None:
+    assert refusal(kind, policy, Still(space)).endswith(f".\nWrite '{instead}'.")
+
+
+@pytest.mark.parametrize("policy", ["MlpPolicy", "CnnPolicy", "MultiInputPolicy"])
+def test_a_policy_without_lstm_is_refused_by_its_name(policy: str) -> None:
+    text = refusal(RecurrentPPO, policy, Still())
+    assert f"policy '{policy}' has no LSTM. Write 'MlpLstmPolicy'" in text
+
+
+def test_hindsight_and_masks_are_left_out_as_a_program_does_it() -> None:
+    without = "no hindsight replay (HerReplayBuffer, HER)."
+    for env in (Still(), Still(spaces.Dict(a=VECTOR))):
+        text = refusal(SAC, "MultiInputPolicy", env, replay_buffer_class=HerReplayBuffer)
+        assert "--" not in text and f"a goal environment, or {without}" in text
+    for action_space in (VECTOR, spaces.Discrete(2)):
+        env = Still(action_space=action_space)
+        text = refusal(MaskablePPO, "MlpPolicy", env)
+        assert "--" not in text and text.endswith("se PPO instead of MaskablePPO.")
