@@ -105,6 +105,15 @@ def test_a_batch_that_a_collection_cannot_give_is_refused(rlk_make):
     rlk_make("ppo", env=MATCH, n_steps=3, n_envs=2, batch_size=6).learn(6)
 
 
+def test_a_collection_of_one_transition_asks_for_more_steps(rlk_make):
+    with pytest.raises(PlanError, match=r" = 1\. Use a larger n_steps\."):
+        rlk_make("ppo", env=MATCH, n_steps=1, batch_size=64)
+    with pytest.raises(PlanError, match=r"single transition.*Use a larger n_steps, or --set norm"):
+        rlk_make("ppo", env=MATCH, n_steps=1, batch_size=1)
+    with pytest.raises(PlanError, match=r"Use --set batch_size=1 or less, or a larger n_steps"):
+        rlk_make("ppo", env=MATCH, n_steps=1, batch_size=2, normalize_advantage=False)
+
+
 @pytest.mark.parametrize(("n_steps", "batch_size"), [(4, 1), (1, 1), (3, 2)])
 def test_a_single_advantage_cannot_be_normalised(rlk_make, n_steps, batch_size):
     settings = {"env": MATCH, "n_steps": n_steps, "batch_size": batch_size}

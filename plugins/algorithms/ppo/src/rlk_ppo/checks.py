@@ -24,13 +24,17 @@ def check(config: PPOConfig, plan: Plan) -> None:
     title, n_envs = plan.algorithm.title, plan.n_envs
     transitions = config.n_steps * n_envs
     if config.batch_size > transitions:
+        # A single transition would be refused next if its advantage is normalised.
+        fits = transitions > 1 or not config.normalize_advantage
+        smaller = f"--set batch_size={transitions} or less, or " if fits else ""
         raise PlanError(
             f"{title}: batch_size={config.batch_size} is more than the transitions of a "
             f"collection, n_steps={config.n_steps} x n_envs={n_envs} = {transitions}. Use "
-            f"--set batch_size={transitions} or less, or a larger n_steps."
+            f"{smaller}a larger n_steps."
         )
     if config.normalize_advantage:
-        told = "Use a larger batch_size, or --set normalize_advantage=false."
+        larger = "n_steps" if transitions == 1 else "batch_size"
+        told = f"Use a larger {larger}, or --set normalize_advantage=false."
         refuse_single_transitions(
             transitions, minibatches_per_epoch(transitions, config.batch_size), title, told
         )
