@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from rlk.errors import PlanError
 from rlk_baselines.sb3 import DQN, PPO, SAC
 from rlk_baselines.sb3.common.callbacks import (
     BaseCallback,
@@ -55,6 +56,23 @@ def small(counting: Any, **settings: Any) -> PPO:
 
 def evaluation(counting: Any, **keywords: Any) -> EvalCallback:
     return EvalCallback(counting(), n_eval_episodes=1, eval_freq=4, verbose=0, **keywords)
+
+
+class Misspelt(BaseCallback):
+    """Has no `_on_step`."""
+
+    def _on_stp(self) -> bool:
+        return False
+
+
+def test_a_callback_without_on_step_is_refused_wherever_it_is(counting: Any) -> None:
+    for callback in (
+        Misspelt(),
+        [Misspelt()],
+        evaluation(counting, callback_after_eval=Misspelt()),
+    ):
+        with pytest.raises(PlanError, match="callback Misspelt has no method _on_step"):
+            small(counting).learn(8, callback=callback)
 
 
 def test_callbacks_in_a_list_have_the_lists_parent(counting: Any) -> None:

@@ -56,13 +56,21 @@ class BaseCallback:
         """Set the model and its environment; called at the start of every `learn`.
 
         Raises:
-            PlanError: if a subclass has an `__init__` that does not call this one.
+            PlanError: if a subclass has an `__init__` that does not call this one, or lacks an
+                `_on_step` that the model requires.
         """
+        name = type(self).__name__
         if not hasattr(self, "n_calls"):
-            name = type(self).__name__
             raise PlanError(
                 f"callback {name} is not initialised: its __init__ does not call that of "
                 f"BaseCallback. Write super().__init__(verbose) first in {name}.__init__."
+            )
+        requires_steps = getattr(model, "requires_on_step", False)
+        if requires_steps and type(self)._on_step is BaseCallback._on_step:
+            raise PlanError(
+                f"callback {name} has no method _on_step, which Stable-Baselines3 requires. Write "
+                f"def _on_step(self): return True in {name}; look for a method whose name is "
+                "misspelt."
             )
         self.model = model
         self.training_env = model.get_env()

@@ -84,6 +84,7 @@ class BaseAlgorithm(BaseRLModel):
     shares_extractor: ClassVar[bool] = True  #: the default of `share_features_extractor`
     rows: ClassVar[int] = 1  #: the default of `log_interval`
     viewed: ClassVar[type[PolicyView]] = PolicyView  #: the class of `policy`
+    requires_on_step = True  #: of callbacks, as their base class does in Stable-Baselines3
     learns_from_vectors = True
     acts_deterministically = False
 
