@@ -104,7 +104,7 @@ def test_a_callback_every_n_timesteps_waits_for_as_many_after_each_call() -> Non
     assert called == [6, 12, 18, 24]
 
 
-@pytest.mark.parametrize(("rank", "expected"), [(0, ["m_2_steps", "m_4_steps"]), (1, [])])
+@pytest.mark.parametrize(("rank", "expected"), [(0, ["m_2_steps.zip", "m_4_steps.zip"]), (1, [])])
 def test_rank_0_writes_checkpoints_at_its_interval(
     tmp_path: Path, rank: int, expected: list[str]
 ) -> None:

@@ -191,6 +191,20 @@ def test_callbacks_record_stop_and_save(counting, tmp_path: Path) -> None:
     assert names == ["a_4_steps.zip", "a_replay_buffer_4_steps.pkl", "a_vecnormalize_4_steps.pkl"]
 
 
+def test_every_file_of_a_checkpoint_is_printed(counting, tmp_path: Path, capsys) -> None:
+    env = VecNormalize(DummyVecEnv([counting]))
+    dqn = DQN("MlpPolicy", env, buffer_size=50, policy_kwargs={"net_arch": [4]})
+    dqn.learn(4, callback=CheckpointCallback(4, str(tmp_path), "v1.0", True, True, verbose=2))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(" to ")[0] for line in lines] == [
+        "Saving model checkpoint",
+        "Saving model replay buffer checkpoint",
+        "Saving model VecNormalize",
+    ]
+    names = sorted(Path(line.partition(" to ")[2]).name for line in lines)
+    assert names == sorted(path.name for path in tmp_path.iterdir())
+
+
 def test_what_is_written_otherwise_here_says_how() -> None:
     with pytest.raises(ValueError, match="features_extractor_class, which is written otherwise"):
         ppo(policy_kwargs={"features_extractor_class": object})

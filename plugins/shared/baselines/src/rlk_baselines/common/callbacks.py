@@ -110,7 +110,7 @@ class CheckpointCallback(BaseCallback):
     def _on_step(self) -> bool:
         if self.n_calls % self.save_freq == 0 and on_rank_0(self.model):
             name = f"{self.name_prefix}_{self.num_timesteps}_steps"
-            path = os.path.join(self.save_path, name)
+            path = os.path.join(self.save_path, f"{name}.zip")
             self.model.save(path)
             if self.verbose > 1:
                 print(f"Saving model checkpoint to {path}")

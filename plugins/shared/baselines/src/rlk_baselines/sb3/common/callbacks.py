@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ class CheckpointCallback(_CheckpointCallback):
         save_replay_buffer: whether to save the replay, as `PREFIX_replay_buffer_N_steps.pkl`.
         save_vecnormalize: whether to save the statistics of a `VecNormalize`, as
             `PREFIX_vecnormalize_N_steps.pkl`.
-        verbose: 2 prints the path of every model.
+        verbose: 2 prints the path of every file.
     """
 
     def __init__(
@@ -70,18 +70,23 @@ class CheckpointCallback(_CheckpointCallback):
         self.save_replay_buffer, self.save_vecnormalize = save_replay_buffer, save_vecnormalize
 
     def _on_step(self) -> bool:
+        goes_on = super()._on_step()
         if self.n_calls % self.save_freq == 0:
             model: Any = self.model
             if self.save_replay_buffer and hasattr(model, "save_replay_buffer"):
-                model.save_replay_buffer(self._path("replay_buffer_") + ".pkl")
+                self._write(model.save_replay_buffer, "replay_buffer_", "replay buffer checkpoint")
             normalize = model.get_vec_normalize_env()
             if self.save_vecnormalize and normalize is not None:
-                normalize.save(self._path("vecnormalize_") + ".pkl")
-        return super()._on_step()
+                self._write(normalize.save, "vecnormalize_", "VecNormalize")
+        return goes_on
 
-    def _path(self, what: str) -> str:
-        name = f"{self.name_prefix}_{what}{self.num_timesteps}_steps"
-        return os.path.join(self.save_path, name)
+    def _write(self, write: Callable[[str], Any], part: str, title: str) -> None:
+        """Write `PREFIX_PART_N_steps.pkl`, and print its path if `verbose` is 2."""
+        name = f"{self.name_prefix}_{part}{self.num_timesteps}_steps.pkl"
+        path = os.path.join(self.save_path, name)
+        write(path)
+        if self.verbose > 1:
+            print(f"Saving model {title} to {path}")
 
 
 class EvalCallback(_EvalCallback):
