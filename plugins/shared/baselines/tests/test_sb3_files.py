@@ -249,7 +249,7 @@ def test_a_deterministic_policy_with_its_targets(tmp_path: Path, kind: Any) -> N
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [(4, 4), (-1, (2, "episode")), (("episode", 3), (3, "episode"))],
+    [(4, (4, "step")), (-1, (2, "episode")), (("episode", 3), (3, "episode"))],
 )
 def test_how_often_it_learns(tmp_path: Path, given: Any, expected: Any) -> None:
     if isinstance(given, tuple):

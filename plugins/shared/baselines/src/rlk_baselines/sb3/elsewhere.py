@@ -54,6 +54,13 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
 OF_MODELS: Mapping[str, str] = {
     "save": "write model.save(path), or torch.save(model.policy.state_dict(), path)",
     "optimizer": "set model.learning_rate for another learning rate, also while learn is running",
+    "reset_noise": "noise that depends on the state is drawn anew every sde_sample_freq steps",
+    "squash_output": "policy_kwargs=dict(squash_output=True) sets it, with use_sde=True",
+    **dict.fromkeys(
+        ("scale_action", "unscale_action"),
+        "write scale_action(action_space, action) or unscale_action(action_space, scaled) of "
+        "rlk_baselines.common.math_util",
+    ),
     **dict.fromkeys(
         (
             *("action_net", "actor", "actor_target", "critic", "critic_target"),

@@ -26,6 +26,8 @@ class ModelsReplay(ReplayView):
                 ": storage is a list of (observation, action, reward, next observation, done), "
                 "and sample(n) draws from it"
             )
+        elif name == "reset":
+            instead = ": a replay is never emptied; make a new model, whose replay is empty"
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{instead}")
 
     @property

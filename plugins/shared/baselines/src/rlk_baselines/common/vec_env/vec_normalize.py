@@ -117,6 +117,11 @@ class VecNormalize(VecEnvWrapper):
         """The keys of a Dict that are normalised; None if the observation space is a Box."""
         return list(self.obs_rms) if isinstance(self.obs_rms, dict) else None
 
+    @property
+    def returns(self) -> Array:
+        """`ret`, by its name in Stable-Baselines3: the discounted returns so far, float [N]."""
+        return self.ret
+
     def reset(self) -> Any:
         """Start new episodes; their first observations update the statistics in training."""
         self.old_obs = self.venv.reset()

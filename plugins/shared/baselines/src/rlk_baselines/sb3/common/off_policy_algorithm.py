@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import attrs
+from gymnasium import spaces
 
 from rlk_baselines import model_files
 from rlk_baselines.environments.as_vec_env import as_vec_env
@@ -15,6 +16,8 @@ from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3 import replay_files
 from rlk_baselines.sb3.algorithm import BaseAlgorithm
 from rlk_baselines.sb3.arguments_of_load import with_room
+from rlk_baselines.sb3.common.buffers import DictReplayBuffer, ReplayBuffer
+from rlk_baselines.sb3.common.type_aliases import TrainFreq, TrainFrequencyUnit
 from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.replay_view import ModelsReplay
@@ -28,6 +31,25 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     acts_deterministically = False
     replayed = ModelsReplay
     renames: ClassVar[Mapping[str, str]] = {"n_steps": "n-step.n_steps"}
+
+    @property
+    def train_freq(self) -> TrainFreq:
+        """The number of steps or episodes that are collected before each update."""
+        given = self._given["train_freq"]
+        count, unit = given if isinstance(given, (tuple, list)) else (given, "step")
+        return TrainFreq(count, TrainFrequencyUnit(unit))
+
+    @property
+    def replay_buffer_class(self) -> type:
+        """The class of the replay: that which was given, or the usual one for the observations."""
+        is_dict = isinstance(self.observation_space, spaces.Dict)
+        usual = DictReplayBuffer if is_dict else ReplayBuffer
+        return self._given["replay_buffer_class"] or usual
+
+    @property
+    def replay_buffer_kwargs(self) -> dict[str, Any]:
+        """The keywords of the replay that were given."""
+        return dict(self._given["replay_buffer_kwargs"] or {})
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As in `BaseAlgorithm`; the buffer's arguments become settings of rlk's storages."""

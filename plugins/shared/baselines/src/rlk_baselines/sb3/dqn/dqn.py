@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from rlk import spaces
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
+from rlk_baselines.sb3.common.utils.schedules import get_linear_fn
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.0001,
@@ -47,6 +48,13 @@ class DQN(OffPolicyAlgorithm):
         "target_update_interval": "target_network_update_freq",
     }
     _rate_set: tuple[float, int] | None = None  #: a rate that was set, after which collection
+
+    @property
+    def exploration_schedule(self) -> Callable[[float], float]:
+        """The exploration rate as a function of the remaining fraction of the training, 1 to 0."""
+        given = self._given
+        ends = given["exploration_initial_eps"], given["exploration_final_eps"]
+        return get_linear_fn(*ends, given["exploration_fraction"])
 
     @property
     def exploration_rate(self) -> float:

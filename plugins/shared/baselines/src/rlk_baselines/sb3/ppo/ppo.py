@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from rlk.program_warnings import warn_program
 from rlk_baselines.sb3.algorithm import LAST
+from rlk_baselines.sb3.callable_numbers import callable_number
 from rlk_baselines.sb3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -44,6 +45,16 @@ class PPO(OnPolicyAlgorithm):
         "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
         "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
     }
+
+    @property
+    def clip_range(self) -> Any:
+        """The clip range as a function of the remaining fraction of the training, 1 to 0."""
+        return callable_number(self._given["clip_range"])
+
+    @property
+    def clip_range_vf(self) -> Any:
+        """Likewise that of the value function, or None."""
+        return callable_number(self._given["clip_range_vf"])
 
     def _with_effect(self) -> dict[str, Any]:
         """As in `Constructed`; a minibatch has at most the transitions of a collection."""

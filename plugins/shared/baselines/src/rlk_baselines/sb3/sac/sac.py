@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from torch import Tensor
+
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
 
@@ -44,3 +46,19 @@ class SAC(OffPolicyAlgorithm):
     layers = (256, 256)
     layers_of_images = (256, 256)
     shares_extractor = False
+
+    @property
+    def target_entropy(self) -> float | str:
+        """The entropy that a learnt `ent_coef` aims at; as given if the model is not set up."""
+        if self._agent is None:
+            given: float | str = self._given["target_entropy"]
+            return given
+        algorithm: Any = self.agent.run.algorithm
+        return float(algorithm.target_entropy)
+
+    @property
+    def log_ent_coef(self) -> Tensor | None:
+        """The logarithm of a learnt `ent_coef`, a parameter; None if it is fixed."""
+        algorithm: Any = self.agent.run.algorithm
+        learnt = algorithm.log_ent_coef
+        return None if learnt is None else learnt.parameters[0]
