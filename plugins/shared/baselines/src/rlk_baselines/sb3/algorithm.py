@@ -29,6 +29,7 @@ from rlk_baselines.sb3.common.utils.tensors import usable_device
 from rlk_baselines.sb3.elsewhere import with_hint
 from rlk_baselines.sb3.extractors import has_extractor, refuse_lost_extractor
 from rlk_baselines.sb3.images import channels_first, turned_to
+from rlk_baselines.sb3.learning import Watcher
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.parameter_names import by_rlks_names
 from rlk_baselines.sb3.policy_keywords import settings_of
@@ -97,6 +98,7 @@ class BaseAlgorithm(BaseRLModel):
 
     def _set_initial(self, given: dict[str, Any], env: Any) -> None:
         super()._set_initial({"full_tensorboard_log": False, **given}, env)
+        self._watcher = Watcher()
         self._rows = self._watcher.rows = OwnRows()
         self._view: PolicyView | None = None
         self._total_timesteps = 0  # the timestep at which the latest call of `learn` ends
