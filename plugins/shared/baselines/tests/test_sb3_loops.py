@@ -81,6 +81,47 @@ def test_clip_ranges_and_off_policy_models_follow_too(counting: Any) -> None:
         assert found[1:] == [{0.5}, {0.0}]
 
 
+class Rollouts(BaseCallback):
+    """Notes when rollouts start and end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.collected: list[int] = []
+
+    def _on_rollout_start(self) -> None:
+        self.starts.append(self.num_timesteps)
+
+    def _on_step(self) -> bool:
+        self.collected.append(self.locals["num_collected_steps"])
+        return True
+
+    def _on_rollout_end(self) -> None:
+        self.ends.append(self.num_timesteps)
+
+
+@pytest.mark.parametrize("learning_starts", [0, 100])
+def test_episodes_between_updates_are_one_rollout(counting: Any, learning_starts: int) -> None:
+    off = {"learning_starts": learning_starts, "batch_size": 4, "buffer_size": 300}
+    model = DQN("MlpPolicy", counting(3), train_freq=(2, "episode"), **off, **SIZES)
+    seen = Rollouts()
+    model.learn(12, callback=seen)
+    assert (seen.starts, seen.ends) == ([0, 6], [6, 12])
+    assert seen.collected == [1, 2, 3, 4, 5, 6] * 2
+    model.learn(8, callback=(again := Rollouts()))
+    assert (again.starts, again.ends) == ([0, 6], [6])
+    model.learn(8, callback=(again := Rollouts()), reset_num_timesteps=False)
+    assert (again.starts[0], again.ends) == (8, [12])
+
+
+def test_every_step_is_a_rollout_of_a_model_that_updates_after_each(counting: Any) -> None:
+    off = {"learning_starts": 0, "batch_size": 4, "buffer_size": 300, "train_freq": 1}
+    seen = Rollouts()
+    DQN("MlpPolicy", counting(3), **off, **SIZES).learn(3, callback=seen)
+    assert (seen.starts, seen.ends) == ([0, 1, 2], [1, 2, 3])
+
+
 def test_models_of_stable_baselines_2_keep_the_value_before_the_collection(counting: Any) -> None:
     used: list[float] = []
 

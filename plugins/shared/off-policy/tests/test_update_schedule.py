@@ -117,6 +117,17 @@ def test_episodes_are_counted_over_all_environments_and_over_the_border():
     assert due == [0, 0, 0, 8, 0, 4]
 
 
+def test_a_collection_of_episodes_ends_with_the_last_of_them():
+    made, clock = schedule(n_envs=2, train_freq="2 episodes", learning_starts=100)
+    ends = []
+    for clock.timesteps, clock.episodes in ((2, 0), (4, 1), (6, 1), (8, 3), (10, 4), (12, 5)):
+        ends.append(made.ends_collection())
+        made.updates_due(50)
+    assert ends == [False, False, False, True, False, True], "also where there are no updates yet"
+    steps, _ = schedule(train_freq=4)
+    assert steps.ends_collection()
+
+
 def test_what_is_collected_while_it_warms_up_is_not_made_up_for():
     made, clock = schedule(train_freq="1 episode", gradient_steps=-1, learning_starts=4)
     due = []

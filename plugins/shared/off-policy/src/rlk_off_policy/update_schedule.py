@@ -58,6 +58,10 @@ class UpdateSchedule:
         """Whether nothing has been collected yet since the last updates."""
         return self._timesteps_collected == 0
 
+    def ends_collection(self) -> bool:
+        """Whether `updates_due`, called now, counts what was collected as complete."""
+        return self._episodes_collected + self._new_episodes() >= self._episodes
+
     def updates_due(self, stored: int) -> int:
         """How many updates to make now, after a collection.
 
@@ -102,14 +106,17 @@ class UpdateSchedule:
 
     def _episodes_are_over(self) -> bool:
         """Whether enough episodes for the next updates have ended."""
-        before, self._episodes_seen = self._episodes_seen, self._clock.episodes
-        # A second call of learn may have reset the count.
-        new = self._episodes_seen - before if self._episodes_seen >= before else self._episodes_seen
-        self._episodes_collected += new
+        self._episodes_collected += self._new_episodes()
+        self._episodes_seen = self._clock.episodes
         if self._episodes_collected < self._episodes:
             return False
         self._episodes_collected = 0
         return True
+
+    def _new_episodes(self) -> int:
+        """Episodes that ended since the last check."""
+        before, now = self._episodes_seen, self._clock.episodes
+        return now - before if now >= before else now  # a call of learn may have reset the count
 
     def state_dict(self) -> State:
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlk import hookimpl
 from rlk_baselines import learning
@@ -12,12 +12,35 @@ if TYPE_CHECKING:
 
 
 class Watcher(learning.Watcher):
-    """As in Stable Baselines 2.10, but schedules are also evaluated after every collection.
+    """As in Stable Baselines 2.10, but in the order of Stable-Baselines3's loops.
 
-    Updates then use the value at their own timestep, and the last ones that at the end.
+    Schedules are also evaluated after every collection: updates then use the value at their own
+    timestep, and the last ones that at the end. If `train_freq` counts episodes, these are one
+    rollout, which for rlk is many collections.
     """
+
+    _is_first = True  #: whether no collection has begun in this call of `learn`
+
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
+        self._is_first = True
+        super().rlk_training_start(run)
+
+    @hookimpl
+    def rlk_rollout_start(self, run: Run) -> None:
+        is_first, self._is_first = self._is_first, False
+        schedule = _update_schedule(run)
+        if is_first or schedule is None or schedule.is_new_collection():
+            super().rlk_rollout_start(run)
 
     @hookimpl
     def rlk_rollout_end(self, run: Run) -> None:  # type: ignore[override]
-        super().rlk_rollout_end()
+        schedule = _update_schedule(run)
+        if schedule is None or schedule.ends_collection():
+            super().rlk_rollout_end()
         run.refresh_schedules()
+
+
+def _update_schedule(run: Run) -> Any:
+    """What decides when an off-policy algorithm updates; None for an on-policy one."""
+    return getattr(run.algorithm, "schedule", None)
