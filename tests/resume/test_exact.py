@@ -60,7 +60,7 @@ CASES = [
         (*BITS, *HINDSIGHT, "--set", "env.continuous=true"),
     ),
 ]
-#: Algorithms that no other case has; all are killed and resumed by `-m matrix_full`, and each has the
+#: Algorithms that no other case has. `-m matrix_full` kills and resumes all, and each has the
 #: contract, which resumes it bit for bit in one process.
 ALONE = {"acer", "acktr", "sac", "trpo"}
 PARAMETERS = [
