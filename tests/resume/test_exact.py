@@ -35,7 +35,6 @@ HINDSIGHT = ("--plugin", "hindsight-replay", "--plugin", "prioritized-replay")
 LSTM = ("--policy", "lstm", "--set", "lstm.n_lstm=8")
 PARAMETERS = ("--plugin", "param-noise:batch_size=8,adaption_interval=5")
 OU = ("--set", "action_noise=ornstein-uhlenbeck-noise", *PARAMETERS)
-EXTRA = pytest.mark.matrix_full
 #: Frames of stacks that are stored once, in files: code and a folder must be given again.
 STACKED = f"{Path(__file__).with_name('stacked.py')}:Stacked"
 MAPPED = ("--set", "replay.mapped=OUT.mapped")
@@ -60,13 +59,6 @@ CASES = [
         (*BITS, *HINDSIGHT, "--set", "env.continuous=true"),
     ),
 ]
-#: Algorithms that no other case has. `-m matrix_full` kills and resumes all, and each has the
-#: contract, which resumes it bit for bit in one process.
-ALONE = {"acer", "acktr", "sac", "trpo"}
-PARAMETERS = [
-    pytest.param(one, id=str(one), marks=[] if one.needs or one.algo in ALONE else EXTRA)
-    for one in CASES
-]
 PARTS = ("parameters", "optimise", "storage", "streams", "environments", "collector", "algorithm")
 
 
@@ -89,7 +81,7 @@ def run(case, out):
     assert end.value.code == 0
 
 
-@pytest.mark.parametrize("case", PARAMETERS)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_run_killed_after_its_checkpoint_ends_as_the_uninterrupted_one(case, tmp_path, rlk_forks):
     if not case.is_installed:
         pytest.skip(f"not installed: {sorted({case.algo, *case.needs} - INSTALLED)}")
