@@ -1,1 +1,1 @@
-"""Matrix products by a kernel of rlk's own, in graphs that `compile` compiles."""
+"""Kernels of rlk's own, in the place of those of torch's libraries."""

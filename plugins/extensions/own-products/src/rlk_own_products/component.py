@@ -1,4 +1,4 @@
-"""The components: the passes `own-products` and `own-convolutions`."""
+"""The components: the passes `own-products` and `own-convolutions`, the extension `own-kernels`."""
 
 from __future__ import annotations
 
@@ -13,4 +13,10 @@ convolutions = Component(
     name="own-convolutions",
     factory="rlk_own_products.convolution_pass:OwnConvolutions",
     summary="compiled updates use rlk's own kernel for convolutions (AMD with AVX-512)",
+)
+kernels = Component(
+    name="own-kernels",
+    factory="rlk_own_products.extension:OwnKernels",
+    summary="other updates use rlk's own kernels for products and tanh (AMD with AVX-512)",
+    autostart="always",
 )

@@ -8,14 +8,14 @@ import torch
 from torch import Tensor, fx
 
 from rlk_cpp_libraries import compiler
-from rlk_own_products.native import operator, suits_this_processor, version
-
-#: Products for our own kernel: at least this many multiplications, because a call of it costs 2 µs
-#: more than one of the library's; right matrices of at least this many columns (a panel), of at
-#: most this many numbers (above, a library that also copies the other operand is as fast).
-#: 256x256 by 256x256 takes 0.88 of the library's time, 0.79 on a busy machine; 2048x64 by 64x64 0.6
-#: to 0.8.
-WORK, COLUMNS, NUMBERS = 1 << 19, 32, 1 << 20
+from rlk_own_products.native import (
+    COLUMNS,
+    NUMBERS,
+    WORK,
+    operator,
+    suits_this_processor,
+    version,
+)
 
 
 class OwnProducts:
