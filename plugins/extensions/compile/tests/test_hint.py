@@ -23,14 +23,14 @@ def parameters(count: int, device: str = "cpu") -> Any:
 
 
 def test_it_says_what_would_be_saved_where_that_is_three_times_the_cost() -> None:
-    # 0.5 ms of every update, and 60 ps for each parameter and transition: 90 s are worth a line.
-    assert hint(180_000, 32, parameters(0)) == (
-        "--plugin compile would save about 1.5 min of this run, by an estimate for 180,000 updates "
+    # 0.3 ms of every update, and 30 ps for each parameter and transition: 90 s are worth a line.
+    assert hint(301_000, 32, parameters(0)) == (
+        "--plugin compile would save about 1.5 min of this run, by an estimate for 301,000 updates "
         "of 32 transitions and 0 parameters."
     )
-    assert hint(179_000, 32, parameters(0)) == ""
+    assert hint(299_000, 32, parameters(0)) == ""
     assert hint(400_000, 250, parameters(100_000)) == (
-        "--plugin compile would save about 13 min of this run, by an estimate for 400,000 updates "
+        "--plugin compile would save about 7.0 min of this run, by an estimate for 400,000 updates "
         "of 250 transitions and 100,000 parameters."
     )
 

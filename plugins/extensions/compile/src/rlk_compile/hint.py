@@ -39,7 +39,7 @@ class Seconds:
     cost: float
 
 
-ON = {"cpu": Seconds(0.0005, 6e-11, cost=30.0), "cuda": Seconds(0.0015, 0.0, cost=10.0)}
+ON = {"cpu": Seconds(0.0003, 3e-11, cost=30.0), "cuda": Seconds(0.0015, 0.0, cost=10.0)}
 
 
 class CompileHint:
