@@ -27,8 +27,8 @@ namespace {
 
 using at::Scalar, at::Tensor;
 
-// Which products are for our own kernel: native.py defines it.
-constexpr int64_t WORK = RLK_WORK, LEAST_COLUMNS = RLK_COLUMNS, NUMBERS = RLK_NUMBERS;
+// Columns and numbers of the right matrices for our own kernel: native.py defines them.
+constexpr int64_t LEAST_COLUMNS = RLK_COLUMNS, NUMBERS = RLK_NUMBERS;
 // A thread takes no fewer numbers than this from another.
 constexpr int64_t ELEMENTS = 1 << 15;
 constexpr auto IN_PARALLEL = [](auto&&... of) { at::parallel_for(of...); };
@@ -42,10 +42,11 @@ bool is_float(const Tensor& x) { return x.scalar_type() == at::kFloat; }
 // Whether our own product of x [.., M, K] by w [.., K, N], with so many dimensions, is faster.
 bool suits(const Tensor& x, const Tensor& w, int64_t dimensions) {
   if (!in_use || x.dim() != dimensions || w.dim() != dimensions) return false;
-  const int64_t rows = x.size(-2), depth = x.size(-1), columns = w.size(-1);
+  const int64_t depth = x.size(-1), columns = w.size(-1);
   const bool fit = depth == w.size(-2) && (dimensions == 2 || x.size(0) == w.size(0));
-  return fit && is_float(x) && is_float(w) && (x.stride(-1) == 1 || x.stride(-2) == 1) &&
-         columns >= LEAST_COLUMNS && columns * depth <= NUMBERS && rows * columns * depth >= WORK;
+  const bool wide = columns >= LEAST_COLUMNS || (columns > 1 && w.stride(-1) == 1);
+  return fit && wide && columns * depth <= NUMBERS && is_float(x) && is_float(w) &&
+         (x.stride(-1) == 1 || x.stride(-2) == 1);
 }
 
 std::vector<int64_t> shape_of_product(const Tensor& x, const Tensor& w) {
