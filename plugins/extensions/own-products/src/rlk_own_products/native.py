@@ -29,7 +29,7 @@ OPTIONS = ("-O3", "-mavx512f", "-mfma", "-ltorch_cpu", "-lc10")
 WORK, COLUMNS, NUMBERS = 1 << 19, 32, 1 << 20
 PLACES = (f"-I{TORCH / 'include'}", f"-L{TORCH / 'lib'}")
 #: The vendor whose CPUs were measured; on others, the library's operators are kept.
-MAKE = "AuthenticAMD"
+MAKE = b"AuthenticAMD"
 CPUINFO = Path("/proc/cpuinfo")
 #: Operands may have any memory layout.
 TAGS = (torch.Tag.flexible_layout,)
@@ -41,7 +41,8 @@ def suits_this_processor() -> bool:
     """Whether our operators are known to be faster than the library's on this processor."""
     if torch.backends.cpu.get_cpu_capability() != "AVX512" or not CPUINFO.exists():
         return False
-    return MAKE in CPUINFO.read_text(encoding="utf-8", errors="replace")
+    with CPUINFO.open("rb") as file:
+        return MAKE in file.read(1024)  # of the first core: there may be hundreds
 
 
 @functools.cache
