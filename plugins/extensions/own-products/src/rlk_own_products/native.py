@@ -25,7 +25,7 @@ OPTIONS = ("-O3", "-mavx512f", "-mfma", "-ltorch_cpu", "-lc10")
 #: columns (a panel), of at most this many numbers (above, a library that also copies the other
 #: operand is as fast). 256x256 by 256x256 takes 0.88 of the library's time on Zen 4 (0.79 on a busy
 #: machine) and 0.44 on Zen 5; 2048x64 by 64x64 takes 0.6 to 0.8, and 0.44. Where products are not
-#: compiled, such a call costs nothing more: there, small ones and matrices of two columns gain, too.
+#: compiled, such a call costs nothing more, so small ones and matrices of two columns gain, too.
 WORK, COLUMNS, NUMBERS = 1 << 19, 32, 1 << 20
 PLACES = (f"-I{TORCH / 'include'}", f"-L{TORCH / 'lib'}")
 #: The vendor whose CPUs were measured; on others, the library's operators are kept.
