@@ -14,9 +14,10 @@ from torch.autograd.profiler import profile
 
 import rlk
 from rlk.hookspecs import hookimpl
+from rlk.records import Update
 from rlk_cpp_libraries import Unbuilt, compiler
 from rlk_own_products import extension, native
-from rlk_own_products.extension import transitions
+from rlk_own_products.extension import has_transitions, least_transitions
 from rlk_own_products.native import COLUMNS, NUMBERS, WORK
 from rlk_testing import ExtensionContract
 
@@ -34,14 +35,14 @@ class TestOwnKernels(ExtensionContract):
 
 
 @pytest.fixture
-def switch() -> Iterator[Callable[[bool], object]]:
+def switch() -> Iterator[Callable[[bool], bool]]:
     use = native.eager()
     yield use
     use(False)
 
 
 @pytest.fixture
-def on(switch: Callable[[bool], object]) -> None:
+def on(switch: Callable[[bool], bool]) -> None:
     switch(True)
 
 
@@ -91,7 +92,7 @@ def test_products_are_those_of_double_numbers(transposed: bool) -> None:
 
 
 @needs_them
-def test_what_they_are_for(switch: Callable[[bool], object]) -> None:
+def test_what_they_are_for(switch: Callable[[bool], bool]) -> None:
     x, w, bias = torch.randn(ROWS, SIZE), torch.randn(SIZE, SIZE), torch.randn(SIZE)
     xs, ws, wide = x.expand(2, ROWS, SIZE), w.expand(2, SIZE, SIZE), torch.randn(NUMBERS // 64, 64)
     for on in True, False:
@@ -130,6 +131,30 @@ def test_what_does_not_fit_is_refused_in_torchs_words() -> None:
         torch.addmm(torch.randn(SIZE - 1), x, w)
     with pytest.raises(RuntimeError, match="dtype"):
         torch.mm(x, w.double())
+
+
+@needs_them
+@pytest.mark.usefixtures("on")
+def test_long_sums_are_as_exact_as_short_ones() -> None:
+    torch.manual_seed(0)
+    x, w = torch.rand(16, NUMBERS // SIZE), torch.rand(NUMBERS // SIZE, SIZE)
+    exact = x.double() @ w.double()
+    assert ((torch.mm(x, w) - exact) / exact).abs().max() < 1e-6
+
+
+@needs_them
+@pytest.mark.usefixtures("on")
+def test_where_there_is_nothing_to_multiply_the_result_is_zeros() -> None:
+    x, w = torch.randn(5, 0), torch.randn(0, SIZE)
+    empty = torch.randn(0, SIZE), torch.randn(SIZE, SIZE, requires_grad=True)
+    bias = torch.randn(SIZE)
+    used = [torch.ones(5, SIZE), torch.ones(2, 5, SIZE), torch.ones(SIZE, SIZE)]
+    del used  # the results are in this memory, which is not zero
+    assert not torch.mm(x, w).any()
+    assert not torch.bmm(x.expand(2, 5, 0), w.expand(2, 0, SIZE)).any()
+    assert torch.equal(torch.addmm(bias, x, w), bias.expand(5, SIZE))
+    torch.mm(*empty).square().sum().backward()
+    assert not empty[1].grad.any()
 
 
 @needs_them
@@ -240,6 +265,69 @@ def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Any) -> None:
 
 
 @pytest.mark.usefixtures("this_processor")
+@needs_them
+def test_an_agent_that_learns_in_the_update_of_another_leaves_them_on() -> None:
+    x, found = torch.randn(ROWS, SIZE), []
+    torchs = torch.tanh(x)
+
+    class Learns:
+        @hookimpl
+        def rlk_wrap_update(self) -> Any:
+            def wrap(update: Any) -> Any:
+                def learns(batch: Any, optimise: Any) -> Any:
+                    with rlk.make("dqn", env="CartPole-v1", seed=2, **LARGE) as inner:
+                        inner.learn(151)
+                    found.append(torch.equal(torch.tanh(x), torchs))
+                    return update(batch, optimise)
+
+                return learns
+
+            return wrap
+
+    with rlk.make("dqn", env="CartPole-v1", plugins=[Learns()], seed=1, **LARGE) as agent:
+        agent.learn(151)
+    assert found == [False, False] and torch.equal(torch.tanh(x), torchs)
+
+
+@pytest.mark.usefixtures("this_processor")
+@needs_them
+def test_an_update_that_fails_leaves_them_off() -> None:
+    x, found = torch.randn(ROWS, SIZE), []
+    torchs = torch.tanh(x)
+
+    class Fails:
+        @hookimpl
+        def rlk_wrap_update(self) -> Any:
+            def fails(batch: Any, optimise: Any) -> Any:
+                found.append(torch.equal(torch.tanh(x), torchs))
+                raise KeyboardInterrupt
+
+            return lambda update: fails
+
+    with (
+        rlk.make("dqn", env="CartPole-v1", plugins=[Fails()], **LARGE) as agent,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        agent.learn(151)
+    assert found == [False] and torch.equal(torch.tanh(x), torchs)
+
+
+@pytest.mark.usefixtures("this_processor")
+@needs_them
+def test_each_batch_decides_for_its_update() -> None:
+    x = torch.randn(ROWS, SIZE)
+    torchs = torch.tanh(x)
+    with rlk.make("dqn", env="CartPole-v1", **LARGE) as agent:
+        agent.learn(151)
+        wrap = extension.OwnKernels().rlk_wrap_update(agent.run)
+        assert wrap is not None
+        asks = wrap(lambda batch, optimise: not torch.equal(torch.tanh(x), torchs))
+        sizes = ROWS - 1, ROWS, ROWS - 1
+        found = [asks(agent.run.storage.sample(size), None) for size in sizes]
+    assert found == [False, True, False]
+
+
+@pytest.mark.usefixtures("this_processor")
 @pytest.mark.parametrize("settings", [{"batch_size": ROWS - 1}, {"plugins": ["compile"]}])
 def test_where_they_would_gain_nothing_they_are_not_built(
     settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
@@ -276,5 +364,29 @@ def test_if_they_cannot_be_built_the_user_is_told_and_torch_computes(
 def test_the_transitions_of_a_batch() -> None:
     with rlk.make("dqn", env="CartPole-v1", learning_starts=20, batch_size=8) as agent:
         agent.learn(30)
-        assert transitions(agent.run.storage.sample(8)) == 8
-    assert transitions([torch.ones(4)]) == 0
+        batch = agent.run.storage.sample(8)
+    assert has_transitions(batch, 8) and not has_transitions(batch, 9)
+    assert not has_transitions([torch.ones(4)], 1)
+    assert not has_transitions(Update({}), 1), "it has no tensors"
+
+
+def test_how_many_transitions_make_products_large_enough() -> None:
+    bias, image = torch.ones(99), torch.ones(9, 9, 9, 9)
+    assert least_transitions([bias, torch.ones(SIZE, 3), torch.ones(SIZE, SIZE)]) == ROWS
+    assert least_transitions([torch.ones(WORK // ROWS - 1, 1)]) == ROWS + 1
+    assert least_transitions([bias, image, torch.ones(1, NUMBERS + 1)]) is None
+
+
+def test_they_are_compiled_for_the_strings_that_torch_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[str] = []
+
+    def built(*options: Any, **_: Any) -> str:
+        given.extend(options)
+        return "nothing.so"
+
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
+    monkeypatch.setattr(native, "built", built)
+    with pytest.raises(Unbuilt, match=r"nothing\.so cannot be loaded"):
+        native.eager.__wrapped__()
+    kind = int(torch.compiled_with_cxx11_abi())
+    assert f"-D_GLIBCXX_USE_CXX11_ABI={kind}" in given

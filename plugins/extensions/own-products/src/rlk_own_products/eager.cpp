@@ -2,12 +2,13 @@
 //
 // `rlk_put_in` gives them to torch's dispatcher, so that gradients are computed by them as well. A
 // thread uses them between `rlk_use(true)` and `rlk_use(false)`. Otherwise, and for tensors with
-// which they are not known to be faster, they call the kernel that was there.
+// which they are not known to be faster, they call torch's kernel.
 
 #include "product.h"
 
 #include <bit>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <ATen/ExpandUtils.h>
@@ -39,11 +40,13 @@ bool is_float(const Tensor& x) { return x.scalar_type() == at::kFloat; }
 
 // ---- products ------------------------------------------------------------------------------------
 
-// Whether our own product of x [.., M, K] by w [.., K, N], with so many dimensions, is faster.
+// Whether our own product of x [.., M, K] by w [.., K, N], with so many dimensions, is faster. If K
+// is 0, it would write nothing, but the result is zeros.
 bool suits(const Tensor& x, const Tensor& w, int64_t dimensions) {
   if (!in_use || x.dim() != dimensions || w.dim() != dimensions) return false;
   const int64_t depth = x.size(-1), columns = w.size(-1);
-  const bool fit = depth == w.size(-2) && (dimensions == 2 || x.size(0) == w.size(0));
+  const bool fit = depth > 0 && depth == w.size(-2) &&
+                   (dimensions == 2 || x.size(0) == w.size(0));
   const bool wide = columns >= LEAST_COLUMNS || (columns > 1 && w.stride(-1) == 1);
   return fit && wide && columns * depth <= NUMBERS && is_float(x) && is_float(w) &&
          (x.stride(-1) == 1 || x.stride(-2) == 1);
@@ -166,4 +169,5 @@ extern "C" void rlk_put_in() {
   static const torch::Library library = replaced();
 }
 
-extern "C" void rlk_use(bool on) { in_use = on; }
+// Returns whether this thread used them before.
+extern "C" bool rlk_use(bool on) { return std::exchange(in_use, on); }

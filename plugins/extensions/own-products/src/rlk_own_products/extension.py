@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -21,8 +23,8 @@ COMPILE = "compile"
 class OwnKernels:
     """Switches our own kernels on during updates whose products are large enough for them.
 
-    Whatever is computed outside of updates is computed by torch, so that a resumed run continues
-    bit for bit.
+    Whatever is computed outside of updates is computed by torch. Each batch alone decides for its
+    update, whatever batches there were before, so a resumed run continues bit for bit.
     """
 
     @hookimpl(trylast=True)
@@ -36,40 +38,35 @@ class OwnKernels:
 
         if not suits_this_processor() or compiler() is None:
             return None
+        least = least_transitions(run.policy.parameters())
+        if least is None:
+            return None
+        built = functools.cache(switch)
 
         def wrap(update: Callable[..., Any]) -> Callable[..., Any]:
-            switch: Callable[[bool], object] | None = None
-            known = False
-
             def update_with_them(batch: Any, optimise: Any) -> Any:
-                nonlocal switch, known
-                if not known:
-                    switch, known = switch_for(batch, run.policy.parameters()), True
-                if switch is None:
+                use = built() if has_transitions(batch, least) else None
+                if use is None:
                     return update(batch, optimise)
-                switch(True)
+                before = use(True)  # already on, if this agent learns in an update of another one
                 try:
                     return update(batch, optimise)
                 finally:
-                    switch(False)
+                    use(before)
 
             return update_with_them
 
         return wrap
 
 
-def switch_for(batch: Any, parameters: Iterable[Tensor]) -> Callable[[bool], object] | None:
-    """The switch of the kernels, which are built if necessary; None if the products are too small.
+def switch() -> Callable[[bool], bool] | None:
+    """The switch of the kernels, which are built if necessary.
 
-    It warns, once, if they cannot be built.
+    If they cannot be built, this warns and returns None.
     """
     from rlk_cpp_libraries import Unbuilt
-    from rlk_own_products.native import NUMBERS, WORK, eager
+    from rlk_own_products.native import eager
 
-    matrices = [each.shape[-1] * each.shape[-2] for each in parameters if each.dim() in (2, 3)]
-    largest = max((size for size in matrices if size <= NUMBERS), default=0)
-    if transitions(batch) * largest < WORK:
-        return None
     try:
         return eager()
     except Unbuilt as error:
@@ -81,15 +78,32 @@ def switch_for(batch: Any, parameters: Iterable[Tensor]) -> Callable[[bool], obj
         return None
 
 
-def transitions(batch: Any) -> int:
-    """How many transitions a batch has: the numbers of its smallest tensor.
+def least_transitions(parameters: Iterable[Tensor]) -> int | None:
+    """How many transitions a batch needs for products that are large enough.
 
-    0 if it is not a dataclass, or has no tensors.
+    None if there is no matrix that our own kernel takes.
+    """
+    from rlk_own_products.native import NUMBERS, WORK
+
+    matrices = [each.shape[-1] * each.shape[-2] for each in parameters if each.dim() in (2, 3)]
+    largest = max((size for size in matrices if size <= NUMBERS), default=0)
+    return math.ceil(WORK / largest) if largest else None
+
+
+def has_transitions(batch: Any, least: int) -> bool:
+    """Whether each tensor of a batch has at least so many numbers.
+
+    False if it is not a dataclass, or has no tensors.
     """
     if not dataclasses.is_dataclass(batch):
-        return 0
-    fields = [getattr(batch, field.name) for field in dataclasses.fields(batch)]
-    return min((each.numel() for each in _tensors(fields) if each.dim()), default=0)
+        return False
+    has_tensors = False
+    for each in _tensors(getattr(batch, field.name) for field in dataclasses.fields(batch)):
+        if each.dim():
+            if each.numel() < least:
+                return False
+            has_tensors = True
+    return has_tensors
 
 
 def _tensors(values: Iterable[Any]) -> Iterable[Tensor]:

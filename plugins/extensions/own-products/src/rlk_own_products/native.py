@@ -27,6 +27,8 @@ OPTIONS = ("-O3", "-mavx512f", "-mfma", "-ltorch_cpu", "-lc10")
 #: machine) and 0.44 on Zen 5; 2048x64 by 64x64 takes 0.6 to 0.8, and 0.44. Where products are not
 #: compiled, such a call costs nothing more, so small ones and matrices of two columns gain, too.
 WORK, COLUMNS, NUMBERS = 1 << 19, 32, 1 << 20
+#: The kind of C++ strings that torch was built with: with another kind, EAGER cannot be loaded.
+STRINGS = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}"
 PLACES = (f"-I{TORCH / 'include'}", f"-L{TORCH / 'lib'}")
 #: The vendor whose CPUs were measured; on others, the library's operators are kept.
 MAKE = b"AuthenticAMD"
@@ -80,24 +82,25 @@ def convolutions() -> Any:
 
 
 @functools.cache
-def eager() -> Callable[[bool], object]:
+def eager() -> Callable[[bool], bool]:
     """A switch: whether operators of torch that this thread calls use our own kernels, too.
 
-    They are matrix products and `tanh`, of float32 on the CPU; gradients call them as well. It is
-    off at first. What our kernels are not faster with is computed by torch's in any case.
+    It is off at first, and returns whether it was on before. The operators are matrix products and
+    `tanh`, of float32 on the CPU; gradients call them as well. What our kernels are not faster with
+    is computed by torch's in any case.
 
     Raises:
         Unbuilt: with the message of the compiler or the loader.
     """
     known = f"-DRLK_COLUMNS={COLUMNS}", f"-DRLK_NUMBERS={NUMBERS}"
-    path = _library_of(EAGER, "-fno-trapping-math", *known)
+    path = _library_of(EAGER, "-fno-trapping-math", STRINGS, *known)
     try:
         functions = ctypes.CDLL(str(path))
     except OSError as error:
         raise Unbuilt(f"{path} cannot be loaded: {error}") from error
     functions.rlk_put_in()
-    functions.rlk_use.argtypes, functions.rlk_use.restype = (ctypes.c_bool,), None
-    return cast(Callable[[bool], object], functions.rlk_use)
+    functions.rlk_use.argtypes, functions.rlk_use.restype = (ctypes.c_bool,), ctypes.c_bool
+    return cast(Callable[[bool], bool], functions.rlk_use)
 
 
 def version(source: Path = PRODUCT) -> str:

@@ -82,15 +82,15 @@ void pack(Matrix w, int64_t depth, int64_t width, float* panel) {
       panel[k * COLUMNS + n] = n < width ? *w.from(k, n).at : 0.f;
 }
 
-// R rows of 32 columns of the result, added to what is there if there is more of it.
+// R rows of 32 columns of the result, added to what is there if there is more of it. Each sum of
+// DEPTH products begins with 0: one long sum would be rounded to the size of the whole every time.
 template <int R, class X>
 inline __attribute__((always_inline)) void tile(
     X x, const float* panel, int64_t depth, float* out, int64_t row, bool more) {
   __m512 left[R], right[R];
 #pragma GCC unroll 16
   for (int i = 0; i < R; ++i) {
-    left[i] = more ? _mm512_loadu_ps(out + i * row) : _mm512_setzero_ps();
-    right[i] = more ? _mm512_loadu_ps(out + i * row + LANES) : _mm512_setzero_ps();
+    left[i] = right[i] = _mm512_setzero_ps();
   }
   for (int64_t k = 0; k < depth; ++k, panel += COLUMNS) {
     const __m512 a = _mm512_loadu_ps(panel), b = _mm512_loadu_ps(panel + LANES);
@@ -103,8 +103,13 @@ inline __attribute__((always_inline)) void tile(
   }
 #pragma GCC unroll 16
   for (int i = 0; i < R; ++i) {
-    _mm512_storeu_ps(out + i * row, left[i]);
-    _mm512_storeu_ps(out + i * row + LANES, right[i]);
+    float* const to = out + i * row;
+    if (more) {
+      left[i] = _mm512_add_ps(_mm512_loadu_ps(to), left[i]);
+      right[i] = _mm512_add_ps(_mm512_loadu_ps(to + LANES), right[i]);
+    }
+    _mm512_storeu_ps(to, left[i]);
+    _mm512_storeu_ps(to + LANES, right[i]);
   }
 }
 
