@@ -17,7 +17,7 @@ from rlk.hookspecs import hookimpl
 from rlk.records import Update
 from rlk_cpp_libraries import Unbuilt, compiler
 from rlk_own_products import extension, native
-from rlk_own_products.extension import has_transitions, least_transitions
+from rlk_own_products.batches import has_transitions, least_transitions
 from rlk_own_products.native import COLUMNS, NUMBERS, WORK
 from rlk_testing import ExtensionContract
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from rlk.running.run import Run
 
 #: The extension after which updates are compiled, and use the passes of this package instead.
@@ -34,6 +30,7 @@ class OwnKernels:
             return None
         # Imported here: this module is loaded with every plan, torch only with an agent.
         from rlk_cpp_libraries import compiler
+        from rlk_own_products.batches import has_transitions, least_transitions
         from rlk_own_products.native import suits_this_processor
 
         if not suits_this_processor() or compiler() is None:
@@ -76,42 +73,3 @@ def switch() -> Callable[[bool], bool] | None:
             stacklevel=2,
         )
         return None
-
-
-def least_transitions(parameters: Iterable[Tensor]) -> int | None:
-    """How many transitions a batch needs for products that are large enough.
-
-    None if there is no matrix that our own kernel takes.
-    """
-    from rlk_own_products.native import NUMBERS, WORK
-
-    matrices = [each.shape[-1] * each.shape[-2] for each in parameters if each.dim() in (2, 3)]
-    largest = max((size for size in matrices if size <= NUMBERS), default=0)
-    return math.ceil(WORK / largest) if largest else None
-
-
-def has_transitions(batch: Any, least: int) -> bool:
-    """Whether each tensor of a batch has at least so many numbers.
-
-    False if it is not a dataclass, or has no tensors.
-    """
-    if not dataclasses.is_dataclass(batch):
-        return False
-    has_tensors = False
-    for each in _tensors(getattr(batch, field.name) for field in dataclasses.fields(batch)):
-        if each.dim():
-            if each.numel() < least:
-                return False
-            has_tensors = True
-    return has_tensors
-
-
-def _tensors(values: Iterable[Any]) -> Iterable[Tensor]:
-    """Those among the values, and in values that are mappings."""
-    from torch import Tensor
-
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, Mapping):
-            yield from _tensors(value.values())
