@@ -60,6 +60,18 @@ def test_weights_need_not_begin_orthogonal() -> None:
     assert other.abs().max() <= 1 / 8 and other.abs().max() > 0.12  # uniform: 1 / sqrt(inputs)
 
 
+def test_off_policy_they_begin_as_pytorchs_layers_do() -> None:
+    def weights(**kwargs: Any) -> torch.Tensor:
+        model = DQN("MlpPolicy", "CartPole-v1", buffer_size=256, policy_kwargs=kwargs, seed=0)
+        found: torch.Tensor = model.policy.state_dict()["qf.trunk.layers.1.weight"]
+        return found
+
+    for usual in weights(), weights(ortho_init=False):
+        assert 0.12 < usual.abs().max() <= 1 / 8
+    other = weights(init="orthogonal")
+    assert (other.T @ other).allclose(2 * torch.eye(64), atol=1e-4)
+
+
 def test_an_optimiser_that_is_the_one_there_is_may_be_named() -> None:
     kwargs = {"optimizer_class": optim.Adam, "optimizer_kwargs": {"eps": 1e-5}}
     assert ppo(**kwargs).learn(64)

@@ -12,6 +12,9 @@ from rlk_baselines.sb3.extractors import has_extractor, translate_extractor
 from rlk_baselines.sb3.images import is_scaled
 from rlk_baselines.sb3.own_policies import builds_itself, refuse_own_policy
 
+#: The policies of Stable-Baselines3, whose actors and critics off-policy begin as PyTorch's layers.
+_POLICIES = ("MlpPolicy", "CnnPolicy", "MultiInputPolicy")
+
 
 def settings_of(
     policy: Any,
@@ -50,9 +53,9 @@ def settings_of(
     deviations = deviation_settings(
         kwargs, action_space, use_sde=use_sde, is_off_policy=is_off_policy
     )
-    if not kwargs.pop("ortho_init", True):
-        kwargs["init"] = "uniform"
     name = str(getattr(policy, "__name__", policy))
+    if not kwargs.pop("ortho_init", not (is_off_policy and name in _POLICIES)):
+        kwargs.setdefault("init", "uniform")
     is_unscaled = not kwargs.pop("normalize_images", True)
     if is_unscaled and is_scaled(observation_space, is_cnn="Cnn" in name):
         raise Refused(
