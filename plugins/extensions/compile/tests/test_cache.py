@@ -1,11 +1,9 @@
-"""The conditions of a call plan, and what happens to compiled updates on disk."""
+"""The sources of a call plan, and what happens to compiled updates on disk."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
@@ -13,11 +11,8 @@ from torch import fx
 
 from rlk.records import Loss
 from rlk.registry.kernel import Kernel
-from rlk_compile.backend import Strategy
 from rlk_compile.cache import LIMIT, Cache
-from rlk_compile.cache_key import _compiler, key
 from rlk_compile.call_plan import CallPlan
-from rlk_compile.conditions import Scope, Unknown, described, tells_apart
 from rlk_compile.passes import KIND, ready
 from rlk_compile.sources import Unwritten, hashed, sources, unchanged
 
@@ -31,64 +26,6 @@ CALL_PLAN = CallPlan(
     sources={"file.py": "hash"},
     strategy="inductor",
 )
-
-
-# ---- conditions ----------------------------------------------------------------------------------
-
-
-class Holder:
-    """Something that an update may read."""
-
-    tau = 0.5
-
-    def __init__(self) -> None:
-        memory = torch.zeros(8)
-        self.head, self.tail = memory[:4], memory[4:]
-
-
-def scope_of(holder: Any) -> Scope:
-    return Scope(holder, None, None, {"around": 7})
-
-
-@pytest.mark.parametrize(
-    ("value", "other"),
-    [(0.5, 0.25), (1, True), ("a", "b"), (None, 0), ((1, 2), (1, 3)), ({"a": 1}, {"b": 1}),
-     (torch.zeros(2), torch.zeros(3)), (torch.float32, torch.float64), (len, max), (list, dict),
-     (torch.channels_last, torch.preserve_format), (os, torch), ([object()], [object(), object()])],
-)  # fmt: skip
-def test_different_values_have_different_descriptions(value: Any, other: Any) -> None:
-    assert described(value) == described(value) != described(other)
-
-
-def test_a_value_that_is_compared_as_a_whole_must_have_a_description_of_its_own() -> None:
-    assert all(tells_apart(value) for value in (0.5, None, (1, 2), torch.channels_last, len, os))
-    assert not any(tells_apart(value) for value in (torch.zeros(2), Holder(), {"a": 1}))
-
-
-def test_an_object_is_described_by_its_class_and_what_it_hides_of_it() -> None:
-    plain, changed = Holder(), Holder()
-    assert described(plain) == described(Holder()) and not tells_apart(plain)
-    changed.tau = 0.25
-    assert described(changed) == described(plain) + " tau"
-
-
-def test_expressions_find_what_dynamo_means_by_them() -> None:
-    scope = scope_of(Holder())
-    assert scope.find("L['function'].tau") == 0.5
-    assert scope.find("G['__import_os_dot_path'].join") is os.path.join
-    assert scope.find("G['__builtins_dict___0']['len']") is len
-    assert scope.find("G['around']") == 7
-    with pytest.raises(Unknown, match="missing"):
-        scope.find("L['function'].missing")
-
-
-def test_tensors_that_share_memory_must_share_it_again() -> None:
-    places = ["L['function'].head", "L['function'].tail"]
-    holder = Holder()
-    before = scope_of(holder).describe(places)
-    assert before == scope_of(Holder()).describe(places), "another memory of the same kind"
-    holder.tail = holder.tail.clone()
-    assert before != scope_of(holder).describe(places)
 
 
 # ---- sources -------------------------------------------------------------------------------------
@@ -196,49 +133,6 @@ def test_a_cache_that_cannot_be_written_says_so(tmp_path: Path, library: Path) -
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(OSError, match="cache"):
         Cache(tmp_path / "cache").add("one", CALL_PLAN, library)
-
-
-# ---- its key -------------------------------------------------------------------------------------
-
-
-def keys_with(*compilers: str) -> set[str]:
-    """The keys of one update with each of these C++ compilers."""
-    batch, strategies = SimpleNamespace(reward=torch.zeros(2)), [Strategy("inductor", ahead=True)]
-    return {key(hashed, batch, strategies, cxx) for cxx in compilers}
-
-
-def test_another_compiler_has_another_key(tmp_path: Path) -> None:
-    def compiler(name: str, version: str) -> str:
-        path = tmp_path / name
-        path.write_text(f"#!/bin/sh\necho {version}\n")
-        path.chmod(0o700)
-        return str(path)
-
-    ours, other = compiler("g++", "14.2"), compiler("clang++", "14.2")
-    before = keys_with(ours, other)
-    assert len(before) == 2 and keys_with(ours, other) == before
-    compiler("g++", "15.1")
-    assert keys_with(ours, other) == before, "it is asked once in a process"
-    _compiler.cache_clear()  # as another process
-    assert len(before | keys_with(ours, other)) == 3
-
-
-def test_a_link_to_ccache_is_asked_by_the_name_that_it_has(tmp_path: Path) -> None:
-    program = tmp_path / "ccache"
-    program.write_text('#!/bin/sh\ncat "$0.version"\n')
-    program.chmod(0o700)
-    compiler = tmp_path / "g++"
-    compiler.symlink_to(program)
-    version = tmp_path / "g++.version"
-    version.write_text("12")
-    before = keys_with(str(compiler))
-    version.write_text("14")
-    _compiler.cache_clear()
-    assert keys_with(str(compiler)) != before
-
-
-def test_a_compiler_that_tells_no_version_is_known_by_its_path() -> None:
-    assert len(keys_with("/nowhere/g++", "/nowhere/clang++")) == 2
 
 
 # ---- passes --------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ GLOBAL = {
     "TORCH_FUNCTION_STATE",
 }
 #: Guards on a value itself, whose description must then distinguish it from other values.
-VALUES = {"CONSTANT_MATCH", "EQUALS_MATCH"}
+VALUES = {"CONSTANT_MATCH", "EQUALS_MATCH", "SET_CONTAINS"}
 #: The expression that finds the batch.
 BATCH = "L['batch']"
 #: Modules of torch, and the globals of methods that `typing.NamedTuple` makes: their name is new in
@@ -187,7 +187,8 @@ def _expressions(guards: Sequence[Guard]) -> list[str]:
     found: dict[str, None] = {}
     for guard in guards:
         of_batch = guard.place.startswith(BATCH) and isinstance(guard.value, Tensor)
-        if guard.kind in GLOBAL or guard.place.startswith(_TORCHS_OWN) or of_batch:
+        of_torch = any(name in guard.place for name in _TORCHS_OWN)
+        if guard.kind in GLOBAL or of_torch or of_batch:
             continue
         if not guard.place or (guard.kind in VALUES and not tells_apart(guard.value)):
             raise Untraceable(f"what it depends on cannot be watched: {guard.kind} {guard.place}")

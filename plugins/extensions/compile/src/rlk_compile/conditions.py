@@ -101,17 +101,40 @@ def described(value: Any) -> str:
         return " ".join([of, *map(str, kind(value))])
     if inspect.ismodule(value):
         return f"{of} {value.__name__}"
-    if inspect.isroutine(value) or isinstance(value, _NAMED):
+    if _has_name(value):
         return f"{of} {_named(value)}"
     if isinstance(value, _SEQUENCES):
-        simple = all(isinstance(each, _SIMPLE) for each in value)
-        return f"{of} {value!r}" if simple else f"{of} of {len(value)}"
+        return f"{of} {_written(value)}" if _is_simple(value) else f"{of} of {len(value)}"
     if isinstance(value, Mapping):
-        keys = [repr(key) if isinstance(key, _SIMPLE) else type(key).__qualname__ for key in value]
+        keys = [_written(key) if _is_simple(key) else type(key).__qualname__ for key in value]
         return f"{of} {', '.join(keys)}"
     # An attribute that hides one of the class, because another function was put in its place.
     hidden = [name for name in getattr(value, "__dict__", ()) if hasattr(type(value), name)]
     return " ".join([of, *sorted(hidden)])
+
+
+def _is_simple(value: Any) -> bool:
+    """Whether it is a simple value, or a sequence of simple values."""
+    if isinstance(value, _SEQUENCES):
+        return all(map(_is_simple, value))
+    return value is None or isinstance(value, _SIMPLE)
+
+
+def _written(value: Any) -> str:
+    """A simple value in words that are the same in every process: a set has no order of its own."""
+    if not isinstance(value, _SEQUENCES):
+        return repr(value)
+    parts = [*map(_written, value)]
+    ordered = sorted(parts) if isinstance(value, (set, frozenset)) else parts
+    room = f" of {value.maxlen}" if isinstance(value, deque) else ""
+    return f"{type(value).__qualname__}{room}({', '.join(ordered)})"
+
+
+def _has_name(value: Any) -> bool:
+    """Whether it is a class or a function: a descriptor that somebody wrote is none."""
+    return isinstance(value, _NAMED) or (
+        inspect.isroutine(value) and hasattr(value, "__qualname__")
+    )
 
 
 def _named(value: Any) -> str:
@@ -121,5 +144,4 @@ def _named(value: Any) -> str:
 
 def tells_apart(value: Any) -> bool:
     """Whether the description of a value distinguishes it from others of its class."""
-    plain = (type(None), *_SIMPLE, *_SEQUENCES, *_NAMED)
-    return isinstance(value, plain) or inspect.isroutine(value) or inspect.ismodule(value)
+    return _is_simple(value) or _has_name(value) or inspect.ismodule(value)

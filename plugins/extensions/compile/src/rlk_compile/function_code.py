@@ -18,7 +18,7 @@ from typing import Any
 KNOWN = {"torch", *sys.stdlib_module_names}
 #: Code that attrs generates from the fields of a class: its `__hash__` is new in every process.
 _OF_ATTRS = "<attrs generated"
-#: Where a method, a property or a class method keeps its functions.
+#: Where a property, a class method or a static method keeps its functions.
 _WITHIN = ("__func__", "fget", "fset", "fdel")
 
 
@@ -26,15 +26,9 @@ def code_of(value: Any) -> Iterator[types.CodeType]:
     """The code of a function, or of all functions that a class defines or inherits.
 
     Left out are classes of torch and of Python, and what attrs generates. What a function finds in
-    its closure, in its defaults and in globals has guards of its own.
+    its closure and in globals has guards of its own.
     """
-    if not isinstance(value, type):
-        yield from _of_function(value)
-        return
-    for each in value.__mro__:
-        if each.__module__.partition(".")[0] not in KNOWN:
-            for part in vars(each).values():
-                yield from _of_function(part)
+    return (function.__code__ for function in _functions(value))
 
 
 def with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -48,20 +42,45 @@ def with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
 def digest_of(value: Any) -> str:
     """A hash of the code of a function or class, without names of files and numbers of lines.
 
-    It is "" if the value has no code of its own.
+    It includes plain defaults of arguments, because those of a constructor have no guards. It is ""
+    if the value has no code of its own.
     """
-    digests = [_digest(code) for code in code_of(value)]
-    return _hashed("".join(digests)) if len(digests) > 1 else "".join(digests)
+    digests = [_digest(function.__code__) + _defaults(function) for function in _functions(value)]
+    return _hashed("".join(digests)) if digests else ""
 
 
-def _of_function(value: Any) -> Iterator[types.CodeType]:
+def _functions(value: Any) -> Iterator[Any]:
+    if not isinstance(value, type):
+        yield from _within(value)
+        return
+    for each in value.__mro__:
+        if each.__module__.partition(".")[0] not in KNOWN:
+            for part in vars(each).values():
+                yield from _within(part)
+
+
+def _within(value: Any) -> Iterator[Any]:
+    """The function itself, or the functions of a property, a class method or a static method."""
     code = getattr(value, "__code__", None)
     if isinstance(code, types.CodeType):
         if not code.co_filename.startswith(_OF_ATTRS):
-            yield code
-    elif isinstance(value, (staticmethod, classmethod, property, types.MethodType)):
+            yield value
+    elif isinstance(value, (staticmethod, classmethod, property)):
         for name in _WITHIN:
-            yield from _of_function(getattr(value, name, None))
+            yield from _within(getattr(value, name, None))
+
+
+def _defaults(function: Any) -> str:
+    """The defaults of a function's arguments; those of another kind than numbers by their class."""
+    defaults = function.__defaults__, sorted((function.__kwdefaults__ or {}).items())
+    return "" if defaults == (None, []) else _default(defaults)
+
+
+def _default(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(_default, value))})"
+    plain = value is None or isinstance(value, (bool, int, float, complex, str, bytes))
+    return repr(value) if plain else type(value).__qualname__
 
 
 @functools.cache
@@ -71,7 +90,6 @@ def _digest(code: types.CodeType) -> str:
         code.co_names,
         code.co_varnames,
         code.co_freevars,
-        code.co_cellvars,
         code.co_exceptiontable,
         (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags),
         _constant(code.co_consts),

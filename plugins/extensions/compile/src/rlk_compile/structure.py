@@ -11,6 +11,8 @@ from rlk_compile.conditions import Conditions, described
 
 #: It is looked at before a program is chosen.
 _KEY = f"{BATCH}.key"
+#: How conditions on a batch begin.
+_OF_BATCH = (BATCH, f"hasattr({BATCH}")
 
 
 class Structure:
@@ -27,7 +29,7 @@ class Structure:
         self._class = type(batch)
         self._facts: list[tuple[types.CodeType, Any]] = []
         for place in conditions:
-            if place.startswith(BATCH) and place not in (BATCH, _KEY):
+            if place.startswith(_OF_BATCH) and place not in (BATCH, _KEY):
                 code = compile(place, "<condition>", "eval")
                 with contextlib.suppress(Exception):  # one that needs more names is checked later
                     self._facts.append((code, _fact(_found(code, batch))))

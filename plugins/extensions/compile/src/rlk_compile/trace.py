@@ -36,7 +36,8 @@ class _Recorded(Exception):
 class Guard(NamedTuple):
     """One of Dynamo's guards: how a value is compared, the expression that finds it, and the value.
 
-    The expression is "" if there is none.
+    The expression is "" if there is none. That an object has an attribute, or is the same as
+    another one, is an expression of its own; the value is then the object.
     """
 
     kind: str
@@ -123,7 +124,7 @@ class Trace:
 
     def _note(self, guards: Sequence[Any]) -> list[bool]:
         """Record Dynamo's guards; all of them stay active."""
-        self.guards = [Guard(each.guard_type, each.orig_guard.name, each.value) for each in guards]
+        self.guards = [Guard(each.guard_type, _place(each), each.value) for each in guards]
         return [True] * len(guards)
 
     def __call__(self, batch: Any, optimise: Any) -> Any:
@@ -139,6 +140,16 @@ class Trace:
             if self.recorder.graph is None:
                 raise
             raise Retraced from error
+
+
+def _place(guard: Any) -> str:
+    """The expression whose value one of Dynamo's guards compares."""
+    name: str = guard.orig_guard.name
+    if guard.guard_type == "HASATTR":
+        return f"hasattr({name}, {guard.orig_guard.create_fn.keywords['attr']!r})"
+    if guard.guard_type == "DUPLICATE_INPUT":
+        return f"{name} is {guard.orig_guard.create_fn.keywords['source_b'].name}"
+    return name
 
 
 def _with_code_of_its_own(function: Callable[..., Any]) -> Callable[..., Any]:
