@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import attrs
 import pytest
 import torch
 from torch import fx
 
 from rlk.records import Loss
 from rlk.registry.kernel import Kernel
-from rlk_compile.cache import LIMIT, Cache
+from rlk_compile.cache import LIMIT, Cache, _used, default_folder
 from rlk_compile.call_plan import CallPlan
 from rlk_compile.passes import KIND, ready
 from rlk_compile.sources import Unwritten, hashed, sources, unchanged
@@ -76,7 +77,7 @@ def test_what_was_added_is_found_by_its_key_alone(tmp_path: Path, library: Path)
     assert entry.call_plan == CALL_PLAN and entry.library.read_bytes() == b"code"
     assert entry.library.with_suffix(".json").read_text() == "operators"
     assert not [*cache.find("two")]
-    assert [place.name[0] for place in cache.folder.iterdir()] != ["."], "nothing half-made stays"
+    assert len([*cache.folder.iterdir()]) == 1, "nothing half-made stays"
 
 
 ENTRY = ["call_plan.json", "update.so", "update.json", "sha256"]
@@ -133,6 +134,98 @@ def test_a_cache_that_cannot_be_written_says_so(tmp_path: Path, library: Path) -
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(OSError, match="cache"):
         Cache(tmp_path / "cache").add("one", CALL_PLAN, library)
+
+
+def test_several_programs_of_one_key_are_found_the_most_recently_used_first(
+    tmp_path: Path, library: Path
+) -> None:
+    cache = Cache(tmp_path / "cache")
+    names = [f"strategy {number}" for number in range(20)]
+    for number, name in enumerate(names):
+        cache.add("one", attrs.evolve(CALL_PLAN, strategy=name), library)
+        for entry in cache.find("one"):
+            if entry.call_plan.strategy == name:
+                os.utime(entry.library.parent, (number + 1, number + 1))
+    found = [*cache.find("one")]
+    assert [entry.call_plan.strategy for entry in found] == names[::-1]
+    cache.mark_used(found[-1])
+    assert next(iter(cache.find("one"))).call_plan.strategy == names[0]
+    cache.remove(found[-1])
+    assert len([*cache.find("one")]) == 19
+
+
+def test_what_another_process_has_removed_is_no_error(tmp_path: Path, library: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    cache.add("one", CALL_PLAN, library)
+    (entry,) = cache.find("one")
+    for _ in range(2):
+        cache.remove(entry)
+    cache.mark_used(entry)
+    assert _used(entry.library.parent) == 0.0 and not [*cache.folder.iterdir()]
+
+
+def test_only_the_owner_may_access_what_is_kept(tmp_path: Path, library: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    cache.add("one", CALL_PLAN, library)
+    for place in (cache.folder, *cache.folder.iterdir()):
+        assert place.stat().st_mode & 0o077 == 0
+
+
+def test_an_entry_is_complete_when_it_appears(
+    tmp_path: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    appeared: list[list[str]] = []
+    rename = Path.rename
+
+    def recorded(self: Path, target: Path) -> Path:
+        appeared.append(sorted(file.name for file in self.iterdir()))
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", recorded)
+    Cache(tmp_path / "cache").add("one", CALL_PLAN, library)
+    assert appeared == [sorted(ENTRY)]
+
+
+def test_an_entry_that_cannot_appear_is_an_error_and_leaves_nothing(
+    tmp_path: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, target: Path) -> Path:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    cache = Cache(tmp_path / "cache")
+    with pytest.raises(OSError, match="disk full"):
+        cache.add("one", CALL_PLAN, library)
+    assert not [*cache.folder.iterdir()]
+
+
+def test_a_library_without_a_list_of_operators_is_kept_without_one(
+    tmp_path: Path, library: Path
+) -> None:
+    library.with_suffix(".json").unlink()
+    cache = Cache(tmp_path / "cache")
+    cache.add("one", CALL_PLAN, library)
+    (entry,) = cache.find("one")
+    assert not entry.library.with_suffix(".json").exists()
+
+
+def test_bytes_that_moved_from_one_file_to_the_next_are_damage(
+    tmp_path: Path, library: Path
+) -> None:
+    cache = Cache(tmp_path / "cache")
+    cache.add("one", CALL_PLAN, library)
+    (entry,) = cache.find("one")
+    operators = entry.library.with_suffix(".json")
+    entry.library.write_bytes(entry.library.read_bytes() + operators.read_bytes()[:1])
+    operators.write_bytes(operators.read_bytes()[1:])
+    assert not [*cache.find("one")]
+
+
+def test_the_folder_is_in_the_users_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    for value, expected in (("/caches", "/caches"), ("", "/home/me/.cache")):
+        monkeypatch.setenv("XDG_CACHE_HOME", value)
+        assert default_folder() == Path(expected) / "rlk" / "compile"
 
 
 # ---- passes --------------------------------------------------------------------------------------

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 import torch
+from compiled_runs import Variant
 
 import rlk
 from rlk.hookspecs import hookimpl
 from rlk_testing import stand_in_kernel
+from rlk_testing.stand_ins import StandIn
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 
@@ -45,11 +47,14 @@ class Ranks:
         return self.communicator
 
 
-def trained(communicator: Half, *plugins: str, backend: str = "aot_eager") -> Any:
+def trained(
+    communicator: Half, *plugins: str, backend: str = "aot_eager", algorithm: type = StandIn
+) -> Any:
     settings = {"compile": {"backend": backend}} if plugins else {}
     agent = rlk.make(
         "stand-in", kernel=stand_in_kernel(discover=True), env=MATCH, seed=2, n_threads=1,
-        n_steps=4, batch_size=8, verbose=0, plugins=[Ranks(communicator), *plugins], **settings,
+        n_steps=4, batch_size=8, verbose=0,
+        plugins=[Ranks(communicator), Variant(algorithm), *plugins], **settings,
     )  # fmt: skip
     with agent:
         agent.learn(100 * communicator.size)  # timesteps count those of all ranks
@@ -76,6 +81,22 @@ def test_all_ranks_run_eagerly_if_one_cannot_compile() -> None:
     update = run.hooks.get("compile").update
     assert update.reasons == {"": "another rank cannot"} and not update.reports
     assert found.equal(trained(Half())[1])
+
+
+class Reads(StandIn):
+    """Branches on a number that is in a tensor."""
+
+    def update(self, batch: Any, optimise: Any) -> Any:
+        assert batch.reward.mean().item() < 1e9
+        return super().update(batch, optimise)
+
+
+def test_a_rank_that_cannot_compile_tells_the_others_instead_of_letting_them_wait() -> None:
+    ranks = Half()
+    run, _ = trained(ranks, "compile", algorithm=Reads)
+    reason = run.hooks.get("compile").update.reasons[""]
+    assert "test_collective.py" in reason and "another rank" not in reason
+    assert ranks.means[0] == torch.Size([]), "its vote, before it averages anything"
 
 
 def test_one_process_keeps_the_communicator_it_has() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any
 
 import numpy as np
@@ -98,13 +99,38 @@ def test_an_update_that_counts_in_python_runs_eagerly_for_a_graph_would_not_coun
         assert compiled(agent).calls == 20 and 20 <= agent.run.algorithm.seen <= 22
 
 
-def test_an_attribute_that_was_set_between_two_trainings_is_noticed() -> None:
-    with made(algorithm=Weighs) as agent:
+class CountsElsewhere(StandIn):
+    """Counts its updates in a module of the policy, or in a step of the optimiser."""
+
+    in_module = True
+
+    def update(self, batch: Batch, optimise: Optimise) -> Update:
+        holder: Any = self.policy.vf if self.in_module else self.run.optimise.steps["value"]
+        holder.seen = getattr(holder, "seen", 0) + 1
+        return super().update(batch, optimise)
+
+
+class CountsInStep(CountsElsewhere):
+    in_module = False
+
+
+@pytest.mark.parametrize("kind", [CountsElsewhere, CountsInStep])
+def test_modules_and_steps_of_the_optimiser_are_watched_too(kind: type) -> None:
+    with made(algorithm=kind) as agent:
+        agent.learn(20)
+        assert ".seen" in compiled(agent).reasons[""]
+
+
+def test_an_attribute_that_was_set_between_two_trainings_is_noticed(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with made(algorithm=Weighs, verbose=1) as agent:
         agent.learn(100)
         assert compiled(agent).reports
         agent.run.algorithm.factor = 3.0
         agent.learn(100, reset_num_timesteps=False)
         assert "changed" in compiled(agent).reasons[""]
+        assert capfd.readouterr().err.count("runs eagerly") == 1
         found = agent.run.parameters.flat.clone()
     with made(algorithm=Weighs, plugins=[Variant(Weighs)]) as agent:
         agent.learn(100)
@@ -131,6 +157,34 @@ def test_every_key_of_a_batch_is_a_graph_of_its_own() -> None:
         agent.learn(80)
         assert sorted(compiled(agent).reports) == [("once", 8), ("twice", 8)]
         assert torch.allclose(agent.run.parameters.flat, eagerly(Alternates, steps=80), atol=1e-6)
+
+
+class OneOfTwo(Alternates):
+    """One of its two kinds of update cannot be traced."""
+
+    def update(self, batch: Batch, optimise: Optimise) -> Update:
+        assert batch.key == "once" or batch.reward.mean().item() < 1e9
+        return super().update(batch, optimise)
+
+
+def test_a_kind_that_cannot_be_traced_does_not_hinder_another(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with made(algorithm=OneOfTwo, verbose=1) as agent:
+        agent.learn(80)
+        assert list(compiled(agent).reports) == [("once", 8)]
+        assert list(compiled(agent).reasons) == ["twice"]
+    assert capfd.readouterr().err.count("the update 'twice' of stand-in runs eagerly") == 1
+
+
+def test_a_resumed_run_compiles_the_sizes_of_the_first_one() -> None:
+    with made() as first, made() as other:
+        first.learn(20)
+        update = compiled(other)
+        update.load_state_dict(json.loads(json.dumps(compiled(first).state_dict())))
+        for size in (5, 8):
+            update(first.run.storage.sample(size), other.run.optimise)
+        assert list(update.reports) == [("", 8)] and update.eager_calls == 1
 
 
 class Nested(StandIn):

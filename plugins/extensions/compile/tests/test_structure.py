@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from compiled_runs import STEPS, compiled, eagerly, made
 from torch import Tensor
 
 from rlk.records import Batch, Loss
+from rlk_compile.conditions import Scope
+from rlk_compile.structure import Structure
 from rlk_testing.stand_ins import StandIn
 
 
@@ -119,3 +122,44 @@ def test_what_the_update_does_not_read_may_change() -> None:
     with made(algorithm=NotRead) as agent:
         agent.learn(STEPS)
         assert compiled(agent).reports and compiled(agent).eager_calls == 0
+
+
+def structure(batch: Any, *places: str) -> Structure:
+    """Of a batch, where the trace read what these expressions find in it."""
+    return Structure(batch, Scope(None, batch, None, {}).describe(places))
+
+
+class Inherits(Own):
+    """A batch of another class."""
+
+
+def test_a_batch_of_a_class_that_inherits_is_another_one() -> None:
+    fields = (torch.zeros(2), torch.zeros(2), torch.zeros(2))
+    assert structure(Own(*fields)).fits(Own(*fields))
+    assert not structure(Own(*fields)).fits(Inherits(*fields))
+
+
+@pytest.mark.parametrize(
+    ("place", "now", "other"),
+    [
+        ("L['batch'].observation", {"a": 1, "b": 2}, {"a": 1, "c": 2}),
+        ("L['batch'].observation", {"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        ("L['batch'].observation", [1, 2], [1, 3]),
+        ("L['batch'].observation['a']", {"a": 1}, {"a": 2}),
+        ("hasattr(L['batch'].observation, 'keys')", {}, 1),
+        ("L['batch'].observation is L['batch'].target", None, 1),
+    ],
+)
+def test_what_was_read_of_a_batch_must_be_the_same(place: str, now: Any, other: Any) -> None:
+    def batch(observation: Any) -> Own:
+        return Own(observation, torch.zeros(2), torch.zeros(2))
+
+    found = structure(batch(now), place)
+    assert found.fits(batch(now)) and not found.fits(batch(other))
+
+
+def test_the_key_of_a_batch_and_what_is_no_part_of_it_are_compared_elsewhere() -> None:
+    batch = SimpleNamespace(key="once")
+    places = {"L['batch'].key": "", "L['batch']": "", "L['function'].scale": ""}
+    found = Structure(batch, places)
+    assert found.fits(SimpleNamespace(key="twice")) and not found._facts

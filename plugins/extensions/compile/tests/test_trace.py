@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import types
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +26,7 @@ class Small:
     """A batch."""
 
     x: Tensor
-    named: dict[str, Tensor] = field(default_factory=dict)
+    named: Mapping[str, Tensor] = field(default_factory=dict)
     index: Any = None
 
 
@@ -39,6 +40,8 @@ def test_tensors_are_found_in_fields_and_in_mappings() -> None:
         ("x",): id(x),
         ("named", "y"): id(y),
     }
+    assert list(leaves(Small(x, types.MappingProxyType({"y": y})))) == [("x",), ("named", "y")]
+    assert size_of(Small(torch.tensor(1.0), {"y": y})) == 3, "a number has no length"
     assert leaves((x, y)) == {} and size_of(batch) == 3 and size_of((x, y)) == 0
 
 
@@ -59,6 +62,8 @@ def test_the_kind_of_a_tensor_tells_shape_stride_dtype_and_device() -> None:
     x = torch.zeros(2, 3)
     kinds = [x, x.T, x.double(), torch.zeros(3, 3), x.clone()]
     assert [kind(t) == kind(x) for t in kinds] == [True, False, False, False, True]
+    square = torch.zeros(2, 2)
+    assert kind(square.T) != kind(square) != kind(torch.zeros(2, 2, device="meta"))
 
 
 # ---- flat inputs ---------------------------------------------------------------------------------

@@ -57,6 +57,9 @@ def _only_lacks_objects(scope: Scope, conditions: Conditions) -> bool:
             lacks = True
             continue
         text = described(value)
+        if place.startswith("hasattr(") and value is False:
+            lacks = lacks or wanted != text
+            continue
         begins = isinstance(value, Tensor) or (isinstance(value, dict) and not value)
         if not (wanted.startswith(text) if begins else wanted == text):
             return False
