@@ -207,6 +207,25 @@ def test_a_tensor_that_is_not_found_in_the_batch_is_never_mistaken_for_one_that_
         assert torch.allclose(agent.run.parameters.flat, eagerly(Nested), atol=1e-6)
 
 
+class WeighsByNumpy(StandIn):
+    """Reads a number of numpy's, for which no other process has an expression."""
+
+    def batches(self, storage: Any) -> Any:
+        self.factor = np.float64(2.0)
+        return super().batches(storage)
+
+    def loss(self, batch: Batch) -> Loss:
+        loss = super().loss(batch)
+        return Loss(self.factor * loss.value, metrics=loss.metrics, outputs=loss.outputs)
+
+
+def test_what_no_expression_finds_again_is_a_reason_to_run_eagerly() -> None:
+    with made(algorithm=WeighsByNumpy) as agent:
+        agent.learn(40)
+        assert "cannot be watched" in compiled(agent).reasons[""]
+        assert agent.run.parameters.flat.equal(eagerly(WeighsByNumpy, steps=40))
+
+
 class Twice(StandIn):
     """One tensor in two fields, of the first batches only."""
 
