@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +14,7 @@ from torch import Tensor, nn
 
 from rlk_compile.flat_inputs import FlatInputs
 from rlk_compile.leaves import kind, leaves, reader, size_of
-from rlk_compile.narrow_gather import compare_columns
 from rlk_compile.python_state import PythonState
-from rlk_compile.split_bias import split_bias
 from rlk_compile.trace import Retraced, Trace, Untraceable
 from rlk_testing.stand_in_parameters import StandInParameters
 
@@ -112,70 +110,6 @@ def test_one_flat_tensor_takes_the_place_of_all_its_views() -> None:
     assert model.flat.flat.data_ptr() in [t.data_ptr() for t in given]
 
 
-def rewritten(update: Callable[..., Tensor], batch: Small) -> tuple[list[Any], Tensor]:
-    """The functions that the graph of an update calls without its biases, and what it gives."""
-    trace = Trace(update, batch, None)
-    graph, inputs = trace.recorder.graph, trace.recorder.inputs
-    assert graph is not None
-    split_bias(graph)
-    names = [node.target for node in graph.graph.nodes if node.op == "call_function"]
-    return names, graph(*inputs)[0]
-
-
-def test_a_bias_is_added_after_its_product() -> None:
-    bias, weight = torch.tensor([1.0, -1.0]), torch.tensor([[2.0, 0.0], [1.0, 3.0]])
-
-    def update(batch: Small, optimise: Any) -> Tensor:
-        return torch.addmm(bias, batch.x, weight).relu() + torch.addmm(bias, weight, batch.x)
-
-    batch = Small(torch.tensor([[1.0, 2.0], [3.0, -1.0]]))
-    names, found = rewritten(update, batch)
-    assert torch.addmm not in names and names.count(torch.mm) == 2
-    assert found.equal(update(batch, None))
-
-
-def test_a_batched_bias_is_added_after_its_product() -> None:
-    bias, weight = torch.tensor([[[1.0, -1.0]]]), torch.tensor([[[2.0, 0.0], [1.0, 3.0]]])
-
-    def update(batch: Small, optimise: Any) -> Tensor:
-        return torch.baddbmm(bias, batch.x.unsqueeze(0), weight).relu()
-
-    batch = Small(torch.tensor([[1.0, 2.0], [3.0, -1.0]]))
-    names, found = rewritten(update, batch)
-    assert torch.baddbmm not in names and names.count(torch.bmm) == 1
-    assert found.equal(update(batch, None))
-
-
-def chosen(index: Tensor) -> tuple[bool, Tensor, Tensor]:
-    """Whether a gather is left in the rewritten graph of a gradient, what it gives, and should."""
-    x = torch.tensor([[1.0, 2.0, -4.0], [3.0, float("-inf"), 5.0]])
-    rows = nn.Parameter(x)
-
-    def update(batch: Small, optimise: Any) -> Tensor:
-        picked = rows.gather(-1, index)
-        (slopes,) = torch.autograd.grad((picked * batch.x[:, :1]).square().sum(), (rows,))
-        return torch.cat([picked, slopes], 1).detach()
-
-    batch = Small(torch.tensor([[1.0, 2.0], [3.0, -1.0]]))
-    trace = Trace(update, batch, None)
-    graph, inputs = trace.recorder.graph, trace.recorder.inputs
-    assert graph is not None
-    compare_columns(graph)
-    targets = {node.target for node in graph.graph.nodes}
-    return bool(targets & {"gather", torch.gather}), graph(*inputs)[0], update(batch, None)
-
-
-def test_one_column_of_every_row_is_chosen_by_comparison() -> None:
-    is_left, found, expected = chosen(torch.tensor([[2], [0]]))
-    assert not is_left and found.equal(expected)
-    assert found.tolist() == [[-4.0, 0.0, 0.0, -8.0], [3.0, 54.0, 0.0, 0.0]]
-
-
-def test_several_columns_are_gathered_as_before() -> None:
-    is_left, found, expected = chosen(torch.tensor([[2, 2], [0, 2]]))
-    assert is_left and found.equal(expected)
-
-
 def test_a_tensor_of_the_batch_is_never_put_together_with_another() -> None:
     model = Model()
     memory = torch.arange(8.0)
@@ -207,6 +141,62 @@ def test_memory_that_is_read_as_two_dtypes_is_refused() -> None:
     assert trace.recorder.graph is not None
     with pytest.raises(Untraceable, match="differ in dtype"):
         FlatInputs(trace.recorder.graph, trace.recorder.inputs, [])
+
+
+def flattened(update: Any, batch: Small) -> tuple[FlatInputs, list[Tensor]]:
+    """The flat inputs of an update's graph, and the inputs to call it with."""
+    trace = Trace(update, batch, None)
+    inputs = trace.recorder.inputs
+    assert trace.recorder.graph is not None
+    moving = [number for number, tensor in enumerate(inputs) if tensor is batch.x]
+    flat = FlatInputs(trace.recorder.graph, inputs, moving)
+    return flat, flat.gather(inputs)
+
+
+def test_inputs_of_the_batch_are_counted_among_the_flat_ones() -> None:
+    layer, batch = nn.Linear(2, 1), Small(torch.ones(1, 2))
+    StandInParameters(layer)  # puts both of its parameters into one memory
+
+    def update(batch: Small, optimise: Any) -> Tensor:
+        return layer.weight.sum() * layer.bias * batch.x
+
+    flat, given = flattened(update, batch)
+    assert len(given) == 2 and flat.moving == [1] and given[1] is batch.x
+    assert flat.graph(*given)[0].equal(update(batch, None))
+
+
+def test_a_parameter_alone_in_its_memory_is_made_from_a_flat_input_too() -> None:
+    rate, batch = nn.Parameter(torch.tensor([2.0, 3.0])), Small(torch.ones(2))
+
+    def update(batch: Small, optimise: Any) -> Tensor:
+        (slopes,) = torch.autograd.grad((rate * rate * batch.x).sum(), (rate,))
+        return slopes
+
+    flat, given = flattened(update, batch)
+    assert not any(tensor.requires_grad for tensor in given)
+    assert flat.graph(*given)[0].tolist() == [4.0, 6.0]
+
+
+def test_views_have_strides_of_their_own() -> None:
+    memory = torch.arange(6.0)
+    one, other = memory.view(2, 3).T, memory[1:].as_strided((2,), (3,))
+
+    def update(batch: Small, optimise: Any) -> Tensor:
+        return (one @ batch.x) * other.sum()
+
+    flat, given = flattened(update, Small(torch.tensor([1.0, 10.0])))
+    assert len(given) == 2
+    assert flat.graph(*given)[0].tolist() == [150.0, 205.0, 260.0]
+
+
+def test_tensors_without_elements_share_no_memory() -> None:
+    one, other = torch.zeros(0), torch.zeros(0, dtype=torch.int64)
+
+    def update(batch: Small, optimise: Any) -> Tensor:
+        return batch.x + one.sum() + other.sum()
+
+    flat, given = flattened(update, Small(torch.ones(2)))
+    assert len(given) == 3 and flat.graph(*given)[0].tolist() == [1.0, 1.0]
 
 
 # ---- tracing -------------------------------------------------------------------------------------
@@ -266,7 +256,8 @@ class Inner:
 class Owner:
     def __init__(self) -> None:
         self.rate, self.inner = 0.5, Inner()
-        self.seen, self.names, self.last = [1], {"a": 1}, deque([1, 2], maxlen=2)
+        self.seen, self.names, self.last = [1], {"a": 1, "b": 2}, deque([1, 2], maxlen=2)
+        self.kinds = {"one"}
 
 
 def test_nothing_has_changed_if_nothing_has() -> None:
@@ -284,6 +275,15 @@ def test_nothing_has_changed_if_nothing_has() -> None:
         (lambda o: o.seen.append(2), "Owner.seen"),
         (lambda o: o.names.update(a=2), "Owner.names"),
         (lambda o: o.last.append(3), "Owner.last"),
+        (lambda o: o.seen.clear(), "Owner.seen"),
+        (lambda o: o.names.pop("b"), "Owner.names"),
+        (lambda o: o.names.update(c=3), "Owner.names"),
+        (lambda o: o.names.update(a=o.names.pop("a")), "Owner.names"),
+        (lambda o: o.names.update(a=1.0), "Owner.names"),
+        (lambda o: o.kinds.add("other"), "Owner.kinds"),
+        (lambda o: (o.kinds.clear(), o.kinds.add("other")), "Owner.kinds"),
+        (lambda o: setattr(o, "seen", [1]), "Owner.seen"),
+        (lambda o: o.seen.__setitem__(0, True), "Owner.seen"),
     ],
 )
 def test_what_has_changed_is_named_and_put_back(change: Any, named: str) -> None:
@@ -293,5 +293,5 @@ def test_what_has_changed_is_named_and_put_back(change: Any, named: str) -> None
     assert state.changed() == named
     assert state.put_back() == named
     assert state.changed() == ""
-    assert {**vars(owner), "inner": 0} == {**vars(fresh), "inner": 0}
+    assert repr({**vars(owner), "inner": 0}) == repr({**vars(fresh), "inner": 0}), "in its order"
     assert vars(owner.inner) == vars(fresh.inner)

@@ -20,7 +20,7 @@ def split_bias(graph: fx.GraphModule) -> None:
     transitions), 0.89 (PPO2, 64x64), 0.81 (SAC, 64x64, 64 transitions).
     """
     for node in list(graph.graph.nodes):
-        if node.op != "call_function" or node.target not in PLAIN or node.kwargs:
+        if node.target not in PLAIN or node.kwargs:
             continue
         bias, x, weight = node.args
         with graph.graph.inserting_before(node):
