@@ -199,3 +199,9 @@ def test_a_compilers_first_error_is_a_part_of_the_reason() -> None:
     printed += "a.cpp:9:1: error: expected ';'\n"
     expected = "CppCompileError: C++ compile error: x.h: No such file"
     assert reason_of(RuntimeError(printed)) == expected
+
+
+def test_an_error_of_rlk_inside_a_trace_is_the_reason_and_one_without_words_is_its_class() -> None:
+    told = RuntimeError("Observed exception\n  raised exception RlkError('it branches')\nmore")
+    assert reason_of(told) == "it branches"
+    assert reason_of(KeyError()) == "KeyError"

@@ -228,6 +228,7 @@ def test_what_computes_another_thing_has_other_conditions(make: Callable[[bool],
     batch = Small(torch.ones(2))
     trace = Trace(Reads(make(True)), batch, None)
     places = _expressions(trace.guards)
+    assert Reads.__call__.__code__ in trace.recorder.code
 
     def conditions(update: Reads) -> Conditions:
         return Scope(update, batch, None, {}).describe(places)

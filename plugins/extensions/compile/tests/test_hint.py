@@ -11,7 +11,7 @@ import torch
 
 import rlk
 from rlk.hookspecs import hookimpl
-from rlk_compile.hint import ON, Seconds, hint
+from rlk_compile.hint import ON, Seconds, hint, would_apply
 from rlk_testing import stand_in_kernel
 from rlk_testing.stand_ins import StandIn
 
@@ -33,6 +33,47 @@ def test_it_says_what_would_be_saved_where_that_is_three_times_the_cost() -> Non
         "--plugin compile would save about 7.0 min of this run, by an estimate for 400,000 updates "
         "of 250 transitions and 100,000 parameters."
     )
+
+
+def test_long_times_are_whole_minutes() -> None:
+    assert "about 9.9 min of this run" in hint(1_980_000, 32, parameters(0))
+    assert "about 10 min of this run" in hint(2_010_000, 32, parameters(0))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{}, {"verbose": 0}, {"recurrent": True}, {"device": "mps"}, {"ranks": 2}, {"foresees": False}],
+    ids=str,
+)
+def test_it_is_for_runs_that_compile_could_make_faster(other: dict[str, Any]) -> None:
+    def run(
+        verbose: int = 1, recurrent: bool = False, device: str = "cpu", ranks: int = 1,
+        foresees: bool = True,
+    ) -> Any:  # fmt: skip
+        component = SimpleNamespace(recurrent=recurrent)
+        policy = SimpleNamespace(component=component)
+        algorithm = StandIn.__new__(StandIn) if foresees else object()
+        return SimpleNamespace(
+            plan=SimpleNamespace(verbose=verbose, extensions=[], policy=policy),
+            parameters=SimpleNamespace(flat=SimpleNamespace(device=torch.device(device))),
+            communicator=SimpleNamespace(size=ranks),
+            algorithm=algorithm,
+        )
+
+    assert would_apply(run(**other)) is (not other)
+
+
+def test_a_run_that_goes_on_is_told_what_is_left(
+    slow: None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with rlk.make(
+        "stand-in", kernel=stand_in_kernel(discover=True), env=MATCH, seed=2, n_threads=1,
+        n_steps=4, batch_size=8, verbose=1, plugins=["compile-hint"],
+    ) as agent:  # fmt: skip
+        agent.learn(40)
+        capfd.readouterr()
+        agent.learn(80, reset_num_timesteps=False)
+    assert "for 20 updates of 8 transitions" in capfd.readouterr().err
 
 
 def test_on_a_gpu_launching_is_what_is_saved_whatever_the_sizes() -> None:

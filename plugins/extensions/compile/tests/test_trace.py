@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor, fx, nn
 
 from rlk_compile.flat_inputs import FlatInputs
 from rlk_compile.leaves import kind, leaves, reader, size_of
@@ -222,6 +222,24 @@ def test_an_update_without_tensors_has_no_graph() -> None:
         Trace(lambda batch, optimise: 1, Small(torch.ones(2)), None)
 
 
+def test_whatever_error_a_trace_ends_with_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Trace, batch: Any, optimise: Any) -> None:
+        raise ValueError("what nobody foresaw")
+
+    monkeypatch.setattr(Trace, "__call__", fails)
+    with pytest.raises(Untraceable, match=r"^what nobody foresaw$"):
+        Trace(lambda batch, optimise: batch.x, Small(torch.ones(2)), None)
+
+
+def test_a_graph_that_takes_numbers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def numbers(self: Trace, batch: Any, optimise: Any) -> None:
+        self.recorder.graph, self.recorder.inputs = fx.GraphModule({}, fx.Graph()), (batch.x, 3)
+
+    monkeypatch.setattr(Trace, "__call__", numbers)
+    with pytest.raises(Untraceable, match="numbers that change as inputs"):
+        Trace(lambda batch, optimise: batch.x, Small(torch.ones(2)), None)
+
+
 def test_a_guard_that_fails_executes_nothing() -> None:
     factors = [2.0]
 
@@ -295,3 +313,18 @@ def test_what_has_changed_is_named_and_put_back(change: Any, named: str) -> None
     assert state.changed() == ""
     assert repr({**vars(owner), "inner": 0}) == repr({**vars(fresh), "inner": 0}), "in its order"
     assert vars(owner.inner) == vars(fresh.inner)
+
+
+def test_modules_and_objects_of_the_kernel_are_watched_as_owners_only() -> None:
+    class Run:
+        """Counts, as the kernel's objects do."""
+
+    Run.__module__ = "rlk.running.run"
+    owner: Any = Owner()
+    owner.net, owner.run = nn.Linear(1, 1), Run()
+    state, with_both = PythonState([owner]), PythonState([owner, owner.net, owner.run])
+    owner.net.seen = 1
+    assert state.changed() == "" and with_both.changed() == "Linear.seen"
+    del owner.net.seen
+    owner.run.seen = 1
+    assert state.changed() == "" and with_both.changed() == "Run.seen"
