@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import types
 from pathlib import Path
 
 import attrs
@@ -10,12 +12,13 @@ import pytest
 import torch
 from torch import fx
 
+import rlk_compile.sources
 from rlk.records import Loss
 from rlk.registry.kernel import Kernel
 from rlk_compile.cache import LIMIT, Cache, _used, default_folder
 from rlk_compile.call_plan import CallPlan
 from rlk_compile.passes import KIND, ready
-from rlk_compile.sources import Unwritten, hashed, sources, unchanged
+from rlk_compile.sources import Unwritten, _known, hashed, sources, unchanged
 
 CALL_PLAN = CallPlan(
     inputs=(("L['function'].flat", True), None),
@@ -56,6 +59,28 @@ def test_a_file_that_has_changed_is_noticed(tmp_path: Path) -> None:
 def test_code_in_no_file_is_kept_for_nobody() -> None:
     with pytest.raises(Unwritten):
         sources([compile("1", "<notebook>", "eval")], [])
+
+
+def test_a_class_of_a_module_in_no_file_is_kept_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = types.ModuleType("made_up")
+    exec("class Mine: pass", vars(made))
+    monkeypatch.setitem(sys.modules, "made_up", made)
+    for value in (made.Mine, made.Mine(), made):
+        with pytest.raises(Unwritten, match="<made_up> is not a file"):
+            sources([], [value])
+
+
+def test_packages_that_are_installed_are_not_pythons_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rlk_compile.sources, "_FOLDERS", ("/torch", "/python"))
+    monkeypatch.setattr(rlk_compile.sources, "_INSTALLED", ("/python/site-packages",))
+    files = (
+        "/torch/a.py",
+        "/python/os.py",
+        "<string>",
+        "/python/site-packages/mine.py",
+        "/mine.py",
+    )
+    assert [_known(file) for file in files] == [True, True, True, False, False]
 
 
 # ---- the cache -----------------------------------------------------------------------------------

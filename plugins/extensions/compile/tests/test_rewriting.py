@@ -113,7 +113,7 @@ CUBE = torch.arange(12.0).view(2, 3, 2)
         (CUBE[0], 0, torch.tensor([[1], [0], [1]]), True),
         (CUBE[0], 1, torch.tensor([[1], [0]]), True),
         (CUBE[0].long(), 1, torch.tensor([[1], [0], [1]]), True),
-        (torch.tensor(5.0), 0, torch.tensor([0]), True),
+        (torch.tensor(5.0), -1, torch.tensor([0]), True),
     ],
     ids=["the last axis", "three axes", "the third axis", "one axis", "another axis", "fewer rows",
          "whole numbers", "a single number"],
@@ -132,3 +132,16 @@ def test_only_one_column_of_every_row_of_floats_is_chosen_so(
     assert (torch.gather in {node.target for node in graph.graph.nodes}) == is_left
     found, expected = graph(*trace.recorder.inputs)[0], update(batch, None)
     assert found.equal(expected) and found.dtype is expected.dtype
+
+
+def test_a_gather_that_is_told_more_stays_as_it_is() -> None:
+    x, index = CUBE[0], torch.tensor([[1], [0], [1]])
+
+    def update(batch: Small, optimise: Any) -> Tensor:
+        return torch.gather(x, 1, index, sparse_grad=True) * batch.x
+
+    trace = Trace(update, Small(torch.ones(1)), None)
+    graph = trace.recorder.graph
+    assert graph is not None
+    compare_columns(graph)
+    assert torch.gather in {node.target for node in graph.graph.nodes}

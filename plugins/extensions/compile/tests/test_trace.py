@@ -275,12 +275,19 @@ class Owner:
     def __init__(self) -> None:
         self.rate, self.inner = 0.5, Inner()
         self.seen, self.names, self.last = [1], {"a": 1, "b": 2}, deque([1, 2], maxlen=2)
-        self.kinds = {"one"}
+        self.kinds: set[Any] = {"one"}
 
 
 def test_nothing_has_changed_if_nothing_has() -> None:
     state = PythonState([Owner()])
     assert state.changed() == "" and state.put_back() == ""
+    owner = Owner()
+    owner.kinds = {8}
+    owner.kinds.add(0)
+    state = PythonState([owner])
+    owner.kinds.clear()
+    owner.kinds.update([0, 8])
+    assert state.changed() == "", "a set has no order"
 
 
 @pytest.mark.parametrize(
@@ -319,12 +326,15 @@ def test_modules_and_objects_of_the_kernel_are_watched_as_owners_only() -> None:
     class Run:
         """Counts, as the kernel's objects do."""
 
+    class Net(nn.Linear):
+        """A module of the user's own."""
+
     Run.__module__ = "rlk.running.run"
     owner: Any = Owner()
-    owner.net, owner.run = nn.Linear(1, 1), Run()
+    owner.net, owner.run = Net(1, 1), Run()
     state, with_both = PythonState([owner]), PythonState([owner, owner.net, owner.run])
     owner.net.seen = 1
-    assert state.changed() == "" and with_both.changed() == "Linear.seen"
+    assert state.changed() == "" and with_both.changed() == "Net.seen"
     del owner.net.seen
     owner.run.seen = 1
     assert state.changed() == "" and with_both.changed() == "Run.seen"
