@@ -152,6 +152,12 @@ def test_the_update_is_run_once_at_most_and_only_where_a_program_lacks_nothing_e
     again(wrapped, strategy="another")
     assert found(wrapped, Halves()) == 2 and len(runs) == 1
     runs.clear()
+    for name in ("one", "other"):
+        conditions = {f"L['optimise'].{name}": "builtins.int 1"}
+        again(kept, conditions=next(iter(kept.find("a key"))).call_plan.conditions | conditions)
+    runs.clear()
+    assert found(kept) == 1 and len(runs) == 1, "neither exists after the update either"
+    runs.clear()
     assert found(wrapped, Halves(), algorithm=imported(tmp_path / "one", 2.0)) == 0 and not runs
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import enum
+import functools
 import math
 import os
 import types
@@ -92,6 +93,11 @@ def test_an_object_is_described_by_its_class_and_what_it_hides_of_it() -> None:
     assert described(plain) == described(Holder()) and not tells_apart(plain)
     changed.tau = 0.25
     assert described(changed) == described(plain) + " tau"
+
+
+def test_a_static_method_of_what_is_no_function_is_described_as_an_object() -> None:
+    value = staticmethod(functools.partial(len))
+    assert described(value).startswith("builtins.staticmethod") and not tells_apart(value)
 
 
 def test_the_order_in_which_attributes_were_hidden_does_not_matter() -> None:

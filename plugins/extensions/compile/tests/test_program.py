@@ -24,6 +24,10 @@ class Small:
     named: Any = field(default_factory=lambda: {"y": torch.zeros(1)})
 
 
+class Inherits(Small):
+    """A batch of another class."""
+
+
 class Update:
     """What the update's expressions find."""
 
@@ -94,8 +98,9 @@ def test_what_it_computes_and_what_stays_is_reported(made: Made) -> None:
         Small(0.5),
         Small(named={}),
         Small(named=None),
+        Inherits(),
     ],
-    ids=["shape", "stride", "dtype", "device", "no tensor", "no such key", "no mapping"],
+    ids=["shape", "stride", "dtype", "device", "no tensor", "no such key", "no mapping", "class"],
 )
 def test_a_batch_of_another_kind_does_not_fit(made: Made, batch: Small) -> None:
     assert made.program.fitting(made.batch) is not None

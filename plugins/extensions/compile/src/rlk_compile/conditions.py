@@ -28,7 +28,6 @@ Conditions = dict[str, str]
 _OF_TORCH = (torch.dtype, torch.device, torch.memory_format, torch.Size)
 _SIMPLE = (bool, int, float, complex, str, bytes, enum.Enum, *_OF_TORCH)
 _SEQUENCES = (tuple, list, set, frozenset, deque)
-_NAMED = (type, staticmethod, classmethod)
 _IMPORTED, _BUILTINS = "__import_", "__builtins_dict__"
 
 
@@ -132,9 +131,7 @@ def _written(value: Any) -> str:
 
 def _has_name(value: Any) -> bool:
     """Whether it is a class or a function: a descriptor that somebody wrote is none."""
-    return isinstance(value, _NAMED) or (
-        inspect.isroutine(value) and hasattr(value, "__qualname__")
-    )
+    return isinstance(value, type) or (inspect.isroutine(value) and hasattr(value, "__qualname__"))
 
 
 def _named(value: Any) -> str:
