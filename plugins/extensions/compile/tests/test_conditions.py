@@ -55,6 +55,7 @@ def scope_of(holder: Any) -> Scope:
     [(0.5, 0.25), (1, True), ("a", "b"), (None, 0), ((1, 2), (1, 3)), ({"a": 1}, {"b": 1}),
      (torch.zeros(2), torch.zeros(3)), (torch.float32, torch.float64), (len, max), (list, dict),
      (torch.channels_last, torch.preserve_format), (os, torch), ([object()], [object(), object()]),
+     ((1, 2), (2, 1)),
      (1j, 2j), (b"a", b"b"), (Way.ON, Way.OFF), (0.5, Rate(0.5)), (math.exp, cmath.exp),
      (torch.device("cpu"), torch.device("meta")), (torch.zeros(2), torch.zeros(2).double()),
      (torch.zeros(2, 2), torch.zeros(2, 4)[:, ::2]),
