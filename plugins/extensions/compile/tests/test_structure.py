@@ -161,5 +161,6 @@ def test_what_was_read_of_a_batch_must_be_the_same(place: str, now: Any, other: 
 def test_the_key_of_a_batch_and_what_is_no_part_of_it_are_compared_elsewhere() -> None:
     batch = SimpleNamespace(key="once")
     places = {"L['batch'].key": "", "L['batch']": "", "L['function'].scale": ""}
+    places["L['batch'].key[L['function'].number]"] = "it needs more than the batch"
     found = Structure(batch, places)
     assert found.fits(SimpleNamespace(key="twice")) and not found._facts
