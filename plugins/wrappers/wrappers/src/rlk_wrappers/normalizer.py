@@ -104,12 +104,38 @@ class Normalizer:
 
         return wrapper
 
+    @hookimpl(tryfirst=True)
+    def rlk_wrap_collector(self, run: Run) -> Callable[..., Any] | None:
+        """On-policy, the very first collection only gives statistics; a second one is learnt from.
+
+        Else a policy would learn from raw observations in its first updates, and then find all of
+        them changed.
+        """
+        if run.plan.algorithm.component.collects != "on-policy" or not self._sees:
+            return None
+
+        def wrapper(collect: Callable[[], bool]) -> Callable[[], bool]:
+            def with_statistics() -> bool:
+                if self.statistics.observation.count < 1:  # as they begin
+                    if not collect():
+                        return False
+                    self._merge(run)
+                    self.statistics.refresh()
+                return collect()
+
+            return with_statistics
+
+        return wrapper
+
     @hookimpl
     def rlk_rollout_start(self) -> None:
         self.statistics.refresh()
 
     @hookimpl
     def rlk_rollout_end(self, run: Run) -> None:
+        self._merge(run)
+
+    def _merge(self, run: Run) -> None:
         """Merge what all ranks have seen in this collection, so that all have the same moments."""
         mine = self._observation.moments(), self._returns.moments()
         several = run.communicator.size > 1
