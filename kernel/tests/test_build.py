@@ -10,7 +10,7 @@ import torch
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, RlkError
-from rlk.optimise import OneProcess
+from rlk.one_process import OneProcess
 from rlk.running.device import Threads
 from rlk.running.storage import make_storage
 from rlk.running.vec_env import stack_size

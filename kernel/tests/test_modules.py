@@ -82,6 +82,7 @@ def test_the_top_level_holds_what_plugins_import():
         "files",
         "hookspecs",
         "making",
+        "one_process",
         "optimise",
         "program_warnings",
         "protocols",

@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from rlk.errors import RlkError
-from rlk.optimise import MOST_LOSSES, Group, Objective, OneProcess, Optimiser
+from rlk.one_process import OneProcess
+from rlk.optimise import MOST_LOSSES, Group, Objective, Optimiser
 from rlk.records import Loss
 from rlk_testing.stand_in_parameters import StandInParameters
 

@@ -11,7 +11,7 @@ import torch
 from rlk import files, hookimpl
 from rlk.documents import read_json
 from rlk.errors import BrokenPlugin, NotFinite, RlkError
-from rlk.optimise import OneProcess
+from rlk.one_process import OneProcess
 from rlk_testing.stand_in_vec_env import StandInVecEnv
 from rlk_testing.stand_ins import StandIn, StandInStorage
 

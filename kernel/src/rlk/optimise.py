@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -39,6 +40,11 @@ class Group:
                 f"group {self.name!r}: max_grad_norm must be a number above 0, or None for no "
                 f"clipping; got {self.max_grad_norm!r:.80}."
             )
+
+    @cached_property
+    def one(self) -> Tensor:
+        """The number 1, 0-dim: torch computes with it three times as fast as with a number."""
+        return torch.ones((), device=self.flat.device)
 
 
 @dataclass
@@ -146,7 +152,7 @@ def _gradient(value: Tensor, group: Group, *, retain_graph: bool = False) -> Ten
         parts = list(found)
     else:
         try:
-            gradients = _autograd(value, parameters, retain_graph)
+            gradients = _autograd(value, parameters, group.one, retain_graph)
         except RuntimeError as error:
             if all(one.requires_grad for one in parameters):
                 raise
@@ -162,14 +168,14 @@ def _gradient(value: Tensor, group: Group, *, retain_graph: bool = False) -> Ten
 
 
 def _autograd(
-    value: Tensor, parameters: tuple[Tensor, ...], retain_graph: bool
+    value: Tensor, parameters: tuple[Tensor, ...], one: Tensor, retain_graph: bool
 ) -> tuple[Tensor | None, ...]:
     """`torch.autograd.grad` without its checks, which take 30 µs, a tenth of a small update."""
     run_backward = torch.autograd.Variable._execution_engine.run_backward
     create_graph, allow_unreachable = False, True
     return run_backward(
         (value,),
-        (torch.ones_like(value),),
+        (one,),
         retain_graph,
         create_graph,
         parameters,
@@ -287,11 +293,3 @@ def _detached_values(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
         key: one.detach() if isinstance(one, Tensor) and one.requires_grad else one
         for key, one in values.items()
     }
-
-
-class OneProcess:
-    """The communicator of a run in one process."""
-
-    rank, size = 0, 1
-    mean = agree = staticmethod(lambda value: value)
-    gather = staticmethod(lambda value: [value])

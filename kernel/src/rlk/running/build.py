@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from rlk.abilities import Explores, offers
-from rlk.optimise import OneProcess, Optimiser
+from rlk.one_process import OneProcess
+from rlk.optimise import Optimiser
 from rlk.protocols import Stateful
 from rlk.registry.answers import check_given
 from rlk.running.device import choose_device, keep_memory, refuse_other_floats, set_threads

@@ -5,6 +5,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional
 
 from rlk.errors import PlanError
 from rlk.records import Batch
@@ -229,6 +230,15 @@ def test_its_td_error_is_the_difference_between_q_and_target(rlk_make):
     expected = [float(q[row, int(a)] - target[row]) for row, a in enumerate(batch.action)]
     update = algorithm.update(batch, agent.run.optimise)
     assert update.td_error.tolist() == pytest.approx(expected, abs=1e-5)
+
+
+def test_its_loss_is_the_mean_over_a_batch(rlk_make):
+    agent = rlk_make("dqn", env=MATCH, seed=0, batch_size=4, learning_starts=4)
+    algorithm, batch = agent.run.algorithm, batch_for(agent)
+    target = algorithm.q_target(batch)
+    (q,) = agent.run.policy(batch.observation, "qf")
+    expected = functional.huber_loss(q[torch.arange(4), batch.action], target)
+    assert algorithm.loss(batch, target).value.item() == pytest.approx(expected.item())
 
 
 def test_observations_of_whole_numbers_are_computed_in_float32(rlk_make):

@@ -15,7 +15,7 @@ import rlk
 from rlk.agent import Agent
 from rlk.errors import EnvironmentFailed, NotFinite, RlkError
 from rlk.hookspecs import hookimpl
-from rlk.optimise import OneProcess
+from rlk.one_process import OneProcess
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import make_spec

@@ -14,10 +14,8 @@ from torch.autograd.profiler import profile
 
 import rlk
 from rlk.hookspecs import hookimpl
-from rlk.records import Update
 from rlk_cpp_libraries import Unbuilt, compiler
 from rlk_own_products import extension, native
-from rlk_own_products.batches import has_transitions, least_transitions
 from rlk_own_products.native import COLUMNS, NUMBERS, WORK
 from rlk_testing import ExtensionContract
 
@@ -361,20 +359,13 @@ def test_if_they_cannot_be_built_the_user_is_told_and_torch_computes(
     assert sum("own-kernels" in str(each.message) for each in told) == 1
 
 
-def test_the_transitions_of_a_batch() -> None:
-    with rlk.make("dqn", env="CartPole-v1", learning_starts=20, batch_size=8) as agent:
-        agent.learn(30)
-        batch = agent.run.storage.sample(8)
-    assert has_transitions(batch, 8) and not has_transitions(batch, 9)
-    assert not has_transitions([torch.ones(4)], 1)
-    assert not has_transitions(Update({}), 1), "it has no tensors"
-
-
-def test_how_many_transitions_make_products_large_enough() -> None:
-    bias, image = torch.ones(99), torch.ones(9, 9, 9, 9)
-    assert least_transitions([bias, torch.ones(SIZE, 3), torch.ones(SIZE, SIZE)]) == ROWS
-    assert least_transitions([torch.ones(WORK // ROWS - 1, 1)]) == ROWS + 1
-    assert least_transitions([bias, image, torch.ones(1, NUMBERS + 1)]) is None
+@pytest.mark.usefixtures("this_processor")
+def test_batches_that_are_always_too_small_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rlk_cpp_libraries.compiler", lambda: "c++")
+    for size, is_wrapped in (ROWS - 1, False), (ROWS, True):
+        with rlk.make("dqn", env="CartPole-v1", **{**LARGE, "batch_size": size}) as agent:
+            wrap = extension.OwnKernels().rlk_wrap_update(agent.run)
+            assert (wrap is not None) is is_wrapped
 
 
 def test_they_are_compiled_for_the_strings_that_torch_has(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from rlk.optimise import OneProcess
+from rlk.one_process import OneProcess
 from rlk.running.clock import Clock
 from rlk.running.seeding import Streams
 from rlk_adaptive_parameter_noise.config import AdaptiveParameterNoiseConfig

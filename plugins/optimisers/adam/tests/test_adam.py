@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from rlk.optimise import Group, Objective, OneProcess
+from rlk.one_process import OneProcess
+from rlk.optimise import Group, Objective
 from rlk.records import Loss
 from rlk_adam.step import Adam
 from rlk_testing import OptimiserContract

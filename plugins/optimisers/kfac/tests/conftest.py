@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rlk.optimise import Group, Objective, OneProcess
+from rlk.one_process import OneProcess
+from rlk.optimise import Group, Objective
 from rlk.records import Loss
 from rlk_kfac import KfacConfig
 from rlk_kfac.step import Kfac

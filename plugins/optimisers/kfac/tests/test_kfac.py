@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from rlk.errors import PlanError, RlkError
-from rlk.optimise import Group, Objective, OneProcess
+from rlk.one_process import OneProcess
+from rlk.optimise import Group, Objective
 from rlk.records import Loss
 from rlk_diag_gaussian.distribution import DiagGaussian
 from rlk_kfac import KfacConfig

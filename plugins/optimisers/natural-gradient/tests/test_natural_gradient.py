@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from rlk.errors import PlanError, RlkError
-from rlk.optimise import Group, Objective, OneProcess
+from rlk.one_process import OneProcess
+from rlk.optimise import Group, Objective
 from rlk.records import Loss
 from rlk_natural_gradient import NaturalGradientConfig
 from rlk_natural_gradient.step import NaturalGradient

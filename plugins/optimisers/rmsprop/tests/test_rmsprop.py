@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from rlk.optimise import Group, Objective, OneProcess
+from rlk.one_process import OneProcess
+from rlk.optimise import Group, Objective
 from rlk.records import Loss
 from rlk_rmsprop.config import RMSPropConfig
 from rlk_rmsprop.step import RMSProp

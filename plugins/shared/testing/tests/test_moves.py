@@ -11,7 +11,7 @@ import torch
 
 import rlk_testing as testing
 from rlk.component import Component
-from rlk.optimise import OneProcess
+from rlk.one_process import OneProcess
 from rlk.running.seeding import Streams
 from rlk_testing import stand_ins
 from rlk_testing.stand_ins import COMPONENTS

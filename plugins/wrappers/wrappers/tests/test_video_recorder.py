@@ -13,7 +13,7 @@ import pytest
 import rlk
 from rlk.errors import PlanError, RlkError
 from rlk.hookspecs import hookimpl
-from rlk.optimise import OneProcess
+from rlk.one_process import OneProcess
 from rlk.registry.hooks import Hooks
 from rlk_testing.environments import Walk
 from rlk_testing.stand_in_vec_env import StandInVecEnv

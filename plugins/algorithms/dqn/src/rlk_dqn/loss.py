@@ -37,14 +37,14 @@ def double_q_target(
 
 
 def huber_loss(error: Tensor, weight: Tensor) -> Tensor:
-    """E[weight * huber(e)], 0-dim: quadratic within 1 and linear beyond.
+    """The sum of weight * huber(e), 0-dim: quadratic within 1 and linear beyond.
 
     With c, the error e clipped to -1 to 1, huber(e) = c (e - c / 2): e^2 / 2 for |e| <= 1, else
     |e| - 1 / 2. Its derivative is c, as in the paper.
 
     Args:
         error: float [B], Q(s, a) - y.
-        weight: float [B]; not differentiated.
+        weight: float [B], 1 / B for the mean; not differentiated.
     """
     clipped = error.detach().clamp(-1.0, 1.0)
-    return torch.dot(weight * clipped / weight.numel(), torch.sub(error, clipped, alpha=0.5))
+    return torch.dot(weight * clipped, torch.sub(error, clipped, alpha=0.5))

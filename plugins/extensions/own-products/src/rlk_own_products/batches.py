@@ -1,4 +1,4 @@
-"""Whether a batch is large enough for our own kernels."""
+"""Whether batches are large enough for our own kernels."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import dataclasses
 import functools
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from torch import Tensor
 
+from rlk.abilities import ForeseesUpdates, offers
 from rlk_own_products.native import NUMBERS, WORK
 
 
@@ -21,6 +22,14 @@ def least_transitions(parameters: Iterable[Tensor]) -> int | None:
     matrices = [each.shape[-1] * each.shape[-2] for each in parameters if each.dim() in (2, 3)]
     largest = max((size for size in matrices if size <= NUMBERS), default=0)
     return math.ceil(WORK / largest) if largest else None
+
+
+def foreseen(algorithm: Any, otherwise: int) -> int:
+    """The transitions of each batch of an algorithm, or `otherwise` if it does not foresee them."""
+    if not offers(algorithm, ForeseesUpdates):
+        return otherwise
+    ahead = cast(ForeseesUpdates, algorithm).updates_ahead(1)
+    return otherwise if ahead is None else ahead[1]
 
 
 def has_transitions(batch: Any, least: int) -> bool:

@@ -26,7 +26,6 @@ class Adam:
         self.mean = torch.zeros_like(group.flat)
         self.square = torch.zeros_like(group.flat)
         self.count = torch.zeros((), device=group.flat.device)
-        self._one = torch.ones((), device=group.flat.device)
         precise = torch.float32 if group.flat.device.type == "mps" else torch.float64
         betas = torch.tensor([self.beta1, self.beta2], dtype=precise, device=group.flat.device)
         self._log_betas = betas.log()
@@ -51,15 +50,15 @@ class Adam:
     def _scale(self, norm: Tensor) -> Tensor:
         """The divisor of the gradient, at least 1."""
         limit = self.group.max_grad_norm
-        return self._one if limit is None else (norm / limit).clamp(min=1.0)
+        return self.group.one if limit is None else (norm / limit).clamp(min=1.0)
 
     def _move_on_cpu(self, gradient: Tensor, norm: float) -> None:
         """Reading the norm costs nothing here, so a branch replaces five small tensors."""
         if not math.isfinite(norm):
             return
-        self.count += self._one  # a third of the time of adding a number
-        limit = self.group.max_grad_norm
-        self._fused(gradient, self._one * (norm / limit) if limit and norm > limit else None, None)
+        one, limit = self.group.one, self.group.max_grad_norm
+        self.count += one
+        self._fused(gradient, one * (norm / limit) if limit and norm > limit else None, None)
 
     @torch.no_grad()
     def _move_fused(self, gradient: Tensor, scale: Tensor, taken: Tensor) -> None:

@@ -68,13 +68,17 @@ class ConcatenatedKeys(nn.Module):
         self.spaces = {key: space.spaces[key] for key in sorted(space.spaces)}
         self.cnns = nn.ModuleDict()
         images = Cnn(CnnConfig(features=config.features, channels=config.channels))
+        # What encodes each key: a submodule's name takes as long as a small product to look up.
+        self._parts: list[tuple[str, Any]] = []
         size = 0
         for number, (key, part) in enumerate(self.spaces.items()):
             if spaces.is_image(part) or images.takes(part):
                 cnn = _cnn(images, key, part)
                 self.cnns[f"image{number}"] = cnn  # a key may have a dot; a module's name may not
+                self._parts.append((key, cnn))
                 size += cnn.features
             elif isinstance(part, _FLAT):
+                self._parts.append((key, _flattened))
                 size += flat_size(part)
             else:
                 raise PlanError(
@@ -86,14 +90,13 @@ class ConcatenatedKeys(nn.Module):
         self.features = self.layers.features
 
     def forward(self, observation: Mapping[str, Tensor]) -> Tensor:
-        parts = []
-        for number, key in enumerate(self.spaces):
-            part, name = observation[key], f"image{number}"
-            if name in self.cnns:
-                part = self.cnns[name](part)
-            parts.append(part.flatten(1))
+        parts = [part(observation[key]) for key, part in self._parts]
         features: Tensor = self.layers(torch.cat(parts, dim=1))
         return features
+
+
+def _flattened(x: Tensor) -> Tensor:
+    return x if x.dim() == 2 else x.flatten(1)
 
 
 def _cnn(images: Cnn, key: str, space: Any) -> Any:

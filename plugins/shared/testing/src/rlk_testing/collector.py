@@ -14,7 +14,7 @@ import pytest
 from rlk.component import Component
 from rlk.errors import NotFinite, RlkError
 from rlk.hookspecs import hookimpl
-from rlk.optimise import OneProcess
+from rlk.one_process import OneProcess
 from rlk.records import Step
 from rlk.running import checkpoint
 from rlk.spaces import map_observation

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from rlk.abilities import beginning
-from rlk.optimise import OneProcess
+from rlk.one_process import OneProcess
 from rlk.records import Act, Array
 from rlk.running.clock import Clock
 from rlk.running.seeding import Streams

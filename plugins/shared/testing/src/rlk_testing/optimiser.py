@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from rlk.optimise import Group, Objective, OneProcess
+from rlk.one_process import OneProcess
+from rlk.optimise import Group, Objective
 from rlk.protocols import Communicator
 from rlk.records import Loss
 from rlk_testing.contract import Contract, global_generators_untouched, plain, same

@@ -74,8 +74,10 @@ class HindsightReplay:
         (rows,) = np.nonzero(window.index >= slots)
         if not len(rows):
             return window
-        slot, variant = window.slot[rows], window.index[rows] // slots
-        source, counts = self._remembered(slot, variant) if self._stay else self._draw(slot)
+        slot = window.slot[rows]
+        source, counts = (
+            self._remembered(slot, window.index[rows] // slots) if self._stay else self._draw(slot)
+        )
         if counts is not None:
             rows, source = rows[counts], source[counts]
         goal = self._base.observation_after(source, ACHIEVED)

@@ -142,9 +142,10 @@ class Replay:
         """Index, int64 [n], uniform over transitions and their variants; weight, ones [n]."""
         rng = self.schema.rng
         # A third of the time of rng.integers; the bias is below 1e-9, and u < 1 keeps it in range.
-        index = (rng.random(n) * len(self._ring)).astype(np.int64)
+        index = (rng.random(n) * (self.variants * len(self._ring))).astype(np.int64)
         if self.variants > 1:
-            index += self.slots * rng.integers(self.variants, size=n)
+            variant, slot = np.divmod(index, len(self._ring))
+            index = slot + variant * self.slots
         return index, self._ones(n)
 
     def window(self, index: Array, length: int) -> Window:
