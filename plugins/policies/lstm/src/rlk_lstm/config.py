@@ -136,8 +136,8 @@ class LstmConfig:
         default="orthogonal",
         **setting(
             "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
-            "uniform, or uniform, as PyTorch's layers have them (the biases too); the LSTM's are "
-            "orthogonal",
+            "uniform, or uniform, as PyTorch's layers have them (the biases and the output layers "
+            "too); the LSTM's are orthogonal",
             v.in_(("orthogonal", "xavier", "uniform")),
         ),
     )

@@ -28,6 +28,7 @@ class Lstm(Architecture):
 
     def __init__(self, config: LstmConfig | None = None) -> None:
         self.config = config or LstmConfig()
+        self.begins_uniform = self.config.init == "uniform"
         self._heads = Mlp(self.config.heads())
 
     def encoder(self, observation_space: Any) -> nn.Module:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from rlk_mlp.activations import activation, function_of
 from rlk_mlp.config import LayersConfig
 from rlk_networks import Linear
+from rlk_networks.layers import fill_uniform
 
 
 def initialise(weight: Tensor, bias: Tensor, kind: str) -> None:
@@ -18,12 +19,10 @@ def initialise(weight: Tensor, bias: Tensor, kind: str) -> None:
 
     Args:
         kind: `orthogonal` with gain sqrt(2) or `xavier` for Xavier's uniform, with biases of zero;
-            or `uniform` within 1 / sqrt(inputs) for both, as `torch.nn.Linear` has them.
+            or `uniform` for both, as `torch.nn.Linear` has them.
     """
     if kind == "uniform":
-        bound = 1.0 / math.sqrt(weight.shape[1])
-        nn.init.uniform_(weight, -bound, bound)
-        nn.init.uniform_(bias, -bound, bound)
+        fill_uniform(weight, bias)
         return
     nn.init.zeros_(bias)
     if kind == "orthogonal":

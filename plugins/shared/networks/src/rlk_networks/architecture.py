@@ -13,6 +13,7 @@ from torch import nn
 
 from rlk.errors import PlanError
 from rlk_flat_parameters import FlatParameters
+from rlk_networks.layers import BeginsUniform
 from rlk_networks.own_encoders import EncodedTrunk, Flattened
 from rlk_networks.policy import Policy
 
@@ -42,9 +43,12 @@ class Architecture(ABC):
 
     Attributes:
         shares_encoder: if false, the trunk of every head begins with an encoder of its own.
+        begins_uniform: if true, the linear layers of heads begin as PyTorch's do, the output layers
+            too; else as the algorithm and the distribution made them.
     """
 
     shares_encoder: bool = True
+    begins_uniform: bool = False
 
     @abstractmethod
     def encoder(self, observation_space: Any) -> nn.Module:
@@ -88,6 +92,10 @@ class Architecture(ABC):
                     f"head {name!r} of the algorithm was made {head!r:.80}, which is no "
                     "torch.nn.Module. Let the function that heads() has for it return one."
                 )
+            if self.begins_uniform:
+                for layer in head.modules():
+                    if isinstance(layer, BeginsUniform):
+                        layer.begin_uniform()
         unused = [role for role in self.named_roles() if role not in roles]
         if unused:
             raise PlanError(

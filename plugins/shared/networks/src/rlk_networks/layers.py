@@ -6,10 +6,28 @@ in Python, which takes as long as the activation of a small layer.
 
 from __future__ import annotations
 
-from typing import cast
+import math
+from typing import Protocol, cast, runtime_checkable
 
 import torch
 from torch import Tensor, nn
+
+
+@runtime_checkable
+class BeginsUniform(Protocol):
+    """A linear layer whose initial weights and biases can be those of PyTorch's layers."""
+
+    def begin_uniform(self) -> None: ...
+
+
+def fill_uniform(weight: Tensor, bias: Tensor) -> None:
+    """Fill [S, F] weights and biases in place as `torch.nn.Linear` has them.
+
+    They are uniform between minus and plus 1 / sqrt(F), from torch's global generator.
+    """
+    bound = 1.0 / math.sqrt(weight.shape[-1])
+    nn.init.uniform_(weight, -bound, bound)
+    nn.init.uniform_(bias, -bound, bound)
 
 
 class Linear(nn.Module):
@@ -25,6 +43,9 @@ class Linear(nn.Module):
         self.bias = nn.Parameter(torch.zeros(size))
         nn.init.orthogonal_(self.weight.detach().T, gain=gain)
         self._parts = self.bias, self.weight
+
+    def begin_uniform(self) -> None:
+        fill_uniform(self.weight.detach().T, self.bias.detach())
 
     def forward(self, x: Tensor) -> Tensor:
         bias, weight = self._parts

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from rlk.protocols import Parameters
 from rlk_networks import Linear, Trunk
+from rlk_networks.layers import fill_uniform
 
 
 class Critic(nn.Module):
@@ -55,6 +56,9 @@ class Critics(nn.Module):
             nn.init.orthogonal_(weight)
         # Plain references: looking a submodule up costs more than a small layer.
         self._cached: tuple[Any, Tensor, Tensor] = (hidden, self.weight, self.bias)
+
+    def begin_uniform(self) -> None:
+        fill_uniform(self.weight.detach(), self.bias.detach())
 
     def forward(self, features: Tensor, action: Tensor, n_critics: int | None = None) -> Tensor:
         trunk, weight, bias = self._cached
