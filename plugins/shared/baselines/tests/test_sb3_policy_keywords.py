@@ -58,6 +58,11 @@ def test_weights_need_not_begin_orthogonal() -> None:
     )
     assert (usual.T @ usual).allclose(2 * torch.eye(64), atol=1e-4)
     assert other.abs().max() <= 1 / 8 and other.abs().max() > 0.12  # uniform: 1 / sqrt(inputs)
+    usual, other = (
+        ppo(ortho_init=given).policy.state_dict()["pi.out.mean.weight"].abs().max()
+        for given in (True, False)
+    )
+    assert usual < 0.01 < 0.11 < other <= 1 / 8
 
 
 def test_off_policy_they_begin_as_pytorchs_layers_do() -> None:

@@ -33,6 +33,16 @@ def test_batched_critics_equal_two_of_their_own_fed_with_observation_and_action(
         assert torch.allclose(found[copy], expected, atol=1e-6)
 
 
+def test_batched_critics_may_begin_as_pytorchs_layers_do():
+    torch.manual_seed(0)
+    critic = Critics(lambda *_, **__: Mlp(MlpConfig(layers=[400])).trunk("qf", 3, n_copies=9), 2, 9)
+    assert not critic.bias.any()
+    critic.begin_uniform()
+    for values in (critic.weight, critic.bias):
+        assert 0.03 < values.abs().max().item() <= 1 / 20
+    assert critic.weight.var().item() == pytest.approx((1 / 20) ** 2 / 3, rel=0.1)
+
+
 def test_batched_critics_begin_as_different_functions():
     torch.manual_seed(0)
     found = Critics(trunk, 2)(torch.randn(6, 3), torch.randn(6, 2))
