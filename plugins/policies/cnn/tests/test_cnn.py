@@ -156,6 +156,15 @@ def test_weights_begin_orthogonal_with_the_gain_of_relu_and_biases_at_zero():
         assert not bool(layer.bias.any())
 
 
+def test_with_init_uniform_they_begin_as_pytorchs_layers_do():
+    shape, config = gym.spaces.Box(0, 255, (36, 36, 2), np.uint8), CnnConfig(init="uniform")
+    network = Cnn(config).cnn(shape)
+    for layer in (network.conv1, network.conv2, network.conv3, network.full):
+        bound = layer.weight[0].numel() ** -0.5
+        for values in (layer.weight, layer.bias):
+            assert bound / 2 < values.abs().max().item() <= bound
+
+
 def test_an_image_that_is_too_small_is_refused_with_what_to_do():
     with pytest.raises(PlanError, match=r"36x36.*20x84.*policy\.channels"):
         Cnn().encoder(image(20, 84, 3))

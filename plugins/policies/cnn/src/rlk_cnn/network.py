@@ -1,4 +1,4 @@
-"""The Nature CNN: Mnih et al. 2015 (doi:10.1038/nature14236), with orthogonal initial weights.
+"""The Nature CNN: Mnih et al. 2015 (doi:10.1038/nature14236).
 
 Three convolutions (32 of 8x8 by 4, 64 of 4x4 by 2, 64 of 3x3 by 1) and one fully connected layer,
 ReLU after each. Images come as float in 0 to 1 (`rlk_networks.preprocess`), channels on either end.
@@ -42,7 +42,8 @@ class Cnn(Architecture):
             made: Any = custom_encoder(self.config.cnn_extractor, observation_space)
         else:
             shape = observation_space.shape
-            made = NatureCnn(shape, self._channels_first(shape), self.config.features)
+            settings = self._channels_first(shape), self.config.features, self.config.init
+            made = NatureCnn(shape, *settings)
         return made if is_scaled(observation_space) else Scaled(observation_space, made)
 
     def takes(self, observation_space: Any) -> bool:
@@ -95,11 +96,16 @@ class Scaled(nn.Module):
 class NatureCnn(nn.Module):
     """Images [B, H, W, C] or [B, C, H, W] to [B, features].
 
+    Weights begin orthogonal with gain sqrt(2) and biases at 0; with `init` uniform, both as those
+    of PyTorch's layers.
+
     Raises:
         PlanError: if the image is too small for the convolutions.
     """
 
-    def __init__(self, shape: tuple[int, ...], first: bool, features: int) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], first: bool, features: int, init: str = "orthogonal"
+    ) -> None:
         super().__init__()
         self.features, self._first = features, first
         channels, *size = shape if first else (shape[-1], *shape[:-1])
@@ -116,6 +122,8 @@ class NatureCnn(nn.Module):
         with torch.no_grad():
             flat = self._convolve(torch.zeros(1, channels, *size)).shape[1]
         self.full = nn.Linear(flat, features)
+        if init == "uniform":
+            return
         for layer in (self.conv1, self.conv2, self.conv3, self.full):
             nn.init.orthogonal_(layer.weight, gain=math.sqrt(2))
             assert layer.bias is not None

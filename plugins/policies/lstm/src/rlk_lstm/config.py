@@ -136,8 +136,8 @@ class LstmConfig:
         default="orthogonal",
         **setting(
             "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
-            "uniform, or uniform, as PyTorch's layers have them (the biases and the output layers "
-            "too); the LSTM's are orthogonal",
+            "uniform, or uniform, as PyTorch's layers have them (biases, output layers and a "
+            "CNN's layers too); the LSTM's are orthogonal",
             v.in_(("orthogonal", "xavier", "uniform")),
         ),
     )
@@ -166,12 +166,15 @@ class LstmConfig:
     def cnn(self) -> CnnConfig:
         """The settings of only the CNN."""
         return CnnConfig(
-            channels=self.channels, cnn_extractor=self.cnn_extractor, **self._features()
+            channels=self.channels,
+            cnn_extractor=self.cnn_extractor,
+            init=self.init,
+            **self._features(),
         )
 
     def keys(self) -> MultiInputConfig:
         """The settings with which `multi-input` concatenates the keys of a Dict."""
-        return MultiInputConfig(channels=self.channels, **self._features())
+        return MultiInputConfig(channels=self.channels, init=self.init, **self._features())
 
     def _features(self) -> dict[str, Any]:
         """The size that was set; without one, either policy has its own."""

@@ -115,8 +115,8 @@ class LayersConfig:
         default="orthogonal",
         **setting(
             "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
-            "uniform, or uniform, as PyTorch's layers have them (the biases and the output layers "
-            "too)",
+            "uniform, or uniform, as PyTorch's layers have them (biases, output layers and a "
+            "CNN's layers too)",
             attrs.validators.in_(("orthogonal", "xavier", "uniform")),
         ),
     )

@@ -68,7 +68,9 @@ class ConcatenatedKeys(nn.Module):
         super().__init__()
         self.spaces = {key: space.spaces[key] for key in sorted(space.spaces)}
         self.cnns = nn.ModuleDict()
-        images = Cnn(CnnConfig(features=config.features, channels=config.channels))
+        images = Cnn(
+            CnnConfig(features=config.features, channels=config.channels, init=config.init)
+        )
         # What encodes each key: a submodule's name takes as long as a small product to look up.
         self._parts: list[tuple[str, Any]] = []
         size = 0
