@@ -35,8 +35,8 @@ class DQN:
         self.policy = run.policy
         self.target = Target(run.parameters)
         self.target_interval = TimestepInterval(config.target_network_update_freq, run.clock)
-        #: The weight of a transition in the mean over a batch. A product with a tensor takes a third
-        #: of the time of a division by a number.
+        #: The weight of a transition in the mean over a batch. A product with a tensor takes a
+        #: third of the time of a division by a number.
         self.share = torch.tensor(1.0 / config.batch_size, device=run.device)
         learning_rate = as_schedule(config.learning_rate)
         run.group("q", learning_rate=learning_rate, max_grad_norm=config.max_grad_norm)

@@ -43,8 +43,8 @@ class Categorical(Distribution):
 
     def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
         """log softmax(logits)[action], float [...]."""
-        chosen = parameters.gather(-1, action.long().unsqueeze(-1)).squeeze(-1)
-        return chosen - torch.logsumexp(parameters, -1)
+        log_p = torch.log_softmax(parameters, -1)
+        return log_p.gather(-1, action.long().unsqueeze(-1)).squeeze(-1)
 
     def entropy(self, parameters: Tensor) -> Tensor:
         """-sum p log p, in nats, float [...]."""

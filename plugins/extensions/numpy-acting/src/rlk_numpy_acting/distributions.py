@@ -68,8 +68,8 @@ def _categorical(distribution: Categorical) -> NumpyDistribution:
 
     def sample_with_log_prob(logits: Array, noise: Array) -> tuple[Array, Array]:
         action = sample(logits, noise)
-        shifted = logits - logits.max(1, keepdims=True)
-        log_sum = np.log(np.exp(shifted).sum(1))
+        shifted = logits - np.maximum.reduce(logits, axis=1, keepdims=True)
+        log_sum = np.log(np.add.reduce(np.exp(shifted), axis=1))
         return action, shifted[np.arange(len(action)), action] - log_sum
 
     def mode(logits: Array) -> Array:

@@ -25,10 +25,9 @@ def following_values(policy: Policy, rollout: Rollout, device: Any = "cpu") -> t
     time, env = rollout.final_time, rollout.final_env
     asked = ~rollout.terminated[time, env]
     final_value = np.zeros(len(time), np.float32)
-    final = spaces.map_observation(lambda part: part[asked], rollout.final_observation)
     if not is_recurrent(policy):
         if asked.any():
-            final_value[asked] = _values(policy, final, device)
+            final_value[asked] = _values(policy, _final(rollout, asked), device)
         return _values(policy, rollout.next_observation, device), final_value
     state, start = rollout.extras["state"], rollout.extras["episode_start"]
     newest = spaces.map_observation(lambda part: part[-1], rollout.observation)
@@ -36,8 +35,13 @@ def following_values(policy: Policy, rollout: Rollout, device: Any = "cpu") -> t
     after = reached.cpu().numpy()
     if asked.any():
         states = np.concatenate((state[1:], after[None]))[time[asked], env[asked]]
-        final_value[asked] = _values_with(policy, final, states, device)
+        final_value[asked] = _values_with(policy, _final(rollout, asked), states, device)
     return _values_with(policy, rollout.next_observation, after, device), final_value
+
+
+def _final(rollout: Rollout, asked: Array) -> Any:
+    """The final observations of these episodes, bool [F]."""
+    return spaces.map_observation(lambda part: part[asked], rollout.final_observation)
 
 
 def _values(policy: Policy, observation: Any, device: Any) -> Array:
