@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -31,6 +30,8 @@ class Group:
     learning_rate: Tensor  #: 0-dim, set by its schedule before every collection
     max_grad_norm: float | None = None  #: the gradient's norm is clipped to this
     options: Mapping[str, Any] = field(default_factory=dict)  #: of the optimiser (`betas`, `eps`)
+    #: The number 1, 0-dim: torch computes with it three times as fast as with a number.
+    one: Tensor = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """RlkError for a limit of the gradient's norm that clips nothing, or everything."""
@@ -40,11 +41,7 @@ class Group:
                 f"group {self.name!r}: max_grad_norm must be a number above 0, or None for no "
                 f"clipping; got {self.max_grad_norm!r:.80}."
             )
-
-    @cached_property
-    def one(self) -> Tensor:
-        """The number 1, 0-dim: torch computes with it three times as fast as with a number."""
-        return torch.ones((), device=self.flat.device)
+        object.__setattr__(self, "one", torch.ones((), device=self.flat.device))
 
 
 @dataclass
