@@ -122,8 +122,10 @@ class NatureCnn(nn.Module):
         with torch.no_grad():
             flat = self._convolve(torch.zeros(1, channels, *size)).shape[1]
         self.full = nn.Linear(flat, features)
-        if init == "uniform":
-            return
+        if init != "uniform":
+            self._begin_orthogonal()
+
+    def _begin_orthogonal(self) -> None:
         for layer in (self.conv1, self.conv2, self.conv3, self.full):
             nn.init.orthogonal_(layer.weight, gain=math.sqrt(2))
             assert layer.bias is not None
