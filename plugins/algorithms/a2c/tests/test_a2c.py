@@ -159,8 +159,8 @@ def agent_and_batch(rlk_make, rows=12, **settings):
     generator = torch.Generator().manual_seed(0)
     observation = torch.randn(rows, 3, generator=generator)
     advantage, value = torch.randn(2, rows, generator=generator)
-    action, unused = torch.arange(rows) % 3, torch.full((rows,), torch.nan)
-    return agent, Minibatch(observation, action, advantage, advantage + value, value, unused)
+    action = torch.arange(rows) % 3
+    return agent, Minibatch(observation, action, advantage, advantage + value, value)
 
 
 def reference_loss(agent, batch):

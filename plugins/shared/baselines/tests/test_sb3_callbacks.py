@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from rlk.errors import PlanError
-from rlk_baselines.sb3 import DQN, PPO, SAC
+from rlk_baselines.sb3 import A2C, DQN, PPO, SAC
 from rlk_baselines.sb3.common.callbacks import (
     BaseCallback,
     CallbackList,
@@ -163,6 +163,14 @@ def test_callbacks_find_the_variables_of_on_policy_loops(counting: Any) -> None:
     assert second["obs_tensor"].tolist() == first["new_obs"].tolist() == [[1, 7], [1, 7]]
     assert first["values"].shape == (2, 1) and first["log_probs"].shape == (2,)
     torch.testing.assert_close(first["log_probs"], -torch.as_tensor(first["neglogpacs"]))
+
+
+def test_callbacks_of_a2c_find_log_probabilities_that_it_does_not_store(counting: Any) -> None:
+    model = A2C("MlpPolicy", DummyVecEnv([counting, counting]), n_steps=2, seed=0)
+    first = seen_by(model, 4)[0]
+    before = A2C("MlpPolicy", DummyVecEnv([counting, counting]), n_steps=2, seed=0).policy
+    _, expected, _ = before.evaluate_actions(first["obs_tensor"], torch.as_tensor(first["actions"]))
+    torch.testing.assert_close(first["log_probs"], expected.detach())
 
 
 def test_callbacks_find_the_variables_of_off_policy_loops() -> None:

@@ -103,4 +103,13 @@ def test_an_extra_that_the_algorithm_does_not_store_is_named_with_what_to_return
     without = rollout()
     del without.extras[name]
     with pytest.raises(RlkError, match=rf"does not hold '{name}'.*extras\(\) must return it"):
-        flat(without, advantage=np.zeros((T, N), np.float32))
+        _ = flat(without, advantage=np.zeros((T, N), np.float32)).log_prob
+
+
+def test_epochs_without_log_probabilities_have_all_else():
+    without = rollout()
+    del without.extras["log_prob"]
+    whole = flat(without, advantage=np.zeros((T, N), np.float32))
+    (part,) = epochs(whole, 1, 1, np.random.default_rng(0))
+    assert part.stored_log_prob is None
+    assert torch.equal(part.value.sort().values, whole.value)

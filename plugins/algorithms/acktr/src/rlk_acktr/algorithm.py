@@ -54,11 +54,11 @@ class ACKTR:
         return minibatches_ahead(timesteps, self.config.n_steps * self.run.n_envs, 1, 1)
 
     def extras(self) -> Mapping[str, Field]:
-        return {"value": Field(()), "log_prob": Field(()), **state_fields(self.policy)}
+        return {"value": Field(()), **state_fields(self.policy)}
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
         stream = rng if rng is not None else self.run.streams.numpy("actor")
-        return make_actor(self.policy, self.distribution, stream, self.run.device)
+        return make_actor(self.policy, self.distribution, stream, self.run.device, ("value",))
 
     # ---- learning -------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from rlk import spaces
 from rlk.records import Array
 from rlk_networks import Policy, as_tensor
-from rlk_on_policy.stored import stored
+from rlk_on_policy.stored import not_stored, stored
 from rlk_rollout.rollout import Rollout
 
 
@@ -27,7 +27,8 @@ class Minibatch:
 
     Attributes:
         observation: [B, ...], raw. action: [B, ...].
-        advantage, return_, value, log_prob: float [B].
+        advantage, return_, value: float [B].
+        stored_log_prob: float [B], or None if the algorithm does not store it: see `log_prob`.
         key: which of an algorithm's alternating updates this is.
     """
 
@@ -36,8 +37,19 @@ class Minibatch:
     advantage: Tensor
     return_: Tensor
     value: Tensor
-    log_prob: Tensor
+    stored_log_prob: Tensor | None = None
     key: str = ""
+
+    @property
+    def log_prob(self) -> Tensor:
+        """log pi(a|s) of the policy that collected, float [B].
+
+        Raises:
+            RlkError: if the algorithm does not store it.
+        """
+        if self.stored_log_prob is None:
+            raise not_stored("log_prob", "the minibatch")
+        return self.stored_log_prob
 
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
         """The outputs of the named heads for these observations, each [B, ...]; `vf` is [B, 1]."""
@@ -52,21 +64,21 @@ def flat(rollout: Rollout, advantage: Array, device: Any = "cpu") -> Minibatch:
     collection overwrites: clone what is kept for longer.
 
     Raises:
-        RlkError: if the algorithm does not store `value` and `log_prob`.
+        RlkError: if the algorithm does not store `value`.
     """
 
     def tensor(array: Array) -> Tensor:
         joined: Tensor = as_tensor(array.reshape(-1, *array.shape[2:]), device)
         return joined
 
-    value = stored(rollout, "value")
+    value, log_prob = stored(rollout, "value"), rollout.extras.get("log_prob")
     return Minibatch(
         spaces.map_observation(tensor, rollout.observation),
         tensor(rollout.action),
         tensor(advantage),
         tensor(advantage + value),
         tensor(value),
-        tensor(stored(rollout, "log_prob")),
+        None if log_prob is None else tensor(log_prob),
     )
 
 
@@ -101,6 +113,6 @@ def epochs(
 
 def each(whole: Minibatch, function: Callable[[Any], Any]) -> Minibatch:
     """A minibatch with a function applied to every field, and to each part of the observation."""
-    fields = {name: one for name, one in vars(whole).items() if name != "key"}
+    fields = {name: one for name, one in vars(whole).items() if name != "key" and one is not None}
     mapped = {name: spaces.map_observation(function, one) for name, one in fields.items()}
     return replace(whole, **mapped)

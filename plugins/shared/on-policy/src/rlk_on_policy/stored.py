@@ -16,8 +16,13 @@ def stored(rollout: Rollout, name: str) -> Array:
     found = rollout.extras.get(name)
     if found is None:
         has = ", ".join(sorted(rollout.extras)) or "none"
-        raise RlkError(
-            f"the rollout does not hold {name!r}; its extras: {has}. The algorithm's extras() must "
-            f"return it: {{'value': Field(()), 'log_prob': Field(())}}, from rlk.records."
-        )
+        raise not_stored(name, f"the rollout with the extras {has}")
     return found
+
+
+def not_stored(name: str, what: str) -> RlkError:
+    """The error for an extra that is used, but not stored in `what`."""
+    return RlkError(
+        f"{what} does not hold {name!r}. The algorithm's extras() must return it: "
+        f"{{'value': Field(()), 'log_prob': Field(())}}, from rlk.records."
+    )

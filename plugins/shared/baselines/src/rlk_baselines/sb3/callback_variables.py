@@ -54,7 +54,12 @@ class LoopVariables:
 
         found["obs_tensor"] = map_observation(tensors, step.observation)
         found["values"] = tensors(step.extras["value"]).reshape(-1, 1)
-        found["log_probs"] = tensors(step.extras["log_prob"])
+        stored = step.extras.get("log_prob")
+        found["log_probs"] = (
+            _log_prob(run, found["obs_tensor"], tensors(step.action))
+            if stored is None
+            else tensors(stored)
+        )
         found |= {"iteration": found["update"] - 1, "n_steps": self._steps}
         found["n_rollout_steps"] = run.algorithm.steps_per_collect()
 
@@ -64,3 +69,11 @@ class LoopVariables:
     def rest(self, run: Run, losses: Means) -> Variables:
         """None."""
         return {}
+
+
+@torch.no_grad()
+def _log_prob(run: Run, observation: Any, action: torch.Tensor) -> torch.Tensor:
+    """Of the actions, float [N], where the algorithm does not store it, as A2C."""
+    (parameters,) = run.policy(observation, "pi")
+    found: torch.Tensor = run.distribution.log_prob(parameters, action)
+    return found
