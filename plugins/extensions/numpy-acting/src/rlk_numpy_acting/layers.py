@@ -120,14 +120,17 @@ def _gaussian_head(module: GaussianHead) -> Forward:
 def _noise_head(module: NoiseHead) -> Forward:
     linear, log_std = _linear(module.mean), module.log_std.detach().numpy()
     positive, size = (_expln if module.use_expln else np.exp), module.size
-    bound = module.clip_mean
+    bound, n_features = module.clip_mean, len(log_std)
 
     def forward(features: Array) -> Array:
         mean = linear(features)
         if bound is not None:
             mean = np.minimum(np.maximum(mean, -bound), bound)
-        weighted = features[:, :, None] * np.broadcast_to(positive(log_std), (len(log_std), size))
-        return np.concatenate([mean, weighted.reshape(len(features), -1)], axis=1)
+        parameters = np.empty((len(features), size + n_features * size), dtype=np.float32)
+        parameters[:, :size] = mean
+        weighted = parameters[:, size:].reshape(len(features), n_features, size)  # a view
+        np.multiply(features[:, :, None], positive(log_std), out=weighted)
+        return parameters
 
     return forward
 
