@@ -157,6 +157,9 @@ def copy_into(tree: Tree, batch: Tree) -> None:
         raise ValueError(
             f"got a batch of shape {batch.shape}, not {tree.shape}: one row for each environment"
         )
+    if batch.dtype == tree.dtype:
+        tree[...] = batch  # takes half as long as copyto
+        return
     integers = batch.dtype.kind in "iu" and tree.dtype.kind in "iu"
     np.copyto(tree, batch, casting="unsafe" if integers else "same_kind")
 

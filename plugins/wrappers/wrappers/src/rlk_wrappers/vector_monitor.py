@@ -125,7 +125,7 @@ class VectorMonitor(VectorLayer):
         final = infos.setdefault("final_info", {})
         infos.setdefault("_final_info", ended)
         ended = counted(ended, infos)
-        indices = np.flatnonzero(ended).tolist()
+        indices = ended.nonzero()[0].tolist()
         if not indices:
             return
         n = self.num_envs
