@@ -14,6 +14,7 @@ from gymnasium import spaces
 
 from rlk.errors import PlanError
 from rlk.records import Array
+from rlk_baselines.common.warping import warper
 from rlk_baselines.gym.core import ObservationWrapper, RewardWrapper, Wrapper
 
 
@@ -148,18 +149,10 @@ class WarpFrame(ObservationWrapper):
         self.width, self.height = 84, 84
         shape = (self.height, self.width, 1)
         self.observation_space = spaces.Box(0, 255, shape, self.env.observation_space.dtype.type)  # type: ignore[union-attr]
-        try:
-            import cv2
-        except ImportError as error:
-            install = "pip install 'rlk-baselines[atari]'"
-            raise PlanError(f"WarpFrame needs OpenCV: {error}. Type: {install}") from error
-        self._images: Any = cv2
+        self._warp = warper(self.width, self.height)
 
     def observation(self, observation: Any) -> Array:
-        images, size = self._images, (self.width, self.height)
-        grey = images.cvtColor(observation, images.COLOR_RGB2GRAY)
-        small: Array = images.resize(grey, size, interpolation=images.INTER_AREA)
-        return small[:, :, None]
+        return self._warp(observation)
 
 
 class ScaledFloatFrame(ObservationWrapper):

@@ -11,9 +11,9 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from rlk.errors import PlanError
 from rlk.records import Array
 from rlk_baselines.common.single_atari_wrappers import check_meanings, lives_of
+from rlk_baselines.common.warping import warper
 from rlk_baselines.sb3.common.env_util import AtariWrapper
 
 __all__ = [
@@ -182,18 +182,10 @@ class WarpFrame(gymnasium.ObservationWrapper[Any, Any, Any]):
         super().__init__(env)
         self.width, self.height = width, height
         self.observation_space = spaces.Box(0, 255, (height, width, 1), np.uint8)
-        try:
-            import cv2
-        except ImportError as error:
-            install = "pip install 'rlk-baselines[atari]'"
-            raise PlanError(f"WarpFrame needs OpenCV: {error}. Type: {install}") from error
-        self._images: Any = cv2
+        self._warp = warper(width, height)
 
     def observation(self, observation: Any) -> Array:
-        images, size = self._images, (self.width, self.height)
-        grey = images.cvtColor(observation, images.COLOR_RGB2GRAY)
-        small: Array = images.resize(grey, size, interpolation=images.INTER_AREA)
-        return small[:, :, None]
+        return self._warp(observation)
 
 
 def _after(env: Game, begun: Begun | None, actions: list[Any]) -> Begun:
