@@ -185,7 +185,7 @@ def test_what_is_no_extractor_is_refused() -> None:
     with pytest.raises(ValueError, match=r"as a class derived from .*BaseFeaturesExtractor"):
         with_extractor(object)
     with pytest.raises(ValueError, match="'MlpLstmPolicy' takes no features_extractor_class"):
-        with_extractor(Waves, None, "MlpLstmPolicy")
+        with_extractor(Waves, None, "MlpLstmPolicy", net_arch=["lstm"])
     with pytest.raises(ValueError, match="has no wide for features_extractor_kwargs without"):
         with_extractor(None, {"wide": 3}, "MlpPolicy", spaces.Box(-5, 5, (3,)))
     with pytest.raises(ValueError, match="there is features_dim"):

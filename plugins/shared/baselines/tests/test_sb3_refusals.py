@@ -10,7 +10,7 @@ import pytest
 from gymnasium import spaces
 
 from rlk_baselines.refusals import Refused
-from rlk_baselines.sb3 import PPO, SAC, HerReplayBuffer
+from rlk_baselines.sb3 import A2C, PPO, SAC, HerReplayBuffer
 from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
 
 VECTOR = spaces.Box(-1, 1, (2,))
@@ -50,6 +50,13 @@ def test_the_policy_for_the_observations_is_named(
 def test_a_policy_without_lstm_is_refused_by_its_name(policy: str) -> None:
     text = refusal(RecurrentPPO, policy, Still())
     assert f"policy '{policy}' has no LSTM. Write 'MlpLstmPolicy'" in text
+
+
+@pytest.mark.parametrize("kind", [A2C, PPO])
+def test_a_policy_with_lstm_is_refused_naming_the_model_that_takes_it(kind: Any) -> None:
+    text = refusal(kind, "MlpLstmPolicy", Still())
+    assert "policy 'MlpLstmPolicy' has an LSTM" in text and "sb3_contrib.RecurrentPPO" in text
+    assert text.endswith(f"rlk.make('{kind.algo}', policy='lstm').")
 
 
 def test_hindsight_and_masks_are_left_out_as_a_program_does_it() -> None:

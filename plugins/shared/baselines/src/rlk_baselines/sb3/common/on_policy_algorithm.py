@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from rlk_baselines.policies.classes import LstmPolicy
+from rlk_baselines.policies.registered import class_of
+from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.algorithm import BaseAlgorithm
 from rlk_baselines.sb3.policy_view import ActorCriticView
 
@@ -10,6 +15,18 @@ class OnPolicyAlgorithm(BaseAlgorithm):
     """The base class of on-policy models."""
 
     viewed = ActorCriticView
+
+    def _policy_settings(self) -> dict[str, Any]:
+        """As in `BaseAlgorithm`; Refused for a policy with an LSTM whose place is not given."""
+        chosen = class_of(self._given["policy"])
+        has_lstm = isinstance(chosen, type) and issubclass(chosen, LstmPolicy)
+        if has_lstm and "net_arch" not in self.policy_kwargs:
+            raise Refused(
+                f"{type(self).__name__}: policy {chosen.__name__!r} has an LSTM, as those of "
+                "rlk_baselines.sb3_contrib.RecurrentPPO have. Use that, or "
+                f"rlk.make({self.algo!r}, policy='lstm')."
+            )
+        return super()._policy_settings()
 
     def numbers_of_training(self) -> dict[str, float]:
         """For a Gaussian policy, its mean standard deviation, `train/std`."""
