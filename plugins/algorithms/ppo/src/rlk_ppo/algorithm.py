@@ -15,6 +15,7 @@ from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss, clipped_value
 from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.mean_entropy import mean_entropy
 from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
@@ -124,7 +125,7 @@ class PPO:
         ratio = (log_prob - batch.log_prob).exp()
         policy_loss = clipped_policy_loss(ratio, advantage, self.clip_range)
         value_loss = self._value_loss(value, batch)
-        entropy = distribution.entropy(parameters).mean()
+        entropy = mean_entropy(distribution, parameters, config.ent_coef)
         total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
         kl, accept = losses.approximate_kl(log_prob, batch.log_prob), None
         if config.target_kl is not None:

@@ -17,6 +17,7 @@ from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
 from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.mean_entropy import mean_entropy
 from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
@@ -90,7 +91,7 @@ class PPO1:
         ratio = (log_prob - batch.log_prob).exp()
         policy_loss = clipped_policy_loss(ratio, batch.advantage, self.clip_range)
         value_loss = squared_error(value, batch.return_)
-        entropy = distribution.entropy(parameters).mean()
+        entropy = mean_entropy(distribution, parameters, self.config.entcoeff)
         total = policy_loss + value_loss - self.config.entcoeff * entropy
         metrics = {
             "loss": total,

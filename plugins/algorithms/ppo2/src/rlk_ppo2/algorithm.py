@@ -14,6 +14,7 @@ from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
 from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.mean_entropy import mean_entropy
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
@@ -99,7 +100,7 @@ class PPO2:
             value_loss = losses.clipped_value_loss(
                 value, batch.value, batch.return_, self.cliprange_vf
             )
-        entropy = distribution.entropy(parameters).mean()
+        entropy = mean_entropy(distribution, parameters, config.ent_coef)
         total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
         metrics = {
             "loss": total,

@@ -17,6 +17,7 @@ from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.mean_entropy import mean_entropy
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.recurrent import make_actor
@@ -80,7 +81,7 @@ class TRPO:
         (parameters,) = self.policy(batch.observation, "pi")
         log_prob = self.distribution.log_prob(parameters, batch.action)
         gain = losses.surrogate(log_prob, batch.log_prob, batch.advantage)
-        entropy = self.distribution.entropy(parameters).mean()
+        entropy = mean_entropy(self.distribution, parameters, self.config.entcoeff)
         total = gain + self.config.entcoeff * entropy
         metrics = {"policy_objective": total, "entropy_loss": -entropy}
         return Loss(-total, distribution=parameters, metrics=metrics)

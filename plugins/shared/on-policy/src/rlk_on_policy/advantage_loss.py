@@ -9,6 +9,7 @@ from torch import Tensor
 
 from rlk.records import Loss
 from rlk_networks import Distribution
+from rlk_on_policy.mean_entropy import mean_entropy
 from rlk_on_policy.minibatches import Minibatch
 from rlk_on_policy.squared_error import squared_error
 
@@ -40,7 +41,7 @@ def advantage_loss(
     value = value[:, 0]
     of_policy = policy_loss(distribution.log_prob(parameters, batch.action), batch.advantage)
     of_value = squared_error(value, batch.return_)
-    entropy = distribution.entropy(parameters).mean()
+    entropy = mean_entropy(distribution, parameters, ent_coef)
     total = of_policy + vf_coef * of_value - ent_coef * entropy
     metrics = {
         "loss": total,
