@@ -75,13 +75,13 @@ def reached(algo: str, path: Path = KEPT) -> dict[str, dict[int, float]]:
 
 
 def table(algo: str, path: Path = KEPT) -> str:
-    """A row for every preset with figures; the others that promise something are named below it."""
+    """A row for every preset with figures; the others are named below it."""
     rows, waiting, figures = [HEAD, ("---",) * len(HEAD)], [], reached(algo, path)
     for env, promise in promises(algo).items():
         if env in figures:
             rows.append(row(env, promise, figures[env]))
-        elif promise.least is not None:
-            waiting.append(f"{env} ({in_short(promise.timesteps)} timesteps)")
+        else:
+            waiting.append(f"`{env}` ({in_short(promise.timesteps)} timesteps)")
     lines = [f"| {' | '.join(cells)} |" for cells in rows] if len(rows) > 2 else []
     if waiting:
         lines += ["", fill(f"Not run: {', '.join(waiting)}.", 120, break_on_hyphens=False)]

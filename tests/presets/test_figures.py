@@ -57,7 +57,8 @@ def test_figures_of_other_settings_do_not_count(tmp_path, monkeypatch):
 def test_presets_without_figures_are_named(tmp_path):
     path = tmp_path / "figures.jsonl"
     path.touch()
-    assert table("ppo1", path) == "Not run: CartPole-v1 (100k timesteps)."
+    assert table("ppo1", path) == "Not run: `CartPole-v1` (100k timesteps)."
+    assert "`ALE/*-v5` (10M timesteps)" in table("acer", path)  # which promises nothing
 
 
 def test_what_is_promised_changes_no_settings(monkeypatch):
