@@ -220,11 +220,8 @@ def test_three_updates_equal_those_of_torch_on_the_loss_written_out(rlk_make):
 @pytest.mark.parametrize(("ratio", "fraction"), [(1.15, 0.0), (1.3, 1.0)])
 def test_a_ratio_is_clipped_outside_of_the_range_that_is_set(rlk_make, ratio, fraction):
     agent, batch = agent_and_batch(rlk_make, clip_param=0.2)
-    algorithm, other = (
-        agent.run.algorithm,
-        replace(batch, stored_log_prob=batch.log_prob - np.log(ratio)),
-    )
-    found = algorithm.loss(other).metrics["clip_fraction"]
+    other = replace(batch, stored_log_prob=batch.log_prob - np.log(ratio))
+    found = agent.run.algorithm.loss(other).metrics["clip_fraction"]
     assert found.item() == fraction
 
 

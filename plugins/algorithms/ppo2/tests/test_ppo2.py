@@ -162,11 +162,8 @@ def test_advantages_are_normalised_over_the_minibatches_of_all_ranks(rlk_make):
 @pytest.mark.parametrize(("ratio", "fraction"), [(1.15, 0.0), (1.3, 1.0)])
 def test_a_ratio_is_clipped_outside_of_the_range_that_is_set(rlk_make, ratio, fraction):
     agent, batch = agent_and_batch(rlk_make, cliprange=0.2)
-    algorithm, other = (
-        agent.run.algorithm,
-        replace(batch, stored_log_prob=batch.log_prob - np.log(ratio)),
-    )
-    found = algorithm.loss(other, other.advantage).metrics["clip_fraction"]
+    other = replace(batch, stored_log_prob=batch.log_prob - np.log(ratio))
+    found = agent.run.algorithm.loss(other, other.advantage).metrics["clip_fraction"]
     assert found.item() == fraction
 
 

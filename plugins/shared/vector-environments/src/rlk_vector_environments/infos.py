@@ -57,7 +57,7 @@ def as_it_is(info: Any) -> Any:
     keep them.
     """
     if isinstance(info, dict):
-        return {key: as_it_is(value) for key, value in info.items()} if info else {}
+        return {key: as_it_is(value) for key, value in info.items()}
     if isinstance(info, list):
         return [as_it_is(value) for value in info]
     if isinstance(info, tuple):
