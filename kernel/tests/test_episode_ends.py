@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlk.episode_ends import counted, reported, success
+from rlk.episode_ends import counted, reported, success, was_lost
 from rlk.errors import RlkError
 
 ENDED = np.array([True, True, False])
@@ -29,6 +29,11 @@ def test_what_a_monitor_reports_is_told_from_an_environments_own_value():
     for own in (np.array([5, 6]), {"id": np.array([1, 2])}, np.array([None, "x"], object)):
         assert reported({"episode": own, "_episode": np.array([True, True])}, 0) is None
     assert reported({}, 0) is None
+
+
+def test_an_episode_is_lost_where_its_last_info_says_so():
+    infos = {"worker_restarted": np.array([True, False])}
+    assert was_lost(infos, 0) and not was_lost(infos, 1) and not was_lost({}, 0)
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,12 @@ def test_what_is_scheduled_is_logged_by_its_name_with_what_storages_log(make):
     assert rows[-1]["train/clip_range"] == 0.25 and rows[-1]["replay/beta"] == 0.5
 
 
+def test_an_actor_that_acts_with_its_own_policy_alone_says_so(make):
+    run = make().run
+    with pytest.raises(RlkError, match="its actor draws actions, and acts with the run's policy"):
+        run.make_actor(policy=run.parameters.clone().module)
+
+
 def test_closing_closes_everything_once_and_the_last_opened_first(make):
     closed = []
     agent = make()

@@ -175,7 +175,7 @@ class Agent:
         return {name: value.cpu().numpy() for name, value in parameters_of(self.run).items()}
 
     def load_parameters(self, values: Mapping[str, Any] | Place, exact_match: bool = True) -> None:
-        """Set parameters, targets and learnt coefficients included; optimisers stay as they are.
+        """Set parameters, targets, learnt coefficients; optimisers and running statistics stay.
 
         Args:
             values: the result of `get_parameters`, or a saved model.

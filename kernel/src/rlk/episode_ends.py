@@ -17,6 +17,9 @@ import numpy as np
 from rlk.errors import RlkError
 from rlk.records import Array
 
+#: The only key in the last info of an episode that broke off because its environment was lost.
+LOST = "worker_restarted"
+
 
 def counted(ended: Array, infos: Mapping[str, Any]) -> Array:
     """bool [N]: the environments where a whole episode ended.
@@ -44,6 +47,17 @@ def reported(infos: Mapping[str, Any], env: int) -> tuple[float, int] | None:
     if mask is not None and not mask[env]:
         return None
     return float(found["r"][env]), int(found["l"][env])
+
+
+def was_lost(infos: Mapping[str, Any], env: int) -> bool:
+    """Whether an episode broke off because its environment was lost; its last info is unknown.
+
+    Args:
+        infos: the last infos of episodes, in the format of Gymnasium's vector environments.
+        env: the index of the environment whose episode ended.
+    """
+    found = infos.get(LOST)
+    return found is not None and bool(found[env])
 
 
 def success(infos: Mapping[str, Any], env: int) -> float | None:

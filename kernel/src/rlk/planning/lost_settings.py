@@ -104,7 +104,7 @@ def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
         return f"the callable {value['callable']}, which no file holds"
     if is_written and value is not None:
         return f"{value!r:.200}, a file to write to, which no file may choose"
-    if is_environment and isinstance(value, str) and is_place(value):
+    if is_environment and any(map(is_place, texts_in(value))):
         return f"{value!r:.200}, which is code that no file may run by itself"
     return None
 
@@ -117,6 +117,15 @@ def _keys(saved: SavedComponent, key: str) -> tuple[str, ...]:
 def was_callable(value: Any) -> bool:
     """Whether a setting was a function, as `settings.plain` writes it."""
     return isinstance(value, Mapping) and value.keys() == {"callable"}
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in a setting, and in its lists and tables."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (Mapping, list, tuple)):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_in(one)
 
 
 def marked_fields(config: type | None, mark: str) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from rlk.errors import PlanError
 from rlk.planning.environment import choose_environment
-from rlk.planning.lost_settings import was_callable
+from rlk.planning.lost_settings import texts_in, was_callable
 from rlk.planning.saved_records import SavedEnvironment
 from rlk.registry.external import is_place
 from rlk.registry.registries import Registries
@@ -116,17 +116,13 @@ def code_in(value: Any) -> str | None:
     Some environments import what a keyword names (`vehicle="highway_env.vehicle.Car"`), and
     Gymnasium imports the module of `module:Id-v0`.
     """
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list):
-        return next((found for item in value if (found := code_in(item))), None)
-    return value if isinstance(value, str) and _names_code(value) else None
+    return next(filter(_names_code, texts_in(value)), None)
 
 
 def _names_code(text: str) -> bool:
-    if text.endswith((".py", ".so", ".pyd", ".pkl", ".pickle")):
-        return True
     module, colon, named = text.partition(":")
+    if text.endswith((".so", ".pyd", ".pkl", ".pickle")) or module.endswith(".py"):
+        return True
     if (_MODULE if colon else _DOTTED).fullmatch(module) is None:
         return False
     package = module.partition(".")[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import settings
-from rlk.planning.lost_settings import COMPUTING, marked_fields, was_callable
+from rlk.planning.lost_settings import COMPUTING, marked_fields, texts_in, was_callable
 from rlk.planning.restored_environment import code_in
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import SLOTS, singular
@@ -67,7 +67,7 @@ def _of_marked_settings(choice: Choice) -> ToPassAgain:
             options += ["--set", f"{choice.name}.{name}={value}"]
     for name in marked_fields(config, "environment"):
         value = getattr(choice.config, name)
-        if isinstance(value, str) and is_place(value):
+        if any(map(is_place, texts_in(value))):
             options += ["--set", f"{choice.name}.{name}={value}"]
         elif was_callable(settings.plain(value)):
             objects.append(f"**{{'{choice.name}.{name}': …}}")

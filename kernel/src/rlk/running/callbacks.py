@@ -23,8 +23,6 @@ from rlk.strict_types import own_number
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: How the names of callbacks begin in the call of `learn` that they are for.
-OF_ONE_CALL = "callback "
 #: The hooks that they may implement. The plan is checked when training is about to begin; loading
 #: from a checkpoint is only for plugins.
 ANSWERED = {*LIFECYCLE, "rlk_check_plan", "rlk_save", "rlk_load"}
@@ -47,7 +45,7 @@ def listening(run: Run, callback: Any) -> Iterator[None]:
     before, names = run.listeners, list[str]()
     try:
         for number, one in enumerate(callbacks, 1):
-            name = f"{OF_ONE_CALL}{number} ({type(one).__name__})"
+            name = f"callback {number} ({type(one).__name__}) of learn"
             run.hooks.activate(one, name)
             names.append(name)
         if names:

@@ -17,7 +17,6 @@ from rlk.planning.saved_plan import as_json
 from rlk.protocols import State
 from rlk.registry.answers import check_given
 from rlk.registry.external import PASSED
-from rlk.running.callbacks import OF_ONE_CALL
 from rlk.running.environment_states import environment_states
 from rlk.running.manifest import STATE_VERSION, Part
 from rlk.running.state_check import check_state
@@ -170,7 +169,8 @@ def _restore_experience(run: Run, state: State) -> list[str]:
 def _restore_plugins(run: Run, state: State) -> list[str]:
     """Restore the plugins; return a sentence on each state whose plugin is missing.
 
-    Callbacks and loggers are missing on purpose, unless a run goes on in its own folder.
+    Callbacks and loggers of the plan are missing on purpose, unless a run goes on in its own
+    folder. A callback of one call of `learn` cannot be here: its state was part of that call.
     """
     plugins, components = part_of(state, "plugins"), state["manifest"]["plan"]["components"]
     now = {choice.name for _, choice in run.plan.choices()}
@@ -185,7 +185,7 @@ def _restore_plugins(run: Run, state: State) -> list[str]:
     return [
         f"plugin {name!r}, whose state is in the checkpoint, is not in this run"
         for name in plugins
-        if name not in known and not name.startswith(OF_ONE_CALL)
+        if name not in known
     ]
 
 

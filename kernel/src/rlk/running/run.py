@@ -15,6 +15,7 @@ from rlk.errors import RlkError, UnknownName
 from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
 from rlk.registry.answers import check_given
+from rlk.running.actors import following
 from rlk.running.clock import Clock, Scheduled
 from rlk.running.device import set_threads
 from rlk.running.failed_writes import FailedWrites
@@ -76,6 +77,8 @@ class Run:
     listeners: dict[str, list[tuple[str, Listener]]]
     evaluation_return: float | None = None  #: mean return of the latest evaluation
     at: str = ""  #: the lifecycle hook that was called last, which tells what the run is doing
+    stop_asked: str | None = None  #: why training ends at the next border; other ranks may ask, too
+    hurries: bool = False  #: whether a signal asks, so that plugins do no more than save
     learning: bool = False  #: whether `learn` or `learn_until` is under way
     closed: bool = False  #: whether `close` was called
 
@@ -92,7 +95,6 @@ class Run:
         self.failed_writes = FailedWrites()
         self.on_close, self.on_change_env = [], []
         self.noises = {}
-        self._stop: str | None = None
         self._folder: OwnedFolder | None = None
 
     @property
@@ -154,6 +156,8 @@ class Run:
     def reschedule(self, name: str, value: Scheduled) -> None:
         """Set a number made by `schedule` to this value or this schedule from now on.
 
+        Files keep the setting that it was made with: a plugin does this again in its `rlk_load`.
+
         Raises:
             UnknownName: if there is no number of that name.
             RlkError: if the number is not finite; it then stays as it is.
@@ -201,13 +205,13 @@ class Run:
 
         Args:
             rng: its random generator; None is the run's stream `actor`, which is the collector's.
-            policy: the policy to act with, for an algorithm with `Component.deterministic`; None
-                is the run's policy.
+            policy: the policy to act with, for an algorithm with `Component.deterministic`
+                (RlkError for others); None is the run's policy.
         """
         actor: Any = self.plan.algorithm.called(self.algorithm.actor, rng)
         check_given(self.plan.algorithm.title, "actor", actor)
         if policy is not None:
-            actor = actor.with_policy(policy)
+            actor = following(actor, policy, self.plan.algorithm.title)
         other: Actor | None = self.hooks.first("rlk_make_actor", run=self, actor=actor)
         found: Actor = actor if other is None else other
         return found
@@ -218,7 +222,7 @@ class Run:
         """Begin a call of `learn` that ends at this timestep."""
         set_threads(self.plan, self.parameters.flat)  # another run may have set its own
         self.clock.total_timesteps = total_timesteps
-        self._stop = None
+        self.stop_asked, self.hurries = None, False
         self.failed_writes.clear()
         self.metrics.start_row()
 
@@ -241,9 +245,9 @@ class Run:
         self.at = "rlk_training_end"
         call_all(self.listeners[self.at], failure, run=self, reason=reason)
 
-    def stop(self, reason: str) -> None:
-        """Ask the run to end at the next iteration border."""
-        self._stop = self._stop or reason
+    def stop(self, reason: str, *, hurry: bool = False) -> None:
+        """Ask the run to end at the next iteration border, in a hurry if a signal does."""
+        self.stop_asked, self.hurries = self.stop_asked or reason, self.hurries or hurry
 
     def stop_by_listener(self, plugin: str) -> None:
         """Ask the run to end: the listener of `rlk_step` of that plugin returned False."""
@@ -254,10 +258,10 @@ class Run:
         self.at = "rlk_should_stop"
         for _, listen in self.listeners["rlk_should_stop"]:
             reason = listen(run=self)
-            self._stop = self._stop or reason
+            self.stop_asked = self.stop_asked or reason
         if self.communicator.size == 1:
-            return self._stop
-        for rank, reason in enumerate(self.communicator.gather(self._stop)):
+            return self.stop_asked
+        for rank, reason in enumerate(self.communicator.gather(self.stop_asked)):
             if reason:
                 return f"{reason} (rank {rank})"
         return None

@@ -117,6 +117,23 @@ def test_the_last_policy_is_evaluated_once() -> None:
     assert [result.timesteps for result in again.results] == [20]
 
 
+@pytest.mark.parametrize(("hurry", "at"), [(False, [8]), (True, [])])
+def test_the_last_policy_is_evaluated_where_a_callback_stops_and_no_signal_does(
+    tmp_path: Path, hurry: bool, at: list[int]
+) -> None:
+    class Stops:
+        @hookimpl
+        def rlk_update_end(self, run: Any) -> None:
+            if run.timesteps == 8:
+                run.stop("enough", hurry=hurry)
+
+    heard = Heard()
+    with made("evaluation:every=100", heard, out=tmp_path) as agent:
+        agent.learn(20, callback=Stops())
+    assert [result.timesteps for result in heard.results] == at
+    assert ("eval/mean_reward" in (tmp_path / "progress.csv").read_text()) is bool(at)
+
+
 def test_the_best_model_is_the_later_of_two_equals(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

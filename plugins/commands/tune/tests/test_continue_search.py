@@ -56,6 +56,43 @@ def test_what_its_trials_do_not_have_is_refused(
         going_on(folder, given, **typed)
 
 
+def test_a_required_setting_may_be_searched(tmp_path: Path) -> None:
+    spec = make_spec("a2c", {"preset": "none", "plugins": ["max-episodes"]})
+    ranges = parse_searches(["max-episodes.max_episodes=7,9", "gamma=0.9,0.99"])
+    search, notes = new_search(spec, ranges, "none", FIELDS)
+    assert search.ranges == ranges and not notes
+    assert search.common().given["max-episodes.max_episodes"] == 7
+    search.write(tmp_path)
+    assert search_in(tmp_path, make_spec("", {"vf_coef": 0.25}), {}, {}) == search
+    with pytest.raises(PlanError, match="max_episodes"):
+        new_search(spec, parse_searches(["gamma=0.9,0.99"]), "none", FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "option"),
+    [
+        ("given", {"env": "./theirs.py:Far"}, "--env ./theirs.py:Far"),
+        ("given", {"policy": "./theirs.py:Net"}, "--set policy=./theirs.py:Net"),
+        ("given", {"evaluation.env": "theirs:Far"}, "--set evaluation.env=theirs:Far"),
+        ("given", {"env.car": ["json.tool"]}, "--set 'env.car=['"),
+        ("plugins", ["./theirs.py:Wrap:k=1"], "--plugin ./theirs.py:Wrap:k=1"),
+        ("plugins", ["evaluation:env=./theirs.py:Far"], "--plugin evaluation:env=./theirs.py:Far"),
+        ("algo", "./theirs.py:Algorithm", "--algo ./theirs.py:Algorithm"),
+    ],
+)
+def test_code_that_a_file_names_is_typed_again_or_not_run(
+    folder: Path, field: str, value: Any, option: str
+) -> None:
+    found = json.loads((folder / FILE).read_text())
+    (folder / FILE).write_text(json.dumps({**found, field: value}))
+    with pytest.raises(PlanError, match="begun with code, which no file may run by") as refused:
+        going_on(folder, {})
+    assert option.split("'")[0] in str(refused.value)
+    again = make_spec(value, {}) if field == "algo" else make_spec("", {field: value})
+    again = make_spec("", value) if field == "given" else again
+    assert getattr(search_in(folder, again, {}, {}), field) == value
+
+
 def test_a_search_that_was_written_without_its_space_is_continued(folder: Path) -> None:
     found = json.loads((folder / FILE).read_text())
     del found["space"]

@@ -149,8 +149,17 @@ def test_settings_that_do_not_go_together_have_failed(tmp_path: Path, search: Ma
     assert "two" in trial.user_attrs[REASON]
 
 
-def test_a_trial_that_ends_before_any_evaluation_has_failed(tmp_path: Path, search: Make) -> None:
+def test_the_value_of_a_trial_that_a_callback_ends_is_that_of_its_policy(
+    tmp_path: Path, search: Make
+) -> None:
     mine = search(plugins=["max-episodes:max_episodes=1"])
+    trial = run_trial(mine, open_study(tmp_path, mine), job=0)
+    assert trial.state == TrialState.COMPLETE and trial.value is not None
+
+
+def test_a_trial_that_ends_before_any_evaluation_has_failed(tmp_path: Path, search: Make) -> None:
+    plugins = ["max-episodes:max_episodes=1", "evaluation:at_end=false"]
+    mine = search(plugins=plugins)
     study = open_study(tmp_path, mine)
     trial = run_trial(mine, study, job=0)
     assert trial.state == TrialState.FAIL

@@ -192,7 +192,7 @@ def test_a_search_whose_processes_were_ended_fails(
 def test_a_search_goes_on_where_it_was_stopped(rlk_typed: Terminal, typed: list[Any]) -> None:
     assert rlk_typed(*typed, "--out", "whole").code == 0
     assert rlk_typed(*typed, "--out", "parts", "--trials", 2).code == 0
-    ended = rlk_typed("tune", "--out", "parts", "--trials", 4)
+    ended = rlk_typed("tune", "--out", "parts", "--env", GAME, "--trials", 4)
     assert ended.code == 0
     assert rows("parts") == rows("whole")
     assert Path("parts/best.toml").read_text() == Path("whole/best.toml").read_text()
@@ -201,6 +201,8 @@ def test_a_search_goes_on_where_it_was_stopped(rlk_typed: Terminal, typed: list[
     assert rows("parts") == rows("whole")
 
 
+#: The environment of `typed`, which is code: a file does not choose it.
+GAME = "rlk_testing.environments:DiscreteMatch"
 #: Words that change a search, and what is said of them.
 CHANGES = [
     (["--algo", "a2c"], "has algo='ppo2', not 'a2c'"),
@@ -215,7 +217,7 @@ CHANGES = [
 def test_another_search_does_not_go_on_in_the_folder(rlk_typed: Terminal, typed: list[Any]) -> None:
     assert rlk_typed(*typed, "--out", "mine", "--trials", 1).code == 0
     for changed, said in CHANGES:
-        ended = rlk_typed("tune", "--out", "mine", *changed)
+        ended = rlk_typed("tune", "--out", "mine", "--env", GAME, *changed)
         assert ended.code == 2
         assert f"the search in mine {said}. Leave that out" in ended.err
 
@@ -223,7 +225,7 @@ def test_another_search_does_not_go_on_in_the_folder(rlk_typed: Terminal, typed:
 def test_a_folder_is_used_by_one_search_at_a_time(rlk_typed: Terminal, typed: list[Any]) -> None:
     assert rlk_typed(*typed, "--out", "mine", "--trials", 1).code == 0
     owner = OwnedFolder(Path("mine"))
-    ended = rlk_typed("tune", "--out", "mine", "--trials", 2)
+    ended = rlk_typed("tune", "--out", "mine", "--env", GAME, "--trials", 2)
     owner.release()
     assert ended.code == 2 and "mine is in use" in ended.err
 
@@ -337,7 +339,7 @@ def test_a_search_that_was_written_without_origins_is_continued(
     search = json.loads(Path("mine/search.json").read_text())
     del search["origins"]
     Path("mine/search.json").write_text(json.dumps(search))
-    assert rlk_typed("tune", "--out", "mine", "--trials", 2).code == 0
+    assert rlk_typed("tune", "--out", "mine", "--env", GAME, "--trials", 2).code == 0
 
 
 def test_what_concerns_evaluations_is_accepted_although_no_preset_adds_them(

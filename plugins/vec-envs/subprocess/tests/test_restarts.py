@@ -12,7 +12,7 @@ import pytest
 
 import rlk
 from rlk.errors import EnvironmentFailed
-from rlk_subprocess.restarts import INFO, TAG
+from rlk_subprocess.restarts import TAG
 from rlk_testing.doomed import Doomed, Fate
 from rlk_testing.environments import Walk
 
@@ -64,7 +64,7 @@ def test_the_broken_episodes_end_as_truncated_and_the_others_go_on(make, fate, s
     assert terminated.tolist() == [False] * 3
     assert truncated.tolist() == infos["_final_obs"].tolist() == [True, True, False]
     assert [infos["final_obs"][i].tolist() for i in (0, 1)] == [[2.0], [2.0]]
-    assert infos["final_info"][INFO].tolist() == [True, True, False]
+    assert infos["final_info"]["worker_restarted"].tolist() == [True, True, False]
     assert vector.metrics() == {TAG: 1.0}
     observation, _, _, truncated, infos = vector.step(steps(Fate.GO))
     assert observation.ravel().tolist() == [1.0, 1.0, 4.0] and infos == {}

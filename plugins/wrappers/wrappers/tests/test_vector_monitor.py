@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 import rlk
 from rlk.errors import PlanError, RlkError
 from rlk.registry.hooks import Hooks
-from rlk_wrappers import VectorMonitor, vector_monitor
+from rlk_wrappers import VectorMonitor, load_results, vector_monitor
 from rlk_wrappers.component import monitor
 from rlk_wrappers.config import MonitorConfig
 
@@ -148,6 +148,22 @@ def test_an_info_keyword_that_an_episode_does_not_have_is_named() -> None:
     env.reset()
     with pytest.raises(RlkError, match="'is_success'"):
         play(env, 1)
+
+
+def test_the_info_of_an_episode_whose_environment_was_lost_is_an_empty_cell(tmp_path: Path) -> None:
+    final = {
+        "level": np.array([0, 4]),
+        "_level": np.array([False, True]),
+        "worker_restarted": np.array([True, False]),
+    }
+    env = VectorMonitor(
+        Script(([1.0, 1.0], BOTH, final)), MonitorConfig(info_keywords=("level",)), out=tmp_path
+    )
+    env.reset()
+    play(env, 1)
+    env.close()
+    assert [row[3] for row in rows(tmp_path / "monitor.csv")] == ["", "4"]
+    np.testing.assert_array_equal(load_results(tmp_path)["level"], [np.nan, 4.0])
 
 
 def test_reset_keywords_must_be_given_and_become_columns(tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ class EvaluationCallback:
         self._number = 1  #: among those that listen to the run
         self._due = 0
         self._missed: int | None = None
+        self._evaluated_at = -1  #: the timestep of the latest evaluation
         self._loaded_at = 0
         self._best: float | None = None
         self._history: list[Evaluation] = []
@@ -66,7 +67,7 @@ class EvaluationCallback:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        self._reason = None
+        self._reason, self._evaluated_at = None, -1
         self._due = next_due(run.timesteps, self._config.every)
         listening = _listening(run)
         self._number = listening.index(self) + 1 if self in listening else 1
@@ -88,7 +89,14 @@ class EvaluationCallback:
         self._evaluate(run)
 
     @hookimpl
-    def rlk_should_stop(self) -> str | None:
+    def rlk_should_stop(self, run: Run) -> str | None:
+        """Evaluate the final policy of a training that another callback ends early.
+
+        The loop asks once more when it has ended, so callbacks that come after this one count, too.
+        """
+        is_final = run.stop_asked is not None and not run.hurries
+        if is_final and self._config.at_end and self._evaluated_at != run.timesteps:
+            self._evaluate(run)
         return self._reason
 
     def _problem(self, plan: Plan) -> str | None:
@@ -125,6 +133,7 @@ class EvaluationCallback:
         return env
 
     def _evaluate(self, run: Run) -> None:
+        self._evaluated_at = run.timesteps
         if run.communicator.rank != 0:
             return
         config = self._config

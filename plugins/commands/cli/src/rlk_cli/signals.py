@@ -100,7 +100,7 @@ class Signals:
         if self.received is not None:
             raise Interrupted(name, frame)
         self.received = name
-        self._run.stop(name)
+        self._run.stop(name, hurry=True)
         if self._run.plan.verbose:
             # Not `print`: the signal may have interrupted one.
             text = f"{name}: the run ends after this iteration; a second signal ends it at once"

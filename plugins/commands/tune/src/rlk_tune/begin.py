@@ -46,13 +46,13 @@ def new_search(
         given={key: value for key, value in spec.given.items() if key not in NOT_OF_TRIALS},
         origins={key: by for key, by in spec.origins.items() if key not in NOT_OF_TRIALS},
         plugins=list(spec.plugins),
-        searched={},
+        searched={name: str(range_) for name, range_ in typed.items()},
         space=space,
         seed=secrets.randbelow(100_000) if seed is None else seed,
         timesteps=1,
         **fields,
     )
-    plan = resolve(kernel, search.evaluated(search.spec({}, search.seed)))
+    plan = resolve(kernel, search.common())
     if plan.total_timesteps < 1:
         raise PlanError("an agent learns nothing in 0 timesteps. Use --timesteps N.")
     search = attrs.evolve(search, timesteps=plan.total_timesteps)

@@ -62,7 +62,7 @@ def tune(
     quiet = quiet or spec.given.get("verbose") == 0
     wanted: str = spec.given.get("out") or ""
     search, notes = _search(context, wanted, spec, **of_search)
-    plan = resolve(default_kernel(), search.evaluated(search.spec({}, search.seed)))
+    plan = resolve(default_kernel(), search.common())
     if explained:
         click.echo(f"{plan}\n{report.searched(search, notes)}")
         return 0

@@ -9,9 +9,13 @@ from typing import Any
 import attrs
 
 from rlk.errors import PlanError
+from rlk.planning.lost_settings import texts_in
+from rlk.planning.parse import parse_plugin
 from rlk.planning.resolve import resolve
+from rlk.planning.restored_environment import code_in, typed
 from rlk.planning.saved_plan import as_json
 from rlk.planning.spec import RunSpec, make_spec
+from rlk.registry.external import is_place
 from rlk.registry.kernel import default_kernel
 from rlk_cli.folder import spec_toml
 from rlk_tune.one_setting import Names
@@ -19,19 +23,21 @@ from rlk_tune.search import Search, read
 from rlk_tune.spaces import Ranges
 
 
-def search_in(folder: Path, spec: RunSpec, typed: Ranges, fields: Mapping[str, Any]) -> Search:
+def search_in(folder: Path, spec: RunSpec, ranges: Ranges, fields: Mapping[str, Any]) -> Search:
     """The search in a folder, with the number of trials that is requested now.
 
     Args:
         folder: that contains a search.
-        spec, typed: the settings and the ranges on the command line, if there are any.
+        spec, ranges: the settings and the ranges on the command line, if there are any.
         fields: the other fields of `Search` that were typed.
 
     Raises:
-        PlanError: if anything but the number of trials differs.
+        PlanError: if anything but the number of trials differs, or the search names code that the
+            command line does not name as well.
         BadFile: if the search cannot be read.
     """
     search = read(folder)
+    _refuse_code(search, spec)
     before = {
         **attrs.asdict(search, filter=lambda field, _: field.name in ("algo", *fields)),
         **search.given,
@@ -44,7 +50,7 @@ def search_in(folder: Path, spec: RunSpec, typed: Ranges, fields: Mapping[str, A
         **({"algo": spec.algo} if spec.algo else {}),
         **spec.given,
         **({"plugins": list(spec.plugins)} if spec.plugins else {}),
-        **{f"--search {name}": str(range_) for name, range_ in typed.items()},
+        **{f"--search {name}": str(range_) for name, range_ in ranges.items()},
     }
     for name, value in now.items():
         if name in ("trials", "out", "verbose") or before.get(name) == value:
@@ -63,18 +69,49 @@ def search_in(folder: Path, spec: RunSpec, typed: Ranges, fields: Mapping[str, A
     return attrs.evolve(search, trials=now.get("trials", search.trials))
 
 
+def _refuse_code(search: Search, spec: RunSpec) -> None:
+    """PlanError for code that the search names, and that is not typed again: see `code_in`."""
+    settings = {"algo": search.algo, **search.given}
+    typed_now = {"algo": spec.algo, **spec.given}
+    missing = [
+        _option(key, value)
+        for key, value in settings.items()
+        if typed_now.get(key) != value and any(map(_is_code, texts_in(value)))
+    ]
+    if list(spec.plugins) != search.plugins and any(map(_is_code, search.plugins)):
+        missing += [typed("--plugin", plugin) for plugin in search.plugins]
+    if missing:
+        raise PlanError(
+            "this search was begun with code, which no file may run by itself. Type it again: "
+            f"{' '.join(missing)}"
+        )
+
+
+def _is_code(text: str) -> bool:
+    """Whether a text, or a setting of the plugin that it stands for, names code."""
+    name, values = parse_plugin(text)
+    inner = any(map(_is_code, texts_in(values)))
+    return inner or is_place(name) or code_in(text) is not None
+
+
+def _option(key: str, value: Any) -> str:
+    """What to type for a setting."""
+    is_own = key in ("algo", "env")
+    return typed(f"--{key}", value) if is_own else typed("--set", f"{key}={value}")
+
+
 def _is_planned(search: Search, name: str, value: Any) -> bool:
     """Whether all trials have this value of a setting that was not given: by default, for example.
 
     No trial has it for certain if the setting is searched.
     """
-    kernel, typed = default_kernel(), make_spec("", {name: value})
-    spec = search.evaluated(search.spec({}, search.seed))
+    kernel, with_it = default_kernel(), make_spec("", {name: value})
+    spec = search.common()
     plan = resolve(kernel, spec)
     if Names(plan).same(name, search.searched) is not None:
         return False
     try:
-        with_it = resolve(kernel, typed.over(spec))
+        other = resolve(kernel, with_it.over(spec))
     except PlanError:
         return False
-    return spec_toml(as_json(with_it)) == spec_toml(as_json(plan))
+    return spec_toml(as_json(other)) == spec_toml(as_json(plan))

@@ -9,9 +9,11 @@ from typing import Any, Literal
 
 import attrs
 
-from rlk.errors import BadFile
+from rlk.errors import BadFile, PlanError
 from rlk.files import write_text
+from rlk.planning.resolve import resolve
 from rlk.planning.spec import RunSpec, make_spec
+from rlk.registry.kernel import default_kernel
 from rlk.structure import structured
 from rlk_cli.options import as_typed
 from rlk_tune.ranges import parse_range
@@ -64,6 +66,25 @@ class Search:
         spec = attrs.evolve(spec, origins=origins)
         return spec.over(make_spec("", {"preset": "auto"}))
 
+    def common(self) -> RunSpec:
+        """The run that all trials have in common, evaluated, without the searched settings.
+
+        If one of them is required, all have their first value.
+
+        Raises:
+            PlanError: if neither can be planned; that of the run without them.
+        """
+        without = self.evaluated(self.spec({}, self.seed))
+        first = {name: range_.value(range_.probes()[0]) for name, range_ in self.ranges.items()}
+        try:
+            resolve(default_kernel(), without)
+        except PlanError:
+            with_first = self.evaluated(self.spec(first, self.seed))
+            if first and _can_be_planned(with_first):
+                return with_first
+            raise
+        return without
+
     def evaluated(self, spec: RunSpec) -> RunSpec:
         """The same run, evaluated in the same episodes as all trials."""
         evaluation = {
@@ -77,6 +98,14 @@ class Search:
     def write(self, folder: Path) -> None:
         text = json.dumps(attrs.asdict(self), indent=2, default=str)
         write_text(folder / FILE, f"{text}\n")
+
+
+def _can_be_planned(spec: RunSpec) -> bool:
+    try:
+        resolve(default_kernel(), spec)
+    except PlanError:
+        return False
+    return True
 
 
 def read(folder: Path) -> Search:

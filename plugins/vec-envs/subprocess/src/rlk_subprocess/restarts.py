@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rlk.episode_ends import LOST
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess.worker_handle import WorkerHandle, WorkerLost
 from rlk_subprocess.worker_pool import WorkerPool
@@ -22,8 +23,6 @@ from rlk_vector_environments.worker_side import QUIET
 
 #: The tag of the number of restarted workers, in a run's rows of metrics.
 TAG = "rollout/worker_restarts"
-#: A key in the last info of an episode that ended because its worker was lost.
-INFO = "worker_restarted"
 
 
 class Restarts:
@@ -97,7 +96,7 @@ class Restarts:
             why = f"{lost}\nAnother could not take its place: {error}"
             self._pool.give_up(WorkerLost(lost.worker, why))
         self._end_episodes(worker, turn)
-        return worker, ({index: {INFO: True} for index in worker.indices}, infos)
+        return worker, ({index: {LOST: True} for index in worker.indices}, infos)
 
     def _set_attributes(self, worker: WorkerHandle) -> None:
         for name, values in self._attributes.items():

@@ -48,8 +48,9 @@ def load_results(path: str | os.PathLike[str]) -> dict[str, Array]:
     Returns:
         `r` float64 [E], `l` int64 [E], `t` float64 [E], seconds since the start of the earliest
         file, and every other column of a file: bool if all of its values are True or False, int64
-        if all are whole numbers, float64 if all are numbers, else str. Episodes of a file without
-        that column have an empty string in it if it is str, else NaN, and it is then float64.
+        if all are whole numbers, float64 if all are numbers, else str. An empty cell, or that of an
+        episode of a file without the column, is an empty string in a str column; else it is NaN,
+        and the column float64.
 
     Raises:
         LoadMonitorResultsError: if there is no such file, or one is damaged.
@@ -119,6 +120,19 @@ def _of_json(lines: list[str]) -> dict[str, list[Any]]:
 
 
 def _column(values: list[Any]) -> Array:
+    """Values as numbers if those that are not empty are; see `load_results`."""
+    is_given = np.array([str(value) != "" for value in values], dtype=bool)
+    given = _typed([value for value in values if str(value) != ""])
+    if is_given.all():
+        return given
+    if given.dtype.kind == "U" or not len(given):
+        return np.array(values, dtype=np.str_)
+    column = np.full(len(values), np.nan)
+    column[is_given] = given
+    return column
+
+
+def _typed(values: list[Any]) -> Array:
     """Booleans, whole numbers, numbers or text, whichever all of the values are."""
     texts = list(map(str, values))
     if texts and all(text in ("True", "False") for text in texts):

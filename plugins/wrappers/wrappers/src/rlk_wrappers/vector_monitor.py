@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
-from rlk.episode_ends import counted, reported
+from rlk.episode_ends import counted, reported, was_lost
 from rlk.errors import RlkError
 from rlk.records import Array
 from rlk.registry.hooks import Hooks
@@ -142,6 +142,9 @@ class VectorMonitor(VectorLayer):
         final["episode"], final["_episode"] = found, ended
 
     def _info(self, final: dict[str, Any], key: str, index: int) -> Any:
+        """The value of a column; an empty one for an episode whose environment was lost."""
+        if was_lost(final, index):
+            return ""
         if key not in final or not final.get(f"_{key}", np.ones(self.num_envs, dtype=bool))[index]:
             raise RlkError(
                 missing_info_message(key, (name for name in final if not name.startswith("_")))
