@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 
 from rlk.errors import PlanError
@@ -75,6 +76,22 @@ def test_what_a_user_says_at_either_end_wins_over_a_preset_at_the_other(
     planning_kernel.registries.presets.register("wants", Wants)
     found = plan(preset="wants", **given)
     assert found.storages[0].config.size == size and found.algorithm.config.store_size == size
+
+
+def test_a_setting_forwarded_to_a_slot_is_that_of_whatever_fills_it(plan, planning_kernel):
+    algorithms = planning_kernel.registries.algorithms
+    algo = algorithms.get("algo").component()
+    forwards = {"store_size": "storage.size", "loudness": "noise.size"}
+    algorithms.unregister("algo")
+    algorithms.register("algo", attrs.evolve(algo, forwards=forwards))
+    assert plan(storage="hoards", store_size=7).storages[0].config.size == 7
+    found = plan(storage="hoards", plugins=["sharpens"], **{"hoards.size": 8})
+    assert [one.config.size for one in found.storages] == [8, 8], "both have that setting"
+    assert found.algorithm.config.store_size == 8
+    found = plan(noise=["shakes", "trembles"], loudness=4)
+    assert [one.config.size for one in found.noises] == [4, 4]
+    with pytest.raises(PlanError, match=r"loudness=4 is for a noise with the setting 'size', whic"):
+        plan(loudness=4)
 
 
 def test_a_switch_puts_a_plugin_in_and_the_plugin_turns_the_switch(plan):
@@ -202,6 +219,21 @@ def test_a_boolean_setting_chooses_a_distribution(plan):
 def test_choosing_the_distribution_sets_its_setting(plan, asked):
     assert plan(env=BOX, **asked).algorithm.config.ringing is True
     assert plan().algorithm.config.ringing is False
+
+
+def test_a_distribution_in_place_of_a_presets_turns_its_setting_off(plan, planning_kernel):
+    """A saved plan with both would ask for two distributions."""
+
+    class Wants:
+        def find(self, algo, env):
+            return {"ringing": True, "sharpened": True}
+
+    planning_kernel.registries.presets.register("wants", Wants)
+    found = plan(preset="wants", distribution="bells", plugins=["no:sharpens"], env=BOX)
+    assert found.distribution.name == "bells"
+    assert (found.algorithm.config.ringing, found.algorithm.config.sharpened) == (False, False)
+    again = resolve(planning_kernel, spec_of(as_json(found), planning_kernel, env=BOX))
+    assert again.distribution.name == "bells" and again.algorithm.config.ringing is False
 
 
 def test_a_setting_and_a_distribution_that_contradict_each_other_are_refused(plan):

@@ -256,6 +256,38 @@ def test_planning_builds_nothing(planning_kernel, plan):
     assert isinstance(found.policy.component, Component)
 
 
+@pytest.mark.parametrize(
+    ("tuned", "said"),
+    [
+        ({"plugins": ["nowhere"]}, "'nowhere'"),
+        ({"gama": 0.3}, "'gama'"),
+        ({"n_envs": 0}, "'n_envs' must be >= 1"),
+    ],
+)
+def test_a_mistake_of_a_preset_names_the_preset(planning_kernel, plan, tuned, said):
+    planning_kernel.registries.presets.register("mine", lambda: PresetOf(tuned))
+    with pytest.raises(PlanError, match=rf"(?s){said}.*\nProposed by preset mine\. --preset none"):
+        plan(preset="mine")
+
+
+def test_a_setting_of_a_preset_that_nothing_takes_is_said(planning_kernel, plan):
+    tuned = {"policy.lairs": [8], "policy.size": 2}
+    planning_kernel.registries.presets.register("mine", lambda: PresetOf(tuned))
+    (note,) = (note for note in plan(preset="mine").notes if "no effect" in note)
+    assert note.startswith("policy.lairs=[8] (preset mine) has no effect: policy 'plain' (")
+    assert note.endswith(" has no lairs")
+
+
+class PresetOf:
+    """The same settings for everything."""
+
+    def __init__(self, tuned):
+        self.tuned = tuned
+
+    def find(self, algo, env):
+        return self.tuned
+
+
 def test_a_broken_preset_is_left_out_with_a_note_unless_it_is_named(planning_kernel, plan):
     planning_kernel.registries.presets.register("frail", "rlk_nowhere:Source")
     broken = r"preset 'frail' \(this program\) is broken: .*No module named 'rlk_nowhere'"

@@ -71,13 +71,26 @@ def test_an_update_that_returns_no_update_says_so(rlk_stand_in_kernel, returned)
         ({"defaults": {"policy": "mlp", "policy.layer": [64]}}, "policy.layer.*'layers'"),
         ({"defaults": {"n_env": 8}}, "the default n_env=8: .*'n_envs'"),
         ({"forwards": {"speed": "replay.bufer_size"}}, "'bufer_size'. Did you mean 'buffer_size'"),
+        (
+            {"forwards": {"speed": "storage.bufer_size"}},
+            "setting of any storage: 'bufer_size'. Did",
+        ),
+        ({"defaults": {"epsilon-gready.fraction": 0.3}}, "'epsilon-gready' is not .*'epsilon-gre"),
+        (
+            {"config": attrs.make_class("C", {"seed": attrs.field(default=1)})},
+            "its setting 'seed' is a word of every",
+        ),
+        (
+            {"config": attrs.make_class("C", {"policy": attrs.field(default=1)})},
+            "'policy' is a word of every run",
+        ),
         ({"activates": {"speed": "n-steps"}}, "'n-steps' is not installed. .*'n-step'"),
         ({"selects": {"speed": "noise"}}, "selects one of 'noise': .*'noises'"),
         ({"forwards": {"sped": "replay.buffer_size"}}, "forwards: .*'sped'. .*'speed'"),
     ],
 )
 def test_a_component_that_names_what_is_not_there_is_found_by_plugins_check(changes, problem):
-    component = Component(name="mine", factory=StandIn, config=Speeding, **changes)
+    component = Component(**{"name": "mine", "factory": StandIn, "config": Speeding, **changes})
     entry = Entry("algorithms", "mine", "my-own", "0.1", lambda: component)
     assert re.search(problem, fault(entry, rlk.default_kernel().registries) or "sound")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rlk.errors import RlkError
 from rlk.protocols import Actor, Decorator, State, names_of
 
 if TYPE_CHECKING:
@@ -75,6 +76,17 @@ class FollowsPolicy(Protocol):
     """
 
     def with_policy(self, policy: nn.Module) -> Actor: ...  #: the same actor with that policy
+
+
+def acting_by(policy: nn.Module, actor: Any, owner: str) -> Actor:
+    """The actor with that policy; RlkError, naming its owner, if it acts with its own alone."""
+    if not offers(actor, FollowsPolicy):
+        raise RlkError(
+            f"{owner}: its actor draws actions, and acts with the run's policy alone "
+            "(rlk.abilities.FollowsPolicy)."
+        )
+    found: Actor = actor.with_policy(policy)
+    return found
 
 
 class AsksEnvironment(Protocol):

@@ -106,10 +106,11 @@ class Component:
 
     # ---- settings of an algorithm that concern other components ----------------------------------
 
-    #: Own setting -> another component's, as `"prioritized-replay.alpha"`, or several of them: the
-    #: value is used there when that component is in the run; setting both to different values is
-    #: an error. In a recipe, a key is a shorter name of the setting that it is forwarded to.
-    #: Several keys may have the same target: they are names of one setting.
+    #: Own setting -> another component's, as `"prioritized-replay.alpha"`, that of whatever fills a
+    #: slot and has it (`"storage.buffer_size"`), or several of them: the value is used there when
+    #: such a component is in the run; setting both to different values is an error. In a recipe, a
+    #: key is a shorter name of the setting that it is forwarded to. Several keys may have the same
+    #: target: they are names of one setting.
     forwards: Mapping[str, str | tuple[str, ...]] = attrs.field(factory=dict)
     #: Own setting -> the plugin that it puts in unless it is False or None (`prioritized_replay`);
     #: the plugin may fill a slot (`use_sde`: a distribution). The setting becomes True when that

@@ -16,7 +16,7 @@ component = Component(
     reports=("td_error",),
     deterministic=True,
     defaults=CONTINUOUS,
-    forwards={"buffer_size": "replay.buffer_size"},
+    forwards={"buffer_size": "storage.buffer_size"},
     selects={"action_noise": "noises"},
     activates={"prioritized_replay": "prioritized-replay"},
 )

@@ -37,17 +37,21 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
 
 @contextlib.contextmanager
 def naming_proposals(given: Mapping[str, Setting]) -> Iterator[None]:
-    """Add to a PlanError who proposed the settings that it names, if plugins did."""
+    """Add to a PlanError who proposed the settings that it names, if a preset or plugins did."""
     try:
         yield
     except PlanError as error:
-        whose = {
-            setting.by
+        proposals = [
+            setting
             for key, setting in given.items()
-            if setting.rank == Rank.PATCH and re.search(rf"\b{re.escape(key)}\b", str(error))
-        }
-        if whose:
-            error.args = (f"{error}\nProposed by {' and '.join(sorted(whose))}.",)
+            if setting.rank in (Rank.PRESET, Rank.PATCH)
+            and re.search(rf"\b{re.escape(key)}\b", str(error))
+        ]
+        if proposals:
+            whose = " and ".join(sorted({setting.by for setting in proposals}))
+            is_tuned = any(setting.rank == Rank.PRESET for setting in proposals)
+            hint = " --preset none turns it off." if is_tuned else ""
+            error.args = (f"{error}\nProposed by {whose}.{hint}",)
         raise
 
 

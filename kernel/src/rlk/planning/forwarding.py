@@ -1,5 +1,8 @@
 """Settings of the algorithm that are also settings of other components (`Component.forwards`).
 
+A target names a component (`rmsprop.alpha`), or a slot for whatever fills it: `storage.buffer_size`
+is a setting of every storage of the run that has one of that name.
+
 `buffer_size` of an algorithm, `replay.buffer_size` and `storage.buffer_size` are keys of one
 setting. The value with the highest rank under any of them counts, and is put under all of them:
 
@@ -16,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
+from rlk import settings
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.configure import configured
@@ -24,11 +28,11 @@ from rlk.planning.layers import Rank, Setting, SettingLayers
 
 @attrs.frozen
 class _Shared:
-    """One setting that the algorithm and another component of the run both have."""
+    """One setting that the algorithm and other components of the run have."""
 
     names: list[str]  #: the algorithm's names for it, `buffer_size`; the first has the default
-    target: str  #: its key below the component's own name, `replay.buffer_size`
-    keys: list[str]  #: the target, and the keys below the component's alias and slot
+    targets: list[str]  #: its keys below the components' own names, `replay.buffer_size`
+    keys: list[str]  #: the targets, and the keys below the components' aliases and their slot
 
 
 def with_forwarded(
@@ -51,27 +55,39 @@ def with_forwarded(
         given = {key: layers.find(key) for key in (*names, *shared.keys)}
         given = {key: setting for key, setting in given.items() if setting.is_set}
         if given:
-            result = _with_derived(result, (*shared.names, shared.target), agreed(given))
+            result = _with_derived(result, (*shared.names, *shared.targets), agreed(given))
         elif names:  # not set under any key: the component gets the algorithm's default
             first = shared.names[0]
             by = f"{algorithm.name} {first}"
             default = Setting(getattr(config, first), by, Rank.DERIVED)
-            result = _with_derived(result, (shared.target,), default)
+            result = _with_derived(result, shared.targets, default)
     return result
 
 
 def _shared_settings(algorithm: Choice, choices: Iterable[Choice]) -> Iterator[_Shared]:
     """The settings that the algorithm forwards to those components, each with all its names."""
-    in_run = {choice.name: choice for choice in choices}
+    choices = tuple(choices)
     names: dict[str, list[str]] = {}
     for name, target in algorithm.component.forwarded():
         names.setdefault(target, []).append(name)
     for target, found in names.items():
-        owner, _, setting = target.partition(".")
-        if owner in in_run:
-            choice = in_run[owner]
-            owners = filter(None, (choice.name, choice.alias, choice.slot))
-            yield _Shared(found, target, [f"{one}.{setting}" for one in owners])
+        setting, taking = target.partition(".")[2], takers(target, choices)
+        owners = [(choice.name, choice.alias, choice.slot) for choice in taking]
+        keys = [f"{owner}.{setting}" for names in owners for owner in filter(None, names)]
+        if taking:
+            targets = [f"{choice.name}.{setting}" for choice in taking]
+            yield _Shared(found, targets, list(dict.fromkeys(keys)))
+
+
+def takers(target: str, choices: Iterable[Choice]) -> list[Choice]:
+    """The components that take a forwarded setting: the one of that name, or all in that slot."""
+    owner, _, setting = target.partition(".")
+    return [
+        choice
+        for choice in choices
+        if owner == choice.name
+        or (owner == choice.slot and setting in settings.names(choice.component.config))
+    ]
 
 
 def _says_a_value(name: str, shared: _Shared, layers: SettingLayers, algorithm: Choice) -> bool:

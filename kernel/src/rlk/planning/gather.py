@@ -10,7 +10,7 @@ from rlk.planning.choice import ANSWERING, Choice, activated
 from rlk.planning.configure import configured
 from rlk.planning.draft import Draft, leaves_out
 from rlk.planning.layers import Rank, SettingLayers
-from rlk.planning.plugins_of_settings import with_emptied_slots, with_plugins_of_settings
+from rlk.planning.plugins_of_settings import settled, with_plugins_of_settings
 from rlk.planning.presets import with_preset
 from rlk.planning.select import JOINED
 from rlk.planning.spec import CALLER, RunSpec, plugin_key
@@ -43,7 +43,7 @@ def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
     draft = _with_request(draft, spec)
     draft = with_preset(draft, spec.given.get("preset", "none"))
     draft = _with_autostarted(draft, moments)
-    return with_emptied_slots(_with_patches(with_plugins_of_settings(draft), spec))
+    return settled(_with_patches(with_plugins_of_settings(draft), spec))
 
 
 def _begin(registries: Registries, spec: RunSpec) -> Draft:

@@ -63,10 +63,32 @@ def _beside_stronger(draft: Draft, kind: str, name: str, setting: Setting, highe
     return draft
 
 
-def with_emptied_slots(draft: Draft) -> Draft:
+def settled(draft: Draft) -> Draft:
+    """With the settings that name or activate plugins as the plugins of the run are.
+
+    This comes last, once every plugin is known.
+    """
+    return _with_replaced_switches(_with_emptied_slots(draft))
+
+
+def _with_replaced_switches(draft: Draft) -> Draft:
+    """With False for every switch whose plugin is not in the run: another took its slot, or `no:`.
+
+    A saved plan that had `use_sde=True` beside another distribution would ask for both.
+    """
+    there = {choice.name for choice in (*select(draft), *distribution_of_any_space(draft))}
+    for key, plugin in draft.algorithm.component.activates.items():
+        switch = draft.layers.find(key)
+        if _is_on(switch) and plugin not in there:
+            off = False if switch.value is True else None
+            draft = draft.with_settings({key: off}, f"without {plugin}", Rank.DERIVED)
+    return draft
+
+
+def _with_emptied_slots(draft: Draft) -> Draft:
     """With the slots of `STACKED` as settings that name no plugin leave them.
 
-    This comes last: a user's or a file's `action_noise=None` empties the slot `noise` of what
+    A user's or a file's `action_noise=None` empties the slot `noise` of what
     presets and others of lower rank have put there. A noise that was asked for with the same rank
     or a higher one stays. A setting becomes None if its noise is no longer in the run: a saved plan
     would put it in again.
@@ -106,7 +128,7 @@ def _with_switch(draft: Draft, key: str, plugin: str) -> Draft:
         PlanError: if they have the same rank, or the user asks for what `no:PLUGIN` leaves out.
     """
     switch = draft.layers.find(key)
-    is_on = switch.value is not False and not _is_none(switch.value)
+    is_on = _is_on(switch)
     if is_on and switch.rank == Rank.DERIVED:
         return draft  # it was set below, because the plugin is in the run already
     if is_on and plugin in draft.left_out and switch.rank == Rank.USER:
@@ -140,6 +162,11 @@ def _no_name(draft: Draft, key: str, kind: str, value: Any) -> PlanError:
         f"{draft.algorithm.title}: {key} names one of the {kind} ({names}), with settings if you "
         f"like (NAME:key=value,…), got {value!r:.80}. See: rlk plugins list --kind {kind}"
     )
+
+
+def _is_on(switch: Setting) -> bool:
+    """Whether a setting puts in the plugin that it activates."""
+    return switch.value is not False and not _is_none(switch.value)
 
 
 def _is_none(plugin: Any) -> bool:

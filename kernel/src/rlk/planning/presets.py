@@ -56,7 +56,11 @@ def with_preset(draft: Draft, wanted: Any) -> Draft:
 def _with_tuned(draft: Draft, source: str, tuned: Mapping[str, Any], what: str) -> Draft:
     """With the settings of one source for an algorithm in an environment."""
     preset = f"{source}: {what}"
-    draft = draft.with_settings(flatten(tuned), f"preset {source}", Rank.PRESET)
+    try:
+        draft = draft.with_settings(flatten(tuned), f"preset {source}", Rank.PRESET)
+    except PlanError as error:
+        error.args = (f"{error}\nProposed by preset {source}. --preset none turns it off.",)
+        raise
     draft = draft.with_notes(f"preset {preset} (--preset none turns it off)")
     return attrs.evolve(draft, preset=preset)
 

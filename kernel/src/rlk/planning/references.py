@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rlk import settings
 from rlk.component import Component
-from rlk.errors import PlanError, UnknownName, nearest
+from rlk.errors import BrokenPlugin, PlanError, UnknownName, nearest
 from rlk.planning.parse import parse_plugin
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.external import is_place
 from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.registry.registries import Registries
 
+#: The kinds whose settings are typed without the name of their component before them.
+TAKING_KEYS = ("algorithms", "recipes")
 
-def wrong_references(component: Component, registries: Registries) -> Iterator[str]:
-    """What is wrong with the names in a component's record, a sentence each."""
+
+def wrong_references(component: Component, kind: str, registries: Registries) -> Iterator[str]:
+    """What is wrong with the names in the record of a component of that kind, a sentence each."""
     own = settings.names(component.config)
+    if kind in TAKING_KEYS:
+        for key in {*own} & {*RUN_KEYS, *SLOTS, "plugins"}:
+            yield f"its setting {key!r} is a word of every run, and could not be set. Rename it"
     for field in ("own", "forwards", "activates", "selects"):
         for key in getattr(component, field):
             if key not in own:
@@ -28,9 +35,7 @@ def wrong_references(component: Component, registries: Registries) -> Iterator[s
             if problem:
                 yield f"the default {key}={name!r}: {problem}"
     for key, target in component.forwarded():
-        name, _, setting = target.partition(".")
-        problem = _misspelt(name, registries) or _wrong_setting(name, setting, None, registries)
-        if problem:
+        if problem := _wrong_target(target, registries):
             yield f"{key} is forwarded to {target}: {problem}"
     for key, name in component.activates.items():
         if problem := _misspelt(name, registries):
@@ -47,8 +52,12 @@ def _wrong_default(
     """What is wrong with a default, or None. A run that uses the default would be refused."""
     head, dot, setting = key.partition(".")
     kind = "optimisers" if is_group_slot(head) else SLOTS.get(head)
+    if dot and head == "env":
+        return None  # a keyword of the environment
     if dot:
-        return _wrong_setting(str(component.defaults.get(head, head)), setting, kind, registries)
+        name = str(component.defaults.get(head, head))
+        problem = None if head in SLOTS else _misspelt(name, registries)
+        return problem or _wrong_setting(name, setting, kind, registries)
     try:
         if kind and isinstance(value, str) and not is_place(value):
             registries[kind].get(value)
@@ -60,6 +69,18 @@ def _wrong_default(
     except PlanError as error:
         return str(error)
     return None
+
+
+def _wrong_target(target: str, registries: Registries) -> str | None:
+    """What is wrong with the setting that another is forwarded to, or None."""
+    name, _, setting = target.partition(".")
+    if name not in SLOTS:
+        return _misspelt(name, registries) or _wrong_setting(name, setting, None, registries)
+    known: dict[str, None] = {}
+    for entry in registries[SLOTS[name]]:
+        with contextlib.suppress(BrokenPlugin):  # which has a message of its own
+            known |= dict.fromkeys(settings.names(entry.component().config))
+    return None if setting in known else str(UnknownName(f"setting of any {name}:", setting, known))
 
 
 def _wrong_setting(name: str, setting: str, kind: str | None, registries: Registries) -> str | None:

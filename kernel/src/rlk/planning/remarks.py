@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rlk import settings
 from rlk.errors import SHOWN, BrokenPlugin
 from rlk.planning.draft import Draft
 from rlk.planning.layers import Rank, listed
@@ -15,6 +16,7 @@ def remarks(plan: Plan, draft: Draft) -> Iterator[str]:
     yield from _replaced_noise(plan, draft)
     yield from _step_size_of_another(plan, draft)
     yield from _images(plan, draft)
+    yield from _untaken_settings_of_a_preset(plan, draft)
 
 
 def _replaced_noise(plan: Plan, draft: Draft) -> Iterator[str]:
@@ -54,6 +56,18 @@ def _step_size_of_another(plan: Plan, draft: Draft) -> Iterator[str]:
             f"optimiser {plan.optimiser.name!r} takes the place of {before!r}, for which "
             f"learning_rate={rate!r} is meant: to change it, use --set learning_rate=… as well"
         )
+
+
+def _untaken_settings_of_a_preset(plan: Plan, draft: Draft) -> Iterator[str]:
+    """A tuned setting that is misspelt, or is for what another component has taken the place of."""
+    in_run = [choice for _, choice in plan.choices()]
+    for key, setting in draft.layers:
+        owner, dot, own = key.partition(".")
+        named = [one for one in in_run if owner in (one.name, one.alias, one.slot)]
+        names = {name for one in named for name in settings.names(one.component.config)}
+        if setting.rank == Rank.PRESET and dot and named and own.partition(".")[0] not in names:
+            titles = " and ".join(one.title for one in named)
+            yield f"{key}={setting.value!r} ({setting.by}) has no effect: {titles} has no {own}"
 
 
 def _images(plan: Plan, draft: Draft) -> Iterator[str]:

@@ -8,9 +8,11 @@ from typing import Any
 import attrs
 
 from rlk.planning.draft import Draft
+from rlk.planning.forwarding import takers
 from rlk.planning.how_to_add import how_to_add
 from rlk.planning.layers import Rank
 from rlk.planning.plan import Plan
+from rlk.registry.kinds import SLOTS, singular
 
 
 def without_effect(plan: Plan, draft: Draft) -> Iterator[str]:
@@ -32,20 +34,30 @@ def _distribution(plan: Plan) -> Iterator[str]:
 def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
     """A user's settings of the algorithm that are forwarded to plugins not in the run."""
     component = plan.algorithm.component
-    in_run = {choice.component.name for _, choice in plan.choices()}
+    in_run = [choice for _, choice in plan.choices()]
     config: Any = component.config
     for key in component.forwards:
-        takers = [target.partition(".")[0] for own, target in component.forwarded() if own == key]
-        if key in component.activates or in_run.intersection(takers):
+        targets = [target for own, target in component.forwarded() if own == key]
+        if key in component.activates or any(takers(target, in_run) for target in targets):
             continue
         setting, default = draft.layers.find(key), attrs.fields_dict(config)[key].default
         # A file has every setting of the run that it was saved from, not only those asked for.
         if setting.rank == Rank.USER and setting.value != default:
-            yield (
-                f"{plan.algorithm.title}: {key}={setting.value!r} is for {takers[0]!r}, which is "
-                "not in this run, and would have no effect. Use "
-                f"{_how_to_add(takers[0], plan, draft)}, or leave {key} out."
-            )
+            asked = f"{plan.algorithm.title}: {key}={setting.value!r}"
+            yield f"{asked} {_no_taker(targets[0], plan, draft)}, or leave {key} out."
+
+
+def _no_taker(target: str, plan: Plan, draft: Draft) -> str:
+    """Why a forwarded setting would have no effect, and what to type so that it has one."""
+    owner, _, setting = target.partition(".")
+    if owner not in SLOTS:
+        why = f"is for {owner!r}, which is not in this run"
+        return f"{why}, and would have no effect. Use {_how_to_add(owner, plan, draft)}"
+    kind = singular(SLOTS[owner])
+    return (
+        f"is for a {kind} with the setting {setting!r}, which none of this run has, and would have "
+        f"no effect. Use another {kind}"
+    )
 
 
 def _how_to_add(plugin: str, plan: Plan, draft: Draft) -> str:

@@ -1,7 +1,7 @@
-"""What an actor can do is checked: that it returns an Act, that it acts with another policy.
+"""Finds the actor that does not return an Act.
 
-In training the one that returns no Act is looked for only after something has failed: actors are
-nested, and a step has no time to check what each returns.
+In training it is looked for only after something has failed: actors are nested, and a step has no
+time to check what each returns.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.abilities import FollowsPolicy, offers
-from rlk.errors import RlkError
 from rlk.records import Act
 from rlk.registry.answers import check_given
 
@@ -45,14 +43,3 @@ def check_act(actor: Actor, act: Any) -> None:
     """BrokenPlugin, naming the class of the actor, if it did not return an Act."""
     if not isinstance(act, Act):
         check_given(f"actor {type(actor).__module__}.{type(actor).__qualname__}", "act", act)
-
-
-def following(actor: Any, policy: Any, owner: str) -> Actor:
-    """The actor with another policy; RlkError, naming its owner, if it acts with its own alone."""
-    if not offers(actor, FollowsPolicy):
-        raise RlkError(
-            f"{owner}: its actor draws actions, and acts with the run's policy alone "
-            "(rlk.abilities.FollowsPolicy)."
-        )
-    followed: Actor = actor.with_policy(policy)
-    return followed

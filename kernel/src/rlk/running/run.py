@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from rlk.abilities import acting_by
 from rlk.errors import RlkError, UnknownName
 from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
 from rlk.registry.answers import check_given
-from rlk.running.actors import following
 from rlk.running.clock import Clock, Scheduled
 from rlk.running.device import set_threads
 from rlk.running.failed_writes import FailedWrites
@@ -211,7 +211,7 @@ class Run:
         actor: Any = self.plan.algorithm.called(self.algorithm.actor, rng)
         check_given(self.plan.algorithm.title, "actor", actor)
         if policy is not None:
-            actor = following(actor, policy, self.plan.algorithm.title)
+            actor = acting_by(policy, actor, self.plan.algorithm.title)
         other: Actor | None = self.hooks.first("rlk_make_actor", run=self, actor=actor)
         found: Actor = actor if other is None else other
         return found

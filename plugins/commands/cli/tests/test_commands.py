@@ -52,7 +52,7 @@ def test_show_tells_what_an_algorithm_declares_wants_and_takes():
     at = lines.index("buffer_size  50000  int")
     assert lines[at + 1 : at + 3] == [
         "transitions that the replay holds",
-        "sets replay.buffer_size",
+        "sets storage.buffer_size",
     ]
 
 

@@ -23,7 +23,7 @@ component = Component(
         "log_interval": 100,
     },
     forwards={
-        "buffer_size": "trajectory-replay.buffer_size",
+        "buffer_size": "storage.buffer_size",
         "rprop_alpha": "rmsprop.alpha",
     },
 )

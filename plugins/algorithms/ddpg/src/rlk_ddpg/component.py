@@ -18,8 +18,8 @@ component = Component(
     deterministic=True,
     defaults={**CONTINUOUS, "plugins": ["observation-range"]},
     forwards={
-        "buffer_size": "replay.buffer_size",
-        "memory_limit": "replay.buffer_size",
+        "buffer_size": "storage.buffer_size",
+        "memory_limit": "storage.buffer_size",
         "observation_range": "observation-range.range",
         "eval_env": "evaluation.env",
         "nb_eval_steps": "evaluation.steps",

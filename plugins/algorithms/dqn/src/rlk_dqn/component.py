@@ -26,13 +26,10 @@ component = Component(
         "log_interval": 10,
     },
     forwards={
-        "buffer_size": "replay.buffer_size",
-        "exploration_fraction": ("epsilon-greedy.fraction", "adaptive-parameter-noise.fraction"),
-        "exploration_initial_eps": (
-            "epsilon-greedy.initial_eps",
-            "adaptive-parameter-noise.initial_eps",
-        ),
-        "exploration_final_eps": ("epsilon-greedy.final_eps", "adaptive-parameter-noise.final_eps"),
+        "buffer_size": "storage.buffer_size",
+        "exploration_fraction": "noise.fraction",
+        "exploration_initial_eps": "noise.initial_eps",
+        "exploration_final_eps": "noise.final_eps",
         "prioritized_replay_alpha": "prioritized-replay.alpha",
         "prioritized_replay_beta0": "prioritized-replay.beta0",
         "prioritized_replay_beta_iters": "prioritized-replay.beta_iters",

@@ -26,6 +26,6 @@ component = Component(
     check=check,
     defaults={**CONTINUOUS, "distribution": {"Box": "squashed-gaussian"}, **SQUASHED_GSDE},
     activates={"use_sde": "gsde"},
-    forwards={"buffer_size": "replay.buffer_size", "sde_sample_freq": "gsde.sample_freq"},
+    forwards={"buffer_size": "storage.buffer_size", "sde_sample_freq": "gsde.sample_freq"},
     selects={"action_noise": "noises"},
 )

@@ -50,7 +50,8 @@ def fault(entry: Entry, registries: Registries) -> str | None:
         factory, hooks = entry.load(), entry.hooks_of(entry.component())
     except BrokenPlugin as error:
         return str(error).removeprefix(f"{entry.title} is broken: ")
-    wrong = [*wrong_references(entry.component(), registries), *_hidden_commands(entry, registries)]
+    wrong = list(wrong_references(entry.component(), entry.kind, registries))
+    wrong += _hidden_commands(entry, registries)
     answering = factory if entry.kind in ANSWERING else hooks
     if isinstance(answering, type):
         wrong += filter(None, [why_not_called(answering)])

@@ -38,8 +38,13 @@ class Names:
         owner, dot, own = name.partition(".")
         if not dot:
             owner, own = self._algorithm.name, name
-        found = {f"{each}.{own}" for each in self._owners.get(owner, {owner})}
+        found = self._below_own_names(owner, own)
         if f"{self._algorithm.name}.{own}" in found:
-            forwarded = self._algorithm.component.forwarded()
-            found |= {target for forwards, target in forwarded if forwards == own}
+            for forwards, target in self._algorithm.component.forwarded():
+                if forwards == own:
+                    found |= self._below_own_names(*target.split(".", 1))
         return found
+
+    def _below_own_names(self, owner: str, setting: str) -> set[str]:
+        """The setting below the names of the components that are meant by a name or a slot."""
+        return {f"{each}.{setting}" for each in self._owners.get(owner, {owner})}

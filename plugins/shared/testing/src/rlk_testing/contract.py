@@ -137,7 +137,7 @@ class Contract:
         assert callable(self.record().load())
 
     def test_everything_that_its_record_names_is_there(self) -> None:
-        wrong = list(wrong_references(self.record(), self.kernel().registries))
+        wrong = list(wrong_references(self.record(), self.kind, self.kernel().registries))
         assert not wrong, "; ".join(wrong)
 
     @applies(lambda suite: is_installed(suite) or has_settings(suite))
