@@ -163,14 +163,16 @@ def test_a_component_from_a_place_must_be_passed_again(kernel, saved):
 
 def test_all_that_must_be_passed_again_is_said_at_once(kernel, saved):
     place = "rlk_testing.environments:Walk"
-    plan = saved(env=place, plugins=["shelf:Mine", "shelf:Watch"])
+    in_slots = {"optimiser": "shelf:Moves", "noise": ["shelf:One", "shelf:Two"]}
+    plan = saved(env=place, plugins=["shelf:Mine", "shelf:Watch"], **in_slots)
     with pytest.raises(PlanError) as told:
         spec_of(plan, kernel)
-    typed = f"--plugin shelf:Mine --plugin shelf:Watch --env {place}"
-    python = f"plugins=['shelf:Mine', 'shelf:Watch'], env={place!r}"
-    assert f"Pass them again: {typed}, or in Python {python}." in str(told.value)
+    slots = "--set 'noise=[shelf:One,shelf:Two]' --set optimiser=shelf:Moves"
+    typed = f"{slots} --plugin shelf:Mine --plugin shelf:Watch --env {place}"
+    python = "noise=['shelf:One', 'shelf:Two'], optimiser='shelf:Moves', plugins=['shelf:Mine', 'sh"
+    assert f"Pass them again: {typed}, or in Python {python}" in str(told.value)
     with pytest.raises(PlanError, match=r"again: --plugin shelf:Watch, or in"):
-        spec_of(plan, kernel, env=place, plugins=("shelf:Mine",))
+        spec_of(plan, kernel, env=place, plugins=("shelf:Mine",), changes=in_slots)
 
 
 def forged(plan, **component):

@@ -14,6 +14,7 @@ from typing import Any
 from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.draft import leaves_out
+from rlk.planning.layers import listed
 from rlk.planning.parse import parse_plugin
 from rlk.planning.restored_environment import place_of_saved, typed
 from rlk.planning.saved_records import SavedComponent, SavedEnvironment
@@ -128,14 +129,26 @@ def _missing_object(saved: SavedComponent) -> PlanError:
 
 def _missing_code(placed: Sequence[SavedComponent], environment: str | None) -> PlanError:
     was = [f"{saved.slot} {saved.name!r} from {saved.dist!r}" for saved in placed]
-    places = list(dict.fromkeys(saved.dist for saved in placed))
-    options = [typed("--plugin", place) for place in places]
-    python = f"plugins={places!r}"
+    in_slots: dict[str, Any] = {}
+    for saved in placed:
+        if saved.fills_slot:
+            before = listed(in_slots.get(saved.slot))
+            in_slots[saved.slot] = [*before, saved.dist] if before else saved.dist
+    places = list(dict.fromkeys(saved.dist for saved in placed if not saved.fills_slot))
+    options = [typed("--set", f"{slot}={_written(found)}") for slot, found in in_slots.items()]
+    options += [typed("--plugin", place) for place in places]
+    keywords: dict[str, Any] = {**in_slots, **({"plugins": places} if places else {})}
     if environment is not None:
         was.append(f"environment {environment!r}")
         options.append(typed("--env", environment))
-        python += f", env={environment!r}"
+        keywords["env"] = environment
+    python = ", ".join(f"{key}={value!r}" for key, value in keywords.items())
     return PlanError(
         f"this model was made with {' and '.join(was)}, which no file may run by itself. Pass "
         f"{'it' if len(was) == 1 else 'them'} again: {' '.join(options)}, or in Python {python}."
     )
+
+
+def _written(places: str | list[str]) -> str:
+    """One place, or several as the list that a command line takes."""
+    return places if isinstance(places, str) else f"[{','.join(places)}]"

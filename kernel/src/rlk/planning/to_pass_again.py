@@ -12,7 +12,7 @@ from rlk import settings
 from rlk.planning.lost_settings import COMPUTING, marked_fields, texts_in, was_callable
 from rlk.planning.restored_environment import code_in
 from rlk.registry.external import PASSED, is_place
-from rlk.registry.kinds import SLOTS, singular
+from rlk.registry.kinds import SLOTS, is_group_slot, singular
 
 if TYPE_CHECKING:
     from rlk.planning.choice import Choice
@@ -77,7 +77,9 @@ def _of_marked_settings(choice: Choice) -> ToPassAgain:
 def _of_component(slot: str, choice: Choice) -> ToPassAgain:
     """A component from a place or an object, and the functions that a network is made with."""
     options, objects = [], []
-    if is_place(choice.dist):
+    if is_place(choice.dist) and (slot in SLOTS or is_group_slot(slot)):
+        options += ["--set", f"{slot}={choice.dist}"]
+    elif is_place(choice.dist):
         options += ["--plugin", choice.dist]
     elif choice.dist == PASSED and slot in SLOTS:
         objects.append(f"{slot}={choice.name if choice.name.isidentifier() else '…'}")
