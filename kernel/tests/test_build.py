@@ -302,7 +302,7 @@ def test_a_wrapper_that_returns_no_function_is_the_plugins_fault(make):
     [
         ("rlk_wrap_update", lambda update, run: update, "must take one argument"),
         ("rlk_wrap_collector", lambda: None, "must take one argument"),
-        ("rlk_wrap_loss", lambda loss, run: loss, "must take one argument"),
+        ("rlk_wrap_add", lambda add, run: add, "must take one argument"),
         ("rlk_wrap_update", lambda update: lambda batch: 0, r"returned .* called with \(2\)"),
         ("rlk_wrap_collector", lambda collect: lambda run: 0, r"returned .* called with \(0\)"),
         ("rlk_wrap_loss", lambda loss: lambda: 0, r"returned .* called with \(1\)"),

@@ -346,5 +346,9 @@ def test_a_wrapper_around_updates_and_losses_is_called_instead(make):
         def rlk_wrap_collector(self, run):
             return lambda collect: lambda: (called.append("collect"), collect())[1]
 
-    make(Wraps()).learn(8)
-    assert called == ["collect", "update", "loss"] * 2
+        @hookimpl
+        def rlk_wrap_add(self, run):
+            return lambda add: lambda step: (called.append("add"), add(step))[1]
+
+    steps = make(Wraps()).learn(8).run.algorithm.steps_per_collect()
+    assert called == ["collect", *["add"] * steps, "update", "loss"] * 2

@@ -70,6 +70,30 @@ def test_the_policy_learns_from_the_rewards_that_the_plugin_gives(example):
     assert returns == [float(round(one)) for one in returns], "logged are the environment's own"
 
 
+@pytest.mark.parametrize("algo", ["ppo2", "dqn", "acer"])
+def test_a_bonus_is_stored_with_every_step_and_its_counts_are_in_checkpoints(
+    example, tmp_path, algo
+):
+    stored = []
+
+    class Looks:
+        @rlk.hookimpl(tryfirst=True)  # the innermost: it sees what the storage gets
+        def rlk_wrap_add(self, run):
+            return lambda add: lambda step: (stored.append(step.reward.copy()), add(step))[1]
+
+    made = example("own_bonus").CountBonus(1.0, 1e9)  # of two cells for each number: its signs
+    with rlk.make(algo, env="CartPole-v1", n_envs=1, seed=0, plugins=[made, Looks()]) as agent:
+        agent.learn(40)
+        path = agent.save_checkpoint(tmp_path / "checkpoint")
+    assert stored[0].tolist() == [2.0], "the first visit"
+    visits = np.sort(np.array(list(made.visits.values())))
+    total = sum((1.0 / np.sqrt(np.arange(1, count + 1))).sum() for count in visits)
+    assert np.sum(stored) == pytest.approx(len(stored) + total)
+    again = example("own_bonus").CountBonus(1.0, 1e9)
+    with rlk.load(path, plugins=[again, Looks()], env="CartPole-v1"):
+        assert again.visits == made.visits
+
+
 def test_training_ends_when_the_goal_is_reached_and_the_best_is_in_checkpoints(example, tmp_path):
     made = example("stop_when_solved").StopWhenSolved(goal=1.0)
     settings = {"env": "CartPole-v1", "n_envs": 4, "n_steps": 32}

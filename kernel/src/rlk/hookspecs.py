@@ -134,6 +134,13 @@ class Specs:
         """Once: a wrapper around `collect() -> bool` (a learnt reward, timing)."""
 
     @hookspec
+    def rlk_wrap_add(self, run: Run) -> Wrapper | None:
+        """Once: a wrapper around `add(step)`, which stores a vector step (a bonus on its reward).
+
+        Listeners of `rlk_step` and the run's metrics have the step as the environments gave it.
+        """
+
+    @hookspec
     def rlk_wrap_loss(self, run: Run, group: str) -> Wrapper | None:
         """Once per group: a wrapper (an extra term), applied once to each of its loss functions."""
 

@@ -164,7 +164,7 @@ class Communicator(Protocol):
 
 
 class Collector(Stateful, Protocol):
-    """Gathers experience: it steps the environments and fills the storage.
+    """Gathers experience: it steps the environments and fills the storage, by `run.add(step)`.
 
     Before each collection it calls `begin` of an actor that offers
     `rlk.abilities.BeginsCollections`. It advances the run's clock, calls the listeners of

@@ -129,6 +129,7 @@ OF_HOOKS: Mapping[str, Accepted] = {
         "a communicator (rlk.protocols.Communicator)", _is_any("Communicator")
     ),
     "rlk_wrap_collector": Accepted(_WRAPPER, callable),
+    "rlk_wrap_add": Accepted(_WRAPPER, callable),
     "rlk_wrap_loss": Accepted(_WRAPPER, callable),
     "rlk_wrap_update": Accepted(_WRAPPER, callable),
     "rlk_should_stop": Accepted("the reason why the run is to end, as a text", _is_text),

@@ -69,6 +69,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.actors = _training_actors(run)
     run.actor = run.actors[-1]
     run.storage = make_storage(run)
+    run.add = wrapped(run.storage.add, hooks.all("rlk_wrap_add", run=run), 1)
     run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run), 0)
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run), 2)

@@ -14,7 +14,7 @@ from torch import Tensor
 from rlk.abilities import acting_by
 from rlk.errors import RlkError, UnknownName
 from rlk.optimise import Group, Optimiser
-from rlk.records import Batch, Update
+from rlk.records import Batch, Step, Update
 from rlk.registry.answers import check_given
 from rlk.running.clock import Clock, Scheduled
 from rlk.running.device import set_threads
@@ -70,6 +70,7 @@ class Run:
     actors: list[Actor]  #: it and those inside it, the innermost first
     noises: dict[str, Stateful]  #: those whose state a model holds, by name
     storage: Any  #: the base storage, decorated
+    add: Callable[[Step], None]  #: the storage's, in all wrappers, as the collector calls it
     collector: Collector  #: rollout collection
     collect: Callable[[], bool]  #: the collector's, in all wrappers, as the loop calls it
     update: Callable[[Batch, Any], Update]  #: the algorithm's, in all wrappers

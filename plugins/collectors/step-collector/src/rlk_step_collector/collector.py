@@ -1,6 +1,6 @@
 """`steps`: steps the vector environment into the storage.
 
-Per vector step: one actor call, one environment call, one `storage.add`, and the listeners of
+Per vector step: one actor call, one environment call, one `run.add`, and the listeners of
 `rlk_step`.
 """
 
@@ -105,7 +105,7 @@ class StepCollector:
 
     def _collect(self) -> bool:
         run = self.run
-        act, env_step, add = run.actor.act, self._env_step(), run.storage.add
+        act, env_step, add = run.actor.act, self._env_step(), run.add
         clock, observed_finite, listeners = run.clock, self._finite, run.listeners["rlk_step"]
         returns, lengths = self._returns, self._lengths
         observation, carry, start = self._observation, self._carry, self._start

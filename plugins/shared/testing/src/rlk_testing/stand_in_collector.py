@@ -69,7 +69,7 @@ class StandInCollector:
         step = Step(
             observation, act.action, reward, terminated, truncated, following, final, extras
         )
-        run.storage.add(step)
+        run.add(step)
         run.clock.timesteps += run.n_envs * run.communicator.size
         self.observation, self.carry, self.start = following, act.carry, ended
         for plugin, listener in run.listeners["rlk_step"]:
