@@ -289,9 +289,13 @@ def test_several_evaluations_of_a_run_have_files_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted(monkeypatch, 5.0, 3.0, 0.1, 1.0, 0.2, 2.0)  # at 8 and 12, the plugin comes first
-    callback = EvaluationCallback(EvaluationConfig(every=8, episodes=2))
+    callback, heard = EvaluationCallback(EvaluationConfig(every=8, episodes=2)), Heard()
     with made("evaluation:every=4,episodes=1", "no:checkpoint", out=tmp_path) as agent:
-        agent.learn(12, callback=callback)
+        agent.learn(12, callback=[callback, heard])
+        assert agent.run.evaluation_return == 1.0
+    assert [result.number for result in heard.results] == [1, 1, 2, 1, 2]
+    rows = (tmp_path / "progress.csv").read_text()
+    assert "eval/mean_reward" in rows and "eval-2/mean_reward" in rows
     found = [(one.timesteps, one.mean_return) for one in read_history(tmp_path / HISTORY)]
     assert found == [(4, 5.0), (8, 3.0), (12, 1.0)]
     second = read_history(tmp_path / "evaluations-2.npz")
@@ -392,6 +396,5 @@ def test_the_environment_is_closed_with_the_run() -> None:
     callback = EvaluationCallback(EvaluationConfig(every=4))
     with made(callback) as agent:
         agent.learn(4)
-        env = callback._env
-        assert isinstance(env, gym.vector.VectorEnv)
+        assert isinstance(env := callback._env, gym.vector.VectorEnv)
     assert env.closed

@@ -48,6 +48,18 @@ def test_training_stops_when_an_evaluation_reaches_the_threshold() -> None:
         assert agent.learn(48).num_timesteps == 48
 
 
+def test_of_several_evaluations_the_one_that_is_asked_for_counts() -> None:
+    first, second = SimpleNamespace(mean_return=1.0), SimpleNamespace(mean_return=9.0, number=2)
+    for number, stops in ((1, False), (2, True)):
+        on_reward = StopOnReward(reward_threshold=5.0, evaluation=number)
+        on_none = StopOnNoImprovement(max_no_improvement_evals=0, evaluation=number)
+        for result in (first, second, second):
+            on_reward.rlk_evaluation_end(result)
+            on_none.rlk_evaluation_end(result)
+        for callback in (on_reward, on_none):
+            assert (callback.rlk_should_stop() is not None) is stops
+
+
 def test_as_objects_they_serve_one_call() -> None:
     evaluation = EvaluationCallback(EvaluationConfig(every=16, episodes=1))
     with made() as agent:

@@ -70,6 +70,17 @@ def test_what_is_missing_is_named_apart_from_what_is_empty(
         read_run(folder)
 
 
+def test_a_loaded_run_in_a_folder_of_its_own_counts_on(tmp_path: Path) -> None:
+    with rlk.make("ppo2", env="CartPole-v1", n_envs=2, n_steps=32, seed=0, n_threads=1) as agent:
+        path = agent.learn(64).save_checkpoint(tmp_path / "first")
+    with rlk.load(path, out=str(tmp_path / "run"), plugins=["evaluation:every=64"]) as agent:
+        agent.learn(128, reset_num_timesteps=False)
+        last = agent.num_timesteps
+    found = read_run(tmp_path / "run")
+    assert found.evaluated_at.tolist() == [128, 192] == [128, last]
+    assert 64 < found.timesteps[0] and 128 < found.timesteps[-1] <= last
+
+
 def test_several_calls_of_learn_are_one_count(tmp_path: Path, run_folder: Make) -> None:
     assert one_count(np.array([4.0, 8.0, 2.0, 6.0, 6.0, 1.0])).tolist() == [4, 8, 10, 14, 14, 15]
     assert one_count(np.array([4.0, 4.0, 8.0]), is_strict=True).tolist() == [4, 8, 12]

@@ -11,6 +11,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from rlk.errors import BadFile, PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.other_environment import in_other_environment
@@ -41,7 +43,8 @@ class EvaluationCallback:
     object that is passed to `learn` of another agent begins anew.
 
     Where several of these listen to one run, the first has these files, and the second has
-    `best_model-2.zip` and `evaluations-2.npz`. Plugins come before callbacks of a call of `learn`.
+    `best_model-2.zip`, `evaluations-2.npz` and the numbers `eval-2/…`. Plugins come before
+    callbacks of a call of `learn`.
     """
 
     #: What says so notifies of evaluations (`rlk_evaluation_end`); callbacks that need them ask.
@@ -149,16 +152,17 @@ class EvaluationCallback:
             seeds=seeds,
             deterministic=config.deterministic,
         )
-        self._take_in(run, result)
+        self._take_in(run, attrs.evolve(result, number=self._number))
 
     def _take_in(self, run: Run, result: Evaluation) -> None:
-        mean = result.mean_return
+        mean, group = result.mean_return, self._own("eval")
         self._history.append(result)
-        run.evaluation_return = mean
-        run.metrics.set("eval/mean_reward", mean)
-        run.metrics.set("eval/mean_ep_length", result.mean_length)
+        if self._number == 1:
+            run.evaluation_return = mean
+        run.metrics.set(f"{group}/mean_reward", mean)
+        run.metrics.set(f"{group}/mean_ep_length", result.mean_length)
         if result.success_rate is not None:
-            run.metrics.set("eval/success_rate", result.success_rate)
+            run.metrics.set(f"{group}/success_rate", result.success_rate)
         self._write_history(run)
         if self._best is None or mean >= self._best:
             # If it cannot be written, a later model that is worse may be the best on disk.
@@ -213,7 +217,7 @@ class EvaluationCallback:
             self._best = best
 
     def _own(self, name: str) -> str:
-        """The name of its file: that of another evaluation in the same run is not overwritten."""
+        """The name of its file, or of its numbers: those of another evaluation have others."""
         if self._number == 1:
             return name
         stem, dot, suffix = name.partition(".")

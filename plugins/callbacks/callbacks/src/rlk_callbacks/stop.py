@@ -45,6 +45,8 @@ class StopOnReward:
     @hookimpl
     def rlk_evaluation_end(self, result: Any) -> None:
         threshold = self._config.reward_threshold
+        if not _counts(result, self._config.evaluation):
+            return
         if result.mean_return >= threshold:
             self._reason = (
                 f"a mean return of {result.mean_return:.2f} "
@@ -85,6 +87,8 @@ class StopOnNoImprovement:
 
     @hookimpl
     def rlk_evaluation_end(self, result: Any) -> None:
+        if not _counts(result, self._config.evaluation):
+            return
         self._evaluations += 1
         if self._best is None or result.mean_return > self._best:
             self._best, self._without = float(result.mean_return), 0
@@ -144,6 +148,11 @@ class MaxEpisodes:
     def rlk_load(self, run: Run, state: State) -> None:
         self._listened_to.is_new(run)
         self._began = None if state["began"] is None else int(state["began"])
+
+
+def _counts(result: Any, number: int) -> bool:
+    """Whether a result is of the evaluation with that number; one without a number is the first."""
+    return bool(getattr(result, "number", 1) == number)
 
 
 def without_evaluations(plan: Plan, name: str) -> str | None:

@@ -10,6 +10,14 @@ from attrs import validators as v
 from rlk.settings import finite, setting
 
 
+def _which() -> int:
+    field: int = attrs.field(
+        default=1,
+        **setting("which evaluation counts where a run has several, from 1 for the first", v.ge(1)),
+    )
+    return field
+
+
 @attrs.frozen(kw_only=True)
 class StopOnRewardConfig:
     """The mean return at which training stops."""
@@ -17,6 +25,7 @@ class StopOnRewardConfig:
     reward_threshold: float = attrs.field(
         **setting("the mean return of an evaluation at which training stops", finite)
     )
+    evaluation: int = _which()
 
 
 @attrs.frozen(kw_only=True)
@@ -34,6 +43,7 @@ class StopOnNoImprovementConfig:
     min_evals: int = attrs.field(
         default=0, **setting("evaluations before the first that counts, at least 0", v.ge(0))
     )
+    evaluation: int = _which()
 
 
 @attrs.frozen(kw_only=True)

@@ -36,12 +36,14 @@ class Evaluation:
         lengths: in steps.
         successes: of the episodes whose last info has `is_success`.
         timesteps: of training at the time of the evaluation.
+        number: which of several evaluations of the run, as in another environment, from 1.
     """
 
     returns: list[float]
     lengths: list[int]
     successes: list[bool] = attrs.field(factory=list)
     timesteps: int = 0
+    number: int = 1
 
     @property
     def mean_return(self) -> float:

@@ -18,7 +18,7 @@ from rlk.documents import read_json, read_npz
 from rlk.errors import BadFile, RlkError
 from rlk.files import looking_at
 from rlk.structure import structured
-from rlk_wrappers.results import get_monitor_files, load_results
+from rlk_wrappers.results import get_monitor_files, load_results, read_monitor_file
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: A folder with any of these files is a run folder.
@@ -262,13 +262,15 @@ def _plan_of_model(folder: Path) -> Any:
 
 
 def _from_monitor(folder: Path) -> tuple[dict[str, Array], bool] | None:
-    if not get_monitor_files(folder):
+    files = get_monitor_files(folder)
+    if not files:
         return None
     found = load_results(folder)
     if not len(found["r"]):
         return None
     count = np.arange(1.0, len(found["r"]) + 1)
-    timesteps = np.cumsum(found["l"]).astype(np.float64)
+    begun = min(read_monitor_file(file)[0]["timesteps"] for file in files)
+    timesteps = begun + np.cumsum(found["l"]).astype(np.float64)
     return {
         "returns": found["r"],
         "timesteps": timesteps,

@@ -36,6 +36,8 @@ class Watch:
     @hookimpl
     def rlk_evaluation_end(self, run: Run, result: Evaluation) -> None:
         """Trials are compared at the same fraction of their training, counted in evaluations."""
+        if result.number > 1:
+            return  # of a callback in another environment
         self.value = result.mean_return
         total = run.clock.total_timesteps
         step = min(run.timesteps * self._evaluations // total, self._evaluations)

@@ -5,7 +5,8 @@
     21.0,21,0.01432
 
 The layout is that of `stable_baselines.bench.Monitor` (Stable Baselines 2.10), so that its readers
-and plotters can read the file.
+and plotters can read the file. Where a loaded run goes on in another folder, the first line has
+`timesteps` too, its count before the first episode.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from rlk_wrappers.config import COLUMNS
 
 if TYPE_CHECKING:
     from rlk.protocols import State
+    from rlk.running.run import Run
 
 #: The suffix of such a file's name; `load_results` looks for it.
 SUFFIX = "monitor.csv"
@@ -72,7 +74,7 @@ class EpisodeFile:
         self._in_run = in_run
         self._error: OSError | None = None
         self._flushed = self._started = time.monotonic()
-        self._t_start = time.time()
+        self._t_start, self._timesteps = time.time(), 0
         if append and path.exists():
             self._keep(None)
 
@@ -125,7 +127,10 @@ class EpisodeFile:
 
     def _header(self) -> bytes:
         text = io.StringIO()
-        text.write(f"#{json.dumps({'t_start': self._t_start, 'env_id': self._env_id})}\n")
+        about: dict[str, Any] = {"t_start": self._t_start, "env_id": self._env_id}
+        if self._timesteps:
+            about["timesteps"] = self._timesteps
+        text.write(f"#{json.dumps(about)}\n")
         csv.writer(text, lineterminator="\n").writerow(self._columns)
         return text.getvalue().encode()
 
@@ -142,8 +147,9 @@ class EpisodeFile:
     # ---- in a run --------------------------------------------------------------------------------
 
     @hookimpl
-    def rlk_training_start(self) -> None:
+    def rlk_training_start(self, run: Run) -> None:
         """Refuse to add episodes to the file of another run."""
+        self._timesteps = run.timesteps
         if not self._append and self.path.exists() and self.path.stat().st_size > 0:
             raise RlkError(
                 f"wrapper 'monitor' (rlk-wrappers): {self.path} is there already, and a new run "

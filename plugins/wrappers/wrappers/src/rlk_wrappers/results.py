@@ -97,8 +97,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
         numbers = {name: columns[name].astype(np.float64) for name in ("r", "l", "t")}
         if not np.all(numbers["l"] >= 0) or not np.all(numbers["l"] < 2**62):
             raise ValueError("an episode's length must be a whole number")
+        start, timesteps = float(header["t_start"]), int(header.get("timesteps", 0))
         return (
-            {"t_start": float(header["t_start"]), "env_id": header.get("env_id")},
+            {"t_start": start, "env_id": header.get("env_id"), "timesteps": timesteps},
             columns | numbers | {"l": numbers["l"].astype(np.int64)},
         )
     except _DAMAGES as error:
