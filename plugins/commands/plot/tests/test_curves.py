@@ -78,7 +78,7 @@ def test_a_loaded_run_in_a_folder_of_its_own_counts_on(tmp_path: Path) -> None:
         last = agent.num_timesteps
     found = read_run(tmp_path / "run")
     assert found.evaluated_at.tolist() == [128, 192] == [128, last]
-    assert 64 < found.timesteps[0] and 128 < found.timesteps[-1] <= last
+    assert found.timesteps[0] > 64 and 128 < found.timesteps[-1] <= last
 
 
 def test_several_calls_of_learn_are_one_count(tmp_path: Path, run_folder: Make) -> None:

@@ -14,6 +14,7 @@ import rlk
 from rlk.agent import Agent
 from rlk.errors import BadFile, PlanError
 from rlk.registry.kernel import Kernel
+from rlk_expert_data import generate_expert_traj
 from rlk_testing.command_line import ended
 from rlk_testing.contract import same
 from rlk_zip.serializer import ZipSerializer
@@ -65,6 +66,27 @@ def test_what_the_algorithm_keeps_comes_along(
         assert {name.split("/")[0] for name in own} > {"model"}
         assert same(agent.get_parameters(), own)
         assert same(agent.run.optimise.state_dict(), first.run.optimise.state_dict())
+
+
+def test_a_clone_without_a_value_function_begins_a_run_where_that_is_allowed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expert = tmp_path / "expert.npz"
+    with made() as agent:
+        generate_expert_traj(agent, expert, n_timesteps=0, n_episodes=1)
+    clone = saved(tmp_path, "bc", steps=0, expert_path=str(expert), policy={"layers": [8]})
+    with pytest.raises(BadFile, match=r"parameter model/vf/out/bias is missing in the model"):
+        begun(tmp_path, "ppo2")
+    plugin = f"model-start:path={tmp_path},exact_match=false"
+    with made("ppo2", plugin, seed=7, verbose=1) as agent:
+        own, theirs = agent.get_parameters(), clone.get_parameters()
+        policy = {name for name in own if name.startswith("model/pi/")}
+        assert policy and policy <= theirs.keys()
+        assert all(np.array_equal(own[name], theirs[name]) for name in policy)
+        agent.learn(128)
+    said = capsys.readouterr().err
+    assert "; model/vf/out/bias, model/vf/out/weight, model/vf/trunk/" in said
+    assert said.rstrip().endswith("are not in it, and begin anew")
 
 
 def test_the_statistics_of_normalize_come_along_and_go_on(tmp_path: Path) -> None:

@@ -26,10 +26,16 @@ if TYPE_CHECKING:
 SHOWN = 5
 
 
-def begin(run: Run, path: Path) -> None:
+def begin(run: Run, path: Path, *, exact_match: bool = True) -> None:
     """Load a model's policy and its algorithm's state; its optimiser's, if both are the same.
 
     Clocks, random streams and schedules are those of a new run.
+
+    Args:
+        run: just built.
+        path: of the model.
+        exact_match: whether both must have the same parameters; else those that both have are
+            loaded.
 
     Raises:
         BadFile: if it does not fit; the error names parameters that differ.
@@ -38,7 +44,7 @@ def begin(run: Run, path: Path) -> None:
     saved = state["manifest"]["plan"]
     try:
         with checkpoint.bad_if_it_fails("it cannot be loaded"):
-            _take_parameters(run, state)
+            missing = _take_parameters(run, state, exact_match=exact_match)
             restore_untrained(run.policy, checkpoint.part_of(state, "buffers"))
             goes_on = _take_optimiser(run, state)
     except RlkError as error:
@@ -50,23 +56,41 @@ def begin(run: Run, path: Path) -> None:
         optimiser = "keeps its state" if goes_on else "begins anew"
         print(
             f"model-start: the run begins with {path}, which was trained for {steps} timesteps; "
-            f"its optimiser {optimiser}",
+            f"its optimiser {optimiser}{_without(missing)}",
             file=sys.stderr,
             flush=True,
         )
 
 
-def _take_parameters(run: Run, state: State) -> None:
-    """All parameters of the policy, and the others of the file that this run has as well."""
+def _take_parameters(run: Run, state: State, *, exact_match: bool) -> list[str]:
+    """All parameters of the policy, and the others of the file that this run has as well.
+
+    Returns:
+        The run's parameters that the model does not have; none with `exact_match`.
+    """
     parts = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
     saved, own = named_parameters(*parts), parameters_of(run)
     policy = set(named_parameters(parts[0], {}))
-    differ = sorted((own.keys() | policy) - _alike(saved, own))
+    both = own.keys() & saved.keys()
+    differ = sorted((own.keys() | policy if exact_match else both) - _alike(saved, own))
+    if not both:
+        raise BadFile("it has none of this run's parameters.")
     if differ:
         named = "; ".join(_difference(name, saved, own) for name in differ[:SHOWN])
         more = f"; and {len(differ) - SHOWN} more" if len(differ) > SHOWN else ""
         raise BadFile(f"{named}{more}.")
-    put_parameters(run, {name: saved[name] for name in own}, exact_match=True)
+    put_parameters(run, {name: saved[name] for name in both}, exact_match=False)
+    return sorted(own.keys() - both)
+
+
+def _without(missing: list[str]) -> str:
+    """A clause on the parameters that the model does not have."""
+    return f"; {_shortened(missing)} are not in it, and begin anew" if missing else ""
+
+
+def _shortened(names: list[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{', '.join(names[:SHOWN])}{more}"
 
 
 def _alike(saved: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> set[str]:

@@ -9,12 +9,19 @@ from rlk.settings import setting
 
 @attrs.frozen(kw_only=True)
 class ModelStartConfig:
-    """The path of the model."""
+    """The model, and whether it must have every parameter."""
 
     path: str | None = attrs.field(
         default=None,
         **setting(
             "a model, a checkpoint, or a run folder (its model.zip)",
             attrs.validators.optional(attrs.validators.instance_of(str)),
+        ),
+    )
+    exact_match: bool = attrs.field(
+        default=True,
+        **setting(
+            "whether model and run must have the same parameters; else those that both have are "
+            "loaded (the policy of a clone, whose value function is missing)"
         ),
     )

@@ -57,7 +57,7 @@ class ModelStart:
         from rlk_model_start.begin import begin
 
         if not run.plan.restores_state and self._config.path is not None:
-            begin(run, self._path(self._config.path))
+            begin(run, self._path(self._config.path), exact_match=self._config.exact_match)
 
     @staticmethod
     def _path(text: str) -> Path:
