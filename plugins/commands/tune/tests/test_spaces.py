@@ -74,10 +74,17 @@ def test_a_package_brings_ranges_for_its_own_algorithm(of_mine: Registry) -> Non
     assert notes == []
 
 
-def test_of_two_that_have_ranges_one_is_named(of_mine: Registry) -> None:
-    with pytest.raises(PlanError, match="Use --space of-mine or --space usual-ranges"):
+def test_ranges_of_another_package_take_the_place_of_the_usual_ones(of_mine: Registry) -> None:
+    assert known_ranges("dqn", "auto")[0].keys() == {"speed"}
+    assert known_ranges("a2c", "auto")[0].keys() == known_ranges("a2c", "usual-ranges")[0].keys()
+
+
+def test_of_two_other_packages_one_is_named(of_mine: Registry) -> None:
+    of_mine.register("of-yours", OfMine)
+    with pytest.raises(PlanError, match="Use --space of-mine or --space of-yours"):
         known_ranges("dqn", "auto")
     assert known_ranges("dqn", "of-mine")[0].keys() == {"speed"}
+    of_mine.unregister("of-yours")
     assert known_ranges("dqn", "none") == ({}, [])
 
 

@@ -15,6 +15,8 @@ from rlk.registry.kernel import default_kernel
 from rlk_tune.ranges import Range, parse_range
 
 KIND = "search_spaces"
+#: The distribution whose ranges give way to those of any other.
+OWN = "rlk-tune"
 Ranges = dict[str, Range]
 
 
@@ -30,10 +32,11 @@ def known_ranges(algo: str, wanted: str) -> tuple[Ranges, list[str]]:
 
     Args:
         algo: its name.
-        wanted: the name of a space, `auto` for the only one with ranges, or `none`.
+        wanted: the name of a space, `none`, or `auto` for the only one with ranges. If others than
+            rlk's own space have some, its own do not count.
 
     Raises:
-        PlanError: if several spaces have ranges, or the named one has none or is broken.
+        PlanError: if several other spaces have ranges, or the named one has none or is broken.
     """
     if wanted == "none":
         return {}, []
@@ -48,6 +51,9 @@ def known_ranges(algo: str, wanted: str) -> tuple[Ranges, list[str]]:
             notes.append(f"space {name} left out: {error}")
             continue
         having |= {name: ranges} if ranges else {}
+    of_others = [name for name in having if registry.get(name).dist != OWN]
+    if of_others:
+        having = {name: having[name] for name in of_others}
     if len(having) > 1:
         several = " or ".join(f"--space {name}" for name in having)
         raise PlanError(f"several search spaces have ranges for {algo!r}. Use {several}.")
