@@ -94,6 +94,26 @@ def test_a_bonus_is_stored_with_every_step_and_its_counts_are_in_checkpoints(
         assert again.visits == made.visits
 
 
+@pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
+def test_the_curriculum_changes_every_environment_and_goes_on(example, tmp_path, vec_env):
+    def made():
+        return example("own_curriculum").Curriculum("gravity", [2.0, 5.0, 9.0], 1.0, episodes=5)
+
+    settings = {"env": "CartPole-v1", "n_envs": 2, "n_steps": 32, "vec_env": vec_env}
+    first = made()
+    with rlk.make("ppo2", plugins=[first], seed=0, **settings) as agent:
+        assert set(agent.get_env().get_attr("gravity")) == {9.8}
+        agent.learn(192)
+        assert first.level > 0
+        assert list(agent.get_env().get_attr("gravity")) == [first.values[first.level]] * 2
+        path = agent.save_checkpoint(tmp_path / "checkpoint")
+    again = made()
+    with rlk.load(path, plugins=[again]) as agent:
+        assert again.level == first.level
+        agent.learn_until(256)
+        assert list(agent.get_env().get_attr("gravity")) == [again.values[again.level]] * 2
+
+
 def test_training_ends_when_the_goal_is_reached_and_the_best_is_in_checkpoints(example, tmp_path):
     made = example("stop_when_solved").StopWhenSolved(goal=1.0)
     settings = {"env": "CartPole-v1", "n_envs": 4, "n_steps": 32}

@@ -1,0 +1,60 @@
+"""A curriculum: the environment becomes harder whenever the mean return passes a goal.
+
+Here, gravity grows from a quarter of the Earth's to all of it.
+"""
+
+import rlk
+
+
+class Curriculum:
+    """Sets an attribute of every environment to the next value of a list.
+
+    Args:
+        attribute: of the environment.
+        values: of the attribute, the easiest first.
+        goal: the mean return of the last episodes with which the next value comes.
+        episodes: how many these are.
+    """
+
+    def __init__(self, attribute, values, goal, episodes=20):
+        self.attribute, self.values, self.goal, self.episodes = attribute, values, goal, episodes
+        self.level = self.since = 0
+
+    @rlk.hookimpl
+    def rlk_training_start(self, run):
+        self._set(run)
+
+    @rlk.hookimpl
+    def rlk_update_end(self, run):
+        played = run.clock.episodes - self.since
+        returns = [return_ for return_, _ in run.metrics.recent_episodes][-self.episodes :]
+        is_last = self.level == len(self.values) - 1
+        if played >= self.episodes and sum(returns) >= self.goal * len(returns) and not is_last:
+            self.level += 1
+            self._set(run)
+
+    def _set(self, run):
+        self.since = run.clock.episodes
+        run.env.set_attr(self.attribute, self.values[self.level])
+
+    @rlk.hookimpl
+    def rlk_log(self, row):
+        row["curriculum/level"] = self.level
+
+    @rlk.hookimpl
+    def rlk_save(self):
+        return {"level": self.level}
+
+    @rlk.hookimpl
+    def rlk_load(self, state):
+        self.level = state["level"]
+
+
+def main(timesteps=20_000):
+    curriculum = Curriculum("gravity", [2.45, 4.9, 9.8], goal=100)
+    agent = rlk.make("ppo2", env="CartPole-v1", n_envs=4, plugins=[curriculum])
+    return agent.learn(timesteps)
+
+
+if __name__ == "__main__":
+    main()
