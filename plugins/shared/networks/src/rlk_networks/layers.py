@@ -15,7 +15,13 @@ from torch import Tensor, nn
 
 @runtime_checkable
 class BeginsUniform(Protocol):
-    """A linear layer whose initial weights and biases can be those of PyTorch's layers."""
+    """A linear layer whose initial weights and biases can be those of PyTorch's layers.
+
+    A head may choose its own initial weights. Where the policy is to begin as PyTorch's layers do
+    (`init="uniform"`, models of Stable-Baselines3), every module of it that has this method is
+    called once after that: `fill_uniform(weight, bias)` is what it does with [S, F] weights. A
+    module made of `Linear` layers needs no method of its own.
+    """
 
     def begin_uniform(self) -> None: ...
 
