@@ -19,7 +19,7 @@ from rlk_diag_gaussian.distribution import GaussianHead
 from rlk_gsde.head import NoiseHead
 from rlk_mlp.layers import Layers
 from rlk_multi_input.network import ConcatenatedKeys
-from rlk_networks import Head, Linear, Part
+from rlk_networks import Head, HiddenLayers, Linear, Part
 from rlk_numpy_acting.distributions import distribution_of
 from rlk_numpy_acting.forward import Forward, StaysInTorch, chained
 from rlk_off_policy.policy_heads import DeterministicHead
@@ -32,7 +32,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Any]] = {
 }
 
 
-def forward_of(module: nn.Module) -> Forward:
+def forward_of(module: nn.Module | HiddenLayers) -> Forward:
     """The numpy forward of a module.
 
     Raises:

@@ -11,7 +11,7 @@ from rlk_networks.distribution import (
     own_action,
 )
 from rlk_networks.heads import policy_head
-from rlk_networks.layers import BeginsUniform, Head, Linear, Part, fill_uniform
+from rlk_networks.layers import BeginsUniform, Head, HiddenLayers, Linear, Part, fill_uniform
 from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.policy import Policy
 from rlk_networks.probabilities import HasProbabilities, env_log_prob, env_probabilities
@@ -25,6 +25,7 @@ __all__ = [
     "HasProbabilities",
     "Head",
     "Heads",
+    "HiddenLayers",
     "Linear",
     "Maskable",
     "Part",

@@ -5,13 +5,11 @@ Shapes: B transitions, F features, D numbers per action, C critics, N outputs of
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
 from rlk.protocols import Parameters
-from rlk_networks import Linear, Trunk, fill_uniform
+from rlk_networks import HiddenLayers, Linear, Trunk, fill_uniform
 
 
 class Critic(nn.Module):
@@ -24,7 +22,7 @@ class Critic(nn.Module):
 
     def __init__(self, trunk: Trunk, action_size: int) -> None:
         super().__init__()
-        hidden: Any = trunk("qf", extra=action_size)
+        hidden = trunk("qf", extra=action_size)
         self.trunk, self.out = hidden, Linear(hidden.features, 1)
         self._parts = (hidden, self.out)
 
@@ -51,14 +49,14 @@ class Critics(nn.Module):
         self, trunk: Trunk, action_size: int, n_critics: int = 2, n_outputs: int = 1
     ) -> None:
         super().__init__()
-        hidden: Any = trunk("qf", extra=action_size, n_copies=n_critics)
+        hidden = trunk("qf", extra=action_size, n_copies=n_critics)
         self.trunk, self.n_outputs, self.is_single = hidden, n_outputs, n_critics == 1
         self.weight = nn.Parameter(torch.empty(n_critics, n_outputs, hidden.features))
         self.bias = nn.Parameter(torch.zeros(n_critics, n_outputs))
         for weight in self.weight.detach():
             nn.init.orthogonal_(weight)
         # Plain references: looking a submodule up costs more than a small layer.
-        self._cached: tuple[Any, Tensor, Tensor] = (hidden, self.weight, self.bias)
+        self._cached: tuple[HiddenLayers, Tensor, Tensor] = (hidden, self.weight, self.bias)
 
     def begin_uniform(self) -> None:
         fill_uniform(self.weight.detach(), self.bias.detach())
@@ -69,7 +67,7 @@ class Critics(nn.Module):
             weight, bias = weight[:n_critics], bias[:n_critics]
         x = torch.cat([features, action], -1)
         # A single stack of hidden layers has no axis of copies, and evaluates no part of them.
-        hidden: Tensor = trunk(x)[None] if self.is_single else trunk(x, n_critics)
+        hidden = trunk(x)[None] if self.is_single else trunk(x, n_critics)
         if self.n_outputs > 1:
             return torch.baddbmm(bias[:, None], hidden, weight.mT)
         # Not a product: of a matrix and a vector, a batched one takes six times as long.
