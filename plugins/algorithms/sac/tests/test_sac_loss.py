@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import math
-
 import pytest
-import torch
 from torch import tensor
 
-from rlk_sac.loss import actor_loss, critic_loss, entropy_loss, soft_target
-from rlk_sac.network import EntropyCoefficient
+from rlk_sac.loss import actor_loss, critic_loss, soft_target
 
 
 def test_the_target_is_the_reward_and_the_lesser_value_with_the_entropy_of_the_action():
@@ -37,26 +33,3 @@ def test_the_actors_loss_is_the_entropy_term_less_the_lesser_value():
     q = tensor([[1.0, 6.0], [3.0, 4.0]])
     found = actor_loss(q, tensor([-1.0, 2.0]), tensor(0.5))
     assert found.item() == pytest.approx(((-0.5 - 1.0) + (1.0 - 4.0)) / 2)
-
-
-def test_the_entropy_loss_by_hand_and_its_gradient():
-    log_alpha = tensor(math.log(0.1), requires_grad=True)
-    found = entropy_loss(log_alpha, tensor([-1.0, 4.0]), target_entropy=-2.0)
-    assert found.item() == pytest.approx(-math.log(0.1) * (1.5 - 2.0))
-    (gradient,) = torch.autograd.grad(found, log_alpha)
-    assert gradient.item() == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize(("log_prob", "rises"), [(3.0, True), (-3.0, False)])
-def test_the_coefficient_rises_where_there_is_less_entropy_than_wanted(log_prob, rises):
-    log_alpha = tensor(0.0, requires_grad=True)
-    loss = entropy_loss(log_alpha, tensor([log_prob]), target_entropy=-1.0)
-    (gradient,) = torch.autograd.grad(loss, log_alpha)
-    assert (-gradient.item() > 0) == rises
-
-
-# ---- networks ------------------------------------------------------------------------------------
-
-
-def test_the_coefficient_is_kept_as_its_logarithm():
-    assert EntropyCoefficient(0.1).log_ent_coef.exp().item() == pytest.approx(0.1)

@@ -126,7 +126,9 @@ def test_updates_equal_the_papers_algorithm_written_out(rlk_make):
         update = algorithm.update(batch, run.optimise)
         expected = written.update(batch, 0.1, -2.0)
         assert torch.allclose(update.td_error, expected, atol=1e-4)
-    assert float(algorithm.ent_coef()) == pytest.approx(float(written.log_alpha.exp()), abs=1e-5)
+    assert float(algorithm.entropy.value()) == pytest.approx(
+        float(written.log_alpha.exp()), abs=1e-5
+    )
     critic, target = run.policy.qf, algorithm.target.module.qf
     for module, stacks in ((critic, written.q), (target, written.target)):
         for c, stack in enumerate(stacks):

@@ -117,8 +117,9 @@ def test_a_state_of_others_is_refused():
     _, carry = acted(actor, actor.start(N), 1)
     with pytest.raises(ValueError, match="of n_envs=2, but here n_envs=3"):
         actor.act(np.zeros(3), carry, np.zeros(3, bool))
-    for wrong in (np.zeros((N, 4)), {"noise": None}):
-        with pytest.raises(ValueError, match="holds its noise needs the state"):
+    for wrong in (np.zeros((N, 4)), {"noise": None}, None):
+        told = rf"holds its noise has a state, got {type(wrong).__name__}: .* start\(n_envs\) of"
+        with pytest.raises(ValueError, match=told):
             actor.act(np.zeros(N), wrong, START)
 
 

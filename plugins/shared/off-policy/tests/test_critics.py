@@ -76,6 +76,50 @@ def test_the_first_critics_can_be_evaluated_alone():
         assert torch.allclose(found, critic(features, action)[:n], atol=1e-6)
 
 
+@pytest.mark.parametrize("n_critics", [1, 2, 3])
+def test_critics_may_give_several_numbers_each(n_critics):
+    torch.manual_seed(0)
+    critic = Critics(trunk, 2, n_critics, n_outputs=4)
+    with torch.no_grad():
+        critic.bias.normal_()
+    features, action = torch.randn(6, 3), torch.randn(6, 2)
+    found = critic(features, action)
+    assert found.shape == (n_critics, 6, 4)
+    hidden = critic.trunk(torch.cat([features, action], 1)).reshape(n_critics, 6, 4)
+    for copy in range(n_critics):
+        expected = hidden[copy] @ critic.weight[copy].T + critic.bias[copy]
+        assert torch.allclose(found[copy], expected, atol=1e-6)
+    for n in range(1, n_critics + 1):
+        assert torch.allclose(critic(features, action, n), found[:n], atol=1e-6)
+
+
+def test_outputs_begin_orthogonal_or_as_pytorchs_layers_do():
+    def wide(*_, **keywords):
+        return Mlp(MlpConfig(layers=[400])).trunk("qf", 3, **keywords)
+
+    torch.manual_seed(0)
+    critic = Critics(wide, 2, n_critics=3, n_outputs=5)
+    for weight in critic.weight.detach():
+        assert torch.allclose(weight @ weight.T, torch.eye(5), atol=1e-5)
+    critic.begin_uniform()
+    for values in (critic.weight, critic.bias):
+        assert 0.03 < values.abs().max().item() <= 1 / 20
+
+
+def test_a_single_critic_equals_one_that_is_not_batched():
+    torch.manual_seed(0)
+    critic, plain = Critics(trunk, 2, n_critics=1), Critic(trunk, 2)
+    with torch.no_grad():
+        plain.out.weight.copy_(critic.weight[0].T)
+        plain.out.bias.copy_(critic.bias[0].fill_(0.5))
+    plain.trunk.load_state_dict(critic.trunk.state_dict())
+    features, action = torch.randn(6, 3), torch.randn(6, 2)
+    found = critic(features, action)
+    assert found.shape == (1, 6)
+    assert torch.allclose(found[0], plain(features, action), atol=1e-6)
+    assert torch.equal(critic(features, action, 1), found)
+
+
 class Parameters:
     def __init__(self, *names):
         self.names = list(names)

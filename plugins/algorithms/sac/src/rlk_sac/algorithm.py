@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,23 +9,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlk.abilities import offers
-from rlk.errors import PlanError, RlkError
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
-from rlk_flat_parameters import FlatParameters
-from rlk_networks import Heads, Reparameterised, policy_head
-from rlk_networks.actor import DistributionActor
-from rlk_networks.held_noise import holding_noise
+from rlk.spaces import action_size
+from rlk_networks import Heads
 from rlk_off_policy.critics import Critics, critic_prefixes
+from rlk_off_policy.entropy_coefficient import EntropyCoefficient
 from rlk_off_policy.exploration import with_random_actions
 from rlk_off_policy.noise import with_noise
+from rlk_off_policy.stochastic_policy import stochastic_actor, stochastic_head
 from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_replay.protocol import ReplayStorage
 from rlk_sac import loss as losses
-from rlk_sac.config import SACConfig, entropy_coefficient, target_entropy
-from rlk_sac.network import EntropyCoefficient
+from rlk_sac.config import SACConfig
 from rlk_schedules import as_schedule
 
 if TYPE_CHECKING:
@@ -54,30 +50,12 @@ class SAC:
         learning_rate = as_schedule(config.learning_rate)
         run.group("critic", critic, learning_rate=learning_rate)
         run.group("actor", ("pi",), learning_rate=learning_rate)
-        learnt, initial = entropy_coefficient(config.ent_coef)
-        self._fixed_ent_coef = torch.tensor(initial, device=run.device)
-        self.log_ent_coef: FlatParameters | None = None  #: a network of only this number
-        if learnt:
-            self.log_ent_coef = FlatParameters(EntropyCoefficient(initial).to(run.device))
-            run.group("entropy", learning_rate=learning_rate, parameters=self.log_ent_coef)
-        action_size = math.prod(run.action_space.shape)
-        self.target_entropy = target_entropy(config.target_entropy, action_size)
+        self.entropy = EntropyCoefficient(config, run)
 
     @staticmethod
     def heads(config: SACConfig, run: Run) -> Heads:
-        distribution = run.distribution
-        if not offers(distribution, Reparameterised):
-            raise PlanError(
-                f"{run.plan.algorithm.title} needs a distribution with sample_with_log_prob "
-                f"(rlk_networks.Reparameterised), and {type(distribution).__name__} has none. "
-                "Leave --set distribution=… out, for squashed-gaussian, or use --set use_sde=true, "
-                "for gsde."
-            )
-        action_size = math.prod(run.action_space.shape)
-        return {
-            "qf": lambda trunk: Critics(trunk, action_size),
-            "pi": lambda trunk: policy_head(trunk, distribution),
-        }
+        size = action_size(run.action_space)
+        return {"qf": lambda trunk: Critics(trunk, size), "pi": stochastic_head(run)}
 
     def steps_per_collect(self) -> int:
         return self.schedule.steps_per_collect()
@@ -92,10 +70,7 @@ class SAC:
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
         """A sample of the policy; with gSDE, noise is held at most until the next update."""
-        run, distribution = self.run, self.distribution
-        stream = rng if rng is not None else run.streams.numpy("actor")
-        actor = DistributionActor(self.policy, distribution, stream, (), run.device)
-        return holding_noise(actor, distribution, stream, self.schedule.is_new_collection)
+        return stochastic_actor(self.run, self.schedule, rng)
 
     def explore(self, actor: Actor) -> Actor:
         """Random actions until `learning_starts`, and afterwards with `random_exploration`."""
@@ -124,11 +99,10 @@ class SAC:
         target = self.soft_target(batch)
         critic = optimise("critic", self.critic_loss, batch, target)
         actor = optimise("actor", self.actor_loss, batch)
-        metrics = {**critic.metrics, **actor.metrics, "ent_coef": self.ent_coef()}
-        if self.log_ent_coef is not None:
-            metrics |= optimise("entropy", self.entropy_loss, actor.outputs["log_prob"]).metrics
+        entropy = self.entropy.update(optimise, actor.outputs["log_prob"])
         if batch.key == MOVES_TARGET:
             self.target.polyak(self.config.tau)
+        metrics = {**critic.metrics, **actor.metrics, **entropy}
         return Update(metrics, td_error=critic.outputs["td_error"])
 
     @torch.no_grad()
@@ -139,7 +113,8 @@ class SAC:
         noise = batch.extras["next_noise"]
         action, log_prob = self.distribution.sample_with_log_prob(parameters, noise)
         next_q = self._target_critic(self.target.module.encode(observation), action)
-        return losses.soft_target(batch.reward, batch.discount, next_q, log_prob, self.ent_coef())
+        alpha = self.entropy.value()
+        return losses.soft_target(batch.reward, batch.discount, next_q, log_prob, alpha)
 
     def critic_loss(self, batch: Batch, target: Tensor) -> Loss:
         q = self._critic(self.policy.encode(batch.observation), batch.action)
@@ -155,39 +130,20 @@ class SAC:
             self._actor(features), batch.extras["noise"]
         )
         q = self._critic(features, action)
-        value = losses.actor_loss(q, log_prob, self.ent_coef())
+        value = losses.actor_loss(q, log_prob, self.entropy.value())
         metrics = {"actor_loss": value, "actor_entropy": -log_prob.mean()}
         return Loss(value, metrics=metrics, outputs={"log_prob": log_prob})
-
-    def entropy_loss(self, log_prob: Tensor) -> Loss:
-        assert self.log_ent_coef is not None
-        value = losses.entropy_loss(self.log_ent_coef.parameters[0], log_prob, self.target_entropy)
-        return Loss(value, metrics={"ent_coef_loss": value})
-
-    def ent_coef(self) -> Tensor:
-        """The current alpha, 0-dim, without gradient."""
-        if self.log_ent_coef is None:
-            return self._fixed_ent_coef
-        return self.log_ent_coef.parameters[0].detach().exp()
 
     # ---- state ----------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
-        state: State = {
+        return {
             "target": self.target.state_dict(),
             "schedule": self.schedule.state_dict(),
+            **self.entropy.state_dict(),
         }
-        if self.log_ent_coef is not None:
-            state["log_ent_coef"] = self.log_ent_coef.flat.clone()
-        return state
 
     def load_state_dict(self, state: State) -> None:
         self.target.load_state_dict(state["target"])
         self.schedule.load_state_dict(state["schedule"])
-        if self.log_ent_coef is not None:
-            if "log_ent_coef" not in state:
-                raise RlkError(
-                    "this was saved by a run with a fixed ent_coef, so it holds none to learn. "
-                    "Leave ent_coef as it was."
-                )
-            self.log_ent_coef.flat.copy_(state["log_ent_coef"])
+        self.entropy.load_state_dict(state)

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_off_policy.defaults import CONTINUOUS
-from rlk_sac.checks import check
+from rlk_off_policy.checks import check_maximum_entropy
+from rlk_off_policy.defaults import STOCHASTIC
 from rlk_sac.config import SACConfig
-
-#: SAC's settings for `gsde` if it is chosen, as in Stable-Baselines3's SAC.
-SQUASHED_GSDE = {
-    "distribution.squash_output": True,
-    "distribution.learn_features": True,
-    "distribution.log_std_init": -3.0,
-    "distribution.clip_mean": 2.0,
-}
 
 component = Component(
     name="sac",
@@ -23,8 +15,8 @@ component = Component(
     action_spaces=("Box",),
     collects="off-policy",
     reports=("td_error",),
-    check=check,
-    defaults={**CONTINUOUS, "distribution": {"Box": "squashed-gaussian"}, **SQUASHED_GSDE},
+    check=check_maximum_entropy,
+    defaults=STOCHASTIC,
     activates={"use_sde": "gsde"},
     forwards={"buffer_size": "storage.buffer_size", "sde_sample_freq": "gsde.sample_freq"},
     selects={"action_noise": "noises"},

@@ -1,6 +1,7 @@
 """The losses of soft actor-critic: Haarnoja et al. 2018, arXiv 1801.01290 and 1812.05905.
 
-Shapes: B transitions, C critics. alpha is the entropy coefficient, 0-dim.
+Shapes: B transitions, C critics. alpha is the entropy coefficient, 0-dim; its own loss is in
+`rlk_off_policy.entropy_coefficient`.
 """
 
 from __future__ import annotations
@@ -42,15 +43,3 @@ def actor_loss(q: Tensor, log_prob: Tensor, alpha: Tensor) -> Tensor:
         log_prob: float [B], of that action.
     """
     return (alpha * log_prob - q.amin(0)).mean()
-
-
-def entropy_loss(log_alpha: Tensor, log_prob: Tensor, target_entropy: float) -> Tensor:
-    """-log alpha mean_B(log pi(a|s) + H), 0-dim.
-
-    1812.05905, eq. 18, with log alpha for alpha as in the authors' code and Stable Baselines 2.10:
-    the sign of the gradient is the same, and alpha stays above 0.
-
-    Args:
-        log_prob: float [B], without gradient. target_entropy: H, in nats.
-    """
-    return -(log_alpha * (log_prob + target_entropy)).mean()

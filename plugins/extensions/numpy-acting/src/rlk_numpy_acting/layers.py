@@ -1,7 +1,7 @@
 """The numpy forward of every supported kind of module, found by its exact type.
 
-A subclass counts as unknown, because its `forward` may differ. Dimensions: B batch,
-F features, D action dimensions, A actions.
+A subclass counts as unknown, because its `forward` may differ. A module of an unknown type may
+offer a numpy forward itself. Dimensions: B batch, F features, D action dimensions, A actions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rlk_diag_gaussian.distribution import GaussianHead
 from rlk_gsde.head import NoiseHead
 from rlk_mlp.layers import Layers
 from rlk_multi_input.network import ConcatenatedKeys
-from rlk_networks import Head, Linear, Part
+from rlk_networks import Head, HiddenLayers, Linear, Part
 from rlk_numpy_acting.distributions import distribution_of
 from rlk_numpy_acting.forward import Forward, StaysInTorch, chained
 from rlk_off_policy.policy_heads import DeterministicHead
@@ -32,16 +32,26 @@ ACTIVATIONS: dict[str, Callable[[Array], Any]] = {
 }
 
 
-def forward_of(module: nn.Module) -> Forward:
+def forward_of(module: nn.Module | HiddenLayers) -> Forward:
     """The numpy forward of a module.
 
     Raises:
-        StaysInTorch: if the type of the module, or of a part of it, is not supported.
+        StaysInTorch: if the type of the module, or of a part of it, is not supported, and it offers
+            no `numpy_forward()`.
     """
-    make = _FORWARDS.get(type(module))
-    if make is None:
-        raise StaysInTorch(f"module {type(module).__name__}")
+    make = _FORWARDS.get(type(module), _offered)
     return make(module)
+
+
+def _offered(module: Any) -> Forward:
+    """The module's own `numpy_forward()`, unless a subclass has another `forward`."""
+    for kind in type(module).__mro__:
+        if "numpy_forward" in vars(kind):
+            offered: Forward = module.numpy_forward()
+            return offered
+        if "forward" in vars(kind):
+            break
+    raise StaysInTorch(f"module {type(module).__name__}, which has no numpy_forward()")
 
 
 def _linear(module: Linear) -> Forward:

@@ -36,7 +36,7 @@ def network_of(policy: Policy, *names: str) -> Network:
         StaysInTorch: on another device than the CPU, for large networks, and for unknown modules.
     """
     check_network(policy, *names)
-    filters = [_filter_of(module) for module in policy.filters]
+    filters = [forward_of(module) for module in policy.filters]
     encode = chained(as_numbers(policy.observation_space), *filters, forward_of(policy.shared))
     return Network(encode, heads_of(policy, *names))
 
@@ -101,12 +101,3 @@ def _check_size(policy: nn.Module, *names: str) -> None:
         raise StaysInTorch(f"{size} parameters")
     if any(p.dtype != torch.float32 for p in parameters):
         raise StaysInTorch("parameters that are not float32")
-
-
-def _filter_of(module: nn.Module) -> Forward:
-    """The `numpy_forward()` of a filter of observations; see `rlk_filter_observation`."""
-    offered: Any = getattr(module, "numpy_forward", None)
-    if offered is None:
-        raise StaysInTorch(f"filter {type(module).__name__}, which has no numpy_forward()")
-    forward: Forward = offered()
-    return forward

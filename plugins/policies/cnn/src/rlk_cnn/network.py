@@ -19,7 +19,7 @@ from rlk.spaces import channels_first, is_image, kinds
 from rlk_cnn.config import CnnConfig
 from rlk_mlp.layers import with_shared_layers
 from rlk_mlp.network import hidden_layers
-from rlk_networks import Architecture, custom_encoder
+from rlk_networks import Architecture, HiddenLayers, custom_encoder
 
 #: Pixels that the convolutions need each way.
 SMALLEST = 36
@@ -57,7 +57,7 @@ class Cnn(Architecture):
         channels = self.config.channels
         return channels_first(shape) if channels == "auto" else channels == "first"
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
         return hidden_layers(self.config, role, features + extra, n_copies)
 
     def named_roles(self) -> tuple[str, ...]:

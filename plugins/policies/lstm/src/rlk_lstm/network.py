@@ -20,7 +20,7 @@ from rlk_lstm.normalised import NormalisedLstmLayer
 from rlk_mlp.layers import Layers
 from rlk_mlp.network import Mlp
 from rlk_multi_input.network import ConcatenatedKeys
-from rlk_networks import Architecture, Part, flat_size
+from rlk_networks import Architecture, HiddenLayers, Part, flat_size
 
 
 class Lstm(Architecture):
@@ -42,7 +42,7 @@ class Lstm(Architecture):
         before = Layers(size, config.before(), config.heads())
         return Recurrent(nn.Sequential(*first, before), _memory(config, before.features), config)
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
         if self.config.value_lstm == "shared":
             return self._heads.trunk(role, features, extra=extra, n_copies=n_copies)
         half = features // 2

@@ -10,7 +10,7 @@ from rlk.errors import PlanError
 from rlk_mlp.batched_layers import BatchedLayers
 from rlk_mlp.config import LayersConfig, MlpConfig
 from rlk_mlp.layers import Layers, with_shared_layers
-from rlk_networks import Architecture, custom_encoder, flat_size
+from rlk_networks import Architecture, HiddenLayers, custom_encoder, flat_size
 
 
 class Mlp(Architecture):
@@ -38,14 +38,14 @@ class Mlp(Architecture):
             return with_shared_layers(custom_encoder(config.encoder, observation_space), config)
         return Layers(flat_size(observation_space), config.shared(), config)
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
         return hidden_layers(self.config, role, features + extra, n_copies)
 
     def named_roles(self) -> tuple[str, ...]:
         return self.config.named_roles()
 
 
-def hidden_layers(config: LayersConfig, role: str, inputs: int, n_copies: int) -> nn.Module:
+def hidden_layers(config: LayersConfig, role: str, inputs: int, n_copies: int) -> HiddenLayers:
     """The hidden layers of a head: one stack, or several in one batched call.
 
     Args:

@@ -21,7 +21,7 @@ from rlk_cnn.network import Cnn
 from rlk_mlp.layers import Layers, with_shared_layers
 from rlk_mlp.network import hidden_layers
 from rlk_multi_input.config import MultiInputConfig
-from rlk_networks import Architecture, custom_encoder, flat_size
+from rlk_networks import Architecture, HiddenLayers, custom_encoder, flat_size
 
 #: Spaces that become a row of numbers.
 _FLAT = (
@@ -46,7 +46,7 @@ class MultiInput(Architecture):
             return with_shared_layers(encoder, self.config)
         return ConcatenatedKeys(observation_space, self.config)
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
         return hidden_layers(self.config, role, features + extra, n_copies)
 
     def named_roles(self) -> tuple[str, ...]:

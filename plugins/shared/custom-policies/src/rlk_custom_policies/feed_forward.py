@@ -17,7 +17,7 @@ from rlk_cnn.network import Cnn
 from rlk_custom_policies.keywords import with_keywords
 from rlk_mlp.config import LayersConfig, MlpConfig, are_sizes
 from rlk_mlp.network import Mlp
-from rlk_networks import Architecture
+from rlk_networks import Architecture, HiddenLayers
 
 
 def _needs_cnn(config: FeedForwardConfig, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -120,7 +120,7 @@ class FeedForwardPolicy(Architecture):
             )
         return self._architecture.encoder(observation_space)
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
         return self._architecture.trunk(role, features, extra=extra, n_copies=n_copies)
 
     def named_roles(self) -> tuple[str, ...]:

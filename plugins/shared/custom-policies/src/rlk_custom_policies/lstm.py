@@ -12,7 +12,7 @@ from rlk.settings import setting
 from rlk_custom_policies.keywords import with_keywords
 from rlk_lstm.config import LstmConfig, refuse_without_cnn
 from rlk_lstm.network import Lstm
-from rlk_networks import Architecture
+from rlk_networks import Architecture, HiddenLayers
 
 
 @attrs.frozen(kw_only=True)
@@ -59,7 +59,7 @@ class LstmPolicy(Architecture):
     def encoder(self, observation_space: Any) -> nn.Module:
         return self._architecture.encoder(observation_space)
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
         return self._architecture.trunk(role, features, extra=extra, n_copies=n_copies)
 
     def named_roles(self) -> tuple[str, ...]:

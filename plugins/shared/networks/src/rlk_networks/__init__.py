@@ -11,7 +11,7 @@ from rlk_networks.distribution import (
     own_action,
 )
 from rlk_networks.heads import policy_head
-from rlk_networks.layers import Head, Linear, Part
+from rlk_networks.layers import BeginsUniform, Head, HiddenLayers, Linear, Part, fill_uniform
 from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.policy import Policy
 from rlk_networks.probabilities import HasProbabilities, env_log_prob, env_probabilities
@@ -19,11 +19,13 @@ from rlk_networks.probabilities import HasProbabilities, env_log_prob, env_proba
 __all__ = [
     "FORBIDDEN",
     "Architecture",
+    "BeginsUniform",
     "Distribution",
     "HasOwnUnits",
     "HasProbabilities",
     "Head",
     "Heads",
+    "HiddenLayers",
     "Linear",
     "Maskable",
     "Part",
@@ -34,6 +36,7 @@ __all__ = [
     "custom_encoder",
     "env_log_prob",
     "env_probabilities",
+    "fill_uniform",
     "flat_size",
     "own_action",
     "policy_head",

@@ -15,6 +15,12 @@ from rlk_networks.observations import as_tensor
 from rlk_networks.policy import Policy
 from rlk_networks.probabilities import TellsByDistribution
 
+#: Ends the errors about a carry that does not fit.
+STATE_TO_PASS = (
+    "pass the state that the last call returned, and with the first call what start(n_envs) of the "
+    "actor returns (agent.predict takes None instead)"
+)
+
 
 def mode(distribution: Distribution, parameters: Tensor) -> Act:
     """The most likely actions for parameters float [N, P], without extras."""

@@ -13,7 +13,7 @@ from torch import nn
 
 from rlk.errors import PlanError
 from rlk_flat_parameters import FlatParameters
-from rlk_networks.layers import BeginsUniform
+from rlk_networks.layers import BeginsUniform, HiddenLayers
 from rlk_networks.own_encoders import EncodedTrunk, Flattened
 from rlk_networks.policy import Policy
 
@@ -21,8 +21,8 @@ from rlk_networks.policy import Policy
 class Trunk(Protocol):
     """The maker of hidden layers with which an algorithm builds its heads."""
 
-    def __call__(self, role: str, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
-        """Hidden layers on top of the encoder; their `features` is the size of their output.
+    def __call__(self, role: str, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
+        """Hidden layers on top of the encoder.
 
         Args:
             role: `pi`, `vf` or `qf`, or `state_value`, the stream of a dueling `qf` for the value
@@ -55,8 +55,8 @@ class Architecture(ABC):
         """From preprocessed observations (`preprocess`) to [B, F]; `.features` is F."""
 
     @abstractmethod
-    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
-        """Hidden layers on top of `features` inputs; see `Trunk`."""
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
+        """Hidden layers on top of `features` inputs, a module; see `Trunk`."""
 
     def named_roles(self) -> tuple[str, ...]:
         """The roles that the settings have layers for, each of which a head must have."""
@@ -78,7 +78,7 @@ class Architecture(ABC):
         shared = flattened or self.encoder(observation_space)
         roles: dict[str, None] = {}
 
-        def trunk(role: str, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        def trunk(role: str, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
             roles[role] = None
             encoder = shared if flattened is None else self.encoder(observation_space)
             features = cast(int, encoder.features)

@@ -10,6 +10,7 @@ import numpy as np
 from rlk.abilities import TellsProbabilities, offers
 from rlk.protocols import Actor
 from rlk.records import Act, Array
+from rlk_networks.actor import STATE_TO_PASS
 from rlk_networks.distribution import Distribution
 
 
@@ -119,13 +120,12 @@ def _checked(carry: Any, n_envs: int) -> tuple[Array | None, int]:
     """The noise and its steps; ValueError if they are for another number of environments."""
     if not isinstance(carry, Mapping) or not {"noise", "steps", "carry"} <= carry.keys():
         raise ValueError(
-            "a policy that holds its noise needs the state that the last call returned, or None "
-            f"at the start; got {type(carry).__name__}"
+            f"a policy that holds its noise has a state, got {type(carry).__name__}: "
+            f"{STATE_TO_PASS}"
         )
     noise = carry["noise"]
     if noise is not None and len(noise) != n_envs:
         raise ValueError(
-            f"the state is of n_envs={len(noise)}, but here n_envs={n_envs}: pass what the last "
-            "call returned, or None at the start"
+            f"the state is of n_envs={len(noise)}, but here n_envs={n_envs}: {STATE_TO_PASS}"
         )
     return noise, carry["steps"]

@@ -7,15 +7,36 @@ in Python, which takes as long as the activation of a small layer.
 from __future__ import annotations
 
 import math
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
 
+class HiddenLayers(Protocol):
+    """The hidden layers of a head, a `torch.nn.Module`: [B, F'] to [B, F].
+
+    Several copies in one module give [n_copies, B, F]; their second argument says how many of them
+    to evaluate.
+    """
+
+    @property
+    def features(self) -> int:
+        """F, the size of their output."""
+        ...
+
+    def __call__(self, x: Tensor, *n_copies: int | None) -> Tensor: ...
+
+
 @runtime_checkable
 class BeginsUniform(Protocol):
-    """A linear layer whose initial weights and biases can be those of PyTorch's layers."""
+    """A linear layer whose initial weights and biases can be those of PyTorch's layers.
+
+    A head may choose its own initial weights. Where the policy is to begin as PyTorch's layers do
+    (`init="uniform"`, models of Stable-Baselines3), every module of it that has this method is
+    called once after that: `fill_uniform(weight, bias)` is what it does with [S, F] weights. A
+    module made of `Linear` layers needs no method of its own.
+    """
 
     def begin_uniform(self) -> None: ...
 
@@ -55,7 +76,7 @@ class Linear(nn.Module):
 class Head(nn.Module):
     """The hidden layers of a head (`trunk`) and its output layer (`out`)."""
 
-    def __init__(self, trunk: nn.Module, out: nn.Module) -> None:
+    def __init__(self, trunk: HiddenLayers, out: nn.Module) -> None:
         super().__init__()
         self.trunk, self.out = trunk, out
         self._parts = trunk, out
@@ -76,14 +97,14 @@ class Part(nn.Module):
         size: how many it sees.
     """
 
-    def __init__(self, trunk: nn.Module, features: int, start: int, size: int) -> None:
+    def __init__(self, trunk: HiddenLayers, features: int, start: int, size: int) -> None:
         super().__init__()
         self.trunk, self.of = trunk, features
         self.start, self.end = start, start + size
-        self.features = cast(int, trunk.features)
+        self.features = trunk.features
 
     def forward(self, x: Tensor, *n: int | None) -> Tensor:
         seen = x[:, self.start : self.end]
         if x.shape[1] > self.of:
             seen = torch.cat((seen, x[:, self.of :]), 1)
-        return cast(Tensor, self.trunk(seen, *n))
+        return self.trunk(seen, *n)

@@ -13,6 +13,7 @@ import gymnasium as gym
 import torch
 from torch import Tensor, nn
 
+from rlk_networks.layers import HiddenLayers
 from rlk_networks.observations import flat_size
 
 
@@ -55,11 +56,11 @@ class EncodedTrunk(nn.Module):
         trunk: on these features, and on the inputs that come after all observations.
     """
 
-    def __init__(self, flattened: Flattened, encoder: nn.Module, trunk: nn.Module) -> None:
+    def __init__(self, flattened: Flattened, encoder: nn.Module, trunk: HiddenLayers) -> None:
         super().__init__()
         self._flattened = (flattened,)  # not a submodule: it is the policy's
         self.encoder, self.trunk = encoder, trunk
-        self.features = cast(int, trunk.features)
+        self.features = trunk.features
 
     def forward(self, x: Tensor, *n: int | None) -> Tensor:
         (flattened,) = self._flattened
@@ -67,7 +68,7 @@ class EncodedTrunk(nn.Module):
         encoded = self.encoder(flattened.restored(seen))
         if others.shape[1]:
             encoded = torch.cat((encoded, others), 1)
-        return cast(Tensor, self.trunk(encoded, *n))
+        return self.trunk(encoded, *n)
 
 
 def _shape(space: Any) -> tuple[int, ...]:

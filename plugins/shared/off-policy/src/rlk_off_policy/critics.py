@@ -1,18 +1,15 @@
 """Critics of continuous actions: one Q function, or several independent ones as a batched module.
 
-Shapes: B transitions, F features, D numbers per action, C critics.
+Shapes: B transitions, F features, D numbers per action, C critics, N outputs of each.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from rlk.protocols import Parameters
-from rlk_networks import Linear, Trunk
-from rlk_networks.layers import fill_uniform
+from rlk_networks import HiddenLayers, Linear, Trunk, fill_uniform
 
 
 class Critic(nn.Module):
@@ -25,7 +22,7 @@ class Critic(nn.Module):
 
     def __init__(self, trunk: Trunk, action_size: int) -> None:
         super().__init__()
-        hidden: Any = trunk("qf", extra=action_size)
+        hidden = trunk("qf", extra=action_size)
         self.trunk, self.out = hidden, Linear(hidden.features, 1)
         self._parts = (hidden, self.out)
 
@@ -38,24 +35,28 @@ class Critic(nn.Module):
 class Critics(nn.Module):
     """Q_c(s, a) in one call: features [B, F] and actions [B, D] to float [C, B].
 
-    `critics(features, action, n)` evaluates only the first n of them, float [n, B].
+    With several outputs, each critic gives N numbers for an action (quantiles, for example),
+    float [C, B, N]. `critics(features, action, n)` evaluates only the first n critics.
 
     Args:
         trunk: the maker of hidden layers.
         action_size: D.
-        n_critics: C, at least 2.
+        n_critics: C, at least 1.
+        n_outputs: N. With 1, the output has no last axis.
     """
 
-    def __init__(self, trunk: Trunk, action_size: int, n_critics: int = 2) -> None:
+    def __init__(
+        self, trunk: Trunk, action_size: int, n_critics: int = 2, n_outputs: int = 1
+    ) -> None:
         super().__init__()
-        hidden: Any = trunk("qf", extra=action_size, n_copies=n_critics)
-        self.trunk = hidden
-        self.weight = nn.Parameter(torch.empty(n_critics, 1, hidden.features))
-        self.bias = nn.Parameter(torch.zeros(n_critics, 1))
+        hidden = trunk("qf", extra=action_size, n_copies=n_critics)
+        self.trunk, self.n_outputs, self.is_single = hidden, n_outputs, n_critics == 1
+        self.weight = nn.Parameter(torch.empty(n_critics, n_outputs, hidden.features))
+        self.bias = nn.Parameter(torch.zeros(n_critics, n_outputs))
         for weight in self.weight.detach():
             nn.init.orthogonal_(weight)
         # Plain references: looking a submodule up costs more than a small layer.
-        self._cached: tuple[Any, Tensor, Tensor] = (hidden, self.weight, self.bias)
+        self._cached: tuple[HiddenLayers, Tensor, Tensor] = (hidden, self.weight, self.bias)
 
     def begin_uniform(self) -> None:
         fill_uniform(self.weight.detach(), self.bias.detach())
@@ -64,7 +65,11 @@ class Critics(nn.Module):
         trunk, weight, bias = self._cached
         if n_critics is not None:
             weight, bias = weight[:n_critics], bias[:n_critics]
-        hidden: Tensor = trunk(torch.cat([features, action], -1), n_critics)
+        x = torch.cat([features, action], -1)
+        # A single stack of hidden layers has no axis of copies, and evaluates no part of them.
+        hidden = trunk(x)[None] if self.is_single else trunk(x, n_critics)
+        if self.n_outputs > 1:
+            return torch.baddbmm(bias[:, None], hidden, weight.mT)
         # Not a product: of a matrix and a vector, a batched one takes six times as long.
         return (hidden * weight).sum(-1) + bias
 

@@ -26,3 +26,16 @@ CONTINUOUS: Mapping[str, Any] = {
     "log_interval": 4,
     "policy.layers": [64, 64],
 }
+#: Settings for `gsde` if it is chosen, as in Stable-Baselines3's SAC.
+SQUASHED_GSDE: Mapping[str, Any] = {
+    "distribution.squash_output": True,
+    "distribution.learn_features": True,
+    "distribution.log_std_init": -3.0,
+    "distribution.clip_mean": 2.0,
+}
+#: Likewise for stochastic policies of continuous actions, which are squashed into -1 to 1.
+STOCHASTIC: Mapping[str, Any] = {
+    **CONTINUOUS,
+    "distribution": {"Box": "squashed-gaussian"},
+    **SQUASHED_GSDE,
+}

@@ -5,8 +5,6 @@ Shapes: B transitions, F features, D numbers per action.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -18,7 +16,7 @@ class DeterministicHead(nn.Module):
 
     def __init__(self, trunk: Trunk, action_size: int) -> None:
         super().__init__()
-        layers: Any = trunk("pi")
+        layers = trunk("pi")
         self.trunk, self.out = layers, Linear(layers.features, action_size)
         self._parts = (layers, self.out)
 

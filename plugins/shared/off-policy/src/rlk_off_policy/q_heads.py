@@ -5,8 +5,6 @@ Shapes: B transitions, F features, A discrete actions.
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch import Tensor, nn
 
 from rlk_networks import Head, Linear, Trunk
@@ -14,7 +12,7 @@ from rlk_networks import Head, Linear, Trunk
 
 def q_head(trunk: Trunk, n_actions: int, role: str = "qf") -> nn.Module:
     """Hidden layers of that role and one value per action, [B, F] to float [B, A]."""
-    layers: Any = trunk(role)
+    layers = trunk(role)
     return Head(layers, Linear(layers.features, n_actions))
 
 

@@ -13,6 +13,7 @@ import attrs
 from attrs import validators as v
 
 from rlk.settings import setting
+from rlk_off_policy.entropy_settings import parse_ent_coef, parse_target_entropy
 from rlk_off_policy.train_freq import parse_train_freq
 from rlk_schedules.settings import GAMMA as GAMMA
 from rlk_schedules.settings import LEARNING_RATE as LEARNING_RATE
@@ -23,6 +24,20 @@ from rlk_schedules.settings import UNIT as UNIT
 def _is_train_freq(_: object, attribute: attrs.Attribute[Any], value: int | str) -> None:
     try:
         parse_train_freq(value)
+    except ValueError as error:
+        raise ValueError(f"{attribute.name} {error}") from None
+
+
+def _is_ent_coef(_: object, attribute: attrs.Attribute[Any], value: float | str) -> None:
+    try:
+        parse_ent_coef(value)
+    except ValueError as error:
+        raise ValueError(f"{attribute.name} {error}") from None
+
+
+def _is_target_entropy(_: object, attribute: attrs.Attribute[Any], value: float | str) -> None:
+    try:
+        parse_target_entropy(value, 1)
     except ValueError as error:
         raise ValueError(f"{attribute.name} {error}") from None
 
@@ -51,4 +66,25 @@ ACTION_NOISE = setting(
 )
 RANDOM_EXPLORATION = setting(
     "probability of a uniformly random action, per environment and step, 0 to 1", UNIT
+)
+
+# ---- of maximum-entropy algorithms ---------------------------------------------------------------
+
+ENT_COEF = setting(
+    "weight of the entropy: auto (learnt, starting at 1), auto_0.1 (starting at 0.1), or a fixed "
+    "number",
+    _is_ent_coef,
+)
+TARGET_ENTROPY = setting(
+    "entropy in nats that ent_coef is adapted to; auto is minus the number of action dimensions",
+    _is_target_entropy,
+)
+USE_SDE = setting("state-dependent exploration (gSDE), squashed")
+SDE_SAMPLE_FREQ = setting(
+    "with use_sde, steps of an environment after which its noise is drawn again; -1 draws it only "
+    "every train_freq",
+    v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
+)
+USE_SDE_AT_WARMUP = setting(
+    "with use_sde, use it before learning_starts as well, instead of uniformly random actions"
 )

@@ -5,14 +5,12 @@ Shapes: B transitions, F features.
 
 from __future__ import annotations
 
-from typing import Any
-
 from rlk_networks import Distribution, Head, Heads, Linear, Trunk, policy_head
 
 
 def value_head(trunk: Trunk) -> Head:
     """Hidden layers and one linear output, [B, F] to float [B, 1]."""
-    layers: Any = trunk("vf")
+    layers = trunk("vf")
     return Head(layers, Linear(layers.features, 1))
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from rlk.protocols import Actor
 from rlk.records import Act, Array, Field
 from rlk_networks import Distribution, Policy, as_tensor
-from rlk_networks.actor import DistributionActor, mode, sample
+from rlk_networks.actor import STATE_TO_PASS, DistributionActor, mode, sample
 from rlk_networks.held_noise import holding_noise
 from rlk_networks.probabilities import TellsByDistribution
 
@@ -115,7 +115,7 @@ def checked_state(policy: Policy, state: Any, n_envs: int) -> Array:
     if array.shape != expected:
         raise ValueError(
             f"with n_envs={n_envs} the state is {list(expected)}, got {list(array.shape)}: "
-            "pass what the last call returned, or None at the start"
+            f"{STATE_TO_PASS}"
         )
     return array
 

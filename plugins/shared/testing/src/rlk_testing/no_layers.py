@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from rlk_networks.architecture import Architecture
+from rlk_networks.layers import HiddenLayers
 from rlk_networks.observations import flat_size
 
 
@@ -17,7 +18,7 @@ class NoLayers(Architecture):
     def encoder(self, observation_space: Any) -> nn.Module:
         return Flatten(flat_size(observation_space))
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
         return Repeat(features + extra, n_copies) if n_copies > 1 else Flatten(features + extra)
 
 

@@ -15,7 +15,7 @@ from rlk.errors import PlanError
 from rlk_baselines.policies.chosen import Deferred
 from rlk_baselines.policies.classes import BasePolicy
 from rlk_her.flat_goals import KEYS, FlatGoals
-from rlk_networks import Architecture
+from rlk_networks import Architecture, HiddenLayers
 
 
 class DeferredOnRows(Deferred):
@@ -42,7 +42,7 @@ class OnRows(Architecture):
     def encoder(self, observation_space: Any) -> nn.Module:
         return Rows(self._policy.encoder(row_space(observation_space)))
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
         return self._policy.trunk(role, features, extra=extra, n_copies=n_copies)
 
     def named_roles(self) -> tuple[str, ...]:

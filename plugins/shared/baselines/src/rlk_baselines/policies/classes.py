@@ -20,7 +20,7 @@ from rlk_custom_policies.feed_forward import FeedForwardConfig
 from rlk_custom_policies.keywords import with_keywords
 from rlk_custom_policies.lstm import LstmPolicyConfig
 from rlk_lstm.network import Lstm
-from rlk_networks import Architecture
+from rlk_networks import Architecture, HiddenLayers
 
 #: Arguments that only TensorFlow's graph needs; they are ignored.
 _OF_THE_GRAPH = ("reuse", "scale", "obs_ph", "obs_phs", "add_action_ph")
@@ -64,7 +64,7 @@ class BasePolicy(Architecture):
             "returns a torch module with the attribute features (docs/custom-policies.md)."
         )
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
         raise NotImplementedError(
             f"{type(self).__name__} has no hidden layers: define trunk(self, role, features, *, "
             "extra=0, n_copies=1) (docs/custom-policies.md)."
@@ -86,7 +86,7 @@ class _Configured(BasePolicy):
     def encoder(self, observation_space: Any) -> nn.Module:
         return self._architecture.encoder(observation_space)
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:
         return self._architecture.trunk(role, features, extra=extra, n_copies=n_copies)
 
     def named_roles(self) -> tuple[str, ...]:

@@ -54,11 +54,11 @@ class SAC(OffPolicyAlgorithm):
             given: float | str = self._given["target_entropy"]
             return given
         algorithm: Any = self.agent.run.algorithm
-        return float(algorithm.target_entropy)
+        return float(algorithm.entropy.target)
 
     @property
     def log_ent_coef(self) -> Tensor | None:
         """The logarithm of a learnt `ent_coef`, a parameter; None if it is fixed."""
         algorithm: Any = self.agent.run.algorithm
-        learnt = algorithm.log_ent_coef
-        return None if learnt is None else learnt.parameters[0]
+        learnt: Tensor | None = algorithm.entropy.log_alpha
+        return learnt

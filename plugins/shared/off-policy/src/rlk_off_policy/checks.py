@@ -1,18 +1,37 @@
-"""What SAC refuses while a run is planned. Imports no torch."""
+"""What maximum-entropy algorithms refuse while a run is planned. Imports no torch."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rlk.errors import PlanError
-from rlk_sac.config import SACConfig, entropy_coefficient
+from rlk_off_policy.entropy_settings import parse_ent_coef
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 
-def check(config: SACConfig, plan: Plan) -> None:
-    """PlanError for actions that are not squashed, and for settings that would have no effect."""
+class MaximumEntropySettings(Protocol):
+    """The settings that `check_maximum_entropy` reads from the config of an algorithm."""
+
+    @property
+    def ent_coef(self) -> float | str: ...
+    @property
+    def target_entropy(self) -> float | str: ...
+    @property
+    def use_sde(self) -> bool: ...
+    @property
+    def use_sde_at_warmup(self) -> bool: ...
+
+
+def check_maximum_entropy(config: MaximumEntropySettings, plan: Plan) -> None:
+    """Refuse actions that are not squashed, and settings that would have no effect.
+
+    An algorithm names it as its `Component.check`, or calls it from a check of its own.
+
+    Raises:
+        PlanError: for any of these.
+    """
     title = plan.algorithm.title
     if getattr(plan.distribution and plan.distribution.config, "squash_output", True) is False:
         raise PlanError(
@@ -24,7 +43,7 @@ def check(config: SACConfig, plan: Plan) -> None:
             f"{title}: use_sde_at_warmup=true has no effect without use_sde. Use --set "
             "use_sde=true, or leave it out."
         )
-    learnt, _ = entropy_coefficient(config.ent_coef)
+    learnt, _ = parse_ent_coef(config.ent_coef)
     if config.target_entropy != "auto" and not learnt:
         raise PlanError(
             f"{title}: target_entropy={config.target_entropy!r} is what ent_coef is learnt for, "
