@@ -30,7 +30,7 @@ CONDITIONAL = {
     "PolicyContract": 14,
     "PresetContract": 3,
     "SerializerContract": 9,
-    "StorageContract": 19,
+    "StorageContract": 20,
     "VecEnvContract": 10,
     "WrapperContract": 15,
 }
