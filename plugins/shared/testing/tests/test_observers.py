@@ -222,21 +222,40 @@ def test_an_extension_may_change_what_is_learnt(rlk_verdict):
 
 
 class Lines:
-    """Good: a line for every row, if the run has a folder."""
+    """Good: a line for every row, if the run has a folder; it continues after its checkpoint."""
 
     def __init__(self):
-        self.file = None
+        self.file, self.count = None, None
 
     @hookimpl
     def rlk_training_start(self, run):
         if run.out is not None and self.file is None:
-            self.file = (run.out / "rows.txt").open("a")
+            path = run.out / "rows.txt"
+            lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+            self.file = path.open("w")
             run.on_close.append(self.file.close)
+            self.file.writelines(lines[: self.count])
+            self.count = len(lines[: self.count])
 
     @hookimpl
     def rlk_write_row(self, run, row):
         if self.file is not None:
             self.file.write(f"{run.timesteps} {dict(row)}\n")
+            self.count += 1
+
+    @hookimpl
+    def rlk_save(self):
+        return None if self.count is None else {"count": self.count}
+
+    @hookimpl
+    def rlk_load(self, state):
+        self.count = int(state["count"])
+
+
+class RepeatsRows(Lines):
+    @hookimpl
+    def rlk_load(self, state):
+        pass
 
 
 class ForgetsTheHook(Lines):
@@ -321,6 +340,7 @@ LINES = Component(name="lines", factory=Lines, summary="a line for every row")
         (TakesKeysOut, "test_it_leaves_the_row_as_it_was_for_the_next_logger"),
         (ClosesWhatIsNotOpen, "test_a_run_without_a_row_can_be_closed"),
         (WantsANewFolder, "test_a_resumed_run_opens_it_again_in_the_same_folder"),
+        (RepeatsRows, "test_rows_after_its_checkpoint_are_not_repeated_by_a_resumed_run"),
         (WritesHere, "test_a_run_without_a_folder_writes_nothing"),
         (NeedsAFolderWithoutSayingSo, "test_a_run_without_a_folder_writes_nothing"),
         (LeavesItsFileOpen, "test_a_closed_run_leaves_no_file_and_no_socket_open"),
