@@ -26,6 +26,7 @@ CONDITIONAL = {
     "EnvironmentContract": 2,
     "ExtensionContract": 2,
     "FinderContract": 3,
+    "LoggerContract": 2,
     "NoiseContract": 6,
     "PolicyContract": 14,
     "PresetContract": 3,

@@ -351,3 +351,29 @@ LINES = Component(name="lines", factory=Lines, summary="a line for every row")
 )
 def test_a_broken_logger_fails(rlk_fails, factory, check):
     rlk_fails(testing.LoggerContract, LINES, attrs.evolve(LINES, factory=factory), check)
+
+
+class Tracks(Lines):
+    """Good, but its file is beside the folder of the run, and there is one without a folder."""
+
+    @hookimpl
+    def rlk_training_start(self, run):
+        if self.file is None:
+            self.file, self.count = Path("tracked.txt").open("a"), self.count or 0  # noqa: SIM115
+            run.on_close.append(self.file.close)
+
+
+class TestTracks(testing.LoggerContract):
+    component = attrs.evolve(LINES, factory=Tracks)
+    writes_elsewhere = True
+
+
+@pytest.mark.parametrize(
+    "check",
+    ["test_a_run_without_a_folder_writes_nothing", "test_a_run_with_a_folder_writes_there_alone"],
+)
+def test_a_logger_that_writes_elsewhere_fails_unless_its_suite_says_so(rlk_verdict, check):
+    broken = {"component": TestTracks.component}
+    suites = [type("Suite", (testing.LoggerContract,), broken), TestTracks]
+    assert rlk_verdict(suites[0], check).startswith("failed")
+    assert rlk_verdict(suites[1], check) == "does not apply"

@@ -7,10 +7,13 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
 
 from rlk.errors import PlanError
 from rlk.running import checkpoint, saved_files
+from rlk_testing.applies import applies
 from rlk_testing.contract import one_thread
 from rlk_testing.observer import CallbackContract, inside
 
@@ -27,14 +30,31 @@ ROWS: tuple[dict[str, float], ...] = (
 MARKED: Mapping[str, float] = {"rollout/ep_rew_mean": 918_273.0}
 
 
+def keeps_to_the_folder(suite: LoggerContract) -> bool:
+    """Whether the logger writes nothing but files in the folder of a run."""
+    return not suite.writes_elsewhere
+
+
 class LoggerContract(CallbackContract):
     """What every logger must do, in addition to what every callback must.
 
     A logger that needs a folder says so in `rlk_check_plan`. What it opens when training starts, it
     closes through `run.on_close`.
+
+    Attributes:
+        writes_elsewhere: True for a logger that keeps files of its own in the working directory,
+            with and without a folder of the run, as clients of tracking services do.
     """
 
     kind = "loggers"
+    writes_elsewhere: ClassVar[bool] = False
+
+    @pytest.fixture(autouse=True)
+    def _works_in_a_folder_of_its_own(
+        self, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Checks leave nothing in the directory that pytest was started in."""
+        monkeypatch.chdir(tmp_path_factory.mktemp("works_here"))
 
     @contextlib.contextmanager
     def agent(self, *, without: bool = False, **settings: Any) -> Iterator[Agent]:
@@ -111,6 +131,11 @@ class LoggerContract(CallbackContract):
         agent.run.notify("rlk_write_row", row=dict(row))
         agent.run.notify("rlk_training_end", reason=None)
 
+    @applies(keeps_to_the_folder)
+    def test_a_run_with_a_folder_writes_there_alone(self, tmp_path: Path) -> None:
+        super().test_a_run_with_a_folder_writes_there_alone(tmp_path)
+
+    @applies(keeps_to_the_folder)
     def test_a_run_without_a_folder_writes_nothing(self) -> None:
         with tempfile.TemporaryDirectory() as folder, inside(Path(folder)):
             try:
