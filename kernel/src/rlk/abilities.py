@@ -117,7 +117,11 @@ class Filterable(Protocol):
 
 
 class Decorated(Protocol):
-    """A base storage whose stages decorators can take over; it is called with each, in order."""
+    """A base storage whose stages decorators can take over; it is called with each, in order.
+
+    It tells every decorator of all transitions, also of those that are stored when one joins
+    (`rlk.protocols.Decorator.added`).
+    """
 
     def decorate(self, decorator: Decorator) -> None: ...
 

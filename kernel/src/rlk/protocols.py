@@ -177,9 +177,10 @@ class Collector(Stateful, Protocol):
 
 
 class Serializer(Protocol):
-    """Keeps a State in a file.
+    """Keeps a State in one regular file, never in a folder.
 
-    A failed write leaves the old file. Reading runs no code, and raises BadFile with the file's
+    Old checkpoints are deleted, and those of a fork copied, as single files. A failed write leaves
+    the old file. Reading runs no code, and raises BadFile with the file's
     name for anything that may be damaged or unsafe. A place is a file, with or without its suffix,
     or a run folder, which stands for its `best_model`, `model`, or else its newest checkpoint.
     """

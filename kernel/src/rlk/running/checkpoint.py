@@ -19,6 +19,7 @@ from rlk.registry.answers import check_given
 from rlk.registry.external import PASSED
 from rlk.running.environment_states import environment_states
 from rlk.running.manifest import STATE_VERSION, Part
+from rlk.running.other_noises import naming_other_noises
 from rlk.running.state_check import check_state
 from rlk.running.untrained import restore_untrained, untrained
 
@@ -158,7 +159,7 @@ def _restore_experience(run: Run, state: State) -> list[str]:
         with _restoring(f"the environments {run.plan.env.name!r}"):
             run.env.reset(seed=run.streams.integers("environments", run.n_envs))
             run.env.set_state(saved)
-        with _naming_other_noises(run, state):
+        with naming_other_noises(run.plan, state["manifest"]["plan"]):
             _restore_part(run.collector, state, "collector", run.plan.collector.title)
     else:
         run.collector.forget()
@@ -210,30 +211,6 @@ def _refuse_other_n_envs(run: Run, saved: int) -> None:
             f"run has {run.n_envs}. Resume it with n_envs={saved}; a model (model.zip), which "
             "begins new episodes, takes any number."
         )
-
-
-@contextlib.contextmanager
-def _naming_other_noises(run: Run, state: State) -> Iterator[None]:
-    """Let a collector's state that does not fit say so if that is because of another noise."""
-    components = state["manifest"]["plan"]["components"]
-    saved = [one["name"] for one in components if one.get("kind") == "noises"]
-    now = [choice.name for choice in run.plan.noises]
-    try:
-        yield
-    except BadFile as error:
-        if saved == now:
-            raise
-        raise BadFile(
-            f"the checkpoint was taken within episodes, with {_noises(saved)}, and this run has "
-            f"{_noises(now)}. Resume it without changing its noise; a model (model.zip), which "
-            "begins new episodes, takes any."
-        ) from error
-
-
-def _noises(names: list[str]) -> str:
-    if not names:
-        return "no noise"
-    return f"the noise{'s' * (len(names) > 1)} {' and '.join(map(repr, names))}"
 
 
 def _restore_part(part: Any, state: State, key: str, title: str) -> None:

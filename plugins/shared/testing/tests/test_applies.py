@@ -26,11 +26,12 @@ CONDITIONAL = {
     "EnvironmentContract": 2,
     "ExtensionContract": 2,
     "FinderContract": 3,
+    "LoggerContract": 2,
     "NoiseContract": 6,
     "PolicyContract": 14,
     "PresetContract": 3,
     "SerializerContract": 9,
-    "StorageContract": 19,
+    "StorageContract": 20,
     "VecEnvContract": 10,
     "WrapperContract": 15,
 }

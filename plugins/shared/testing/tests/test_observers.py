@@ -222,21 +222,40 @@ def test_an_extension_may_change_what_is_learnt(rlk_verdict):
 
 
 class Lines:
-    """Good: a line for every row, if the run has a folder."""
+    """Good: a line for every row, if the run has a folder; it continues after its checkpoint."""
 
     def __init__(self):
-        self.file = None
+        self.file, self.count = None, None
 
     @hookimpl
     def rlk_training_start(self, run):
         if run.out is not None and self.file is None:
-            self.file = (run.out / "rows.txt").open("a")
+            path = run.out / "rows.txt"
+            lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+            self.file = path.open("w")
             run.on_close.append(self.file.close)
+            self.file.writelines(lines[: self.count])
+            self.count = len(lines[: self.count])
 
     @hookimpl
     def rlk_write_row(self, run, row):
         if self.file is not None:
             self.file.write(f"{run.timesteps} {dict(row)}\n")
+            self.count += 1
+
+    @hookimpl
+    def rlk_save(self):
+        return None if self.count is None else {"count": self.count}
+
+    @hookimpl
+    def rlk_load(self, state):
+        self.count = int(state["count"])
+
+
+class RepeatsRows(Lines):
+    @hookimpl
+    def rlk_load(self, state):
+        pass
 
 
 class ForgetsTheHook(Lines):
@@ -321,6 +340,7 @@ LINES = Component(name="lines", factory=Lines, summary="a line for every row")
         (TakesKeysOut, "test_it_leaves_the_row_as_it_was_for_the_next_logger"),
         (ClosesWhatIsNotOpen, "test_a_run_without_a_row_can_be_closed"),
         (WantsANewFolder, "test_a_resumed_run_opens_it_again_in_the_same_folder"),
+        (RepeatsRows, "test_rows_after_its_checkpoint_are_not_repeated_by_a_resumed_run"),
         (WritesHere, "test_a_run_without_a_folder_writes_nothing"),
         (NeedsAFolderWithoutSayingSo, "test_a_run_without_a_folder_writes_nothing"),
         (LeavesItsFileOpen, "test_a_closed_run_leaves_no_file_and_no_socket_open"),
@@ -331,3 +351,29 @@ LINES = Component(name="lines", factory=Lines, summary="a line for every row")
 )
 def test_a_broken_logger_fails(rlk_fails, factory, check):
     rlk_fails(testing.LoggerContract, LINES, attrs.evolve(LINES, factory=factory), check)
+
+
+class Tracks(Lines):
+    """Good, but its file is beside the folder of the run, and there is one without a folder."""
+
+    @hookimpl
+    def rlk_training_start(self, run):
+        if self.file is None:
+            self.file, self.count = Path("tracked.txt").open("a"), self.count or 0  # noqa: SIM115
+            run.on_close.append(self.file.close)
+
+
+class TestTracks(testing.LoggerContract):
+    component = attrs.evolve(LINES, factory=Tracks)
+    writes_elsewhere = True
+
+
+@pytest.mark.parametrize(
+    "check",
+    ["test_a_run_without_a_folder_writes_nothing", "test_a_run_with_a_folder_writes_there_alone"],
+)
+def test_a_logger_that_writes_elsewhere_fails_unless_its_suite_says_so(rlk_verdict, check):
+    broken = {"component": TestTracks.component}
+    suites = [type("Suite", (testing.LoggerContract,), broken), TestTracks]
+    assert rlk_verdict(suites[0], check).startswith("failed")
+    assert rlk_verdict(suites[1], check) == "does not apply"

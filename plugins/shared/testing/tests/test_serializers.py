@@ -104,6 +104,18 @@ class WritesInPlace(stand_ins.StandInSerializer):
         path.write_bytes(zlib.compress(json.dumps(stand_ins._pack(state)).encode()))
 
 
+class LeavesAFileBeside(stand_ins.StandInSerializer):
+    def write(self, path, state):
+        super().write(path, state)
+        path.with_name("index").write_text(path.name)
+
+
+class WritesAFolder(stand_ins.StandInSerializer):
+    def write(self, path, state):
+        path.mkdir(parents=True, exist_ok=True)
+        super().write(path / "state", state)
+
+
 class NamesNoFile(stand_ins.StandInSerializer):
     def read(self, path):
         try:
@@ -149,6 +161,7 @@ SERIALIZER = COMPONENTS["serializers"]
         (WritesInPlace, "test_a_full_disk_leaves_what_was_there"),
         (WritesPlainZips, "test_a_file_with_other_values_is_refused_or_read_as_a_state"),
         (WritesPlainZips, "test_a_file_in_which_a_name_is_there_twice_is_refused"),
+        (LeavesAFileBeside, "test_a_state_is_one_regular_file_with_nothing_beside_it"),
         (NamesNoFile, "test_a_file_that_is_not_there_or_bad_is_refused_by_its_name"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
@@ -156,6 +169,22 @@ SERIALIZER = COMPONENTS["serializers"]
 def test_a_broken_serializer_fails(rlk_fails, factory, check):
     broken = attrs.evolve(SERIALIZER, factory=factory)
     rlk_fails(testing.SerializerContract, SERIALIZER, broken, check)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "test_a_state_is_one_regular_file_with_nothing_beside_it",
+        "test_json_values_come_back_as_they_were",
+        "test_a_file_that_was_cut_off_is_refused",
+    ],
+)
+def test_a_serializer_that_writes_a_folder_fails_with_a_sentence(rlk_verdict, check):
+    component = attrs.evolve(SERIALIZER, factory=WritesAFolder)
+    found = rlk_verdict(
+        type("Suite", (testing.SerializerContract,), {"component": component}), check
+    )
+    assert "it wrote a folder at" in found and "not one regular file" in found
 
 
 def test_a_serializer_that_reads_newer_files_without_a_word_fails(rlk_verdict):

@@ -136,6 +136,8 @@ class StagedReplay(stand_ins.StandInStorage):
             decorator.added(np.arange(len(self)))
 
     def sample(self, batch_size):
+        if self._decorator is None:
+            return super().sample(batch_size)
         index, weight = self._decorator.choose(batch_size)
         kept, rng = self._steps, self.schema.rng
         self._steps = self._rows[: len(kept)]
@@ -157,13 +159,52 @@ class StagedReplay(stand_ins.StandInStorage):
             **super().state_dict(),
             "rows": rows,
             "written": self._written,
-            "decorator": self._decorator.state_dict(),
+            "decorator": self._decorator and self._decorator.state_dict(),
         }
 
     def load_state_dict(self, state):
         super().load_state_dict(state)
         self._rows[: len(state["rows"])], self._written = state["rows"], state["written"]
-        self._decorator.load_state_dict(state["decorator"])
+        if state["decorator"]:
+            self._decorator.load_state_dict(state["decorator"])
+        elif self._decorator:
+            self._decorator.added(np.arange(len(self)))
+
+
+class TellsOfNoStep(StagedReplay):
+    def add(self, step):
+        kept, self._decorator = self._decorator, None
+        super().add(step)
+        self._decorator = kept
+
+
+class TellsNobodyWhatWasThere(StagedReplay):
+    def decorate(self, decorator):
+        self._decorator = decorator
+
+
+class TellsNobodyWhatWasSaved(StagedReplay):
+    def load_state_dict(self, state):
+        kept, self._decorator = self._decorator, None
+        super().load_state_dict(state)
+        self._decorator = kept
+
+
+@pytest.mark.parametrize(
+    ("factory", "joins"),
+    [
+        (TellsOfNoStep, "before the first step"),
+        (TellsNobodyWhatWasThere, "later"),
+        (TellsNobodyWhatWasSaved, "after its state was loaded"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_replay_that_does_not_tell_its_decorator_fails(rlk_fails, rlk_verdict, factory, joins):
+    good, broken = (attrs.evolve(STORAGE, factory=kind) for kind in (StagedReplay, factory))
+    check = "test_a_decorator_is_told_of_all_that_is_stored_whenever_it_joins"
+    rlk_fails(testing.StorageContract, good, broken, check)
+    suite = type("Suite", (testing.StorageContract,), {"component": broken})
+    assert f"that joins {joins} is not told" in rlk_verdict(suite, check)
 
 
 class Recent:

@@ -10,8 +10,9 @@ import pytest
 
 from rlk_vector_environments import making, step_arrays
 from rlk_vector_environments.history import History
+from rlk_vector_environments.step_arrays import shares
 from rlk_vector_environments.stepping import EnvironmentGroup
-from rlk_vector_environments.worker_side import reply, shares
+from rlk_vector_environments.worker_side import reply
 from rlk_vector_environments.worker_vec_env import WorkerVecEnv
 
 

@@ -44,7 +44,7 @@ class SerializerContract(Contract):
         with tempfile.TemporaryDirectory() as folder:
             path = self.path(Path(folder), "written")
             self.made().write(path, state)
-            return path.read_bytes()
+            return _content(path)
 
     def read(self, data: bytes) -> Any:
         with tempfile.TemporaryDirectory() as folder:
@@ -185,6 +185,13 @@ class SerializerContract(Contract):
 
     # ---- files -----------------------------------------------------------------------------------
 
+    def test_a_state_is_one_regular_file_with_nothing_beside_it(self, tmp_path: Path) -> None:
+        path = self.path(tmp_path, "model")
+        for value in (1, 2):  # the second one replaces the first
+            self.made().write(path, {"manifest": {}, "value": value, "array": np.arange(5)})
+            _content(path)
+            assert list(tmp_path.iterdir()) == [path], "it leaves other files beside it"
+
     def test_a_file_is_found_by_its_name_with_and_without_the_suffix(self, tmp_path: Path) -> None:
         path, find = self.path(tmp_path, "cartpole"), self.made().find
         self.made().write(path, {"manifest": {}})
@@ -211,7 +218,7 @@ class SerializerContract(Contract):
     def test_a_write_that_fails_leaves_what_was_there(self, tmp_path: Path) -> None:
         path = self.path(tmp_path, "model")
         self.made().write(path, {"manifest": {}, "value": np.arange(5)})
-        before = path.read_bytes()
+        before = _content(path)
         with pytest.raises(Exception, match=r"(?s).+"):
             self.made().write(path, {"manifest": {}, "big": np.arange(5), "value": object()})
         assert path.read_bytes() == before
@@ -220,7 +227,7 @@ class SerializerContract(Contract):
     def test_a_full_disk_leaves_what_was_there(self, tmp_path: Path) -> None:
         path = self.path(tmp_path, "model")
         self.made().write(path, {"manifest": {}, "value": np.arange(5)})
-        before = path.read_bytes()
+        before = _content(path)
         with full_disk(), pytest.raises(OSError):
             self.made().write(path, {"manifest": {}, "value": np.arange(5000)})
         assert path.read_bytes() == before
@@ -310,6 +317,16 @@ class SerializerContract(Contract):
             pytest.skip("the suite cannot tell what a newer file looks like: override newer(data)")
         with pytest.raises(BadFile, match="newer"):
             self.read(data)
+
+
+def _content(path: Path) -> bytes:
+    """What was written; raises AssertionError unless that is one regular file."""
+    kind = "a folder" if path.is_dir() else "a link" if path.is_symlink() else "nothing"
+    assert path.is_file() and not path.is_symlink(), (
+        f"it wrote {kind} at {path.name}, not one regular file: old checkpoints are deleted, and "
+        "those of a fork copied, as single files"
+    )
+    return path.read_bytes()
 
 
 class Trap:

@@ -29,6 +29,8 @@ class StorageContract(OffPolicyChecks, OnPolicyChecks):
     Attributes:
         capacity: value of its setting `buffer_size` in these checks, if it has that setting.
         n_steps: vector steps of one collection, which an on-policy storage holds.
+        keeps_newest: False for a replay that, once full, may replace any transition or drop a new
+            one, as a reservoir does.
     """
 
     kind = "storages"

@@ -144,8 +144,9 @@ def schema(
     gamma: float = 0.9,
     seed: int = 0,
     device: Any = "cpu",
+    rng: np.random.Generator | None = None,
 ) -> Schema:
-    """The schema that a storage for this trajectory is opened with."""
+    """The schema that a storage for this trajectory is opened with; without `rng`, it is new."""
     return Schema(
         observation_space=trajectory.observation_space,
         action_space=trajectory.action_space,
@@ -153,7 +154,7 @@ def schema(
         n_steps=n_steps,
         gamma=gamma,
         device=device,
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(seed) if rng is None else rng,
         clock=Clock(1000),
         extras={"log_prob": Field(())},
         make_env=trajectory.make_env,

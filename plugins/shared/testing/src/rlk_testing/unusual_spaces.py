@@ -39,8 +39,9 @@ class Everything(gym.Env[Any, Any]):
     def __init__(
         self, observation: str = "box", action: str = "discrete", render_mode: str | None = None
     ) -> None:
-        self.observation_space = OBSERVATION_SPACES[observation]
-        self.action_space = ACTION_SPACES[action]
+        # Copies: environments in several threads must not draw from one generator.
+        self.observation_space = deepcopy(OBSERVATION_SPACES[observation])
+        self.action_space = deepcopy(ACTION_SPACES[action])
         self.render_mode = render_mode
         self.seeds: list[int | None] = []
         self.options: list[dict[str, Any] | None] = []

@@ -1,7 +1,8 @@
-"""The arrays that steps read and write. N is the number of environments."""
+"""The arrays that steps read and write, and who has which rows. N is the number of environments."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -47,6 +48,16 @@ class StepArrays(NamedTuple):
         slots = [Slot(*(rows.window(tree, start, stop) for tree in slot)) for slot in self.slots]
         windows = (rows.window(tree, start, stop) for tree in (self.final, self.actions))
         return StepArrays((slots[0], slots[1]), *windows)
+
+
+def shares(n: int, n_parts: int) -> list[tuple[int, int]]:
+    """Contiguous (start, stop) for each part of n rows; the first have one more if there is a rest.
+
+    `n_parts` is at least 1 and at most n.
+    """
+    size, more = divmod(n, n_parts)
+    starts = [part * size + min(part, more) for part in range(n_parts + 1)]
+    return list(itertools.pairwise(starts))
 
 
 def allocate(

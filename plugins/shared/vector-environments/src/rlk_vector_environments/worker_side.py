@@ -6,7 +6,6 @@ determines how commands and replies are sent. `worker_vec_env.py` is the learner
 
 from __future__ import annotations
 
-import itertools
 import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,13 +22,6 @@ from rlk_vector_environments.stepping import EnvironmentGroup
 #: The replies to a step: no episode ended; or some ended, but without an info.
 QUIET = b"."
 ENDED = b"!"
-
-
-def shares(n: int, n_workers: int) -> list[tuple[int, int]]:
-    """Contiguous (start, stop) for each worker; the first ones have one more if there is a rest."""
-    size, more = divmod(n, n_workers)
-    starts = [worker * size + min(worker, more) for worker in range(n_workers + 1)]
-    return list(itertools.pairwise(starts))
 
 
 def make(

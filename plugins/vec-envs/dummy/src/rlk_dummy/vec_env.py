@@ -1,7 +1,4 @@
-"""All environments in this process, one after the other: the fastest backend for cheap steps.
-
-N is the number of environments.
-"""
+"""All environments in this process, one after the other: the fastest backend for cheap steps."""
 
 from __future__ import annotations
 
@@ -9,25 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
-from gymnasium.vector import VectorEnv
 
-from rlk_vector_environments import arguments, failures, infos, making, rows, step_arrays
-from rlk_vector_environments.adoption import adopt
-from rlk_vector_environments.arguments import Indices
-from rlk_vector_environments.stepping import EnvironmentGroup, close_all
-
-Array = np.ndarray[Any, np.dtype[Any]]
-Result = tuple[Any, Array, Array, Array, dict[str, Any]]
+from rlk_vector_environments.group_vec_env import GroupVecEnv
 
 
-class DummyVecEnv(VectorEnv[Any, Any, Array]):
+class DummyVecEnv(GroupVecEnv):
     """A Gymnasium vector environment with same-step restarts: a loop over its environments.
 
-    The results of `step` are overwritten by the step after the next one: an observation stays valid
-    while the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated
-    and truncated bool [N]. If an episode ended, the observation is the first of the next episode,
-    and `infos["final_obs"]` and `infos["final_info"]` hold the last ones of the episode.
+    It is the `GroupVecEnv` of one group, which has the details of what its methods return.
 
     Args:
         env_fns: functions without arguments, each of which returns a new environment.
@@ -43,9 +29,6 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 
-    #: Converts a vector environment that a program passes to same-step restarts.
-    adopt = staticmethod(adopt)
-
     def __init__(
         self,
         env_fns: Sequence[Callable[[], gym.Env[Any, Any]]],
@@ -53,148 +36,4 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         config: None = None,
         info_keys: Sequence[str] | None = (),
     ) -> None:
-        arguments.refuse_no_environment(env_fns)
-        self.envs: list[gym.Env[Any, Any]] = []
-        try:
-            for env in making.make_environments(env_fns):
-                self.envs.append(env)
-            descriptions = [making.describe(env) for env in self.envs]
-            making.check_equal_spaces(descriptions)
-            self._arrays = step_arrays.allocate(
-                descriptions[0].observation_space,
-                descriptions[0].action_space,
-                len(self.envs),
-                info_keys,
-            )
-            making.describe_vector(self, descriptions)
-        except BaseException:
-            self.close()
-            raise
-        keys = None if info_keys is None else tuple(info_keys)
-        self._group = EnvironmentGroup(self.envs, self._arrays, info_keys=keys)
-        self._is_array = isinstance(self._arrays.final, np.ndarray)
-        self._turn = 0
-        self._pending = False
-
-    # ---- stepping ------------------------------------------------------------------------------
-
-    def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> tuple[Any, dict[str, Any]]:
-        """Start new episodes: observations [N, ...] and infos.
-
-        Args:
-            seed: an int seeds environment i with `seed + i`; a list has one seed for each; None
-                leaves the random generators unchanged, as later automatic resets do.
-            options: for the reset of every environment. `reset_mask`, bool [N], resets only those.
-
-        Raises:
-            EnvironmentFailed: if one raises an exception, or its observation does not fit its
-                space.
-        """
-        if self.closed:
-            raise failures.closed()
-        seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
-        self._pending = False
-        slots, turn = self._arrays.slots, self._turn
-        if len(selected) < self.num_envs:
-            rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
-        entries = self._group.reset(turn, {index: seeds[index] for index in selected}, options)
-        self._turn ^= 1
-        return rows.view(slots[turn].observation), infos.gather(self.num_envs, entries)
-
-    def step(self, actions: Any) -> Result:
-        """One step of every environment: observation, reward, terminated, truncated, infos.
-
-        Args:
-            actions: [N, ...], with the structure of the action space; cast to its dtype.
-
-        Raises:
-            EnvironmentFailed: if an environment raises an exception; the error names it.
-        """
-        self.step_async(actions)
-        return self.step_wait()
-
-    def step_async(self, actions: Any) -> None:
-        """Store the actions; `step_wait` takes the step."""
-        if self._pending:
-            raise gym.error.AlreadyPendingCallError("step_async was called twice", "step")
-        if self.closed:
-            raise failures.closed()
-        rows.copy_into(self._arrays.actions, actions)
-        self._pending = True
-
-    def step_wait(self) -> Result:
-        """The result of the step that `step_async` began."""
-        if not self._pending:
-            raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
-        self._pending = False
-        ended, entries = self._group.step(self._turn)
-        observation, reward, terminated, truncated, kept = self._arrays.slots[self._turn]
-        self._turn ^= 1
-        found: dict[str, Any] = {}
-        if ended or entries or kept:
-            final = self._arrays.final
-            ends = [(index, rows.read(final, index), info) for index, info in ended]
-            found = infos.of_step(self.num_envs, kept, ends, entries)
-        if not self._is_array:
-            observation = rows.view(observation)
-        return observation, reward, terminated, truncated, found
-
-    # ---- reaching into the environments --------------------------------------------------------
-
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Call that method of every environment (or read the attribute), through its wrappers."""
-        return self.call_at(range(self.num_envs), name, *args, **kwargs)
-
-    def call_at(self, indices: Indices, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """The same for the environments with these indices."""
-        chosen = arguments.resolve_indices(self.num_envs, indices)
-        return tuple(self._group.call(name, chosen, args, kwargs))
-
-    def get_attr(self, name: str, *, indices: Indices | None = None) -> tuple[Any, ...]:
-        """That attribute of every environment, or of those with these indices; never calls it."""
-        return tuple(self._group.get_attr(name, arguments.resolve_indices(self.num_envs, indices)))
-
-    def set_attr(self, name: str, values: Any, *, indices: Indices | None = None) -> None:
-        """Set an attribute: a list or tuple has one value for each; any other value is for all."""
-        chosen = arguments.resolve_indices(self.num_envs, indices)
-        given = arguments.spread(values, len(chosen))
-        self._group.set_attr(name, dict(zip(chosen, given, strict=True)))
-
-    def env_method(
-        self, method_name: str, *args: Any, indices: Indices | None = None, **kwargs: Any
-    ) -> list[Any]:
-        """`call_at` under its name in Stable Baselines; None is all environments."""
-        chosen = range(self.num_envs) if indices is None else indices
-        return list(self.call_at(chosen, method_name, *args, **kwargs))
-
-    def render(self) -> tuple[Any, ...]:
-        """The frame of every environment; `rlk_vector_environments.tiling.tile` joins them."""
-        return tuple(self._group.render())
-
-    def get_images(self) -> list[Any]:
-        """The frames as a list, as in Stable Baselines."""
-        return list(self.render())
-
-    def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, or None if one of them cannot be captured."""
-        return self._group.get_state()
-
-    def set_state(self, states: Sequence[dict[str, Any]]) -> None:
-        """Restore the states that `get_state` returned; the latest observation is not restored.
-
-        Raises:
-            Unsupported: (of rlk_vector_environments.env_state) for the state of another kind of
-                environment.
-        """
-        self._group.set_state(arguments.spread(list(states), self.num_envs))
-
-    def close_extras(self, **kwargs: Any) -> None:
-        """Close every environment, then raise the first error that one of them raised."""
-        self.closed = True  # even if this is interrupted: nothing may close them again
-        if errors := close_all(self.envs):
-            raise errors[0]
+        super().__init__(env_fns, info_keys=info_keys)

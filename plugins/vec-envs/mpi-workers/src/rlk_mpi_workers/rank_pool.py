@@ -15,8 +15,8 @@ from rlk_mpi_workers.messages import FINALS, PICKLED, RESET, StepMessages, reply
 from rlk_vector_environments import sent_code
 from rlk_vector_environments.making import Description
 from rlk_vector_environments.sent_failures import Failure, Unreadable, raise_failures
-from rlk_vector_environments.step_arrays import StepArrays, allocate
-from rlk_vector_environments.worker_side import ENDED, QUIET, pickled_makers, shares
+from rlk_vector_environments.step_arrays import StepArrays, allocate, shares
+from rlk_vector_environments.worker_side import ENDED, QUIET, pickled_makers
 from rlk_vector_environments.worker_vec_env import environments_are, told_seeds
 
 #: Seconds that ranks get to close their environments after one of them has failed.

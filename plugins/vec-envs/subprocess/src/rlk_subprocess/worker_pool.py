@@ -26,8 +26,8 @@ from rlk_subprocess.worker_handle import (
 from rlk_vector_environments import sent_code
 from rlk_vector_environments.making import Description, check_equal_spaces
 from rlk_vector_environments.sent_failures import raise_failures
-from rlk_vector_environments.step_arrays import StepArrays
-from rlk_vector_environments.worker_side import pickled_makers, shares
+from rlk_vector_environments.step_arrays import StepArrays, shares
+from rlk_vector_environments.worker_side import pickled_makers
 from rlk_vector_environments.worker_vec_env import environments_are
 
 #: For an error: what works where these functions cannot be sent.

@@ -1,4 +1,4 @@
-"""What DummyVecEnv promises, one sentence at a time."""
+"""What GroupVecEnv promises, one sentence at a time, with one group and with several."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rlk.errors import EnvironmentFailed, PlanError
-from rlk_dummy import DummyVecEnv
 from rlk_vector_environments.env_state import Unsupported
 
 
@@ -48,9 +47,9 @@ class Counter(gym.Env):
 ZEROS = np.zeros(2, np.int64)
 
 
-def test_it_is_a_gymnasium_vector_environment_that_restarts_in_the_same_step():
+def test_it_is_a_gymnasium_vector_environment_that_restarts_in_the_same_step(make):
     of_one = dict(cartpole().metadata)
-    vector = DummyVecEnv([cartpole, cartpole])
+    vector = make([cartpole, cartpole])
     assert isinstance(vector, VectorEnv)
     assert vector.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     assert vector.num_envs == 2
@@ -60,8 +59,8 @@ def test_it_is_a_gymnasium_vector_environment_that_restarts_in_the_same_step():
     assert cartpole().metadata == of_one
 
 
-def test_where_an_episode_ends_the_next_begins_and_the_end_is_in_the_infos():
-    vector = DummyVecEnv([Counter, lambda: Counter(2, "truncated")])
+def test_where_an_episode_ends_the_next_begins_and_the_end_is_in_the_infos(make):
+    vector = make([Counter, lambda: Counter(2, "truncated")])
     vector.reset(seed=0)
     assert vector.step(ZEROS)[4] == {}
     observation, reward, terminated, truncated, infos = vector.step(ZEROS)
@@ -82,16 +81,16 @@ def test_where_an_episode_ends_the_next_begins_and_the_end_is_in_the_infos():
     assert vector.step(ZEROS)[4].keys() == infos.keys()
 
 
-def test_a_final_observation_is_a_copy_though_the_environment_reuses_its_array():
-    vector = DummyVecEnv([lambda: Counter(1)])
+def test_a_final_observation_is_a_copy_though_the_environment_reuses_its_array(make):
+    vector = make([lambda: Counter(1)])
     vector.reset()
     finals = [vector.step(ZEROS[:1])[4]["final_obs"][0] for _ in range(2)]
     assert [final.tolist() for final in finals] == [[1.0], [1.0]]
     assert finals[0] is not finals[1]
 
 
-def test_what_a_step_returns_stays_during_the_next_step_and_no_longer():
-    vector = DummyVecEnv([Counter])
+def test_what_a_step_returns_stays_during_the_next_step_and_no_longer(make):
+    vector = make([Counter])
     first, _ = vector.reset()
     second = vector.step(ZEROS[:1])
     assert (first.tolist(), second[0].tolist()) == ([[0.0]], [[1.0]])
@@ -103,8 +102,8 @@ def test_what_a_step_returns_stays_during_the_next_step_and_no_longer():
     assert third[2].tolist() == [False] and last[2].tolist() == [True]
 
 
-def test_all_infos_are_gathered_if_asked_for():
-    vector = DummyVecEnv([Counter, lambda: Counter(2)], info_keys=None)
+def test_all_infos_are_gathered_if_asked_for(make):
+    vector = make([Counter, lambda: Counter(2)], info_keys=None)
     _, infos = vector.reset()
     assert infos["at"].tolist() == ["reset", "reset"]
     infos = vector.step(ZEROS)[4]
@@ -113,7 +112,7 @@ def test_all_infos_are_gathered_if_asked_for():
     infos = vector.step(ZEROS)[4]
     assert infos["at"].tolist() == ["step 2", "reset"]
     assert infos["final_info"]["at"].tolist() == [None, "step 2"]
-    assert DummyVecEnv([Counter]).reset()[1] == {}
+    assert make([Counter]).reset()[1] == {}
 
 
 class Numbered(Counter):
@@ -122,21 +121,21 @@ class Numbered(Counter):
         return *result, {**info, "square": float(result[0][0] ** 2)}
 
 
-def test_infos_that_are_kept_are_those_of_the_step_also_at_an_end():
-    vector = DummyVecEnv([Numbered, lambda: Numbered(2)], info_keys=("square",))
+def test_infos_that_are_kept_are_those_of_the_step_also_at_an_end(make):
+    vector = make([Numbered, lambda: Numbered(2)], info_keys=("square",))
     assert vector.reset()[1] == {}
     assert set(vector.step(ZEROS)[4]) == {"kept"}
     infos = vector.step(ZEROS)[4]
     assert infos["_final_obs"].tolist() == [False, True]
     assert infos["kept"]["info.square"].tolist() == [4.0, 4.0]
-    missing = DummyVecEnv([Numbered, Counter], info_keys=("square",))
+    missing = make([Numbered, Counter], info_keys=("square",))
     missing.reset()
     with pytest.raises(EnvironmentFailed, match="environment 1 gave no info 'square'"):
         missing.step(ZEROS)
 
 
-def test_a_number_seeds_the_environments_one_after_the_other_and_a_list_each_by_itself(zoo):
-    vector = DummyVecEnv([zoo.Everything] * 3)
+def test_a_number_seeds_the_environments_one_after_the_other_and_a_list_each_by_itself(make, zoo):
+    vector = make([zoo.Everything] * 3)
     vector.reset(seed=7)
     vector.reset(seed=[3, None, np.int64(1)])
     vector.reset(options={"level": 2})
@@ -146,15 +145,15 @@ def test_a_number_seeds_the_environments_one_after_the_other_and_a_list_each_by_
         vector.reset(seed=[1, 2])
 
 
-def test_automatic_resets_do_not_seed(zoo):
-    vector = DummyVecEnv([zoo.Everything])
+def test_automatic_resets_do_not_seed(make, zoo):
+    vector = make([zoo.Everything])
     zoo.play(vector, 60)
     assert len(vector.envs[0].seeds) > 5
     assert set(vector.envs[0].seeds[1:]) == {None}
 
 
-def test_a_mask_resets_only_some_and_keeps_the_others_observations():
-    vector = DummyVecEnv([Counter, Counter])
+def test_a_mask_resets_only_some_and_keeps_the_others_observations(make):
+    vector = make([Counter, Counter])
     vector.reset()
     vector.step(ZEROS)
     options = {"reset_mask": np.array([False, True]), "level": 1}
@@ -166,8 +165,8 @@ def test_a_mask_resets_only_some_and_keeps_the_others_observations():
             vector.reset(options={"reset_mask": wrong})
 
 
-def test_an_environment_may_keep_the_action_it_was_given(zoo):
-    vector = DummyVecEnv([functools.partial(zoo.Everything, "box", "box")] * 2)
+def test_an_environment_may_keep_the_action_it_was_given(make, zoo):
+    vector = make([functools.partial(zoo.Everything, "box", "box")] * 2)
     vector.reset(seed=0)
     given = np.zeros((2, 3), np.float32)
     for value in (0.5, 1.5):
@@ -176,8 +175,8 @@ def test_an_environment_may_keep_the_action_it_was_given(zoo):
     assert [kept.tolist() for kept in vector.envs[1].kept] == [[0.5] * 3, [1.5] * 3]
 
 
-def test_actions_are_cast_to_the_space_and_refused_where_that_loses_something(zoo):
-    vector = DummyVecEnv([functools.partial(zoo.Everything, "box", "box")] * 2)
+def test_actions_are_cast_to_the_space_and_refused_where_that_loses_something(make, zoo):
+    vector = make([functools.partial(zoo.Everything, "box", "box")] * 2)
     vector.reset(seed=0)
     vector.step([[1, 1, 1], [2, 2, 2]])
     assert vector.envs[1].kept[0].dtype == np.float32
@@ -185,15 +184,15 @@ def test_actions_are_cast_to_the_space_and_refused_where_that_loses_something(zo
     for wrong in (np.ones(3), np.ones((1, 3)), np.ones((2, 1)), 1.0):
         with pytest.raises(ValueError, match="shape"):
             vector.step(wrong)
-    discrete = DummyVecEnv([Counter, Counter])
+    discrete = make([Counter, Counter])
     discrete.reset()
     with pytest.raises(TypeError):
         discrete.step(np.array([0.0, 1.0]))
     discrete.step(np.array([0, 1], np.uint8))
 
 
-def test_an_environment_that_raises_is_named_with_its_traceback():
-    vector = DummyVecEnv([Counter, Counter])
+def test_an_environment_that_raises_is_named_with_its_traceback(make):
+    vector = make([Counter, Counter])
     vector.reset()
     message = r"environment 1 failed in step: ZeroDivisionError: nine\n(?s:.*)in step\n.*nine"
     with pytest.raises(EnvironmentFailed, match=message) as caught:
@@ -203,8 +202,8 @@ def test_an_environment_that_raises_is_named_with_its_traceback():
     assert vector.step(ZEROS)[0].tolist() == [[1.0], [1.0]]
 
 
-def test_an_observation_of_another_shape_is_the_environments_failure():
-    vector = DummyVecEnv([Counter, Counter])
+def test_an_observation_of_another_shape_is_the_environments_failure(make):
+    vector = make([Counter, Counter])
     vector.reset()
     with pytest.raises(EnvironmentFailed, match=r"0 \(Counter\) gave a wrong observation"):
         vector.step(np.array([8, 0]))
@@ -214,13 +213,13 @@ def test_an_observation_of_another_shape_is_the_environments_failure():
             return np.float32(0.0), {}
 
     with pytest.raises(EnvironmentFailed, match=r"1 \(Narrow\) .* in reset: .*shape \(\)"):
-        DummyVecEnv([Counter, Narrow]).reset()
+        make([Counter, Narrow]).reset()
 
 
-def test_an_environment_that_cannot_be_made_is_named_and_the_others_are_closed(zoo):
+def test_an_environment_that_cannot_be_made_is_named_and_the_others_are_closed(make, zoo):
     made = []
 
-    def make():
+    def make_one():
         made.append(zoo.Everything())
         return made[-1]
 
@@ -228,40 +227,40 @@ def test_an_environment_that_cannot_be_made_is_named_and_the_others_are_closed(z
         raise RuntimeError("no licence")
 
     with pytest.raises(EnvironmentFailed, match=r"environment 1 failed when it was made.*licence"):
-        DummyVecEnv([make, fail, make])
+        make([make_one, fail, make_one])
     assert [env.was_closed for env in made] == [True]
 
 
-def test_a_refusal_that_says_what_to_type_passes_as_it_is():
+def test_a_refusal_that_says_what_to_type_passes_as_it_is(make):
     def refuse():
         raise PlanError("environment 'X' is not installed. pip install x")
 
     with pytest.raises(PlanError, match=r"^environment 'X' is not installed"):
-        DummyVecEnv([refuse])
+        make([refuse])
 
 
-def test_environments_must_be_different_objects_with_equal_spaces(zoo):
+def test_environments_must_be_different_objects_with_equal_spaces(make, zoo):
     one = zoo.Everything()
     with pytest.raises(EnvironmentFailed, match="environments 0 and 1 are one and the same"):
-        DummyVecEnv([lambda: one, lambda: gym.wrappers.TimeLimit(one, 5)])
+        make([lambda: one, lambda: gym.wrappers.TimeLimit(one, 5)])
     with pytest.raises(EnvironmentFailed, match="environment 1 has the action_space"):
-        DummyVecEnv([zoo.Everything, functools.partial(zoo.Everything, "box", "box")])
+        make([zoo.Everything, functools.partial(zoo.Everything, "box", "box")])
     with pytest.raises(EnvironmentFailed, match="environment 1 has the observation_space"):
-        DummyVecEnv([zoo.Everything, functools.partial(zoo.Everything, "image")])
+        make([zoo.Everything, functools.partial(zoo.Everything, "image")])
     with pytest.raises(ValueError, match="at least one"):
-        DummyVecEnv([])
+        make([])
 
 
-def test_a_space_without_a_fixed_shape_is_refused_with_what_to_do():
+def test_a_space_without_a_fixed_shape_is_refused_with_what_to_do(make):
     class Chat(Counter):
         observation_space = gym.spaces.Dict(words=gym.spaces.Text(10))
 
     with pytest.raises(PlanError, match=r"Text\(.*Wrap the environment"):
-        DummyVecEnv([Chat])
+        make([Chat])
 
 
-def test_methods_and_attributes_are_reached_through_the_wrappers(zoo):
-    vector = DummyVecEnv([lambda: gym.wrappers.TimeLimit(zoo.Everything(), 9)] * 3)
+def test_methods_and_attributes_are_reached_through_the_wrappers(make, zoo):
+    vector = make([lambda: gym.wrappers.TimeLimit(zoo.Everything(), 9)] * 3)
     vector.reset()
     assert vector.call("add", 2, times=3) == (6, 6, 6)
     assert vector.call_at([2, 0], "add", 1) == (1, 1)
@@ -280,8 +279,8 @@ def test_methods_and_attributes_are_reached_through_the_wrappers(zoo):
         vector.call_at([2], "add", "x")
 
 
-def test_it_renders_every_environment_and_closes_every_one(zoo):
-    vector = DummyVecEnv([functools.partial(zoo.Everything, render_mode="rgb_array")] * 2)
+def test_it_renders_every_environment_and_closes_every_one(make, zoo):
+    vector = make([functools.partial(zoo.Everything, render_mode="rgb_array")] * 2)
     assert vector.render_mode == "rgb_array"
     vector.reset()
     assert [frame.shape for frame in vector.render()] == [(2, 2, 3)] * 2
@@ -290,19 +289,19 @@ def test_it_renders_every_environment_and_closes_every_one(zoo):
     assert vector.closed and all(env.was_closed for env in vector.envs)
 
 
-def test_a_failure_to_close_does_not_keep_the_others_open(zoo):
+def test_a_failure_to_close_does_not_keep_the_others_open(make, zoo):
     class Stuck(zoo.Everything):
         def close(self):
             raise RuntimeError("stuck")
 
-    vector = DummyVecEnv([Stuck, zoo.Everything])
+    vector = make([Stuck, zoo.Everything])
     with pytest.raises(EnvironmentFailed, match=r"environment 0 failed in close: .*: stuck"):
         vector.close()
     assert vector.envs[1].was_closed and vector.closed
 
 
-def test_a_step_is_begun_once_and_taken_once():
-    vector = DummyVecEnv([Counter])
+def test_a_step_is_begun_once_and_taken_once(make):
+    vector = make([Counter])
     vector.reset()
     with pytest.raises(gym.error.NoAsyncCallError):
         vector.step_wait()
@@ -315,8 +314,8 @@ def test_a_step_is_begun_once_and_taken_once():
     assert vector.step(ZEROS[:1])[0].tolist() == [[1.0]]
 
 
-def test_adding_to_a_returned_dict_does_not_reach_later_ones(zoo):
-    vector = DummyVecEnv([functools.partial(zoo.Everything, "dict")])
+def test_adding_to_a_returned_dict_does_not_reach_later_ones(make, zoo):
+    vector = make([functools.partial(zoo.Everything, "dict")])
     observation, _ = vector.reset(seed=0)
     observation["mine"] = 1
     del observation["inner"]["flags"]
@@ -325,8 +324,8 @@ def test_adding_to_a_returned_dict_does_not_reach_later_ones(zoo):
         assert set(later) == {"image", "inner", "pair"} and "flags" in later["inner"]
 
 
-def test_a_state_put_back_goes_on_the_same(zoo):
-    vector, other = (DummyVecEnv([cartpole] * 3) for _ in range(2))
+def test_a_state_put_back_goes_on_the_same(make, zoo):
+    vector, other = (make([cartpole] * 3) for _ in range(2))
     zoo.play(vector, 57)
     other.set_state(vector.get_state())
     actions = np.random.default_rng(0).integers(0, 2, (300, 3))
@@ -334,22 +333,22 @@ def test_a_state_put_back_goes_on_the_same(zoo):
         assert zoo.equal(vector.step(action), other.step(action))
 
 
-def test_a_state_that_cannot_be_had_is_none_and_one_that_does_not_fit_is_refused():
+def test_a_state_that_cannot_be_had_is_none_and_one_that_does_not_fit_is_refused(make):
     class Engine(Counter):
         def __init__(self):
             super().__init__()
             self.engine = object()
 
-    vector = DummyVecEnv([Engine, Counter])
+    vector = make([Engine, Counter])
     assert [state is None for state in vector.get_state()] == [True, False]
     with pytest.raises(Unsupported):
-        DummyVecEnv([cartpole]).set_state(DummyVecEnv([Counter]).get_state())
+        make([cartpole]).set_state(make([Counter]).get_state())
     with pytest.raises(ValueError, match="a value for each environment, 1 in all; got 2"):
-        DummyVecEnv([cartpole]).set_state(vector.get_state())
+        make([cartpole]).set_state(vector.get_state())
 
 
-def test_a_closed_vector_is_neither_reset_nor_stepped():
-    vector = DummyVecEnv([cartpole])
+def test_a_closed_vector_is_neither_reset_nor_stepped(make):
+    vector = make([cartpole])
     vector.close()
     for call in (vector.reset, lambda: vector.step(np.array([0]))):
         with pytest.raises(gym.error.ClosedEnvironmentError, match="make a new one"):
