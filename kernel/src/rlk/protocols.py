@@ -182,6 +182,9 @@ class Serializer(Protocol):
     A failed write leaves the old file. Reading runs no code, and raises BadFile with the file's
     name for anything that may be damaged or unsafe. A place is a file, with or without its suffix,
     or a run folder, which stands for its `best_model`, `model`, or else its newest checkpoint.
+
+    Files are read by every installed or registered serializer that finds one, made with its default
+    settings. If several do, the newest file counts.
     """
 
     suffix: str

@@ -139,16 +139,16 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
 
 
 def later(run: Run) -> list[Path]:
-    """The checkpoints in a run's folder of later timesteps than the run has now.
+    """The checkpoints in a run's folder, of any serializer, of later timesteps than it has now.
 
     They are from before it was resumed from an older checkpoint, or from before a call of `learn`
     that counts timesteps from 0 again. If they stayed, `rlk resume` would take the last of them
     for the newest.
     """
     assert run.out is not None
-    suffix = run.plan.serializer.make().suffix
-    found = checkpoints(run.out, suffix)
-    return [path for path in found if int(path.name.removesuffix(suffix)) > run.timesteps]
+    suffixes = [one.suffix for one in saved_files.serializers(run.plan.kernel)]
+    found = checkpoints(run.out, *suffixes)
+    return [path for path in found if int(path.name.partition(".")[0]) > run.timesteps]
 
 
 def _tell_of_later(run: Run) -> None:
