@@ -145,6 +145,10 @@ class Decorator(Stateful, Protocol):
 class OptimiserStep(Stateful, Protocol):
     """Evaluates one group's objective, as often as it needs, and moves its parameters.
 
+    A step with a non-finite gradient, or one that `Loss.accept` refuses, changes nothing, neither
+    the parameters nor the optimiser's own state: a run that ends because of it keeps the parameters
+    of the step before.
+
     If a run has several groups, the metrics that it adds to the loss's (`grad_norm`) are logged
     with the group's name appended.
     """
