@@ -8,7 +8,6 @@ resuming the schedule needs no further state.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 #: Before a replay larger than this is written, a message is printed once.
 LARGE_BYTES = 1_000_000_000
 NAME = "checkpoint"
-#: The name in `rlk.running.train` for an end by an exception.
-ERROR = "an error"
 
 
 class Checkpoints:
@@ -72,8 +69,7 @@ class Checkpoints:
             self._try(run, NAME, self._write_checkpoint)
 
     @hookimpl
-    def rlk_training_end(self, run: Run, reason: str | None) -> None:
-        failure = sys.exc_info()[1] if reason == ERROR else None
+    def rlk_training_end(self, run: Run, failure: BaseException | None) -> None:
         nothing_new = failure is not None and run.timesteps == self._began
         if not _writes(run) or isinstance(failure, NotFinite) or nothing_new:
             return
