@@ -10,8 +10,11 @@ import attrs
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.draft import leaves_out
 from rlk.planning.saved_records import SavedComponent
-from rlk.registry.kinds import STACKED
+from rlk.registry.kinds import STACKED, is_group_slot
 from rlk.registry.registries import Registries
+
+#: Slots of which another component does for a saved model; an optimiser begins without its state.
+REPLACEABLE = ("vec_env", "optimiser", "serializer")
 
 
 @attrs.frozen
@@ -93,7 +96,11 @@ def _without_absent(
 
 def _missing(saved: SavedComponent) -> PlanError:
     """The error for a component that was asked for and is not installed."""
-    without = f", or leave it out: --plugin no:{saved.name}" if _may_be_left_out(saved) else ""
+    without = ""
+    if _may_be_left_out(saved):
+        without = f", or leave it out: --plugin no:{saved.name}"
+    elif saved.slot in REPLACEABLE or is_group_slot(saved.slot):
+        without = f", or use another one in its place: --set {saved.slot}=NAME"
     return PlanError(
         f"this model was made with {saved.slot} {saved.name!r} of {saved.owner}, which is not "
         f"there: {saved.how_to_get}{without}."
