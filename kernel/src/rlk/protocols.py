@@ -33,7 +33,22 @@ Optimise = Callable[..., "Loss"]
 
 
 class Stateful(Protocol):
-    """Has a state, which is saved in checkpoints."""
+    """Has a state, which is saved in checkpoints.
+
+    A file may hold anything. So before `load_state_dict` is called, the saved state is compared
+    with what `state_dict` of the new part returns (`running/state_check.py`), and refused unless
+
+    - a value has the same type: a dict, a list or tuple, text, bool, int (which is accepted for a
+      float), float, array or tensor;
+    - arrays and tensors have the same dtype, the same number of axes, and the same shape behind the
+      first axis, which may have another length, because some memory grows;
+    - lists of another length have items like the first one of the part's own, if all of these are
+      of one type.
+
+    Keys that only one of the two has, what is None in the new part, and the lengths of what is
+    empty there are left to `load_state_dict`: it checks what it needs, and raises BadFile, or
+    KeyError for a missing key.
+    """
 
     def state_dict(self) -> State: ...
     def load_state_dict(self, state: State) -> None: ...
