@@ -78,7 +78,9 @@ def test_a_comparison_of_numpys_stops_as_well(agent):
 
 def test_one_callback_given_twice_is_refused(agent):
     one = Borders()
-    with pytest.raises(PlanError, match=r"'callback 2 \(Borders\)'.* is active already, as 'ca"):
+    with pytest.raises(
+        PlanError, match=r"'callback 2 \(Borders\) of learn'.* is active already, as 'ca"
+    ):
         agent.learn(4, callback=[one, one])
 
 
