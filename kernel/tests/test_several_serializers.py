@@ -99,9 +99,8 @@ def test_a_model_is_meant_before_checkpoints_and_of_these_the_one_with_most_time
 def test_a_file_is_read_by_the_serializer_with_the_longest_suffix(
     make, tmp_path, serializers, rlk_stand_in_kernel
 ):
-    serializers.register("a-longer-one", LongerSerializer)
-    serializers.register("z-longer-one", LongerSerializer)
-    path = make(serializer="a-longer-one").save(tmp_path / "model")
+    serializers.register("z-longer-one", LongerSerializer)  # the last one that is asked
+    path = make(serializer="z-longer-one").save(tmp_path / "mine")
     found = saved_files.find(path, rlk_stand_in_kernel)
     assert found[0] == path and isinstance(found[1], LongerSerializer)
 
