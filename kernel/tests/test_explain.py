@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import attrs
 
 import rlk
@@ -54,3 +56,49 @@ def test_it_says_what_fills_each_slot_who_chose_it_and_how_it_nests(rlk_stand_in
     assert own == ["vf_optimiser", "fast", "this", "program", "algorithm", "two"]
     noted = attrs.evolve(plan, notes=("mind the gap",))
     assert str(noted).splitlines()[-1] == "note: mind the gap"
+
+
+# ---- and for loggers -----------------------------------------------------------------------------
+
+
+class Shakes:
+    def wrap(self, actor, policy): ...
+
+
+def test_its_settings_are_one_table_by_the_keys_of_make(rlk_stand_in_kernel):
+    registries = rlk_stand_in_kernel.registries
+    two = {**COMPONENTS["algorithms"].defaults, "vf_optimiser": "fast"}
+    registries.algorithms.register(
+        "two", attrs.evolve(COMPONENTS["algorithms"], name="two", defaults=two)
+    )
+    registries.optimisers.register("fast", Chooses, config=Rate)
+    for name in ("shakes", "trembles"):
+        registries.noises.register(name, Shakes, config=Rate)
+    registries.extensions.register("watches", Watches)
+    asked = {
+        "env": "CartPole-v1",
+        "plugins": ["watches", "shakes", "trembles:rate=0.75"],
+        "env.sutton_barto_reward": True,
+        "vf_optimiser.rate": 0.25,
+        "learning_rate": abs,
+    }
+    plan = resolve(rlk_stand_in_kernel, make_spec("two", asked))
+    found = plan.flat_settings()
+    assert json.loads(json.dumps(found)) == found
+    expected = {
+        "algo": "two",
+        "env": "CartPole-v1",
+        "env.sutton_barto_reward": True,
+        "n_envs": 1,
+        "seed": None,
+        "policy": "stand-in-policy",
+        "optimiser": "stand-in-optimiser",
+        "vf_optimiser": "fast",
+        "vf_optimiser.rate": 0.25,
+        "noise": ["shakes", "trembles"],
+        "shakes.rate": 0.5,
+        "trembles.rate": 0.75,
+        "learning_rate": {"callable": "abs"},
+        "plugins": ["watches"],
+    }
+    assert {key: found[key] for key in expected} == expected

@@ -13,7 +13,7 @@ from rlk.documents import read_json
 from rlk.errors import BrokenPlugin, NotFinite, RlkError
 from rlk.one_process import OneProcess
 from rlk_testing.stand_in_vec_env import StandInVecEnv
-from rlk_testing.stand_ins import StandIn, StandInStorage
+from rlk_testing.stand_ins import StandIn, StandInOptimiser, StandInStorage
 
 # ---- what is not finite -------------------------------------------------------------------------
 
@@ -44,7 +44,23 @@ def test_a_gradient_that_is_not_finite_is_not_taken_and_named_at_the_border(make
     message = str(caught.value)
     assert "algorithm 'stand-in'" in message and "the gradient's norm is" in message
     assert "in update 3 at timestep 12" in message and "learning_rate" in message
+    assert "The parameters are finite: no step is taken" in message
     assert agent.run.parameters.flat.equal(before)
+
+
+class Careless(StandInOptimiser):
+    def step(self, objective):
+        loss, gradient = objective.gradient()
+        self.group.flat.sub_(gradient)
+        return loss._replace(metrics={"grad_norm": gradient.norm()})
+
+
+def test_an_optimiser_that_takes_a_step_that_is_not_finite_is_named(make):
+    agent = make(algorithm=spoils(2), optimiser=Careless)
+    with pytest.raises(
+        NotFinite, match=r"non-finite, too, those of group '\w+' by Careless, which"
+    ):
+        agent.learn(100)
 
 
 def test_a_metric_that_is_not_finite_is_named(make):

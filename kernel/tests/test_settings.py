@@ -24,6 +24,8 @@ class Config:
     pair: tuple[str, ...] = ()
     either: int | float | None = 0
     range: tuple[float, int] = (0.0, 1)
+    parts: dict[str, int] = attrs.field(factory=dict)
+    more: dict[str, int] | None = None
     span: float | Span | Callable[[], float] = 1.0
 
 
@@ -94,6 +96,12 @@ def test_a_callable_is_kept_as_it_is():
         ("layers", ["x"], "layers must be"),
         ("layers", 3, "layers"),
         ("layers", "1,2", 'list of int, got \'1,2\'. A list is typed as ["a", "b"] or [1, 2].'),
+        (
+            "parts",
+            "{a:1}",
+            "got '{a:1}'. A table is typed as {a = 1, b = 2}, or key by key: NAME.a=1.",
+        ),
+        ("more", "{a:1}", "must be dict or none, got '{a:1}'. A table is typed as {a = 1, b = 2}"),
         ("range", [1], "range must be [float, int], got [1]"),
         ("range", [1, 0.5], "range must be a whole number, got 0.5"),
         ("range", 1, "range must be [float, int], got 1"),

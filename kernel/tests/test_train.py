@@ -15,7 +15,7 @@ class Hears:
 
     def __init__(self, stops_after=None, fails_in=""):
         self.heard, self.stops_after, self.fails_in = [], stops_after, fails_in
-        self.reasons = []
+        self.reasons, self.failures = [], []
 
     def _hear(self, name):
         self.heard.append(name)
@@ -44,9 +44,10 @@ class Hears:
         return "enough" if stops else None
 
     @hookimpl
-    def rlk_training_end(self, reason):
+    def rlk_training_end(self, reason, failure):
         self.heard.append("training_end")
         self.reasons.append(reason)
+        self.failures.append(failure)
 
 
 @pytest.fixture
@@ -111,7 +112,7 @@ def test_a_reason_to_stop_ends_the_run_at_the_border_and_is_told(make):
     agent = make(hears)
     assert agent.learn_until(1000) == "enough"
     assert agent.num_timesteps == 8
-    assert hears.reasons == ["enough"]
+    assert hears.reasons == ["enough"] and hears.failures == [None]
 
 
 def test_a_run_can_be_asked_to_stop_and_keeps_the_first_reason(make):
@@ -210,10 +211,10 @@ def test_a_policy_is_in_the_mode_to_act_after_an_update_that_failed(make):
 @pytest.mark.parametrize("where", ["training_start", "rollout_start", "rollout_end", "update_end"])
 def test_the_end_of_a_training_is_told_also_after_an_error(make, where):
     hears = Hears(fails_in=where)
-    with pytest.raises(RuntimeError, match=where):
+    with pytest.raises(RuntimeError, match=where) as raised:
         make(hears).learn(8)
     assert hears.heard[-1] == "training_end"
-    assert hears.reasons == ["an error"]
+    assert hears.reasons == ["an error"] and hears.failures == [raised.value]
 
 
 def test_who_had_begun_is_told_of_the_end_if_another_one_cannot_begin(make):
@@ -233,7 +234,8 @@ def test_a_listener_that_fails_at_the_end_keeps_no_other_from_being_told(make):
     hears = Hears()
     with pytest.raises(ValueError, match=r"^bad at the end\n") as raised:
         make(FailsAtTheEnd(), hears, FailsAtTheEnd()).learn(8)
-    assert hears.heard[-1] == "training_end" and hears.reasons == [None]
+    assert hears.heard[-1] == "training_end"
+    assert hears.reasons == hears.failures == [None]
     assert raised.value.__notes__ == ["After that, ValueError was raised: bad at the end"]
 
 

@@ -188,9 +188,10 @@ class Specs:
         """At every iteration border: a reason to stop, or None."""
 
     @lifecycle
-    def rlk_training_end(self, run: Run, reason: str | None) -> None:
+    def rlk_training_end(self, run: Run, reason: str | None, failure: BaseException | None) -> None:
         """When `learn` ends, also after a signal or an error; a reason says why it ended early.
 
+        The failure is the exception that ended it, such as KeyboardInterrupt, and None otherwise.
         If a plugin's `rlk_training_start` raises, all are told, also those that had not begun.
         """
 

@@ -33,7 +33,22 @@ Optimise = Callable[..., "Loss"]
 
 
 class Stateful(Protocol):
-    """Has a state, which is saved in checkpoints."""
+    """Has a state, which is saved in checkpoints.
+
+    A file may hold anything. So before `load_state_dict` is called, the saved state is compared
+    with what `state_dict` of the new part returns (`running/state_check.py`), and refused unless
+
+    - a value has the same type: a dict, a list or tuple, text, bool, int (which is accepted for a
+      float), float, array or tensor;
+    - arrays and tensors have the same dtype, the same number of axes, and the same shape behind the
+      first axis, which may have another length, because some memory grows;
+    - lists of another length have items like the first one of the part's own, if all of these are
+      of one type.
+
+    Keys that only one of the two has, what is None in the new part, and the lengths of what is
+    empty there are left to `load_state_dict`: it checks what it needs, and raises BadFile, or
+    KeyError for a missing key.
+    """
 
     def state_dict(self) -> State: ...
     def load_state_dict(self, state: State) -> None: ...
@@ -145,6 +160,10 @@ class Decorator(Stateful, Protocol):
 class OptimiserStep(Stateful, Protocol):
     """Evaluates one group's objective, as often as it needs, and moves its parameters.
 
+    A step with a non-finite gradient, or one that `Loss.accept` refuses, changes nothing, neither
+    the parameters nor the optimiser's own state: a run that ends because of it keeps the parameters
+    of the step before.
+
     If a run has several groups, the metrics that it adds to the loss's (`grad_norm`) are logged
     with the group's name appended.
     """
@@ -183,6 +202,9 @@ class Serializer(Protocol):
     the old file. Reading runs no code, and raises BadFile with the file's
     name for anything that may be damaged or unsafe. A place is a file, with or without its suffix,
     or a run folder, which stands for its `best_model`, `model`, or else its newest checkpoint.
+
+    Files are read by every installed or registered serializer that finds one, made with its default
+    settings. If several do, the newest file counts.
     """
 
     suffix: str

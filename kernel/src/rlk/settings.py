@@ -64,7 +64,8 @@ def setting(
     Args:
         text: the help text.
         validator: of attrs, or a list of them.
-        written: whether it names a file to write to: no saved plan may choose it.
+        written: whether it names a file to write to: no saved plan may choose it, except by the
+            field's own default.
         environment: whether its value is an environment: code that it names must be passed again.
     """
     marks = {"written": written, "environment": environment}

@@ -112,9 +112,12 @@ def _reads_settings(kind: Any) -> bool:
 
 
 def _refused(kind: Any, value: Any) -> ValueError:
-    """The error for a value of the wrong type; for a text in place of a list, how to type one."""
-    words, is_text = type_name(kind), isinstance(value, str)
-    typed = '. A list is typed as ["a", "b"] or [1, 2]' if is_text and "list of" in words else ""
+    """The error for a value of the wrong type; for a text, how to type a list or a table."""
+    words, typed = type_name(kind), ""
+    if isinstance(value, str) and "list of" in words:
+        typed = '. A list is typed as ["a", "b"] or [1, 2]'
+    elif isinstance(value, str) and dict in map(_form, (kind, *get_args(kind))):
+        typed = ". A table is typed as {a = 1, b = 2}, or key by key: NAME.a=1"
     return ValueError(f"must be {words}, got {value!r:.200}{typed}")
 
 

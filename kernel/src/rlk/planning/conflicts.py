@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.plan import Plan
+from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import LISTS
 
 
@@ -32,6 +33,7 @@ def conflicts(plan: Plan) -> Iterator[str]:
     yield from _several_policies(plan)
     yield from _own_checks(plan)
     yield from _number_of_environments(plan)
+    yield from _serializer_of_no_name(plan)
 
 
 def _instead(plan: Plan, slot: str, part: Choice) -> str:
@@ -210,4 +212,19 @@ def _number_of_environments(plan: Plan) -> Iterator[str]:
         yield (
             f"n_envs={plan.n_envs} ({by}), but {plan.env.name!r} was passed as an object and "
             f"has {plan.env.size}. Use n_envs={plan.env.size}, or pass what makes one."
+        )
+
+
+def _serializer_of_no_name(plan: Plan) -> Iterator[str]:
+    """A serializer from a place or an object: its files are looked for by nobody.
+
+    Whoever reads a saved file tries the serializers that have a name.
+    """
+    part = plan.serializer
+    if is_place(part.dist) or part.dist == PASSED:
+        yield (
+            f"serializer {part.name!r} ({part.dist}) has no name, so nothing would read the files "
+            "that it writes. Register it in every program that reads them: "
+            f"rlk.registry.serializers.register('my-serializer', {part.name}). For the command "
+            "line, make a package of it: rlk plugins new my-serializer --kind serializer"
         )

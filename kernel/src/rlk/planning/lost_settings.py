@@ -1,8 +1,8 @@
 """Settings that a saved plan cannot restore: functions, files to write to, and code.
 
 No file can hold a function, and no file may choose which files are written or which code is run.
-All of these must be passed again. If a function is part of the network (an activation), the agent
-cannot be built without it.
+All of these must be passed again, unless they are a component's own default. If a function is part
+of the network (an activation), the agent cannot be built without it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from rlk import settings
 from rlk.errors import PlanError
 from rlk.planning.saved_records import SavedComponent
 from rlk.registry.external import is_place
@@ -137,11 +138,26 @@ def marked_fields(config: type | None, mark: str) -> list[str]:
     return [field.name for field in fields if field.metadata.get(mark)]
 
 
+def chosen_fields(config: type | None, mark: str, values: Mapping[str, Any]) -> list[str]:
+    """The settings with this mark whose values, as files have them, are not the config's own."""
+    marked = marked_fields(config, mark)
+    return [name for name in marked if not _is_own_default(config, name, values.get(name))]
+
+
+def _is_own_default(config: type | None, name: str, value: Any) -> bool:
+    assert config is not None
+    default = getattr(attrs.fields(config), name).default
+    if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
+        default = attrs.NOTHING if default.takes_self else default.factory()
+    return default is not attrs.NOTHING and bool(settings.plain(default) == value)
+
+
 def _marked(
     mark: str, components: Iterable[SavedComponent], registries: Registries
 ) -> Iterator[str]:
-    """The dotted keys of the settings with this mark."""
+    """The dotted keys of the settings with this mark that are not their component's own default."""
     for saved in components:
         entry = None if saved.is_external else saved.entry(registries)
-        for name in marked_fields(entry.component().config, mark) if entry else ():
+        config = entry.component().config if entry else None
+        for name in chosen_fields(config, mark, saved.settings):
             yield f"{saved.prefix}{name}"

@@ -15,9 +15,10 @@ from rlk.abilities import KeepsInfos, offers
 from rlk.planning.choice import Choice, activated
 from rlk.planning.environment import EnvChoice
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
+from rlk.planning.saved_records import prefix_of
 from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
-from rlk.registry.kinds import LISTS, SLOTS, singular
+from rlk.registry.kinds import LISTS, SLOTS, STACKED, is_group_slot, singular
 
 #: The source, in `sources`, of settings from a saved plan.
 SAVED = "saved plan"
@@ -115,6 +116,29 @@ class Plan(RunSettings):
     def hooks(self) -> Hooks:
         """A new plugin manager with all of its components that implement hooks."""
         return activated(choice for _, choice in self.choices())
+
+    def flat_settings(self) -> dict[str, Any]:
+        """Everything that was chosen, as one table for a logger or a tracker, in JSON's types.
+
+        The keys are those of `rlk.make`: `algo`, `env`, `n_envs`, `gamma`, `policy`, `mlp.layers`.
+        A function is `{"callable": its name}`. Of several components of one name the settings of
+        the last one are there. A seed that was drawn is None here; it is `run.streams.seed`.
+        """
+        found: dict[str, Any] = {"algo": self.algorithm.name, "env": self.env.name}
+        found |= {f"env.{key}": settings.plain(value) for key, value in self.env.kwargs.items()}
+        found |= settings.plain(self.run_settings())
+        plugins: list[str] = []
+        for slot, choice in self.choices():
+            if slot in STACKED:
+                found[slot] = [*found.get(slot, []), choice.name]
+            elif slot in SLOTS or is_group_slot(slot):
+                found[slot] = choice.name
+            elif slot != "algorithm":
+                plugins.append(choice.name)
+            prefix = "" if slot == "algorithm" else prefix_of(slot, choice.name)
+            values = settings.unstructure(choice.config)
+            found |= {f"{prefix}{key}": value for key, value in values.items()}
+        return {**found, "plugins": plugins}
 
     def run_settings(self) -> dict[str, Any]:
         """The settings that shape the run; how much it prints is left out."""

@@ -10,8 +10,11 @@ import attrs
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.draft import leaves_out
 from rlk.planning.saved_records import SavedComponent
-from rlk.registry.kinds import STACKED
+from rlk.registry.kinds import STACKED, is_group_slot
 from rlk.registry.registries import Registries
+
+#: Slots of which another component does for a saved model; an optimiser begins without its state.
+REPLACEABLE = ("vec_env", "optimiser", "serializer")
 
 
 @attrs.frozen
@@ -81,7 +84,7 @@ def _without_absent(
                 kept.append(saved)
             else:
                 notes.append(
-                    f"{saved.slot} {saved.name!r} ({_owner(saved)}) had joined by itself and is "
+                    f"{saved.slot} {saved.name!r} ({saved.owner}) had joined by itself and is "
                     f"left out: {absence}"
                 )
         elif saved.is_external or saved.name in registries:
@@ -91,18 +94,16 @@ def _without_absent(
     return kept, tuple(notes)
 
 
-def _owner(saved: SavedComponent) -> str:
-    """The distribution that it came from; a component from a program has no version."""
-    return f"{saved.dist} {saved.version}".strip()
-
-
 def _missing(saved: SavedComponent) -> PlanError:
     """The error for a component that was asked for and is not installed."""
-    again = f"pip install {saved.dist}" if saved.version else "register it as that program did"
-    without = f", or leave it out: --plugin no:{saved.name}" if _may_be_left_out(saved) else ""
+    without = ""
+    if _may_be_left_out(saved):
+        without = f", or leave it out: --plugin no:{saved.name}"
+    elif saved.slot in REPLACEABLE or is_group_slot(saved.slot):
+        without = f", or use another one in its place: --set {saved.slot}=NAME"
     return PlanError(
-        f"this model was made with {saved.slot} {saved.name!r} of {_owner(saved)}, which is not "
-        f"there: {again}{without}."
+        f"this model was made with {saved.slot} {saved.name!r} of {saved.owner}, which is not "
+        f"there: {saved.how_to_get}{without}."
     )
 
 

@@ -101,6 +101,16 @@ class SavedComponent:
         return is_place(self.dist) or self.dist == PASSED
 
     @property
+    def owner(self) -> str:
+        """The distribution that it came from; a component from a program has no version."""
+        return f"{self.dist} {self.version}".strip()
+
+    @property
+    def how_to_get(self) -> str:
+        """What to do where it is not there."""
+        return f"pip install {self.dist}" if self.version else "register it as that program did"
+
+    @property
     def prefix(self) -> str:
         """The prefix of the keys of its settings; no key of the run itself has one."""
         return prefix_of(self.slot, self.name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import settings
-from rlk.planning.lost_settings import COMPUTING, marked_fields, texts_in, was_callable
+from rlk.planning.lost_settings import COMPUTING, chosen_fields, texts_in, was_callable
 from rlk.planning.restored_environment import code_in
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import SLOTS, is_group_slot, singular
@@ -62,14 +62,15 @@ def _of_environment(env: EnvChoice) -> ToPassAgain:
 def _of_marked_settings(choice: Choice) -> ToPassAgain:
     """Settings that name a file to write to, or an environment of their own."""
     options, objects, config = [], [], choice.component.config
-    for name in marked_fields(config, "written"):
+    values = settings.unstructure(choice.config)
+    for name in chosen_fields(config, "written", values):
         if (value := getattr(choice.config, name)) is not None:
             options += ["--set", f"{choice.name}.{name}={value}"]
-    for name in marked_fields(config, "environment"):
+    for name in chosen_fields(config, "environment", values):
         value = getattr(choice.config, name)
         if any(map(is_place, texts_in(value))):
             options += ["--set", f"{choice.name}.{name}={value}"]
-        elif was_callable(settings.plain(value)):
+        elif was_callable(values[name]):
             objects.append(f"**{{'{choice.name}.{name}': …}}")
     return ToPassAgain(options, objects)
 

@@ -6,6 +6,7 @@ time to check what each returns.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,25 +16,26 @@ from rlk.registry.answers import check_given
 
 if TYPE_CHECKING:
     from rlk.protocols import Actor
-    from rlk.running.run import Run
 
 
-def check_actors(run: Run, observation: Any) -> None:
+def check_actors(actors: Iterable[Actor], observation: Any, n_envs: int) -> None:
     """Call the training actors, the innermost first, because a collection has failed.
 
     An outer actor may pass on what an inner one returned, or fail because of it. The check ends at
     the first that raises: the error of the collection says more.
 
     Args:
+        actors: those of a run (`Run.actors`).
         observation: [N, …], of all environments.
+        n_envs: how many environments these are.
 
     Raises:
         BrokenPlugin: naming the first that does not return an Act.
     """
-    start = np.ones(run.n_envs, dtype=bool)
-    for actor in run.actors:
+    start = np.ones(n_envs, dtype=bool)
+    for actor in actors:
         try:
-            act = actor.act(observation, actor.start(run.n_envs), start)
+            act = actor.act(observation, actor.start(n_envs), start)
         except Exception:
             return
         check_act(actor, act)

@@ -17,6 +17,7 @@ from rlk.planning.saved_plan import as_json
 from rlk.protocols import State
 from rlk.registry.answers import check_given
 from rlk.registry.external import PASSED
+from rlk.running.changed_parts import refuse_other_n_envs, with_new_optimisers
 from rlk.running.environment_states import environment_states
 from rlk.running.manifest import STATE_VERSION, Part
 from rlk.running.other_noises import naming_other_noises
@@ -122,7 +123,7 @@ def _manifest(run: Run, *contents: Part) -> State:
 
 
 def restore(run: Run, state: State) -> list[str]:
-    """Put a saved state into a run of the same plan.
+    """Put a saved state into a run of the same plan; its optimisers may be others.
 
     Returns:
         Sentences on what will differ from a run that was never interrupted.
@@ -131,6 +132,7 @@ def restore(run: Run, state: State) -> list[str]:
         BadFile: if the parameters do not fit (the run is then unchanged), or if another part
             cannot load its saved state.
     """
+    state, differs = with_new_optimisers(run, state)
     for part in PARTS:
         _restore_part(getattr(run, part), state, part, _title(run, part))
     restore_untrained(run.policy, part_of(state, "buffers"))
@@ -139,15 +141,16 @@ def restore(run: Run, state: State) -> list[str]:
     run.parameters.check()
     if "run" not in state["manifest"]["contents"]:
         run.collector.forget()  # its actor begins with the restored noises
-        return ["this is a model, not a checkpoint: replay, environments and callbacks start anew"]
-    return _restore_experience(run, state)
+        what = "this is a model, not a checkpoint: replay, environments and callbacks start anew"
+        return [*differs, what]
+    return [*differs, *_restore_experience(run, state)]
 
 
 def _restore_experience(run: Run, state: State) -> list[str]:
     """Restore plugins, replay and environments; return sentences on what will differ."""
     contents, differs = state["manifest"]["contents"], list[str]()
     if "storage" in contents or "environments" in contents:
-        _refuse_other_n_envs(run, state["manifest"]["plan"]["run"]["n_envs"])
+        refuse_other_n_envs(run, state["manifest"]["plan"]["run"]["n_envs"])
     differs += _restore_plugins(run, state)
     if "storage" in contents:
         _restore_part(run.storage, state, "storage", run.plan.storages[0].title)
@@ -155,7 +158,7 @@ def _restore_experience(run: Run, state: State) -> list[str]:
         differs.append("the replay was left out of the checkpoint and fills up anew")
     if "environments" in contents and offers(run.env, KeepsEnvironmentState):
         saved = part_of(state, "environments", list)
-        _refuse_other_n_envs(run, len(saved))
+        refuse_other_n_envs(run, len(saved))
         with _restoring(f"the environments {run.plan.env.name!r}"):
             run.env.reset(seed=run.streams.integers("environments", run.n_envs))
             run.env.set_state(saved)
@@ -202,15 +205,6 @@ def _names_of_passed_objects(saved: list[State], now: set[str]) -> dict[str, str
             names[f"{stem}-{count[stem]}"] = name
             count[stem] += 1
     return names
-
-
-def _refuse_other_n_envs(run: Run, saved: int) -> None:
-    if saved != run.n_envs:
-        raise BadFile(
-            f"the checkpoint has the state of {saved} environment{'s' * (saved != 1)}, and this "
-            f"run has {run.n_envs}. Resume it with n_envs={saved}; a model (model.zip), which "
-            "begins new episodes, takes any number."
-        )
 
 
 def _restore_part(part: Any, state: State, key: str, title: str) -> None:

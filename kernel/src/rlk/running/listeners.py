@@ -39,17 +39,17 @@ def look_up_listeners(
 
 
 def call_all(
-    listeners: Iterable[tuple[str, Listener]], failure: BaseException | None, **arguments: Any
+    listeners: Iterable[tuple[str, Listener]], raised: BaseException | None, **arguments: Any
 ) -> None:
     """Call listeners, all of them even if one raises; then raise the first error.
 
     Args:
         listeners: of one hook, each after the name of its plugin.
-        failure: an error that is being handled, and raised again by the caller. Errors of the
+        raised: an error that is being handled, and raised again by the caller. Errors of the
             listeners are noted on it instead of being raised.
         arguments: for each listener.
     """
-    first = failure
+    first = raised
     for _, listen in listeners:
         try:
             listen(**arguments)
@@ -58,7 +58,7 @@ def call_all(
                 first = error
             elif error is not first:
                 first.add_note(f"After that, {type(error).__name__} was raised: {error}")
-    if first is not failure and first is not None:
+    if first is not raised and first is not None:
         raise first
 
 

@@ -244,7 +244,7 @@ class Run:
             BaseException: the first error of a listener, if training itself did not fail.
         """
         self.at = "rlk_training_end"
-        call_all(self.listeners[self.at], failure, run=self, reason=reason)
+        call_all(self.listeners[self.at], failure, run=self, reason=reason, failure=failure)
 
     def stop(self, reason: str, *, hurry: bool = False) -> None:
         """Ask the run to end at the next iteration border, in a hurry if a signal does."""

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import BadFile, PlanError
+from rlk.errors import BadFile, BrokenPlugin, PlanError
 from rlk.files import looking_at
 from rlk.planning.saved_plan import PLAN
 from rlk.protocols import Serializer, State
 from rlk.running.checkpoint import model_state
 from rlk.running.folder_owner import in_use
 from rlk.running.manifest import Part, check_manifest
+from rlk.running.unreadable import made, why_unreadable
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
+#: The names of models in a run folder, in the order in which they are meant.
+_MODELS = ("best_model", "model")
 #: What to do about a file that lacks a part.
 _WITHOUT: Mapping[Part, str] = {
     "model": "A replay alone is loaded by an agent: agent.load_replay_buffer(…).",
@@ -65,13 +69,20 @@ def refuse_to_lose_a_model(path: Path, serializer: Serializer) -> None:
 
 
 def serializers(kernel: Kernel) -> list[Serializer]:
-    """The installed serializers, without those that run code from a file."""
-    components = [entry.component() for entry in kernel.registries.serializers]
-    return [component.load()() for component in components if not component.runs_code]
+    """The installed serializers, without broken ones and those that run code from a file."""
+    found = []
+    for entry in kernel.registries.serializers:
+        with contextlib.suppress(BrokenPlugin):  # `why_unreadable` names it where nothing is found
+            if not entry.component().runs_code:
+                found.append(made(entry))
+    return found
 
 
 def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Serializer]:
     """The file that RUN means, and the serializer that reads it.
+
+    A run folder may hold files of several serializers, because a run may be resumed with another
+    one. Of these, a model is meant before a checkpoint, and the newest of each.
 
     Args:
         place: a run folder, a model or a checkpoint.
@@ -81,45 +92,57 @@ def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Seri
     Raises:
         BadFile: if no installed serializer finds a file there, or the place cannot be read.
     """
-    installed = serializers(kernel)
+    usable = serializers(kernel)
     with looking_at(place, f"cannot read {place}"):
-        return _find(place, installed, best)
+        found = [(path, one) for one in usable if (path := one.find(place, best)) is not None]
+        if not found:
+            raise BadFile(_nothing_at(place, usable, kernel, best))
+        return min(found, key=_order)
 
 
-def _find(place: Path, installed: list[Serializer], best: bool) -> tuple[Path, Serializer]:
-    for serializer in installed:
-        path = serializer.find(place, best)
-        if path:
-            return path, serializer
-    known = sorted(serializer.suffix for serializer in installed)
-    model = f"model{'/'.join(known)}"
+def _order(found: tuple[Path, Serializer]) -> tuple[int, ...]:
+    """The order in which files of several serializers count, the first one first."""
+    path, serializer = found
+    stem, suffix = path.name.removesuffix(serializer.suffix), serializer.suffix
+    timesteps = int(stem) if stem.isdecimal() else 0
+    kind = _MODELS.index(stem) if stem in _MODELS else len(_MODELS)
+    # The longest suffix is of the serializer that a file was written by: `.npz.gz`, not `.gz`.
+    return kind, -timesteps, -path.stat().st_mtime_ns, -len(suffix)
+
+
+def _nothing_at(place: Path, usable: Sequence[Serializer], kernel: Kernel, best: bool) -> str:
+    """What is wrong with a place where no serializer finds a file, and what to do."""
+    known, why = sorted(one.suffix for one in usable), why_unreadable(place, kernel)
     if place.is_dir():
-        runs = [run for run in place.glob("*/") if any(one.find(run, best) for one in installed)]
-        newest = max(runs, key=lambda run: run.stat().st_mtime, default=None)
-        there_is = "" if newest is None else f" It holds run folders; name one of them: {newest}"
+        found = f"{place} holds no model{'/'.join(known)} and no checkpoint."
         if (place / PLAN).exists():
-            there_is = _why_none(place)
-        raise BadFile(f"{place} holds no {model} and no checkpoint.{there_is}")
+            return f"{found} {why or _why_none(place)}"
+        return " ".join(filter(None, [found, why, _runs_in(place, usable, best)]))
     if not place.exists():
         if place.name.endswith(tuple(known)):
-            raise BadFile(f"the file {place} does not exist.")
+            return f"the file {place} does not exist."
         files = " or ".join(f"{place}{suffix}" for suffix in known)
-        raise BadFile(f"{place} does not exist, and the file {files} does not, either.")
+        return f"{place} does not exist, and the file {files} does not, either. {why}".rstrip()
     if not place.is_file():
-        raise BadFile(f"{place} is neither a file nor a folder.")
+        return f"{place} is neither a file nor a folder."
     there_are = f"{place.suffix!r} files (there are {known})"
-    raise BadFile(f"{place}: no installed serializer reads {there_are}.")
+    return f"{place}: no installed serializer reads {there_are}. {why}".rstrip()
+
+
+def _runs_in(folder: Path, usable: Sequence[Serializer], best: bool) -> str:
+    """A sentence that names the newest run folder in a folder, or nothing."""
+    runs = [run for run in folder.glob("*/") if any(one.find(run, best) for one in usable)]
+    newest = max(runs, key=lambda run: run.stat().st_mtime, default=None)
+    return "" if newest is None else f"It holds run folders; name one of them: {newest}"
 
 
 def _why_none(folder: Path) -> str:
     """Why the folder of a run holds neither a model nor a checkpoint, and what to do."""
     saves = "--plugin checkpoint, or in Python agent.save(path)."
     if owner := in_use(folder):
-        return (
-            f" It is the folder of a run that has saved none yet. {owner} What saves one: {saves}"
-        )
+        return f"It is the folder of a run that has saved none yet. {owner} What saves one: {saves}"
     return (
-        " It is the folder of a run that has saved none. Train it again with what saves one: "
+        "It is the folder of a run that has saved none. Train it again with what saves one: "
         f"{saves}"
     )
 

@@ -101,15 +101,10 @@ def end_iteration(run: Run) -> None:
     """Check the metrics, notify the plugins, and log a row if one is due.
 
     Raises:
-        NotFinite: for the first non-finite metric. Optimisers skip the step of a non-finite
-            gradient, so the parameters are still good.
+        NotFinite: for the first non-finite metric.
     """
     if bad := run.metrics.read():
-        raise NotFinite(
-            f"{run.plan.algorithm.title}: {bad}. That step was not taken: the parameters are the "
-            "last good ones.\nTry a lower learning rate (--set learning_rate=…) or look at the "
-            "scale of the rewards."
-        )
+        raise _not_finite(run, bad)
     run.clock.iterations += 1
     run.notify("rlk_update_end")
     # An off-policy collection may be a single step, too little for a row: there, episodes count.
@@ -118,6 +113,24 @@ def end_iteration(run: Run) -> None:
     if done - run.clock.logged >= run.plan.log_interval:
         run.clock.logged = done
         run.log()
+
+
+def _not_finite(run: Run, bad: str) -> NotFinite:
+    """The error for a non-finite metric, with what has become of the parameters."""
+    groups = run.optimise.groups.items()
+    spoilt = [name for name, group in groups if not bool(group.flat.isfinite().all())]
+    parameters = "The parameters are finite: no step is taken with a non-finite gradient."
+    if spoilt:
+        optimisers = {name: type(run.optimise.steps[name]).__qualname__ for name in spoilt}
+        moved = ", ".join(f"{name!r} by {optimiser}" for name, optimiser in optimisers.items())
+        parameters = (
+            f"Parameters are non-finite, too, those of group {moved}, which must not take a step "
+            "with a non-finite gradient. Load an earlier checkpoint."
+        )
+    return NotFinite(
+        f"{run.plan.algorithm.title}: {bad}. {parameters}\nTry a lower learning rate "
+        "(--set learning_rate=…) or look at the scale of the rewards."
+    )
 
 
 def _no_answer(run: Run) -> RlkError:

@@ -25,6 +25,7 @@ from rlk_callbacks.checkpoint import prune, size_of
 from rlk_model_files.locate import checkpoints
 from rlk_model_files.serializer import FileSerializer
 from rlk_testing import stand_in_kernel
+from rlk_zip.serializer import ZipSerializer
 
 WALK = "rlk_testing.environments:Walk"
 MATCH = "rlk_testing.environments:DiscreteMatch"
@@ -111,6 +112,26 @@ def test_the_last_checkpoint_is_of_the_run_that_went_on_from_an_older_one(
     with agent:
         agent.learn_until(12)
     assert names(tmp_path) == ["8", "12"]  # 16, 24 and 32 are of the branch that was left
+
+
+class Boxes(ZipSerializer):
+    suffix = ".box"
+
+
+def test_checkpoints_of_the_branch_that_was_left_go_whatever_serializer_wrote_them(
+    tmp_path: Path,
+) -> None:
+    with made(tmp_path, "checkpoint:every=8,keep=none") as agent:
+        agent.learn(24)
+    KERNEL.registries.serializers.register("box", Boxes)
+    try:
+        agent, _ = resumed(tmp_path / "checkpoints" / "8.zip", tmp_path, serializer="box")
+        with agent:
+            agent.learn_until(12)
+        assert names(tmp_path) == ["8"]
+        assert saved_files.find(tmp_path / "checkpoints", KERNEL)[0].name == "12.box"
+    finally:
+        KERNEL.registries.serializers.unregister("box")
 
 
 def test_checkpoints_that_will_be_replaced_are_named_first(

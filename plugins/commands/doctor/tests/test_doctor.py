@@ -110,17 +110,32 @@ def test_plugins_that_cannot_be_loaded_are_named_with_their_cause(install: Insta
     assert found["name 'replay'"].advice == "pip uninstall rlk-replay or rlk-twin"
 
 
-def test_a_source_that_runs_leave_out_is_imported_to_find_its_cause(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kind", ["environments", "serializers", "optimisers"])
+def test_an_implementation_that_cannot_be_imported_is_named_with_its_cause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     (tmp_path / "rlk_frail_source.py").write_text("import nowhere\ndef find(name): ...\n")
     monkeypatch.syspath_prepend(tmp_path)
     registries = Registries()
     registries.discover()
-    registries.environments.register("frail", "rlk_frail_source:find")
+    registries[kind].register("frail", "rlk_frail_source:find")
     (found,) = plugins.loadable(registries)
-    assert (found.what, found.state) == ("environment 'frail' (this program)", "broken")
+    assert (found.what, found.state) == (f"{kind[:-1]} 'frail' (this program)", "broken")
     assert found.found == "ModuleNotFoundError: No module named 'nowhere'."
+
+
+def test_without_torch_one_line_says_so_and_not_one_for_every_plugin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    registries = Registries()
+    registries.discover()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    registries.optimisers.register("frail", "rlk_frail_is_nowhere:Frail")
+    found = [one for one in machine.libraries() if one.state == "broken"]
+    assert [one.what for one in [*found, *plugins.loadable(registries)]] == [
+        "torch",
+        "optimiser 'frail' (this program)",
+    ]
 
 
 def test_a_compiler_is_looked_for_on_the_path(

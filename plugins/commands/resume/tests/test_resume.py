@@ -313,3 +313,18 @@ def test_a_run_that_trains_and_has_saved_nothing_yet_is_not_to_be_trained_again(
         owner.release()
     said = capsys.readouterr().err
     assert f" yet. {tmp_path} is in use: process 7 on here trains in it. Wait for it" in said
+
+
+def test_a_run_whose_serializer_is_not_installed_says_what_to_install(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = json.loads((folder / "plan.json").read_text())
+    (serializer,) = (one for one in plan["components"] if one["slot"] == "serializer")
+    serializer |= {"name": "sqlite", "dist": "rlk-sqlite"}
+    (folder / "plan.json").write_text(json.dumps(plan))
+    for path in checkpoints(folder, ".zip"):
+        path.rename(path.with_suffix(".sqlite"))
+    (folder / "model.zip").rename(folder / "model.sqlite")
+    assert ended("resume", folder) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "serializer 'sqlite' (rlk-sqlite 0.1.0), which is not there: pip install rlk-" in said

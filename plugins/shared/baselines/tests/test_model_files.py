@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ import torch
 from small_models import small_ppo
 
 from rlk.errors import BadFile
-from rlk_baselines import A2C, DQN, PPO2, gym
+from rlk.registry.kernel import default_kernel
+from rlk_baselines import A2C, DQN, PPO2, gym, sb3
 from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
+from rlk_zip.serializer import ZipSerializer
 
 
 @pytest.mark.parametrize("cls", [A2C, DQN])
@@ -250,3 +253,29 @@ def test_a_keyword_of_load_counts_more_than_a_custom_object(tmp_path: Path) -> N
     model = A2C.load(tmp_path / "model", custom_objects=objects, gamma=0.25)
     assert (model.gamma, model.vf_coef) == (0.25, 0.75)
     assert model.agent.plan.algorithm.config.gamma == 0.25
+
+
+class Boxes(ZipSerializer):
+    suffix = ".box"
+
+    def read_from(self, file: Any) -> Any:
+        raise BadFile("no box")
+
+
+@pytest.fixture
+def another_serializer() -> Iterator[None]:
+    """A serializer that comes before `zip` in every list."""
+    serializers = default_kernel().registries.serializers
+    serializers.register("a-box", Boxes)
+    yield
+    serializers.unregister("a-box")
+
+
+@pytest.mark.usefixtures("another_serializer")
+def test_files_are_zips_whatever_other_serializers_are_installed(tmp_path: Path) -> None:
+    model = sb3.DQN("MlpPolicy", "CartPole-v1", buffer_size=64, learning_starts=8).learn(32)
+    model.save(tmp_path / "model")
+    model.save_replay_buffer(tmp_path / "replay")
+    loaded = sb3.DQN.load(tmp_path / "model")
+    loaded.load_replay_buffer(tmp_path / "replay")
+    assert loaded.replay_buffer.size() == 32

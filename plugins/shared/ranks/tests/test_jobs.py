@@ -379,7 +379,7 @@ def test_a_non_finite_loss_on_one_rank_makes_all_skip_that_step_and_stop(two):
     # 16 updates make an iteration; the step was skipped on both, or `equal.py` would say so.
     assert two.code("no-number") == 1 and "an error that ends all ranks" in printed, printed
     assert "AssertionError" not in printed
-    assert "in update 20 at timestep 64. That step was not taken" in printed, printed
+    assert "in update 20 at timestep 64. The parameters are finite" in printed, printed
     assert not (two.folder / "Spoils" / "model.zip").exists()
 
 

@@ -153,8 +153,8 @@ class Prints(CountsIterations):
 
 class HidesErrors(CountsIterations):
     @hookimpl
-    def rlk_training_end(self, run, reason):
-        if reason == "an error":
+    def rlk_training_end(self, failure):
+        if failure is not None:
             raise RuntimeError("in the callback itself")
 
 

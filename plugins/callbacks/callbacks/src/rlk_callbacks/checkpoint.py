@@ -8,7 +8,6 @@ resuming the schedule needs no further state.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 #: Before a replay larger than this is written, a message is printed once.
 LARGE_BYTES = 1_000_000_000
 NAME = "checkpoint"
-#: The name in `rlk.running.train` for an end by an exception.
-ERROR = "an error"
 
 
 class Checkpoints:
@@ -72,8 +69,7 @@ class Checkpoints:
             self._try(run, NAME, self._write_checkpoint)
 
     @hookimpl
-    def rlk_training_end(self, run: Run, reason: str | None) -> None:
-        failure = sys.exc_info()[1] if reason == ERROR else None
+    def rlk_training_end(self, run: Run, failure: BaseException | None) -> None:
         nothing_new = failure is not None and run.timesteps == self._began
         if not _writes(run) or isinstance(failure, NotFinite) or nothing_new:
             return
@@ -139,16 +135,16 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
 
 
 def later(run: Run) -> list[Path]:
-    """The checkpoints in a run's folder of later timesteps than the run has now.
+    """The checkpoints in a run's folder, of any serializer, of later timesteps than it has now.
 
     They are from before it was resumed from an older checkpoint, or from before a call of `learn`
     that counts timesteps from 0 again. If they stayed, `rlk resume` would take the last of them
     for the newest.
     """
     assert run.out is not None
-    suffix = run.plan.serializer.make().suffix
-    found = checkpoints(run.out, suffix)
-    return [path for path in found if int(path.name.removesuffix(suffix)) > run.timesteps]
+    suffixes = [one.suffix for one in saved_files.serializers(run.plan.kernel)]
+    found = checkpoints(run.out, *suffixes)
+    return [path for path in found if int(path.name.partition(".")[0]) > run.timesteps]
 
 
 def _tell_of_later(run: Run) -> None:

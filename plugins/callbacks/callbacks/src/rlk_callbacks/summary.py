@@ -19,7 +19,6 @@ from rlk.planning.to_pass_again import to_pass_again
 from rlk.running import saved_files
 from rlk.running.run_folder import as_typed
 from rlk.terminal import is_terminal
-from rlk_callbacks.checkpoint import ERROR
 from rlk_model_files.locate import checkpoints
 
 if TYPE_CHECKING:
@@ -47,9 +46,9 @@ class Summary:
         self._began, self._from = time.monotonic(), run.timesteps
 
     @hookimpl(trylast=True)
-    def rlk_training_end(self, run: Run, reason: str | None) -> None:
-        interrupted = reason == ERROR and isinstance(sys.exc_info()[1], KeyboardInterrupt)
-        if (reason == ERROR and not interrupted) or not _prints(run):
+    def rlk_training_end(self, run: Run, reason: str | None, failure: BaseException | None) -> None:
+        interrupted = isinstance(failure, KeyboardInterrupt)
+        if (failure is not None and not interrupted) or not _prints(run):
             return  # the error itself is printed
         seconds, steps = time.monotonic() - self._began, run.timesteps - self._from
         how = f"stopped by {reason} after" if reason else "done:"

@@ -101,7 +101,7 @@ class StepCollector:
         """
         is_meant = self._is_checked and isinstance(error, RlkError)
         if isinstance(error, Exception) and not is_meant and self._observation is not None:
-            check_actors(self.run, self._observation)
+            check_actors(self.run.actors, self._observation, self.run.n_envs)
 
     def _collect(self) -> bool:
         run = self.run

@@ -1,4 +1,4 @@
-"""Components that cannot be used; most are found without importing their implementations."""
+"""Components that cannot be used: each is imported, with its implementation."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 from rlk.registry.registry import clash
 from rlk_cli import check, diagnose
+from rlk_doctor import machine
 from rlk_doctor.finding import Finding
 
 if TYPE_CHECKING:
-    from rlk.registry.entry import Entry
     from rlk.registry.registries import Registries
-
-#: Kinds of which a run or a search asks every component, and leaves broken ones out.
-ASKED = ("environments", "finders", "presets", "search_spaces")
 
 
 def loadable(registries: Registries) -> Iterator[Finding]:
@@ -27,8 +24,10 @@ def loadable(registries: Registries) -> Iterator[Finding]:
 
 
 def _faults(registries: Registries) -> Iterator[Finding]:
+    # Without a library that all of them need, no implementation can be imported; its line says so.
+    can_import = all(one.state != "broken" for one in machine.libraries())
     for entry in registries.every_entry():
-        problem = _problem(entry, registries)
+        problem = check.import_fault(entry) if can_import else diagnose.problem(entry)
         if problem:
             advice = f"pip uninstall {entry.dist}, or tell its authors"
             yield Finding(entry.title, f"{problem.rstrip('.')}.", "broken", advice)
@@ -37,8 +36,3 @@ def _faults(registries: Registries) -> Iterator[Finding]:
         if len(dists) > 1:
             advice = f"pip uninstall {' or '.join(dists)}"
             yield Finding(f"name {name!r}", str(clash(name, rivals)), "broken", advice)
-
-
-def _problem(entry: Entry, registries: Registries) -> str | None:
-    """Why a component cannot be used, or None; one that is left out if broken is imported."""
-    return check.fault(entry, registries) if entry.kind in ASKED else diagnose.problem(entry)

@@ -12,6 +12,7 @@ import click
 
 from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
+from rlk.planning.saved_plan import PLAN
 from rlk.registry.kernel import default_kernel
 from rlk_cli.options import SHARED, given, typed_verbosity
 from rlk_cli.train import explain, take_over, train_to_the_end
@@ -151,6 +152,7 @@ def checkpoints_of(place: Path, kernel: Kernel) -> list[Path]:
     """
     from rlk.running import saved_files
     from rlk.running.folder_owner import in_use
+    from rlk.running.unreadable import why_unreadable
 
     serializers = saved_files.serializers(kernel)
     with looking_at(place, f"cannot read {place}"):
@@ -158,11 +160,13 @@ def checkpoints_of(place: Path, kernel: Kernel) -> list[Path]:
             found = checkpoints(place, *(one.suffix for one in serializers))
             if found:
                 return found
+            if (place / PLAN).exists() and (why := why_unreadable(place, kernel)):
+                raise BadFile(f"{place} holds no checkpoint that can be read. {why}")
             if owner := in_use(place):  # it may still write some
                 raise PlanError(f"{place} holds no checkpoint yet. {owner}")
             if any(one.find(place, best=True) for one in serializers):
                 raise BadFile(f"{place} holds no checkpoint. {NO_MODEL}")
-            if (place / "plan.json").exists():
+            if (place / PLAN).exists():
                 raise BadFile(f"{place} holds no checkpoint. {NONE_SAVED}")
     return [saved_files.find(place, kernel)[0]]  # if nothing is there, an error that says so
 

@@ -20,7 +20,7 @@ from rlk.making import from_state
 from rlk.planning.lost_settings import was_callable
 from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
-from rlk.running import checkpoint, saved_files
+from rlk.running import checkpoint
 from rlk.running.named_parameters import named_parameters
 from rlk_baselines.custom_objects import SPACES, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
@@ -224,8 +224,13 @@ def read(path: Path, *, runs_code: bool = False) -> State:
             DeprecationWarning,
         )
         return state_in_pickle(path, runs_code=runs_code)
-    serializer = saved_files.serializers(default_kernel())[0]
-    return serializer.read(path)
+    return zip_serializer().read(path)
+
+
+def zip_serializer() -> Serializer:
+    """The serializer `zip`, of all files that are not pickles, whichever others are installed."""
+    serializer: Serializer = default_kernel().registries.serializers.get("zip").load()()
+    return serializer
 
 
 def parameters_in(place: Place | Sequence[Any], model: BaseRLModel) -> Mapping[str, Any]:

@@ -97,9 +97,9 @@ class SeveralRanks:
             self._training.merge_row(row)
 
     @hookimpl(trylast=True)
-    def rlk_training_end(self, reason: str | None) -> None:
+    def rlk_training_end(self, failure: BaseException | None) -> None:
         if self._training:
-            self._training.end(reason)
+            self._training.end(failure)
 
     # ---- checkpoints ----------------------------------------------------------------------------
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rlk.protocols import State
     from rlk.running.run import Run
 
-#: The reason that `rlk.running.train` gives when training ends by an exception.
-ERROR = "an error"
 #: The activity of a run (`run.at`) while it waits for other ranks.
 WAITING = "waiting for other ranks"
 
@@ -132,9 +130,8 @@ class JointTraining:
         states = self.communicator.states(replay) if self._at_border else []
         return {"size": self.communicator.size, "ranks": states}
 
-    def end(self, reason: str | None) -> None:
-        """An error ends all ranks; otherwise they wait until rank 0 has written its files."""
-        failure = sys.exc_info()[1] if reason == ERROR else None
+    def end(self, failure: BaseException | None) -> None:
+        """A failure ends all ranks; otherwise they wait until rank 0 has written its files."""
         if failure is not None:
             self._guard.failed(failure)
         self.communicator.end()

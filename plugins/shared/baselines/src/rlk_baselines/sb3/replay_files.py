@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint, saved_files
 from rlk.running.manifest import check_manifest
 from rlk_baselines.model_files import (
@@ -15,6 +14,7 @@ from rlk_baselines.model_files import (
     refuse_no_place,
     with_suffix,
     write_to_open,
+    zip_serializer,
 )
 from rlk_baselines.refusals import refused
 
@@ -60,8 +60,7 @@ def load(agent: Agent, place: Place) -> None:
     if path.suffix == ".zip" or not path.is_file():
         agent.load_replay_buffer(path)
         return
-    serializer = saved_files.serializers(default_kernel())[0]
-    state = serializer.read(path)  # whatever its suffix is
+    state = zip_serializer().read(path)  # whatever its suffix is
     check_manifest(path, state.get("manifest"))
     checkpoint.adopt_replay(agent.run, state)
 

@@ -1,0 +1,109 @@
+"""A run that is restored with another optimiser than the saved one."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+import torch
+
+import rlk
+from rlk.errors import PlanError
+from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.stand_ins import COMPONENTS, StandIn, StandInOptimiser
+
+MATCH = BY_ACTION_SPACE["Discrete"]
+
+
+class Momentum(StandInOptimiser):
+    """It has a state, which no other optimiser's can replace."""
+
+    def __init__(self, group):
+        super().__init__(group)
+        self.speed = torch.zeros_like(group.flat)
+
+    def step(self, objective):
+        self.speed += 1.0
+        return super().step(objective)
+
+    def state_dict(self):
+        return {"speed": self.speed.clone()}
+
+    def load_state_dict(self, state):
+        self.speed.copy_(state["speed"])
+
+
+class Other(Momentum):
+    def state_dict(self):
+        return {"pace": self.speed.clone()}
+
+    def load_state_dict(self, state):
+        self.speed.copy_(state["pace"])
+
+
+class TwoGroups(StandIn):
+    def __init__(self, config, run):
+        super().__init__(config, run)
+        run.group("vf", learning_rate=0.1)
+
+
+@pytest.fixture
+def optimisers(rlk_stand_in_kernel):
+    registry = rlk_stand_in_kernel.registries.optimisers
+    registry.register("momentum", Momentum)
+    registry.register("other", Other)
+    return registry
+
+
+def speeds(agent):
+    return {name: float(step.speed[0]) for name, step in agent.run.optimise.steps.items()}
+
+
+@pytest.mark.parametrize("save", ["save", "save_checkpoint"])
+def test_an_optimiser_of_another_name_begins_anew_and_it_is_said(
+    make, tmp_path, rlk_stand_in_kernel, optimisers, save
+):
+    saved = make(optimiser="momentum").learn(8)
+    path = getattr(saved, save)(tmp_path / "file")
+    assert speeds(saved) == {"value": 2.0}
+    keywords = {"kernel": rlk_stand_in_kernel, "env": MATCH}
+    with rlk.load(path, **keywords) as same:
+        assert speeds(same) == {"value": 2.0}
+        assert not any("momentum" in one for one in same.differs)
+    with rlk.load(path, optimiser="other", **keywords) as agent:
+        assert speeds(agent) == {"value": 0.0}
+        said = "the optimiser of group 'value' was 'momentum'; 'other' begins without its state"
+        assert agent.differs[0] == said
+        assert agent.run.parameters.flat.equal(saved.run.parameters.flat)
+        agent.learn(4, reset_num_timesteps=False)
+        assert speeds(agent) == {"value": 1.0} and agent.num_timesteps == 12
+
+
+def test_only_the_group_whose_optimiser_is_another_begins_anew(
+    rlk_make, tmp_path, rlk_stand_in_kernel, optimisers
+):
+    component = COMPONENTS["algorithms"]
+    defaults = {**component.defaults, "optimiser": "momentum", "vf_optimiser": "momentum"}
+    two = attrs.evolve(component, name="two", factory=TwoGroups, defaults=defaults)
+    rlk_stand_in_kernel.registries.algorithms.register("two", two)
+    saved = rlk_make("two", kernel=rlk_stand_in_kernel, env=MATCH)
+    for step in saved.run.optimise.steps.values():
+        step.speed += 3.0
+    path = saved.save(tmp_path / "model")
+    changes = {"kernel": rlk_stand_in_kernel, "env": MATCH, "vf_optimiser": "other"}
+    with rlk.load(path, **changes) as agent:
+        assert speeds(agent) == {"value": 3.0, "vf": 0.0}
+        assert [one for one in agent.differs if "begins without" in one] == [
+            "the optimiser of group 'vf' was 'momentum'; 'other' begins without its state"
+        ]
+
+
+def test_a_model_whose_optimiser_is_not_installed_acts_with_another_one(
+    make, tmp_path, rlk_stand_in_kernel, optimisers
+):
+    path = make(optimiser="momentum").save(tmp_path / "model")
+    optimisers.unregister("momentum")
+    keywords = {"kernel": rlk_stand_in_kernel, "env": MATCH}
+    with pytest.raises(PlanError, match=r"or use another one in its place: --set optimiser=NAME"):
+        rlk.load(path, **keywords)
+    with rlk.load(path, optimiser="other", **keywords) as agent:
+        assert agent.plan.optimiser.name == "other"

@@ -1,0 +1,78 @@
+"""Settings that a saved plan gives back only if they are their component's own default."""
+
+from __future__ import annotations
+
+import json
+
+import attrs
+import pytest
+
+from rlk.errors import PlanError
+from rlk.hookspecs import hookimpl
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json, spec_of
+from rlk.planning.spec import make_spec
+from rlk.planning.to_pass_again import to_pass_again
+from rlk.settings import setting
+
+PLACE = "rlk_testing.environments:Walk"
+
+
+@attrs.frozen(kw_only=True)
+class TrackerConfig:
+    folder: str = attrs.field(default="tracked", **setting("where rows go", written=True))
+    copies: list[str] = attrs.field(factory=list, **setting("further files", written=True))
+    env: str = attrs.field(default=PLACE, **setting("another environment", environment=True))
+
+
+class Tracker:
+    def __init__(self, config: TrackerConfig) -> None:
+        self.config = config
+
+    @hookimpl
+    def rlk_write_row(self, row): ...
+
+
+@pytest.fixture
+def kernel(rlk_stand_in_kernel):
+    rlk_stand_in_kernel.registries.loggers.register("tracker", Tracker, config=TrackerConfig)
+    return rlk_stand_in_kernel
+
+
+@pytest.fixture
+def planned(kernel):
+    def plan_of(**given):
+        asked = {"env": "CartPole-v1", "plugins": ["tracker"], **given}
+        return resolve(kernel, make_spec("stand-in", asked))
+
+    return plan_of
+
+
+def in_a_file(plan):
+    return json.loads(json.dumps(as_json(plan)))
+
+
+def test_a_components_own_default_need_not_be_passed_again(kernel, planned):
+    plan = planned()
+    again = resolve(kernel, spec_of(in_a_file(plan), kernel, observers=True))
+    assert again.loggers[0].config == TrackerConfig()
+    assert to_pass_again(plan, observers=True).options == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("folder", "mine"), ("copies", ["mine"]), ("env", "rlk_testing.environments:Count")],
+)
+def test_any_other_value_is_passed_again(kernel, planned, key, value):
+    plan = planned(**{f"tracker.{key}": value})
+    with pytest.raises(PlanError, match=rf"tracker\.{key} was .*mine|{key} was .*, which is code"):
+        spec_of(in_a_file(plan), kernel, observers=True)
+    assert to_pass_again(plan, observers=True).options[:1] == ["--set"]
+
+
+def test_a_default_that_was_another_one_then_is_passed_again(kernel, planned):
+    saved = in_a_file(planned())
+    (tracker,) = (one for one in saved["components"] if one["name"] == "tracker")
+    tracker["settings"]["folder"] = "before"
+    with pytest.raises(PlanError, match=r"tracker\.folder was 'before'"):
+        spec_of(saved, kernel, observers=True)
