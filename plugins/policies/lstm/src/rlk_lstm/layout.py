@@ -21,6 +21,8 @@ from torch.nn import functional as F
 
 from rlk.records import Array
 
+#: Why a layer that cuts sequences cannot be traced (`rlk.abilities.RefusesTracing`).
+UNTRACEABLE = "cuts sequences where episodes start, so every batch would be another graph"
 #: The fixed cost of a step, in rows: it takes 28 µs, and each of its rows 16 µs (256 units).
 STEP_COST = 2
 

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from rlk_lstm.layout import UNTRACEABLE
 from rlk_lstm.packed_parts import pack
 
 EPS = 1e-5
@@ -27,6 +28,8 @@ class NormalisedLstmLayer(nn.Module):
     Attributes:
         size: H. state_size: 2H; a state is float [N, 2H], hidden values first, then cells.
     """
+
+    untraceable = UNTRACEABLE
 
     def __init__(self, inputs: int, size: int) -> None:
         super().__init__()
