@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rlk_lstm.layout import UNTRACEABLE, layout
+from rlk_lstm.layout import layout
+from rlk_networks import CUTS_SEQUENCES
 
 # cuDNN copies weights that are not in its own layout, as flat parameters are not, and warns of it.
 warnings.filterwarnings("ignore", "RNN module weights are not part of single", UserWarning)
@@ -32,7 +33,7 @@ class LstmLayer(nn.Module):
         size: H. state_size: 2H; a state is float [N, 2H], hidden values first, then cells.
     """
 
-    untraceable = UNTRACEABLE
+    untraceable = CUTS_SEQUENCES
 
     def __init__(self, inputs: int, size: int) -> None:
         super().__init__()

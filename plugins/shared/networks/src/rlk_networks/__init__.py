@@ -10,16 +10,20 @@ from rlk_networks.distribution import (
     Reparameterised,
     own_action,
 )
+from rlk_networks.flattened import Flattened
 from rlk_networks.heads import policy_head
 from rlk_networks.layers import Head, Linear, Part
 from rlk_networks.observations import as_tensor, flat_size, preprocess
+from rlk_networks.packed_parts import CUTS_SEQUENCES, unroll
 from rlk_networks.policy import Policy
 from rlk_networks.probabilities import HasProbabilities, env_log_prob, env_probabilities
 
 __all__ = [
+    "CUTS_SEQUENCES",
     "FORBIDDEN",
     "Architecture",
     "Distribution",
+    "Flattened",
     "HasOwnUnits",
     "HasProbabilities",
     "Head",
@@ -38,4 +42,5 @@ __all__ = [
     "own_action",
     "policy_head",
     "preprocess",
+    "unroll",
 ]

@@ -13,8 +13,9 @@ from torch import nn
 
 from rlk.errors import PlanError
 from rlk_flat_parameters import FlatParameters
+from rlk_networks.flattened import Flattened
 from rlk_networks.layers import BeginsUniform
-from rlk_networks.own_encoders import EncodedTrunk, Flattened
+from rlk_networks.own_encoders import EncodedTrunk
 from rlk_networks.policy import Policy
 
 
