@@ -14,6 +14,7 @@ from rlk_networks.flattened import Flattened
 from rlk_networks.heads import policy_head
 from rlk_networks.layers import Head, Linear, Part
 from rlk_networks.observations import as_tensor, flat_size, preprocess
+from rlk_networks.optimiser_state import load_optimiser_state, optimiser_state
 from rlk_networks.packed_parts import CUTS_SEQUENCES, unroll
 from rlk_networks.policy import Policy
 from rlk_networks.probabilities import HasProbabilities, env_log_prob, env_probabilities
@@ -39,6 +40,8 @@ __all__ = [
     "env_log_prob",
     "env_probabilities",
     "flat_size",
+    "load_optimiser_state",
+    "optimiser_state",
     "own_action",
     "policy_head",
     "preprocess",
