@@ -64,6 +64,19 @@ def test_what_has_a_component_is_described_by_it():
     assert as_component(Has) is Has.component
 
 
+def test_a_class_says_that_it_is_recurrent():
+    class Remembers:
+        recurrent = True
+
+    class Asks:
+        @property
+        def recurrent(self):
+            return True
+
+    assert as_component(Remembers).recurrent and as_component(partial(Remembers)).recurrent
+    assert not as_component(Thing).recurrent and not as_component(Asks).recurrent
+
+
 def methods(*names, bases=()):
     return type("Has_Them", bases, dict.fromkeys(names, lambda self: None))
 

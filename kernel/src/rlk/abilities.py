@@ -116,6 +116,12 @@ class Filterable(Protocol):
     def add_filter(self, module: nn.Module) -> None: ...
 
 
+class RefusesTracing(Protocol):
+    """A module of a policy that cannot be part of a traced graph: updates run eagerly."""
+
+    untraceable: str  #: why, in words that follow the policy's name ("cuts sequences where …")
+
+
 class Decorated(Protocol):
     """A base storage whose stages decorators can take over; it is called with each, in order.
 

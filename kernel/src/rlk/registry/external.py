@@ -122,6 +122,9 @@ def _refuse_misspelt_kind(component: Component) -> None:
 def as_component(found: Any) -> Component:
     """A Component unchanged, the one of a class that has one, or one made for a class or function.
 
+    A class may have attributes `config`, the class of its settings, and `recurrent`, which is True
+    for a policy with a memory; they become those of the component.
+
     Raises:
         PlanError: for anything else.
     """
@@ -131,7 +134,13 @@ def as_component(found: Any) -> Component:
     if not callable(found):
         kind = type(found).__name__
         raise PlanError(f"plugin {found!r:.80} is {kind}, no rlk.Component, class or function.")
-    return Component(name=made_name(found), factory=found, config=getattr(found, "config", None))
+    made = getattr(found, "func", found)  # of a partial
+    return Component(
+        name=made_name(found),
+        factory=found,
+        config=getattr(found, "config", None),
+        recurrent=getattr(made, "recurrent", False) is True,
+    )
 
 
 def made_name(found: Any) -> str:

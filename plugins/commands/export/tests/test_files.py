@@ -43,6 +43,11 @@ class Branches(Encoder):
         return self.layer(x) if bool(x.sum() > 0) else self.layer(-x)
 
 
+class Measures(Encoder):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x).view(len(x), 2, 2).flatten(1)
+
+
 class Counts(Encoder):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self.calls += 1
@@ -173,6 +178,14 @@ def test_a_folder_is_no_file(tmp_path):
     (tmp_path / "policy.pt2").mkdir()
     with pytest.raises(RlkError, match="it is not a regular file"):
         check_out(tmp_path / "policy.pt2")
+
+
+def test_a_layer_that_makes_a_number_of_the_batch_is_told_of_its_shape(agent_of, tmp_path):
+    agent = with_encoder(agent_of, Measures)
+    with pytest.raises(
+        RlkError, match=r"cannot trace policy 'mlp' .*\n.*x\.shape\[0\], not len\(x\)"
+    ):
+        export(agent, tmp_path / "policy.pt2")
 
 
 def test_a_layer_that_branches_on_numbers_is_refused(agent_of, tmp_path):

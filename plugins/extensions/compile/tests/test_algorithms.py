@@ -10,6 +10,7 @@ import attrs
 import pytest
 import torch
 from compiled_runs import compiled
+from gru import gru
 
 import rlk
 from rlk.registry.kernel import Kernel
@@ -215,6 +216,35 @@ def test_two_compiled_runs_of_one_seed_are_equal_bit_for_bit(name: str, backend:
             assert compiled(agent).reports, compiled(agent).reasons
             ends.append(agent.run.parameters.flat.clone())
     assert ends[0].equal(ends[1])
+
+
+RECURRENT = [name for name, component in COMPONENTS.items() if component.recurrent]
+#: Whole environments or sequences must fill each minibatch of a recurrent policy.
+SEQUENCES = {"n_envs": 2, "policy": gru}
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_a_recurrent_policy_of_plain_operations_is_a_part_of_the_graph(name: str) -> None:
+    same_numbers(name, BY_ACTION_SPACE["Discrete"], "eager", **SEQUENCES)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", [name for name in RECURRENT if name not in EAGER])
+def test_a_recurrent_policy_of_plain_operations_compiles_to_the_same_numbers(name: str) -> None:
+    more = {**SEQUENCES, "compile": {"passes": []}}
+    same_numbers(name, BY_ACTION_SPACE["Discrete"], "inductor", **more)
+
+
+def test_a_policy_with_an_lstm_runs_eagerly_for_a_reason_of_its_own(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    for policy in ("lstm", "ln-lstm"):
+        plugins = ["compile"]
+        with rlk.make("a2c", policy=policy, n_envs=2, plugins=plugins, verbose=1) as agent:
+            assert agent.run.hooks.get("compile").update is None
+        said = capfd.readouterr().err
+        assert f"the update of a2c runs eagerly: policy '{policy}' (rlk-lstm " in said
+        assert ") cuts sequences where episodes start, so every batch would be" in said
 
 
 @pytest.mark.gpu

@@ -280,21 +280,16 @@ def test_a_graph_that_makes_another_step_than_the_eager_update_is_not_used() -> 
         assert agent.run.parameters.flat.equal(eagerly(Differs))
 
 
-def test_a_recurrent_policy_runs_eagerly_and_says_so_without_trying(
+def test_a_policy_that_says_why_it_cannot_be_traced_runs_eagerly_without_a_trial(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     with made(verbose=1) as agent:
         run = agent.run
-        record = run.plan.policy.component
-        object.__setattr__(record, "recurrent", True)
-        try:
-            assert Compile().rlk_wrap_update(run) is None
-        finally:
-            object.__setattr__(record, "recurrent", False)
-    printed = capfd.readouterr().err
-    assert (
-        "policy 'stand-in-policy'" in printed
-        and "is recurrent, and nn.LSTM does not trace" in printed
+        run.policy.vf.untraceable = "asks the user at every step"
+        assert Compile().rlk_wrap_update(run) is None
+    assert capfd.readouterr().err == (
+        "compile: the update of stand-in runs eagerly: policy 'stand-in-policy' (this program) "
+        "asks the user at every step.\n"
     )
 
 

@@ -42,15 +42,26 @@ def test_long_times_are_whole_minutes() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [{}, {"verbose": 0}, {"recurrent": True}, {"device": "mps"}, {"ranks": 2}, {"foresees": False}],
+    [
+        {},
+        {"verbose": 0},
+        {"recurrent": True},
+        {"device": "mps"},
+        {"ranks": 2},
+        {"foresees": False},
+        {"traceable": False},
+    ],
     ids=str,
 )
 def test_it_is_for_runs_that_compile_could_make_faster(other: dict[str, Any]) -> None:
     def run(
         verbose: int = 1, recurrent: bool = False, device: str = "cpu", ranks: int = 1,
-        foresees: bool = True,
+        foresees: bool = True, traceable: bool = True,
     ) -> Any:  # fmt: skip
         component = SimpleNamespace(recurrent=recurrent)
+        module: Any = torch.nn.Identity()
+        if not traceable:
+            module.untraceable = "asks the user at every step"
         policy = SimpleNamespace(component=component)
         algorithm = StandIn.__new__(StandIn) if foresees else object()
         return SimpleNamespace(
@@ -58,6 +69,7 @@ def test_it_is_for_runs_that_compile_could_make_faster(other: dict[str, Any]) ->
             parameters=SimpleNamespace(flat=SimpleNamespace(device=torch.device(device))),
             communicator=SimpleNamespace(size=ranks),
             algorithm=algorithm,
+            policy=torch.nn.Sequential(module),
         )
 
     assert would_apply(run(**other)) is (not other)

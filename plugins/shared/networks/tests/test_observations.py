@@ -5,6 +5,7 @@ import pytest
 import torch
 from gymnasium import spaces as s
 
+from rlk.errors import PlanError
 from rlk_networks import as_tensor, flat_size, preprocess
 
 IMAGE = s.Box(0, 255, (4, 5, 3), np.uint8)
@@ -24,6 +25,17 @@ def test_the_flat_size_is_what_preprocessing_makes(space, size):
     space.seed(0)
     batch = torch.as_tensor(np.stack([space.sample(), space.sample()]))
     assert preprocess(space)(batch).flatten(1).shape == (2, size)
+
+
+def test_the_flat_size_of_a_dict_is_that_of_all_its_keys():
+    inner = s.Dict({"b": s.MultiDiscrete([2, 3])})
+    assert flat_size(s.Dict({"a": s.Discrete(7), "image": IMAGE, "inner": inner})) == 7 + 60 + 5
+
+
+def test_what_has_no_fixed_shape_has_no_flat_size():
+    for space in (s.Text(5), s.Tuple([s.Discrete(2)]), s.Dict({"said": s.Text(5)})):
+        with pytest.raises(PlanError, match="no fixed number of numbers"):
+            flat_size(space)
 
 
 def test_images_become_numbers_between_0_and_1():

@@ -50,6 +50,11 @@ class HasAnIdleLayer(HiddenLayer):
         self.idle = torch.nn.Linear(2, 2)
 
 
+class CountsRows(HiddenLayer):
+    def forward(self, x):
+        return super().forward(x).view(len(x), 2, 2).flatten(1)
+
+
 class NormalisesTheBatch(HiddenLayer):
     def forward(self, x):
         found = super().forward(x)
@@ -99,6 +104,7 @@ POLICY = Component(name="hidden", factory=Hidden, summary="one layer for each he
         (IsBoundToTheOriginal, "test_a_copy_has_parameters_of_its_own"),
         (SeedsItself, "test_the_same_stream_gives_the_same_initial_parameters"),
         (DrawsFromNumpy, "test_it_draws_from_no_generator_but_the_one_that_is_set_for_it"),
+        (CountsRows, "test_rlk_export_can_write_it_as_a_program_for_any_batch"),
         (HiddenLayer, "test_copies_of_a_trunk_are_independent_and_computed_in_one_call"),
         (
             EvaluatesAllCopies,
@@ -110,3 +116,12 @@ POLICY = Component(name="hidden", factory=Hidden, summary="one layer for each he
 def test_a_broken_policy_fails(rlk_fails, layer, check):
     broken = attrs.evolve(POLICY, factory=hidden(layer))
     rlk_fails(PolicyContract, POLICY, broken, check)
+
+
+def test_the_failure_names_what_torch_cannot_trace(rlk_verdict):
+    broken = attrs.evolve(POLICY, factory=hidden(CountsRows))
+    check = "test_rlk_export_can_write_it_as_a_program_for_any_batch"
+    suite = type("Suite", (PolicyContract,), {"component": broken})
+    assert "x.shape[0], not len(x)" in rlk_verdict(suite, check)
+    refuses = type("Suite", (PolicyContract,), {"component": broken, "exports": False})
+    assert rlk_verdict(refuses, check) == "does not apply"

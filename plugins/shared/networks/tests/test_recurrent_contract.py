@@ -84,6 +84,11 @@ class HasOneEnvironmentOnly(Remembers):
         return features, after[:1]
 
 
+class CountsRows(Remembers):
+    def step(self, x, state, episode_start):
+        return super().step(x, state.view(len(x), 4), episode_start)
+
+
 class HasAnIdleLayer(Remembers):
     def __init__(self, inputs):
         super().__init__(inputs)
@@ -115,6 +120,7 @@ POLICY = attrs.evolve(PLAIN, factory=recurrent(Remembers), recurrent=True)
         (SharesItsState, "test_environments_do_not_see_each_others_state"),
         (WritesToItsState, "test_what_it_is_given_stays_as_it_was"),
         (HasOneEnvironmentOnly, "test_its_state_goes_in_and_out_for_any_number_of_environments"),
+        (CountsRows, "test_rlk_export_can_write_it_as_a_program_for_any_batch"),
         (HasAnIdleLayer, "test_gradients_reach_every_parameter_of_a_recurrent_policy"),
         (IsBoundToTheOriginal, "test_a_copy_of_a_recurrent_policy_has_parameters_of_its_own"),
     ],

@@ -218,6 +218,14 @@ def test_an_extension_may_change_what_is_learnt(rlk_verdict):
     assert rlk_verdict(suite, "test_a_run_with_it_learns_the_same_every_time") == "passed"
 
 
+def test_an_environment_that_takes_no_keywords_to_fail_is_told_of_spoilt(rlk_verdict):
+    check, own = "test_an_error_of_the_environment_gets_through_it", {"env": "CartPole-v1"}
+    suite = type("Suite", (testing.CallbackContract,), {"component": COUNTS, **own})
+    said = rlk_verdict(suite, check)
+    assert said.startswith("failed: ") and "unexpected keyword argument 'spoil'" in said
+    assert "Set `spoilt`, too: keywords with which your `env` raises an error" in said
+
+
 # ---- loggers -------------------------------------------------------------------------------------
 
 

@@ -84,6 +84,33 @@ def test_the_rollout_holds_every_step_time_first() -> None:
     assert len(storage) == 6
 
 
+def test_what_follows_a_step_is_the_final_observation_where_an_episode_ended() -> None:
+    storage = opened(3, 2)
+    for t, ends in enumerate([{}, {1: "terminated"}, {0: "truncated"}]):
+        storage.add(step(t, ends))
+    rollout = storage.latest()
+    following = rollout.following_observation()
+    np.testing.assert_allclose(following[..., 0], [[1, 1.1], [2, 1.6], [2.5, 3.1]], rtol=1e-6)
+    following[:] = -1.0
+    assert (rollout.observation >= 0).all() and (rollout.next_observation >= 0).all()
+
+
+def test_what_follows_a_step_is_a_dict_where_observations_are() -> None:
+    rooms = gym.spaces.Dict({"room": gym.spaces.Discrete(9)})
+    storage = opened(2, 1, space=rooms)
+    for t in range(2):
+        rooms_of = {name: {"room": np.array([t + n])} for n, name in enumerate(("now", "next"))}
+        given = step(t, {0: "truncated"} if t == 0 else None, n_envs=1)
+        storage.add(
+            given._replace(
+                observation=rooms_of["now"],
+                next_observation=rooms_of["next"],
+                final_observation={0: {"room": 7}} if t == 0 else {},
+            )
+        )
+    assert storage.latest().following_observation()["room"].tolist() == [[7], [2]]
+
+
 def test_dtypes_are_those_that_networks_take() -> None:
     storage = opened(1, 2, value=Field((), "float32"), state=Field((2, 4), "float16"))
     storage.add(step(0, value=np.ones(2), state=np.ones((2, 2, 4))))

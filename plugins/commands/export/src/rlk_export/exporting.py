@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
-import torch
-from torch import nn
-from torch.export import Dim, ExportedProgram
-from torch.export.passes import move_to_device_pass
 
 from rlk.errors import RlkError
 from rlk.files import looking_at, replacing
@@ -20,14 +15,13 @@ from rlk.spaces import map_observation
 from rlk_export.comparison import check
 from rlk_export.formats import Format, format_of
 from rlk_export.program import acting_module
-from rlk_export.sampling import observations
-from rlk_export.signature import BATCH, Signature, metadata, signature_of
+from rlk_export.signature import Signature, metadata, signature_of
+from rlk_export.tracing import example_of, first_line, traced
 
 if TYPE_CHECKING:
-    from rlk.agent import Agent
+    from torch.export import ExportedProgram
 
-#: Number of observations for tracing; torch would treat a batch of one as a constant.
-TRACED = 2
+    from rlk.agent import Agent
 
 
 @attrs.frozen
@@ -66,10 +60,9 @@ def export(agent: Agent, path: str | os.PathLike[str]) -> Exported:
     kind = check_out(path)
     module = acting_module(agent.run)
     state_size: int | None = getattr(module, "state_size", None)
-    rng = np.random.default_rng(1)
-    observation = observations(agent.plan.observation_space, TRACED, rng)
-    program = _traced(agent, module, _arguments(observation, state_size))
-    action, _ = agent.predict(observation, deterministic=True)
+    example = example_of(agent.plan.observation_space, state_size)
+    program = traced(module, example, agent.plan.policy.title, agent.run.device)
+    action, _ = agent.predict(map_observation(np.asarray, example[0]), deterministic=True)
     signature = signature_of(agent.plan, action, state_size)
     told = metadata(agent, signature)
     try:
@@ -90,55 +83,6 @@ def check_out(path: Path) -> Format:
         if path.exists() and not path.is_file():
             raise RlkError(f"{path} cannot be written: it is not a regular file. Name another one.")
     return kind
-
-
-def _arguments(observation: Any, state_size: int | None) -> tuple[Any, ...]:
-    """The arguments for tracing the module, as tensors."""
-    tensors = map_observation(torch.from_numpy, observation)
-    if state_size is None:
-        return (tensors,)
-    return tensors, torch.zeros(TRACED, state_size), torch.ones(TRACED, dtype=torch.bool)
-
-
-def _traced(agent: Agent, module: nn.Module, arguments: tuple[Any, ...]) -> ExportedProgram:
-    """The program of a module, for any batch, on the CPU.
-
-    Raises:
-        RlkError: if torch.export cannot trace it; the message names the policy.
-    """
-    device, batch = agent.run.device, Dim(BATCH)
-
-    def there(tensor: Any) -> Any:
-        return tensor.to(device)
-
-    try:
-        with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            program = torch.export.export(
-                module,
-                tuple(map_observation(there, each) for each in arguments),
-                dynamic_shapes=tuple(map_observation(lambda _: {0: batch}, a) for a in arguments),
-                strict=False,
-            )
-            if torch.device(device).type != "cpu":
-                program = move_to_device_pass(program, "cpu")
-    except Exception as error:  # torch and the traced layers raise many types
-        raise RlkError(_untraceable(agent, error)) from error
-    return program
-
-
-def _untraceable(agent: Agent, error: Exception) -> str:
-    return (
-        f"torch.export cannot trace {agent.plan.policy.title}: {_first_line(error)}\n"
-        "A program of it has to be the same for all observations of any batch: compute in torch, "
-        "and let no branch and no shape depend on the numbers of a tensor."
-    )
-
-
-def _first_line(error: Exception) -> str:
-    """The class of an error, and the first line of its message with any text."""
-    lines = filter(None, map(str.strip, str(error).splitlines()))
-    return f"{type(error).__name__}: {next(lines, '')}"
 
 
 def _write(
@@ -170,7 +114,7 @@ def _write(
 def _unwritable(agent: Agent, path: Path, error: Exception) -> str:
     return (
         f"{path} was not written: {agent.plan.title} has an operation that a {path.suffix} cannot "
-        f"hold: {_first_line(error)}\nTry the other format, or another layer."
+        f"hold: {first_line(error)}\nTry the other format, or another layer."
     )
 
 

@@ -18,6 +18,7 @@ from rlk_adversarial_reward.discriminator import AIRLDiscriminator, GAILDiscrimi
 from rlk_adversarial_reward.loss import discriminator_loss
 from rlk_adversarial_reward.numbers import size_of
 from rlk_adversarial_reward.transitions import Transitions, of_rollout
+from rlk_networks import load_optimiser_state, optimiser_state
 from rlk_schedules import as_schedule
 
 if TYPE_CHECKING:
@@ -155,11 +156,10 @@ class Adversary:
 
     def state_dict(self) -> State:
         """All that it has learnt, and its position in the expert's transitions."""
-        steps = self._optimiser.state_dict()["state"]
         return {
             "network": dict(self.discriminator.state_dict()),
             "rows": self.discriminator.rows.state_dict(),
-            "adam": {str(number): dict(state) for number, state in steps.items()},
+            "adam": optimiser_state(self._optimiser),
             "order": self._order,
             "judged": self._judged,
         }
@@ -168,12 +168,10 @@ class Adversary:
         """Restore the result of `state_dict`.
 
         Raises:
-            RuntimeError: if the spaces or the sizes differ.
+            RuntimeError, ValueError: if the spaces or the sizes differ.
         """
         self.discriminator.load_state_dict(state["network"])
         self.discriminator.rows.load_state_dict(state["rows"])
-        groups = self._optimiser.state_dict()["param_groups"]
-        adam = {int(number): dict(one) for number, one in state["adam"].items()}
-        self._optimiser.load_state_dict({"state": adam, "param_groups": groups})
+        load_optimiser_state(self._optimiser, state["adam"])
         self._order = np.asarray(state["order"], np.int64)
         self._judged = int(state["judged"])

@@ -47,16 +47,13 @@ class Transitions:
 
 
 def of_rollout(run: Run, rollout: Rollout) -> Transitions:
-    """All transitions of a rollout, time first; final observations follow the last steps."""
+    """All transitions of a rollout, time first."""
 
     def flat(array: Array) -> Array:
         return array.reshape(-1, *array.shape[2:])
 
-    observation = rollout.observation
-    following = np.concatenate((observation[1:], rollout.next_observation[None]))
-    following[rollout.final_time, rollout.final_env] = rollout.final_observation
-    over = flat(rollout.terminated)
-    return _of(run, flat(observation), flat(rollout.action), flat(following), over)
+    observation, following = flat(rollout.observation), flat(rollout.following_observation())
+    return _of(run, observation, flat(rollout.action), following, flat(rollout.terminated))
 
 
 def of_expert(run: Run, expert: Trajectories) -> Transitions:

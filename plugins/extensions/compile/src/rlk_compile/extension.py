@@ -10,6 +10,7 @@ from rlk.hookspecs import hookimpl
 from rlk_compile.collective import Traceable
 from rlk_compile.config import CompileConfig
 from rlk_compile.passes import why_unknown
+from rlk_compile.untraceable import why_untraceable
 from rlk_compile.update import CompiledUpdate
 
 if TYPE_CHECKING:
@@ -47,13 +48,10 @@ class Compile:
 
     @hookimpl
     def rlk_wrap_update(self, run: Run) -> Wrapper | None:
-        policy = run.plan.policy
-        if policy.component.recurrent:
-            _say(
-                run,
-                f"the update of {run.plan.algorithm.name} runs eagerly: {policy.title} is "
-                "recurrent, and nn.LSTM does not trace.",
-            )
+        reason, plan = why_untraceable(run.policy), run.plan
+        if reason is not None:
+            title = f"the update of {plan.algorithm.name} runs eagerly"
+            _say(run, f"{title}: {plan.policy.title} {reason.rstrip('.')}.")
             return None
 
         def wrap(update: Callable[..., Any]) -> CompiledUpdate:

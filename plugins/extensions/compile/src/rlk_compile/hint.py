@@ -15,6 +15,7 @@ import attrs
 from rlk.abilities import ForeseesUpdates, offers
 from rlk.hookspecs import hookimpl
 from rlk_compile.component import component
+from rlk_compile.untraceable import why_untraceable
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -56,12 +57,16 @@ class CompileHint:
 
 
 def would_apply(run: Run) -> bool:
-    """Whether compiling is possible, is not chosen already, and the hint would be printed."""
+    """Whether compiling is possible, is not chosen already, and the hint would be printed.
+
+    No update of a recurrent policy was measured, so there is no estimate of what it would save.
+    """
     plan = run.plan
     return (
         bool(plan.verbose)
         and not any(choice.name == component.name for choice in plan.extensions)
         and not plan.policy.component.recurrent
+        and why_untraceable(run.policy) is None
         and run.parameters.flat.device.type in ON
         and run.communicator.size == 1
         and offers(run.algorithm, ForeseesUpdates)

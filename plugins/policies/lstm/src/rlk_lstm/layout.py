@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from rlk.records import Array
+from rlk_networks.packed_parts import parts
 
 #: The fixed cost of a step, in rows: it takes 28 µs, and each of its rows 16 µs (256 units).
 STEP_COST = 2
@@ -74,21 +75,6 @@ def layout(episode_start: Tensor) -> Layout:
     within = np.arange(steps)[:, None] - time[part]
     places = (offset[part] + within) * width + row[part]
     return Layout(length, width, torch.from_numpy(places.reshape(-1)).to(episode_start.device))
-
-
-def parts(episode_start: Tensor) -> tuple[Array, Array, Array, Array]:
-    """The M parts of sequences, environment by environment, and the part of each step.
-
-    Returns:
-        int [M] its environment, int [M] its first step, int [M] its steps, and of each step int
-        [T, N] the part that it is in.
-    """
-    cut = episode_start.cpu().numpy().copy()
-    cut[0] = True
-    steps, n_envs = cut.shape
-    env, time = np.nonzero(cut.T)
-    size = np.diff(np.append(env * steps + time, n_envs * steps))
-    return env, time, size, np.cumsum(cut.T.reshape(-1)).reshape(n_envs, steps).T - 1
 
 
 def first_fit_decreasing(size: Array, leads: Array) -> tuple[Array, Array, int]:

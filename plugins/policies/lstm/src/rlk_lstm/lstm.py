@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk_lstm.layout import layout
+from rlk_networks import CUTS_SEQUENCES
 
 # cuDNN copies weights that are not in its own layout, as flat parameters are not, and warns of it.
 warnings.filterwarnings("ignore", "RNN module weights are not part of single", UserWarning)
@@ -31,6 +32,8 @@ class LstmLayer(nn.Module):
     Attributes:
         size: H. state_size: 2H; a state is float [N, 2H], hidden values first, then cells.
     """
+
+    untraceable = CUTS_SEQUENCES
 
     def __init__(self, inputs: int, size: int) -> None:
         super().__init__()

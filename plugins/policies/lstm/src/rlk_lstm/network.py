@@ -26,6 +26,8 @@ from rlk_networks import Architecture, HiddenLayers, Part, flat_size
 class Lstm(Architecture):
     """The encoder is everything up to the LSTM, and the shared layers after it."""
 
+    recurrent = True
+
     def __init__(self, config: LstmConfig | None = None) -> None:
         self.config = config or LstmConfig()
         self.begins_uniform = self.config.init == "uniform"

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rlk_lstm.packed_parts import pack
+from rlk_networks import CUTS_SEQUENCES, unroll
 
 EPS = 1e-5
 
@@ -27,6 +27,8 @@ class NormalisedLstmLayer(nn.Module):
     Attributes:
         size: H. state_size: 2H; a state is float [N, 2H], hidden values first, then cells.
     """
+
+    untraceable = CUTS_SEQUENCES
 
     def __init__(self, inputs: int, size: int) -> None:
         super().__init__()
@@ -47,13 +49,7 @@ class NormalisedLstmLayer(nn.Module):
 
     def forward(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
         """Hidden values [T * N, H] for x [T * N, I], the state [N, 2H] before, bool [T, N]."""
-        state = state.masked_fill(episode_start[0][:, None], 0.0)
-        plan = pack(episode_start)
-        state, found = plan.states(state), []
-        for from_inputs in plan.split(self.from_inputs(x)):
-            hidden, state = self.cell(from_inputs, state[: len(from_inputs)])
-            found.append(hidden)
-        return plan.joined(found)
+        return unroll(self.cell, self.from_inputs(x), state, episode_start)
 
     def from_inputs(self, x: Tensor) -> Tensor:
         """LN(W_x x) gain_x + b: the input part of the gates, [N, 4H], for inputs [N, I]."""

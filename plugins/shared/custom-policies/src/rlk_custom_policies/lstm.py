@@ -37,6 +37,7 @@ class LstmPolicy(Architecture):
         PlanError: for another keyword, or an invalid value.
     """
 
+    recurrent = True
     component: ClassVar[Component]
 
     def __init__(self, config: LstmPolicyConfig | None = None, **keywords: Any) -> None:

@@ -10,17 +10,22 @@ from rlk_networks.distribution import (
     Reparameterised,
     own_action,
 )
+from rlk_networks.flattened import Flattened
 from rlk_networks.heads import policy_head
 from rlk_networks.layers import BeginsUniform, Head, HiddenLayers, Linear, Part, fill_uniform
 from rlk_networks.observations import as_tensor, flat_size, preprocess
+from rlk_networks.optimiser_state import load_optimiser_state, optimiser_state
+from rlk_networks.packed_parts import CUTS_SEQUENCES, unroll
 from rlk_networks.policy import Policy
 from rlk_networks.probabilities import HasProbabilities, env_log_prob, env_probabilities
 
 __all__ = [
+    "CUTS_SEQUENCES",
     "FORBIDDEN",
     "Architecture",
     "BeginsUniform",
     "Distribution",
+    "Flattened",
     "HasOwnUnits",
     "HasProbabilities",
     "Head",
@@ -38,7 +43,10 @@ __all__ = [
     "env_probabilities",
     "fill_uniform",
     "flat_size",
+    "load_optimiser_state",
+    "optimiser_state",
     "own_action",
     "policy_head",
     "preprocess",
+    "unroll",
 ]

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 from torch import nn
 
 from rlk.errors import PlanError
 from rlk_flat_parameters import FlatParameters
+from rlk_networks.flattened import Flattened
 from rlk_networks.layers import BeginsUniform, HiddenLayers
-from rlk_networks.own_encoders import EncodedTrunk, Flattened
+from rlk_networks.own_encoders import EncodedTrunk
 from rlk_networks.policy import Policy
 
 
@@ -45,10 +46,13 @@ class Architecture(ABC):
         shares_encoder: if false, the trunk of every head begins with an encoder of its own.
         begins_uniform: if true, the linear layers of heads begin as PyTorch's do, the output layers
             too; else as the algorithm and the distribution made them.
+        recurrent: whether the encoder has a state. It makes a class that is passed as a policy a
+            recurrent one; a component says it for itself.
     """
 
     shares_encoder: bool = True
     begins_uniform: bool = False
+    recurrent: ClassVar[bool] = False
 
     @abstractmethod
     def encoder(self, observation_space: Any) -> nn.Module:

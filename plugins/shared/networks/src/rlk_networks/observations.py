@@ -12,7 +12,8 @@ from gymnasium import spaces
 from torch import Tensor
 from torch.nn import functional
 
-from rlk.spaces import Space, is_image
+from rlk.errors import PlanError
+from rlk.spaces import Space, describe, is_image
 
 
 def as_tensor(observation: Any, device: Any = "cpu") -> Any:
@@ -46,12 +47,23 @@ def preprocess(space: Space) -> Callable[[Any], Any]:
 
 
 def flat_size(space: Space) -> int:
-    """How many numbers `preprocess` returns for one observation."""
+    """How many numbers `preprocess` returns for one observation, in all keys of a Dict together.
+
+    Raises:
+        PlanError: for a space whose elements have no fixed shape, such as Text.
+    """
+    if isinstance(space, spaces.Dict):
+        return sum(flat_size(part) for part in space.spaces.values())
     if isinstance(space, spaces.Discrete):
         return int(space.n)
     if isinstance(space, spaces.MultiDiscrete):
         return int(np.sum(space.nvec))
-    return math.prod(space.shape or ())
+    if space.shape is None:
+        raise PlanError(
+            f"observations {describe(space)} have no fixed number of numbers. Use a Box, Discrete, "
+            "MultiDiscrete or MultiBinary space, or a Dict of these."
+        )
+    return math.prod(space.shape)
 
 
 def _as_float(observation: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import pytest
 
 from rlk.component import Component
+from rlk.errors import RlkError
 from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
 from rlk.running import checkpoint
@@ -38,6 +39,14 @@ if TYPE_CHECKING:
     import torch
 
     from rlk.agent import Agent
+
+
+#: What to do where the environment of a suite takes no keywords that make it fail.
+_SPOILT = (
+    "The environment of this check is `env` with the keywords {}, the suite's `spoilt`. Set "
+    "`spoilt`, too: keywords with which your `env` raises an error with 'told to fail' in its "
+    "message."
+)
 
 
 class Left(NamedTuple):
@@ -144,11 +153,13 @@ class RunContract(Contract):
             agent.learn_until(3 * self.timesteps)  # there is room again
 
     def test_an_error_of_the_environment_gets_through_it(self) -> None:
-        with (
-            self.agent(env={"id": self.env, **self.spoilt}) as agent,
-            pytest.raises(Exception, match="told to fail") as raised,
-        ):
-            agent.learn(self.timesteps)
+        with contextlib.ExitStack() as opened:
+            try:
+                agent = opened.enter_context(self.agent(env={"id": self.env, **self.spoilt}))
+            except RlkError as error:
+                pytest.fail(f"{error}\n{_SPOILT.format(dict(self.spoilt))}")
+            with pytest.raises(Exception, match="told to fail") as raised:
+                agent.learn(self.timesteps)
         notes = getattr(raised.value, "__notes__", [])  # the kernel's, on what it raised itself
         assert not [note for note in notes if note.startswith("After that, ")]
 

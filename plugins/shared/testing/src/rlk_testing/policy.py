@@ -16,6 +16,7 @@ from rlk_networks.observations import preprocess
 from rlk_networks.policy import Policy
 from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, one_thread
+from rlk_testing.exported_policy import ExportedPolicyChecks
 from rlk_testing.recurrent_policy import RecurrentPolicyChecks, without_gradient
 from rlk_testing.samples import BY_NAME, observations, row
 
@@ -24,7 +25,7 @@ _SIZE = {"pi": 4, "vf": 1}
 feedforward = applies(lambda suite: not suite.record().recurrent)
 
 
-class PolicyContract(RecurrentPolicyChecks):
+class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
     """What every policy component must do.
 
     Attributes:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from rlk.protocols import Storage
 from rlk.records import Array
 
@@ -27,6 +29,20 @@ class Rollout:
     final_env: Array  #: int [F], their environments
     final_observation: Any  #: [F, ...], their final observations
     extras: Mapping[str, Array]  #: each [T, N, ...], or [1, N, ...] for a field `first_only`
+
+    def following_observation(self) -> Any:
+        """What each step led to, [T, N, ...], as a copy: where an episode ended, its final one."""
+        if isinstance(self.observation, Mapping):
+            return {key: self._following(key) for key in self.observation}
+        return self._following(None)
+
+    def _following(self, key: str | None) -> Array:
+        """The same for one key of a Dict, or for observations that are one array."""
+        parts = self.observation, self.next_observation, self.final_observation
+        seen, after, final = parts if key is None else [part[key] for part in parts]
+        following: Array = np.concatenate((seen[1:], after[None]))
+        following[self.final_time, self.final_env] = final
+        return following
 
 
 @runtime_checkable

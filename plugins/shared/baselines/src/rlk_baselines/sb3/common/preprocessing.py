@@ -85,8 +85,6 @@ def get_obs_shape(observation_space: Any) -> Any:
 
 def get_flattened_obs_dim(observation_space: Any) -> int:
     """The number of elements of a preprocessed observation."""
-    if isinstance(observation_space, spaces.Dict):
-        return sum(get_flattened_obs_dim(part) for part in observation_space.spaces.values())
     return flat_size(observation_space)
 
 

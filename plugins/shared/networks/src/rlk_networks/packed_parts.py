@@ -9,13 +9,43 @@ step before. So the loop is as long as the longest part, and no row is padding.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from rlk_lstm.layout import parts
+from rlk.records import Array
+
+#: Why a module that cuts sequences cannot be traced (`rlk.abilities.RefusesTracing`).
+CUTS_SEQUENCES = "cuts sequences where episodes start, so every batch would be another graph"
+
+
+def unroll(
+    cell: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
+    x: Tensor,
+    state: Tensor,
+    episode_start: Tensor,
+) -> Tensor:
+    """The outputs of a cell for whole sequences, [T * N, ...], time first.
+
+    Args:
+        cell: one step of B rows: (output [B, ...], state [B, S]) for inputs [B, ...] and the state
+            [B, S] before. Rows must not influence each other. It is called as often as the longest
+            part has steps, with fewer and fewer rows.
+        x: [T * N, ...], time first. What does not depend on the state (a product with the inputs)
+            is cheaper for all of them at once, before.
+        state: float [N, S], before the first step.
+        episode_start: bool [T, N]; the state is zeros there.
+    """
+    plan = pack(episode_start)
+    state = plan.states(state.masked_fill(episode_start[0][:, None], 0.0))
+    found = []
+    for rows in plan.split(x):
+        output, state = cell(rows, state[: len(rows)])
+        found.append(output)
+    return plan.joined(found)
 
 
 @dataclass(frozen=True)
@@ -66,3 +96,18 @@ def pack(episode_start: Tensor) -> PackedParts:
     return PackedParts(
         torch.from_numpy(order).to(device), widths, torch.from_numpy(leading).to(device)
     )
+
+
+def parts(episode_start: Tensor) -> tuple[Array, Array, Array, Array]:
+    """The M parts of sequences, environment by environment, and the part of each step.
+
+    Returns:
+        int [M] its environment, int [M] its first step, int [M] its steps, and of each step int
+        [T, N] the part that it is in.
+    """
+    cut = episode_start.cpu().numpy().copy()
+    cut[0] = True
+    steps, n_envs = cut.shape
+    env, time = np.nonzero(cut.T)
+    size = np.diff(np.append(env * steps + time, n_envs * steps))
+    return env, time, size, np.cumsum(cut.T.reshape(-1)).reshape(n_envs, steps).T - 1

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from rlk_lstm.packed_parts import pack
+from rlk_networks import unroll
+from rlk_networks.packed_parts import pack
 
 
 def starts(steps, *at):
@@ -61,3 +62,17 @@ def test_every_step_follows_the_one_before_it_in_the_same_row(chance, n_envs):
                 assert (step - 1, row) == place[(t - 1) * n_envs + env]
         x = torch.from_numpy(rng.normal(size=(40 * n_envs, 3)))
         assert torch.equal(plan.joined(list(plan.split(x))), x)
+
+
+def test_a_cell_is_unrolled_in_as_many_calls_as_the_longest_part_has_steps():
+    calls = []
+
+    def adds(x, state):
+        calls.append(len(x))
+        return x + state, x + state
+
+    x = torch.tensor([[1.0], [10.0], [2.0], [20.0], [4.0], [40.0]])  # T = 3, N = 2
+    start = starts(3, (2,), (0,))
+    found = unroll(adds, x, torch.tensor([[0.5], [0.25]]), start)
+    assert found[:, 0].tolist() == [1.5, 10.0, 3.5, 30.0, 4.0, 70.0]
+    assert calls == [3, 2, 1]
