@@ -13,7 +13,6 @@ import numpy as np
 
 from rlk.abilities import FollowsPolicy, offers
 from rlk.hookspecs import hookimpl
-from rlk.records import Act
 from rlk.running.named_parameters import named_parameters
 from rlk.spaces import map_observation
 from rlk_testing.algorithm import AlgorithmContract
@@ -21,8 +20,7 @@ from rlk_testing.contract import same
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
-    from rlk.protocols import Actor
-    from rlk.running.run import Run
+    from rlk.records import Step
 
 #: One update after every timestep, as soon as eight transitions are stored.
 SOON: dict[str, Any] = {
@@ -120,15 +118,43 @@ class OffPolicyContract(AlgorithmContract):
 
     # ---- how it explores -------------------------------------------------------------------------
 
-    def test_before_learning_starts_all_actions_are_random_if_it_says_so(self) -> None:
-        counted = CountsActs()
+    def actions_taken(self, policy_seed: int | None) -> tuple[list[Any], list[Any]]:
+        """The actions of 23 steps before `learning_starts`, and of 40 from then on.
+
+        Args:
+            policy_seed: of the numbers that replace the policy's parameters before the first step;
+                None leaves the parameters as they are.
+        """
+        import torch
+
+        kept = KeepsActions()
         settings = {"learning_starts": 24, "total_timesteps": 200}
-        with self.agent(**{**SOON, **settings}, plugins=[counted]) as agent:
+        with self.agent(**{**SOON, **settings}, plugins=[kept]) as agent:
+            if policy_seed is not None:
+                numbers = torch.Generator().manual_seed(policy_seed)
+                agent.run.parameters.flat.normal_(generator=numbers)
             agent.learn(23)
-            before = counted.acts
+            before = list(kept.actions)
             agent.learn(40, reset_num_timesteps=False)
-        assert (before == 0) == self.warms_up
-        assert counted.acts > before, "the policy never acts"
+        return before, kept.actions[len(before) :]
+
+    def test_before_learning_starts_all_actions_are_random_if_it_says_so(self) -> None:
+        """Random actions are those that no policy changes; a noise may call the actor anyway."""
+        before, after = self.actions_taken(None)
+        others = [self.actions_taken(seed) for seed in (0, 1)]
+        are_random = all(same(before, other[0]) for other in others)
+        if self.warms_up:
+            assert are_random, (
+                "an action before learning_starts depends on the policy: explore() must replace "
+                "it (rlk_off_policy.exploration.with_random_actions), or set warms_up = False"
+            )
+        else:
+            assert not are_random, (
+                "no action before learning_starts depends on the policy: set warms_up = True"
+            )
+        assert not all(same(after, other[1]) for other in others), (
+            "no action depends on the policy, not even after learning_starts"
+        )
 
     def test_its_actor_takes_another_policy_if_it_is_deterministic(self) -> None:
         with self.agent(**SOON) as agent:
@@ -141,9 +167,9 @@ class OffPolicyContract(AlgorithmContract):
             copy, start = run.parameters.clone(), np.ones(8, np.bool_)
             other = actor.with_policy(copy.module)
             copy.flat += 1.0
-            found = other.act(observation, None, start).action
+            found = other.act(observation, other.start(8), start).action
             run.parameters.flat += 1.0
-            expected = actor.act(observation, None, start).action
+            expected = actor.act(observation, actor.start(8), start).action
             assert np.array_equal(found, expected), "it does not act by the policy that it is given"
 
     def test_exploration_changes_no_deterministic_prediction(self) -> None:
@@ -152,12 +178,16 @@ class OffPolicyContract(AlgorithmContract):
             before = agent.run.streams.state_dict()["numpy"]
             for observation in self.observations(agent, 8):
                 found, _ = agent.predict(observation, deterministic=True)
-                start = np.ones(1, np.bool_)
-                actor = agent.run.make_actor(np.random.default_rng(0))
-                one = actor.act(np.stack([observation]), None, start, deterministic=True)
-                assert np.array_equal(found, one.env_action[0])
+                actor, begins = agent.run.make_actor(np.random.default_rng(0)), np.ones(1, np.bool_)
+                one = actor.act(np.stack([observation]), actor.start(1), begins, deterministic=True)
+                assert np.array_equal(found, one.env_action[0]), (
+                    f"predict(deterministic=True) gives {found!r}, and the actor without "
+                    f"exploration {one.env_action[0]!r}"
+                )
             after = agent.run.streams.state_dict()["numpy"]
-            assert same(before, {name: after[name] for name in before}), "it draws for training"
+            assert same(before, {name: after[name] for name in before}), (
+                "a deterministic prediction draws from a stream that training uses"
+            )
 
     # ---- what it learns from ---------------------------------------------------------------------
 
@@ -253,24 +283,12 @@ class OffPolicyContract(AlgorithmContract):
         assert found[rest].allclose(told[rest], atol=1e-5)
 
 
-class CountsActs:
-    """A plugin that counts how often the algorithm's own actor is asked for actions."""
+class KeepsActions:
+    """A plugin that keeps the actions of all steps of training."""
 
     def __init__(self) -> None:
-        self.acts = 0
+        self.actions: list[Any] = []
 
-    @hookimpl(tryfirst=True)
-    def rlk_make_actor(self, run: Run, actor: Actor) -> Actor:
-        return CountingActor(actor, self)
-
-
-class CountingActor:
-    """Passes calls of `act` on to an actor and counts them."""
-
-    def __init__(self, actor: Actor, counted: CountsActs) -> None:
-        self.actor, self.start, self.metrics = actor, actor.start, actor.metrics
-        self._counted = counted
-
-    def act(self, *arguments: Any, **keywords: Any) -> Act:
-        self._counted.acts += 1
-        return self.actor.act(*arguments, **keywords)
+    @hookimpl
+    def rlk_step(self, step: Step) -> None:
+        self.actions.append(np.copy(step.action))
