@@ -71,6 +71,7 @@ class AlgorithmContract(AlgorithmStateChecks):
         learns: keywords for a training that must come close to the best policy of `env`
             (`total_timesteps` and hyperparameters); empty if this is tested elsewhere.
         learns_to: the fraction of the best return that this training must reach.
+        has_dropout: True if its networks draw from torch's global generator, as dropout does.
     """
 
     kind = "algorithms"
@@ -79,6 +80,7 @@ class AlgorithmContract(AlgorithmStateChecks):
     n_steps_trained: ClassVar[int] = 64
     learns: ClassVar[Mapping[str, Any]] = {}
     learns_to: ClassVar[float] = 0.9
+    has_dropout: ClassVar[bool] = False
 
     def environments(self) -> list[str]:
         """`env`, a small environment for every action space that it declares, and `envs`."""
@@ -289,6 +291,13 @@ class AlgorithmContract(AlgorithmStateChecks):
                     if id(p) not in grouped]  # fmt: skip
             assert not idle, f"no group holds {idle}: run.group(name, prefixes, …)"
 
+    def test_training_moves_every_parameter(self) -> None:
+        idle = self.training().idle
+        assert not idle, (
+            f"two trainings of {self.n_steps_trained} timesteps leave {', '.join(idle)} as before: "
+            "call optimise for every group, with a loss that depends on all of its parameters"
+        )
+
     # ---- hooks -----------------------------------------------------------------------------------
 
     def test_hooks_are_called_once_an_iteration_and_never_by_step_or_update(self) -> None:
@@ -332,4 +341,9 @@ class AlgorithmContract(AlgorithmStateChecks):
             )
 
     def test_nothing_draws_from_a_global_generator(self) -> None:
-        assert not self.training().drawn
+        training = self.training()
+        assert not training.drawn, "; ".join(training.drawn)
+        assert self.has_dropout or not training.drawn_by_modules, (
+            "training uses torch's global generator (torch.randn, torch.randperm, …): draw from "
+            "run.streams; if its networks have dropout, set has_dropout = True"
+        )

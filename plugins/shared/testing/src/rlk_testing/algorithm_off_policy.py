@@ -20,7 +20,9 @@ from rlk_testing.contract import same
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
-    from rlk.records import Step
+    from rlk.optimise import Objective
+    from rlk.protocols import State
+    from rlk.records import Loss, Step
 
 #: One update after every timestep, as soon as eight transitions are stored.
 SOON: dict[str, Any] = {
@@ -115,6 +117,26 @@ class OffPolicyContract(AlgorithmContract):
         # One vector step is three timesteps: after the third, 9 transitions are stored.
         assert self.updates_after(30, n_envs=3) == 8
         assert self.updates_after(30, n_envs=3, learning_starts=27) == 2
+
+    def test_a_checkpoint_between_the_episodes_of_a_collection_counts_on(
+        self, tmp_path: Path
+    ) -> None:
+        """After 36 steps, one and a half of three episodes are collected for the next updates."""
+        settings = {**SOON, "train_freq": "3 episodes", "gradient_steps": -1}
+        with self.agent(**settings) as agent:
+            agent.learn(36)
+            checkpoint = agent.save_checkpoint(tmp_path / "checkpoint")
+            agent.learn(20, reset_num_timesteps=False)
+            with self.loaded(checkpoint, agent) as restored:
+                restored.learn(20, reset_num_timesteps=False)
+                found, expected = restored.run.clock.updates, agent.run.clock.updates
+                assert found == expected, (
+                    f"{found} updates after a checkpoint is loaded and {expected} without: does "
+                    "state_dict() hold the state of its UpdateSchedule?"
+                )
+                assert restored.run.parameters.flat.equal(agent.run.parameters.flat), (
+                    "training continues differently after a checkpoint is loaded"
+                )
 
     # ---- how it explores -------------------------------------------------------------------------
 
@@ -223,7 +245,34 @@ class OffPolicyContract(AlgorithmContract):
             agent.run.algorithm.update(nothing, agent.run.optimise)
             assert before.equal(flat), "transitions of weight 0 move the critic"
             agent.run.algorithm.update(batch, agent.run.optimise)
-            assert not before.equal(flat)
+            assert not before.equal(flat), "transitions of weight 1 do not move the critic"
+
+    def critic_gradient(self, weight_of: Callable[[Any], Any]) -> Any:
+        """The gradient [P] of the critic's loss in the first update.
+
+        Args:
+            weight_of: from the weights of the batch, float [B], to others.
+        """
+        with self.agent_and_batch() as (agent, batch):
+            kept = KeepsGradient()
+            agent.run.optimise.steps[self.critic] = kept
+            other = dataclasses.replace(batch, weight=weight_of(batch.weight))
+            agent.run.algorithm.update(other, agent.run.optimise)
+            assert kept.gradient is not None, f"an update takes no step of group {self.critic!r}"
+            return kept.gradient
+
+    def test_the_loss_of_the_critic_is_linear_in_importance_weights(self) -> None:
+        """The gradients for two sets of weights add to the gradient for their sum."""
+
+        def falling(weight: Any) -> Any:
+            return weight * (1.0 - weight.cumsum(0) / (2.0 * weight.sum()))
+
+        one, other = self.critic_gradient(falling), self.critic_gradient(lambda w: w - falling(w))
+        told = self.critic_gradient(lambda weight: weight)
+        assert (one + other).allclose(told, rtol=1e-3, atol=1e-3 * float(told.abs().max())), (
+            "the gradients for two sets of weights do not add to that for their sum: multiply the "
+            "loss of every transition by its weight, once, and take the mean"
+        )
 
     def td_error(
         self, change: Callable[[Any], dict[str, Any]], target_moved_by: float | None = None
@@ -247,19 +296,34 @@ class OffPolicyContract(AlgorithmContract):
             return found
 
     def test_where_the_discount_is_zero_the_next_observation_counts_for_nothing(self) -> None:
-        def reversed_batch(part: Any) -> Any:
-            return part.flip(0)
-
         told = self.td_error(lambda batch: {"discount": batch.discount * 0.0})
         found = self.td_error(
             lambda batch: {
                 "discount": batch.discount * 0.0,
-                "next_observation": map_observation(reversed_batch, batch.next_observation),
+                "next_observation": map_observation(reversed_rows, batch.next_observation),
             }
         )
         assert found.allclose(told, atol=1e-5), (
             "a terminated transition bootstraps: multiply the next value by batch.discount, which "
             "is gamma, 0 where the episode terminated, or a power of gamma"
+        )
+
+    def test_the_value_of_the_next_observation_counts_by_the_batchs_discount(self) -> None:
+        def lasting(discount: float) -> Callable[[Any], dict[str, Any]]:
+            return lambda batch: {"discount": batch.discount * 0.0 + discount}
+
+        def reversed_batch(batch: Any) -> dict[str, Any]:
+            following = map_observation(reversed_rows, batch.next_observation)
+            return {**lasting(0.9)(batch), "next_observation": following}
+
+        told = self.td_error(lasting(0.9), 1.0)
+        assert not told.allclose(self.td_error(lasting(0.45), 1.0), atol=1e-3), (
+            "td_error is the same for discounts of 0.9 and 0.45: multiply the next value by "
+            "batch.discount, which n-step replay makes a power of gamma, not by config.gamma"
+        )
+        assert not self.td_error(lasting(0.9)).equal(self.td_error(reversed_batch)), (
+            "td_error is the same for other next observations: the next value is that of "
+            "batch.next_observation"
         )
 
     def test_the_next_value_is_that_of_the_target_network(self) -> None:
@@ -283,6 +347,11 @@ class OffPolicyContract(AlgorithmContract):
         assert found[rest].allclose(told[rest], atol=1e-5)
 
 
+def reversed_rows(part: Any) -> Any:
+    """A tensor with its rows in reverse order."""
+    return part.flip(0)
+
+
 class KeepsActions:
     """A plugin that keeps the actions of all steps of training."""
 
@@ -292,3 +361,22 @@ class KeepsActions:
     @hookimpl
     def rlk_step(self, step: Step) -> None:
         self.actions.append(np.copy(step.action))
+
+
+class KeepsGradient:
+    """The step of an optimiser that keeps the gradient of its first loss and moves nothing."""
+
+    def __init__(self) -> None:
+        self.gradient: Any = None
+
+    def step(self, objective: Objective) -> Loss:
+        loss, gradient = objective.gradient()
+        if self.gradient is None:
+            self.gradient = gradient.clone()
+        return loss
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """It has no state that lives longer than a check."""
