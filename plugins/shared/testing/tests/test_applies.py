@@ -28,7 +28,7 @@ CONDITIONAL = {
     "FinderContract": 3,
     "NoiseContract": 6,
     "PolicyContract": 14,
-    "PresetContract": 3,
+    "PresetContract": 4,
     "SerializerContract": 9,
     "StorageContract": 19,
     "VecEnvContract": 10,
