@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import attrs
 import pytest
 import torch
@@ -11,6 +13,7 @@ from rlk_testing.stand_ins import COMPONENTS, StandIn
 
 GOOD = COMPONENTS["algorithms"]
 DRAWS = "test_nothing_draws_from_a_global_generator"
+CUT_OFF = "test_an_episode_that_is_cut_off_does_not_count_as_one_that_ended"
 MOVES = "test_training_moves_every_parameter"
 
 
@@ -56,6 +59,23 @@ class LearnsOneOfTwoHeads(StandIn):
     def heads(config, run):
         (head,) = StandIn.heads(config, run).values()
         return {"vf": head, "pi": head}
+
+
+class Bootstraps(StandIn):
+    """It learns to predict a return; a `StandIn` predicts the reward, whatever the discount."""
+
+    def loss(self, batch):
+        with torch.no_grad():
+            (following,) = self.policy(batch.next_observation, "vf")
+        value = batch.reward + batch.discount * following[:, 0]
+        return super().loss(dataclasses.replace(batch, reward=value))
+
+
+def test_an_algorithm_that_takes_truncation_for_termination_fails(rlk_fails, rlk_verdict):
+    good, broken = (attrs.evolve(GOOD, factory=one) for one in (Bootstraps, StandIn))
+    rlk_fails(AlgorithmContract, good, broken, CUT_OFF, kernel=kernel)
+    fields = {"component": broken, "kernel": kernel, "bootstraps": False}
+    assert rlk_verdict(type("Suite", (AlgorithmContract,), fields), CUT_OFF) == "does not apply"
 
 
 @pytest.mark.parametrize(
