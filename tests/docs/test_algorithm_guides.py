@@ -45,6 +45,12 @@ class TestKLPenaltyPPO(module_of(ON_POLICY / "tests" / "test_contract.py").TestK
     from acme_kl_penalty.component import component
 
 
+def test_the_off_policy_example_foresees_its_updates_so_that_runs_say_what_compiling_saves():
+    from acme_ensemble.algorithm import EnsembleDDPG
+
+    assert hasattr(EnsembleDDPG, "updates_ahead")  # its contract compares it with a training
+
+
 def by_hand(example: Path):
     """The tests of an example's formulas, by name."""
     found = vars(module_of(example / "tests" / "test_loss.py"))

@@ -73,6 +73,34 @@ class BootstrapsAfterTheEnd(DQN):
         return super().update(dataclasses.replace(batch, discount=gamma), optimise)
 
 
+class KnowsOnlyGamma(DQN):
+    """It reads from the discount only whether the episode goes on: wrong with n-step replay."""
+
+    def update(self, batch, optimise):
+        discount = self.config.gamma * (batch.discount > 0)
+        return super().update(dataclasses.replace(batch, discount=discount), optimise)
+
+
+class LooksBack(DQN):
+    def q_target(self, batch):
+        return super().q_target(dataclasses.replace(batch, next_observation=batch.observation))
+
+
+class SquaresWeights(DQN):
+    def loss(self, batch, target):
+        return super().loss(dataclasses.replace(batch, weight=batch.weight**2), target)
+
+
+class ForgetsItsSchedule(DQN):
+    def state_dict(self):
+        state = super().state_dict()
+        del state["schedule"]
+        return state
+
+    def load_state_dict(self, state):
+        super().load_state_dict({**state, "schedule": self.schedule.state_dict()})
+
+
 class AsksNoTarget(DQN):
     """It has a target, which it saves and moves, and takes next values from its policy."""
 
@@ -119,6 +147,13 @@ CASES = [
     (
         BootstrapsAfterTheEnd,
         "test_where_the_discount_is_zero_the_next_observation_counts_for_nothing",
+    ),
+    (KnowsOnlyGamma, "test_the_value_of_the_next_observation_counts_by_the_batchs_discount"),
+    (LooksBack, "test_the_value_of_the_next_observation_counts_by_the_batchs_discount"),
+    (SquaresWeights, "test_the_loss_of_the_critic_is_linear_in_importance_weights"),
+    (
+        ForgetsItsSchedule,
+        "test_a_checkpoint_between_the_episodes_of_a_collection_counts_on",
     ),
     (AsksNoTarget, "test_the_next_value_is_that_of_the_target_network"),
     (ReportsTheMean, "test_priorities_are_the_errors_of_each_transition"),

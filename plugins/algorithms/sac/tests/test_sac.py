@@ -20,6 +20,14 @@ class TestSAC(OffPolicyContract):
     component = "sac"
 
 
+class TestSACWithGSDE(OffPolicyContract):
+    """Its actor has a carry, the noise that it holds."""
+
+    component = "sac"
+    variant = True
+    settings = {"use_sde": True}
+
+
 class TestSACWithGSDEPrioritiesNoiseAndAFixedEntropy(AlgorithmContract):
     component = "sac"
     variant = True

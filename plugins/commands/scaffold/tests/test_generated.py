@@ -1,13 +1,16 @@
-"""Packages as they are generated: built, installed, and their own tests run."""
+"""Packages as they are generated: built, installed, checked, and their own tests run."""
 
 import functools
 import shlex
+import shutil
+import subprocess
+import sys
 
 import pytest
 
 from rlk.registry.kinds import KINDS, singular
 from rlk_scaffold.kinds import VARIANTS, example
-from rlk_scaffold.package import names, render_package, write_package
+from rlk_scaffold.package import names, render_package, with_tools, write_package
 from rlk_testing.wheels import install
 
 EVERY = {
@@ -30,7 +33,7 @@ def packages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("packages")
     for name, (kind, variant) in EVERY.items():
         files = render_package(names(name), example(kind, variant))
-        write_package(folder / name, files)
+        write_package(folder / name, with_tools(files))
     target = tmp_path_factory.mktemp("installed")
     install(sorted(folder.iterdir()), target)
     return folder, target
@@ -43,11 +46,12 @@ def start(packages, rlk_forks):
     return functools.partial(rlk_forks.start, path=target)
 
 
-def test_the_tests_of_every_generated_package_pass(packages, start):
+def test_the_tests_of_every_generated_package_pass_in_one_call_of_pytest(packages, start):
     folder, _ = packages
-    options = ["--quiet", "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    options = ["--quiet", "-p", "no:cacheprovider", "-p", "no:xdist"]
     options += ["-p", "no:hypothesispytest"]  # which takes a second to import
-    with start("-m", "pytest", *options, "--rootdir", folder, folder, cwd=folder) as running:
+    every = [folder / name for name in EVERY]
+    with start("-m", "pytest", *options, *every, cwd=folder) as running:
         printed, _ = running.communicate()
     assert running.returncode == 0, printed[-6000:]
 
@@ -90,3 +94,32 @@ def test_every_generated_package_with_settings_has_a_table_of_them(packages):
         if "<!-- settings: " not in (config.parents[2] / "README.md").read_text()
     ]
     assert not without
+
+
+def checked(*command, cwd):
+    """Runs a tool in a folder; AssertionError with what it prints unless it finds nothing."""
+    made = [sys.executable, "-m", *command]
+    done = subprocess.run(made, cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["one", "QRDQN", "recent-first", "a-name-of-some-length"])
+def test_ruff_finds_nothing_in_a_generated_package_and_would_write_it_so(tmp_path, name):
+    for folder, (kind, variant) in EVERY.items():
+        files = render_package(names(name), example(kind, variant))
+        write_package(tmp_path / folder, with_tools(files))
+    checked("ruff", "check", "--no-cache", ".", cwd=tmp_path)
+    checked("ruff", "format", "--no-cache", "--check", ".", cwd=tmp_path)
+
+
+def test_mypy_finds_nothing_in_generated_packages_and_their_tests(packages, tmp_path, request):
+    """All in one call, because most of the time goes to torch; tests get a folder for each."""
+    folder, _ = packages
+    for name in EVERY:
+        shutil.copytree(folder / name / "src", tmp_path, dirs_exist_ok=True)
+        shutil.copytree(folder / name / "tests", tmp_path / f"tests_of_{name.replace('-', '_')}")
+    cache = request.config.cache.mkdir(
+        "mypy-of-generated-packages"
+    )  # 15 seconds without it, then 1
+    options = ["--strict", "--explicit-package-bases", "--cache-dir", str(cache)]
+    checked("mypy", *options, ".", cwd=tmp_path)

@@ -57,6 +57,26 @@ def test_only_the_class_has_the_kind_appended():
     assert 'name="patch"' in files["src/rlk_patch/component.py"]
 
 
+def test_the_class_can_be_given(tmp_path):
+    arguments = ("--kind", "algorithm", "--off-policy", "--class", "QRDQN")
+    run("qrdqn", *arguments, "--out", str(tmp_path / "qrdqn"))
+    source = tmp_path / "qrdqn" / "src" / "rlk_qrdqn"
+    assert "class QRDQN:" in (source / "algorithm.py").read_text()
+    assert "class QRDQNConfig:" in (source / "config.py").read_text()
+    assert 'name="qrdqn"' in (source / "component.py").read_text()
+
+
+@pytest.mark.parametrize("given", ["QR-DQN", "2DQN"])
+def test_a_bad_name_of_a_class_is_refused(given):
+    with pytest.raises(PlanError, match=f"'{given}' cannot be the name of a class"):
+        names("qrdqn", None, given)
+
+
+def test_an_off_policy_algorithm_foresees_its_updates_so_that_runs_say_what_compiling_saves():
+    files = render_package(names("mine"), example("algorithms", "off-policy"))
+    assert "def updates_ahead(self, timesteps: int)" in files["src/rlk_mine/algorithm.py"]
+
+
 def imports(text):
     """The modules that a source imports."""
     for node in ast.walk(ast.parse(text)):
@@ -110,6 +130,18 @@ def test_it_prints_the_files_and_what_to_type_next(tmp_path):
         "pytest",
         "rlk run --algo dqn --plugin recent:power=3 --timesteps 5000",
     ]
+
+
+def test_a_package_by_itself_has_settings_of_tools_and_one_in_this_repository_has_not(tmp_path):
+    run("recent", "--kind", "logger", "--out", str(tmp_path / "alone"))
+    alone = tomllib.loads((tmp_path / "alone" / "pyproject.toml").read_text())
+    assert alone["tool"].keys() == {"flit", "mypy", "pytest", "ruff"}
+    for place in ("kernel", "plugins"):
+        (tmp_path / place).mkdir()
+    (tmp_path / "kernel" / "pyproject.toml").touch()
+    folder = tmp_path / "plugins" / "loggers" / "recent"
+    run("recent", "--kind", "logger", "--out", str(folder))
+    assert tomllib.loads((folder / "pyproject.toml").read_text())["tool"].keys() == {"flit"}
 
 
 def test_the_folder_is_called_as_the_component_unless_told(tmp_path, monkeypatch):

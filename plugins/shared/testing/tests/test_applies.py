@@ -17,7 +17,7 @@ CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 #: Suite -> number of its own checks that have conditions, without those that it inherits. A new one
 #: must be added here, because a wrong condition would leave out checks unnoticed.
 CONDITIONAL = {
-    "AlgorithmContract": 13,
+    "AlgorithmContract": 14,
     "CallbackContract": 2,
     "CollectorContract": 1,
     "CommandContract": 1,
@@ -29,7 +29,7 @@ CONDITIONAL = {
     "LoggerContract": 2,
     "NoiseContract": 6,
     "PolicyContract": 14,
-    "PresetContract": 3,
+    "PresetContract": 4,
     "SerializerContract": 9,
     "StorageContract": 20,
     "VecEnvContract": 10,

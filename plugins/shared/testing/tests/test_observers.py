@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rlk_testing as testing
-from rlk import hookimpl
+from rlk import Patch, hookimpl
 from rlk.component import Component
 from rlk_testing import stand_ins
 
@@ -43,9 +43,30 @@ class TunesNothingThatExists(Tuned):
     entries: Mapping = {("stand-in", "CartPole-v1"): {"gama": 0.25}}
 
 
+class MisspellsASlotsSetting(Tuned):
+    entries: Mapping = {("stand-in", "CartPole-v1"): {"gamma": 0.25, "policy.lairs": [4]}}
+
+
+class AddsAPluginThatOutranksIt(Tuned):
+    entries: Mapping = {("stand-in", "CartPole-v1"): {"gamma": 0.25, "plugins": ["eager"]}}
+
+
+class Eager:
+    """An extension that proposes what a preset proposes, too."""
+
+    @hookimpl
+    def rlk_configure(self):
+        return Patch({"gamma": 0.75})
+
+
+REACHES = "test_every_setting_and_plugin_that_it_gives_reaches_the_plan"
+
+
 @pytest.mark.parametrize(
     ("factory", "check"),
     [
+        (MisspellsASlotsSetting, REACHES),
+        (AddsAPluginThatOutranksIt, REACHES),
         (AlwaysTuned, "test_it_has_nothing_for_what_nobody_tuned"),
         (GivesAwayItsOwn, "test_what_it_gives_out_is_not_its_own"),
         (TunesNothingThatExists, "test_its_settings_make_a_plan_that_says_where_they_came_from"),
@@ -58,6 +79,7 @@ def test_a_broken_preset_source_fails(rlk_fails, factory, check):
     def kernel(self):
         made = stand_ins.stand_in_kernel()
         made.registries.presets.register(self.component.name, self.component)
+        made.registries.extensions.register("eager", Eager)
         return made
 
     known = (("stand-in", "CartPole-v1"),)

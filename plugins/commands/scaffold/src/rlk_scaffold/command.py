@@ -11,7 +11,15 @@ from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import KINDS, singular
 from rlk_cli.kinds import kind_of
 from rlk_scaffold.kinds import example
-from rlk_scaffold.package import check_free, names, render_package, try_lines, write_package
+from rlk_scaffold.package import (
+    check_free,
+    names,
+    render_package,
+    try_lines,
+    with_tools,
+    write_package,
+)
+from rlk_scaffold.tree import is_inside
 
 _KINDS = ", ".join(singular(kind) for kind in KINDS)
 
@@ -21,6 +29,9 @@ _KINDS = ", ".join(singular(kind) for kind in KINDS)
 @click.option("--kind", required=True, metavar="KIND", help=f"One of: {_KINDS}.")
 @click.option("--decorating", is_flag=True, help="For a storage: one that decorates a replay.")
 @click.option("--off-policy", is_flag=True, help="For an algorithm: one that learns from a replay.")
+@click.option(
+    "--class", "given_class", default="", help="Name of the main class; by default that of NAME."
+)
 @click.option("--dist", help="Name of the distribution; rlk-NAME by default.")
 @click.option(
     "--out",
@@ -28,10 +39,16 @@ _KINDS = ", ".join(singular(kind) for kind in KINDS)
     help="The folder to write, new or empty; ./NAME by default.",
 )
 def new(
-    name: str, kind: str, decorating: bool, off_policy: bool, dist: str | None, out: Path | None
+    name: str,
+    kind: str,
+    decorating: bool,
+    off_policy: bool,
+    given_class: str,
+    dist: str | None,
+    out: Path | None,
 ) -> None:
     """Write a package for a plugin NAME: a small working example of its kind, with its tests."""
-    made = names(name, dist)
+    made = names(name, dist, given_class)
     if decorating and off_policy:
         raise PlanError(
             "--decorating is for storages, --off-policy is for algorithms: use one of them."
@@ -42,6 +59,8 @@ def new(
     check_free(made, chosen.kind, registries)
     folder = out or Path(name)
     files = render_package(made, chosen)
+    if not is_inside(folder):
+        files = with_tools(files)
     write_package(folder, files)
     click.echo(f"{singular(chosen.kind)} {name!r}, an example to change: {chosen.summary}")
     for path in files:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
+_PROJECT = "pyproject.toml"
 #: The part of the README about the example, in its folder of templates.
 _ABOUT = "about.md"
 #: What the README says about its table of settings, if there is one.
@@ -40,10 +41,12 @@ class Names:
     Attributes:
         component: what users type (`recent-first`).
         dist: the distribution (`rlk-recent-first`).
+        given_class: the package's main class, if it was given; "" derives it from the component.
     """
 
     component: str
     dist: str
+    given_class: str = ""
 
     @property
     def module(self) -> str:
@@ -53,16 +56,19 @@ class Names:
     @property
     def class_name(self) -> str:
         """The name of the package's main class (`RecentFirst`), if its example leaves it free."""
-        return "".join(part[:1].upper() + part[1:] for part in re.split(r"[._-]+", self.component))
+        return self.given_class or "".join(
+            part[:1].upper() + part[1:] for part in re.split(r"[._-]+", self.component)
+        )
 
 
-def names(component: str, dist: str | None = None) -> Names:
+def names(component: str, dist: str | None = None, given_class: str = "") -> Names:
     """The names of a new package; the distribution is `rlk-<component>` unless it is given.
 
     Raises:
-        PlanError: if one of them cannot be the name of a component, a distribution or a module.
+        PlanError: if one of them cannot be the name of a component, a distribution, a module or a
+            class.
     """
-    made = Names(component=component, dist=dist or f"rlk-{component}")
+    made = Names(component=component, dist=dist or f"rlk-{component}", given_class=given_class)
     for what, name in (("component", made.component), ("distribution", made.dist)):
         if not _NAME.fullmatch(name):
             raise PlanError(
@@ -70,6 +76,11 @@ def names(component: str, dist: str | None = None) -> Names:
                 "beginning with a letter and ending with a letter or digit. "
                 "For example: rlk plugins new recent-first --kind storage"
             )
+    if not made.class_name.isidentifier():
+        raise PlanError(
+            f"{made.class_name!r} cannot be the name of a class: letters, digits and '_', with a "
+            "letter first. For example: rlk plugins new qrdqn --kind algorithm --class QRDQN"
+        )
     if keyword.iskeyword(made.module) or keyword.iskeyword(made.class_name):
         raise PlanError(
             f"{made.module} or {made.class_name} is a keyword of Python. Take another name."
@@ -138,13 +149,21 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
         extras={"test": ("pytest>=8", f"{_dist(example.suites)}>=0.1", *example.test)},
         entry_points={f"rlk.{example.kind}": point},
     )
-    files = {"pyproject.toml": render_pyproject(manifest), f"src/{made.module}/py.typed": ""}
+    files = {_PROJECT: render_pyproject(manifest), f"src/{made.module}/py.typed": ""}
     for folder in ("every-kind", example.folder):
         for path in templates.names(folder):
             name = path.partition("/")[2]
             if name != _ABOUT:
                 files[_place(name, made)] = templates.render(path, **values)
     return dict(sorted(files.items()))
+
+
+def with_tools(files: Mapping[str, str]) -> dict[str, str]:
+    """The files, with settings of pytest, ruff and mypy in `pyproject.toml`.
+
+    They are for a package by itself; in this repository, the root has them for all.
+    """
+    return {**files, _PROJECT: files[_PROJECT] + templates.render("tools.toml")}
 
 
 def try_lines(made: Names, example: Example) -> list[str]:

@@ -34,6 +34,15 @@ def find_root(start: Path) -> Path:
     )
 
 
+def is_inside(folder: Path) -> bool:
+    """Whether a folder, which may not exist yet, is in such a repository."""
+    try:
+        find_root(folder)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def distributions(root: Path) -> list[Path]:
     """The folders of all distributions: the kernel, then the plugins by path."""
     plugins = sorted(path.parent for path in root.glob("plugins/*/*/pyproject.toml"))

@@ -71,6 +71,9 @@ class AlgorithmContract(AlgorithmStateChecks):
         learns: keywords for a training that must come close to the best policy of `env`
             (`total_timesteps` and hyperparameters); empty if this is tested elsewhere.
         learns_to: the fraction of the best return that this training must reach.
+        bootstraps: False if it estimates no value of the state that an episode is cut off in, so
+            that a time limit is an end like any other.
+        has_dropout: True if its networks draw from torch's global generator, as dropout does.
     """
 
     kind = "algorithms"
@@ -79,6 +82,8 @@ class AlgorithmContract(AlgorithmStateChecks):
     n_steps_trained: ClassVar[int] = 64
     learns: ClassVar[Mapping[str, Any]] = {}
     learns_to: ClassVar[float] = 0.9
+    bootstraps: ClassVar[bool] = True
+    has_dropout: ClassVar[bool] = False
 
     def environments(self) -> list[str]:
         """`env`, a small environment for every action space that it declares, and `envs`."""
@@ -200,6 +205,18 @@ class AlgorithmContract(AlgorithmStateChecks):
             agent.learn(self.n_steps_trained)
             agent.run.parameters.check()
 
+    @applies(has_usual_settings, trains_on_a_match, lambda suite: suite.bootstraps)
+    def test_an_episode_that_is_cut_off_does_not_count_as_one_that_ended(self) -> None:
+        """Two trainings differ only in whether episodes are truncated or terminated."""
+        name = self.environments()[0]
+        truncated = self.trained(env={"id": name, "truncates": True})
+        terminated = self.trained(env={"id": name, "truncates": False})
+        assert not truncated.equal(terminated), (
+            "it learns the same whether episodes are truncated or terminated: where one is "
+            "truncated, bootstrap from the value of its final observation; set bootstraps = False "
+            "if it has no such value"
+        )
+
     def test_the_updates_that_it_foresees_are_those_that_it_makes(self) -> None:
         """Within 20 %, because the number may depend on the length of episodes."""
         training = self.training()
@@ -289,6 +306,13 @@ class AlgorithmContract(AlgorithmStateChecks):
                     if id(p) not in grouped]  # fmt: skip
             assert not idle, f"no group holds {idle}: run.group(name, prefixes, …)"
 
+    def test_training_moves_every_parameter(self) -> None:
+        idle = self.training().idle
+        assert not idle, (
+            f"two trainings of {self.n_steps_trained} timesteps leave {', '.join(idle)} as before: "
+            "call optimise for every group, with a loss that depends on all of its parameters"
+        )
+
     # ---- hooks -----------------------------------------------------------------------------------
 
     def test_hooks_are_called_once_an_iteration_and_never_by_step_or_update(self) -> None:
@@ -332,4 +356,9 @@ class AlgorithmContract(AlgorithmStateChecks):
             )
 
     def test_nothing_draws_from_a_global_generator(self) -> None:
-        assert not self.training().drawn
+        training = self.training()
+        assert not training.drawn, "; ".join(training.drawn)
+        assert self.has_dropout or not training.drawn_by_modules, (
+            "training uses torch's global generator (torch.randn, torch.randperm, …): draw from "
+            "run.streams; if its networks have dropout, set has_dropout = True"
+        )

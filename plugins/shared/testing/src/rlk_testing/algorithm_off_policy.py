@@ -13,7 +13,6 @@ import numpy as np
 
 from rlk.abilities import FollowsPolicy, offers
 from rlk.hookspecs import hookimpl
-from rlk.records import Act
 from rlk.running.named_parameters import named_parameters
 from rlk.spaces import map_observation
 from rlk_testing.algorithm import AlgorithmContract
@@ -21,8 +20,9 @@ from rlk_testing.contract import same
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
-    from rlk.protocols import Actor
-    from rlk.running.run import Run
+    from rlk.optimise import Objective
+    from rlk.protocols import State
+    from rlk.records import Loss, Step
 
 #: One update after every timestep, as soon as eight transitions are stored.
 SOON: dict[str, Any] = {
@@ -118,17 +118,65 @@ class OffPolicyContract(AlgorithmContract):
         assert self.updates_after(30, n_envs=3) == 8
         assert self.updates_after(30, n_envs=3, learning_starts=27) == 2
 
+    def test_a_checkpoint_between_the_episodes_of_a_collection_counts_on(
+        self, tmp_path: Path
+    ) -> None:
+        """After 36 steps, one and a half of three episodes are collected for the next updates."""
+        settings = {**SOON, "train_freq": "3 episodes", "gradient_steps": -1}
+        with self.agent(**settings) as agent:
+            agent.learn(36)
+            checkpoint = agent.save_checkpoint(tmp_path / "checkpoint")
+            agent.learn(20, reset_num_timesteps=False)
+            with self.loaded(checkpoint, agent) as restored:
+                restored.learn(20, reset_num_timesteps=False)
+                found, expected = restored.run.clock.updates, agent.run.clock.updates
+                assert found == expected, (
+                    f"{found} updates after a checkpoint is loaded and {expected} without: does "
+                    "state_dict() hold the state of its UpdateSchedule?"
+                )
+                assert restored.run.parameters.flat.equal(agent.run.parameters.flat), (
+                    "training continues differently after a checkpoint is loaded"
+                )
+
     # ---- how it explores -------------------------------------------------------------------------
 
-    def test_before_learning_starts_all_actions_are_random_if_it_says_so(self) -> None:
-        counted = CountsActs()
+    def actions_taken(self, policy_seed: int | None) -> tuple[list[Any], list[Any]]:
+        """The actions of 23 steps before `learning_starts`, and of 40 from then on.
+
+        Args:
+            policy_seed: of the numbers that replace the policy's parameters before the first step;
+                None leaves the parameters as they are.
+        """
+        import torch
+
+        kept = KeepsActions()
         settings = {"learning_starts": 24, "total_timesteps": 200}
-        with self.agent(**{**SOON, **settings}, plugins=[counted]) as agent:
+        with self.agent(**{**SOON, **settings}, plugins=[kept]) as agent:
+            if policy_seed is not None:
+                numbers = torch.Generator().manual_seed(policy_seed)
+                agent.run.parameters.flat.normal_(generator=numbers)
             agent.learn(23)
-            before = counted.acts
+            before = list(kept.actions)
             agent.learn(40, reset_num_timesteps=False)
-        assert (before == 0) == self.warms_up
-        assert counted.acts > before, "the policy never acts"
+        return before, kept.actions[len(before) :]
+
+    def test_before_learning_starts_all_actions_are_random_if_it_says_so(self) -> None:
+        """Random actions are those that no policy changes; a noise may call the actor anyway."""
+        before, after = self.actions_taken(None)
+        others = [self.actions_taken(seed) for seed in (0, 1)]
+        are_random = all(same(before, other[0]) for other in others)
+        if self.warms_up:
+            assert are_random, (
+                "an action before learning_starts depends on the policy: explore() must replace "
+                "it (rlk_off_policy.exploration.with_random_actions), or set warms_up = False"
+            )
+        else:
+            assert not are_random, (
+                "no action before learning_starts depends on the policy: set warms_up = True"
+            )
+        assert not all(same(after, other[1]) for other in others), (
+            "no action depends on the policy, not even after learning_starts"
+        )
 
     def test_its_actor_takes_another_policy_if_it_is_deterministic(self) -> None:
         with self.agent(**SOON) as agent:
@@ -141,9 +189,9 @@ class OffPolicyContract(AlgorithmContract):
             copy, start = run.parameters.clone(), np.ones(8, np.bool_)
             other = actor.with_policy(copy.module)
             copy.flat += 1.0
-            found = other.act(observation, None, start).action
+            found = other.act(observation, other.start(8), start).action
             run.parameters.flat += 1.0
-            expected = actor.act(observation, None, start).action
+            expected = actor.act(observation, actor.start(8), start).action
             assert np.array_equal(found, expected), "it does not act by the policy that it is given"
 
     def test_exploration_changes_no_deterministic_prediction(self) -> None:
@@ -152,12 +200,16 @@ class OffPolicyContract(AlgorithmContract):
             before = agent.run.streams.state_dict()["numpy"]
             for observation in self.observations(agent, 8):
                 found, _ = agent.predict(observation, deterministic=True)
-                start = np.ones(1, np.bool_)
-                actor = agent.run.make_actor(np.random.default_rng(0))
-                one = actor.act(np.stack([observation]), None, start, deterministic=True)
-                assert np.array_equal(found, one.env_action[0])
+                actor, begins = agent.run.make_actor(np.random.default_rng(0)), np.ones(1, np.bool_)
+                one = actor.act(np.stack([observation]), actor.start(1), begins, deterministic=True)
+                assert np.array_equal(found, one.env_action[0]), (
+                    f"predict(deterministic=True) gives {found!r}, and the actor without "
+                    f"exploration {one.env_action[0]!r}"
+                )
             after = agent.run.streams.state_dict()["numpy"]
-            assert same(before, {name: after[name] for name in before}), "it draws for training"
+            assert same(before, {name: after[name] for name in before}), (
+                "a deterministic prediction draws from a stream that training uses"
+            )
 
     # ---- what it learns from ---------------------------------------------------------------------
 
@@ -193,7 +245,34 @@ class OffPolicyContract(AlgorithmContract):
             agent.run.algorithm.update(nothing, agent.run.optimise)
             assert before.equal(flat), "transitions of weight 0 move the critic"
             agent.run.algorithm.update(batch, agent.run.optimise)
-            assert not before.equal(flat)
+            assert not before.equal(flat), "transitions of weight 1 do not move the critic"
+
+    def critic_gradient(self, weight_of: Callable[[Any], Any]) -> Any:
+        """The gradient [P] of the critic's loss in the first update.
+
+        Args:
+            weight_of: from the weights of the batch, float [B], to others.
+        """
+        with self.agent_and_batch() as (agent, batch):
+            kept = KeepsGradient()
+            agent.run.optimise.steps[self.critic] = kept
+            other = dataclasses.replace(batch, weight=weight_of(batch.weight))
+            agent.run.algorithm.update(other, agent.run.optimise)
+            assert kept.gradient is not None, f"an update takes no step of group {self.critic!r}"
+            return kept.gradient
+
+    def test_the_loss_of_the_critic_is_linear_in_importance_weights(self) -> None:
+        """The gradients for two sets of weights add to the gradient for their sum."""
+
+        def falling(weight: Any) -> Any:
+            return weight * (1.0 - weight.cumsum(0) / (2.0 * weight.sum()))
+
+        one, other = self.critic_gradient(falling), self.critic_gradient(lambda w: w - falling(w))
+        told = self.critic_gradient(lambda weight: weight)
+        assert (one + other).allclose(told, rtol=1e-3, atol=1e-3 * float(told.abs().max())), (
+            "the gradients for two sets of weights do not add to that for their sum: multiply the "
+            "loss of every transition by its weight, once, and take the mean"
+        )
 
     def td_error(
         self, change: Callable[[Any], dict[str, Any]], target_moved_by: float | None = None
@@ -217,19 +296,34 @@ class OffPolicyContract(AlgorithmContract):
             return found
 
     def test_where_the_discount_is_zero_the_next_observation_counts_for_nothing(self) -> None:
-        def reversed_batch(part: Any) -> Any:
-            return part.flip(0)
-
         told = self.td_error(lambda batch: {"discount": batch.discount * 0.0})
         found = self.td_error(
             lambda batch: {
                 "discount": batch.discount * 0.0,
-                "next_observation": map_observation(reversed_batch, batch.next_observation),
+                "next_observation": map_observation(reversed_rows, batch.next_observation),
             }
         )
         assert found.allclose(told, atol=1e-5), (
             "a terminated transition bootstraps: multiply the next value by batch.discount, which "
             "is gamma, 0 where the episode terminated, or a power of gamma"
+        )
+
+    def test_the_value_of_the_next_observation_counts_by_the_batchs_discount(self) -> None:
+        def lasting(discount: float) -> Callable[[Any], dict[str, Any]]:
+            return lambda batch: {"discount": batch.discount * 0.0 + discount}
+
+        def reversed_batch(batch: Any) -> dict[str, Any]:
+            following = map_observation(reversed_rows, batch.next_observation)
+            return {**lasting(0.9)(batch), "next_observation": following}
+
+        told = self.td_error(lasting(0.9), 1.0)
+        assert not told.allclose(self.td_error(lasting(0.45), 1.0), atol=1e-3), (
+            "td_error is the same for discounts of 0.9 and 0.45: multiply the next value by "
+            "batch.discount, which n-step replay makes a power of gamma, not by config.gamma"
+        )
+        assert not self.td_error(lasting(0.9)).equal(self.td_error(reversed_batch)), (
+            "td_error is the same for other next observations: the next value is that of "
+            "batch.next_observation"
         )
 
     def test_the_next_value_is_that_of_the_target_network(self) -> None:
@@ -253,24 +347,36 @@ class OffPolicyContract(AlgorithmContract):
         assert found[rest].allclose(told[rest], atol=1e-5)
 
 
-class CountsActs:
-    """A plugin that counts how often the algorithm's own actor is asked for actions."""
+def reversed_rows(part: Any) -> Any:
+    """A tensor with its rows in reverse order."""
+    return part.flip(0)
+
+
+class KeepsActions:
+    """A plugin that keeps the actions of all steps of training."""
 
     def __init__(self) -> None:
-        self.acts = 0
+        self.actions: list[Any] = []
 
-    @hookimpl(tryfirst=True)
-    def rlk_make_actor(self, run: Run, actor: Actor) -> Actor:
-        return CountingActor(actor, self)
+    @hookimpl
+    def rlk_step(self, step: Step) -> None:
+        self.actions.append(np.copy(step.action))
 
 
-class CountingActor:
-    """Passes calls of `act` on to an actor and counts them."""
+class KeepsGradient:
+    """The step of an optimiser that keeps the gradient of its first loss and moves nothing."""
 
-    def __init__(self, actor: Actor, counted: CountsActs) -> None:
-        self.actor, self.start, self.metrics = actor, actor.start, actor.metrics
-        self._counted = counted
+    def __init__(self) -> None:
+        self.gradient: Any = None
 
-    def act(self, *arguments: Any, **keywords: Any) -> Act:
-        self._counted.acts += 1
-        return self.actor.act(*arguments, **keywords)
+    def step(self, objective: Objective) -> Loss:
+        loss, gradient = objective.gradient()
+        if self.gradient is None:
+            self.gradient = gradient.clone()
+        return loss
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """It has no state that lives longer than a check."""

@@ -38,6 +38,9 @@ class Training:
         hook_calls: names of the hooks that pluggy called in the first training.
         iterations, timesteps: the counters after each training.
         drawn: messages about global generators that the first training or a prediction used.
+        drawn_by_modules: whether the first training drew from torch's global generator, which a run
+            borrows while it trains, for modules that draw from no other (dropout).
+        idle: what both trainings left as it was: parameters by name, and groups of parameters.
         replaced: the error of `Parameters.check` after the first training; None if it passed.
         parameters: after each training, float [P].
         named: parameters by name, from `Agent.get_parameters` at the end.
@@ -57,6 +60,8 @@ class Training:
     iterations: tuple[int, int]
     timesteps: tuple[int, int]
     drawn: Sequence[str]
+    drawn_by_modules: bool
+    idle: Sequence[str]
     replaced: RlkError | None
     parameters: tuple[Tensor, Tensor]
     named: Mapping[str, Any]
@@ -86,8 +91,11 @@ def train_twice(
     algorithm: Any = run.algorithm
     foresees = offers(algorithm, ForeseesUpdates)
     foreseen = algorithm.updates_ahead(timesteps) if foresees else None
+    untrained, modules = trainable(run), run.streams.torch("modules")
+    drawn_before = modules.get_state()
     with global_draws() as drawn, hook_calls(run) as calls:
         agent.learn(timesteps)
+    drawn_by_modules = not modules.get_state().equal(drawn_before)
     iterations, updates = run.clock.iterations, tuple(watch.updates)
     replaced, once = what_replaced(run.parameters), run.parameters.flat.clone()
     first = agent.num_timesteps
@@ -105,6 +113,8 @@ def train_twice(
         iterations=(iterations, run.clock.iterations),
         timesteps=(first, agent.num_timesteps),
         drawn=[*drawn, *drawn_by_predicting],
+        drawn_by_modules=drawn_by_modules,
+        idle=[name for name, value in trainable(run).items() if value.equal(untrained[name])],
         replaced=replaced,
         parameters=(once, run.parameters.flat.clone()),
         named=agent.get_parameters(),
@@ -114,6 +124,13 @@ def train_twice(
         model=agent.save(Path(folder.name, "model")),
         folder=folder,
     )
+
+
+def trainable(run: Run) -> dict[str, Tensor]:
+    """Copies of all parameters by name, and of those of every group as `group NAME`."""
+    groups = {f"group {name!r}": group.flat for name, group in run.optimise.groups.items()}
+    named = zip(run.parameters.names, run.parameters.select()[0], strict=True)
+    return {name: value.detach().clone() for name, value in (*named, *groups.items())}
 
 
 @contextlib.contextmanager

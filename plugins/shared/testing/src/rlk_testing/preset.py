@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import pytest
 
+from rlk import settings
+from rlk.errors import RlkError
+from rlk.planning.plan import Plan
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk_testing.applies import applies
@@ -51,11 +54,45 @@ class PresetContract(Contract):
 
     @applies(lambda suite: bool(suite.known))
     def test_its_settings_make_a_plan_that_says_where_they_came_from(self) -> None:
-        name, kernel = self.entry().name, self.kernel()
-        for algo, env in self.known:
-            if algo not in kernel.registries.algorithms:
-                pytest.skip(f"algorithm {algo!r} is not installed")
-            plan = resolve(kernel, make_spec(algo, {"env": env, "preset": name}))
+        name = self.entry().name
+        for _, _, plan in self.plans():
             assert plan.preset and name in plan.preset, f"the plan's preset is {plan.preset!r}"
             by = [*plan.sources.values(), *plan.algorithm.sources.values()]
             assert any(name in source for source in by), "no setting of the plan came from it"
+
+    @applies(lambda suite: bool(suite.known))
+    def test_every_setting_and_plugin_that_it_gives_reaches_the_plan(self) -> None:
+        """A proposal that fits nothing is left out of a plan; a user's demand is refused.
+
+        So a plan in which a user demands the same must be accepted, and be the same plan.
+        """
+        for algo, env, proposed in self.plans():
+            given: Any = self.made().find(algo, env)
+            try:
+                demanded = resolve(self.kernel(), make_spec(algo, {"env": env, **given}))
+            except RlkError as error:
+                pytest.fail(f"{algo} on {env}: a user who sets the same is refused: {error}")
+            told, found = settings_of(demanded), settings_of(proposed)
+            lost = [name for name in told.keys() | found if told.get(name) != found.get(name)]
+            assert not lost, (
+                f"{algo} on {env}: something outranks what it gives for {', '.join(sorted(lost))} "
+                "(--explain shows what)"
+            )
+
+    def plans(self) -> Iterator[tuple[str, str, Plan]]:
+        """(algorithm, environment, plan with its settings) for every pair in `known`."""
+        for algo, env in self.known:
+            if algo not in self.kernel().registries.algorithms:
+                pytest.skip(f"algorithm {algo!r} is not installed")
+            spec = make_spec(algo, {"env": env, "preset": self.entry().name})
+            yield algo, env, resolve(self.kernel(), spec)
+
+
+def settings_of(plan: Plan) -> dict[str, Any]:
+    """Every setting of a plan: those of its components by slot and name, and the run's."""
+    found: dict[str, Any] = {"the environment": plan.env, **plan.run_settings()}
+    for slot, choice in plan.choices():
+        found[f"{slot} {choice.name}"] = True
+        for key, value in settings.unstructure(choice.config).items():
+            found[f"{slot} {choice.name}: {key}"] = value
+    return found

@@ -1,0 +1,100 @@
+"""The contract of algorithms finds faults that a whole training shows, and no single update."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import attrs
+import pytest
+import torch
+
+from rlk_testing import AlgorithmContract, stand_in_kernel
+from rlk_testing.stand_ins import COMPONENTS, StandIn
+
+GOOD = COMPONENTS["algorithms"]
+DRAWS = "test_nothing_draws_from_a_global_generator"
+CUT_OFF = "test_an_episode_that_is_cut_off_does_not_count_as_one_that_ended"
+MOVES = "test_training_moves_every_parameter"
+
+
+def kernel(suite):
+    """A kernel in which the suite's algorithm is the only one."""
+    made = stand_in_kernel()
+    made.registries.algorithms.unregister("stand-in")
+    made.registries.algorithms.register("stand-in", suite.component)
+    return made
+
+
+class DrawsFromTorch(StandIn):
+    def loss(self, batch):
+        found = super().loss(batch)
+        return found._replace(value=found.value * (1 + 1e-9 * torch.rand(())))
+
+
+class ShufflesWithTorch(StandIn):
+    def batches(self, storage):
+        torch.randperm(4)
+        return super().batches(storage)
+
+
+class SeedsTorch(StandIn):
+    def update(self, batch, optimise):
+        torch.manual_seed(0)
+        return super().update(batch, optimise)
+
+
+class LeavesAParameterAside(StandIn):
+    """Its loss does not depend on its bias, the last parameter."""
+
+    def loss(self, batch):
+        bias = self.policy.vf.out.bias
+        bias.requires_grad_(False)
+        found = super().loss(batch)
+        bias.requires_grad_(True)
+        return found
+
+
+class LearnsOneOfTwoHeads(StandIn):
+    @staticmethod
+    def heads(config, run):
+        (head,) = StandIn.heads(config, run).values()
+        return {"vf": head, "pi": head}
+
+
+class Bootstraps(StandIn):
+    """It learns to predict a return; a `StandIn` predicts the reward, whatever the discount."""
+
+    def loss(self, batch):
+        with torch.no_grad():
+            (following,) = self.policy(batch.next_observation, "vf")
+        value = batch.reward + batch.discount * following[:, 0]
+        return super().loss(dataclasses.replace(batch, reward=value))
+
+
+def test_an_algorithm_that_takes_truncation_for_termination_fails(rlk_fails, rlk_verdict):
+    good, broken = (attrs.evolve(GOOD, factory=one) for one in (Bootstraps, StandIn))
+    rlk_fails(AlgorithmContract, good, broken, CUT_OFF, kernel=kernel)
+    fields = {"component": broken, "kernel": kernel, "bootstraps": False}
+    assert rlk_verdict(type("Suite", (AlgorithmContract,), fields), CUT_OFF) == "does not apply"
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (DrawsFromTorch, DRAWS),
+        (ShufflesWithTorch, DRAWS),
+        (SeedsTorch, DRAWS),
+        (LeavesAParameterAside, MOVES),
+        (LearnsOneOfTwoHeads, MOVES),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_training_fails(rlk_fails, factory, check):
+    broken = attrs.evolve(GOOD, factory=factory)
+    rlk_fails(AlgorithmContract, GOOD, broken, check, kernel=kernel)
+
+
+def test_networks_with_dropout_may_draw_from_the_generator_that_a_run_borrows(rlk_verdict):
+    component = attrs.evolve(GOOD, factory=DrawsFromTorch)
+    fields = {"component": component, "kernel": kernel, "has_dropout": True}
+    assert rlk_verdict(type("Suite", (AlgorithmContract,), fields), DRAWS) == "passed"
