@@ -129,7 +129,7 @@ class LoggerContract(CallbackContract):
         agent.learn(self.timesteps, reset_num_timesteps=False)
         agent.run.notify("rlk_training_start")
         agent.run.notify("rlk_write_row", row=dict(row))
-        agent.run.notify("rlk_training_end", reason=None)
+        agent.run.end(None)
 
     @applies(keeps_to_the_folder)
     def test_a_run_with_a_folder_writes_there_alone(self, tmp_path: Path) -> None:
