@@ -299,6 +299,15 @@ def test_a_plugin_that_is_missing_is_said_if_it_had_a_state(make):
     assert said == "plugin 'Counts-0', whose state is in the checkpoint, is not in this run"
 
 
+def test_an_object_that_a_model_was_trained_with_is_missed_too(make):
+    state = checkpoint.model_state(make(plugins=[Counts(), Counts()]).learn(16).run)
+    assert len(checkpoint.restore(make(plugins=[Counts(), Counts()]).run, state)) == 1
+    _, missed = checkpoint.restore(make(plugins=[Counts()]).run, state)
+    assert missed == (
+        "plugin 'Counts-1', an object that the model was trained with, is not in this run"
+    )
+
+
 def test_parameters_that_do_not_fit_leave_the_run_as_it_was(make):
     agent, other = make(), make(env=BY_ACTION_SPACE["Box"])
     agent.learn(16)

@@ -36,6 +36,9 @@ PARTS = {
     "clock": "clock",
     "metrics": "metrics",
 }
+_WITHOUT_EXPERIENCE = (
+    "this is a model, not a checkpoint: replay, environments and what plugins remember start anew"
+)
 
 
 # ---- of a run ------------------------------------------------------------------------------------
@@ -141,9 +144,21 @@ def restore(run: Run, state: State) -> list[str]:
     run.parameters.check()
     if "run" not in state["manifest"]["contents"]:
         run.collector.forget()  # its actor begins with the restored noises
-        what = "this is a model, not a checkpoint: replay, environments and callbacks start anew"
-        return [*differs, what]
+        return [*differs, _WITHOUT_EXPERIENCE, *_missing_objects(run, state)]
     return [*differs, *_restore_experience(run, state)]
+
+
+def _missing_objects(run: Run, state: State) -> list[str]:
+    """A sentence on each object with hooks that a model was trained with and that is not here."""
+    components = state["manifest"]["plan"]["components"]
+    now = {choice.name for _, choice in run.plan.choices()}
+    known = {_names_of_passed_objects(components, now).get(name, name) for name in now}
+    objects = [one for one in components if one["slot"] == "extension" and one["dist"] == PASSED]
+    return [
+        f"plugin {one['name']!r}, an object that the model was trained with, is not in this run"
+        for one in objects
+        if one["name"] not in known
+    ]
 
 
 def _restore_experience(run: Run, state: State) -> list[str]:

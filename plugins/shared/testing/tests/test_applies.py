@@ -28,7 +28,7 @@ CONDITIONAL = {
     "FinderContract": 3,
     "LoggerContract": 2,
     "NoiseContract": 6,
-    "PolicyContract": 14,
+    "PolicyContract": 15,
     "PresetContract": 4,
     "SerializerContract": 9,
     "StorageContract": 20,
