@@ -128,7 +128,7 @@ def named(one: Any) -> str:
 @pytest.mark.parametrize(("algo", "plugins", "n_envs"), WITH_N_ENVS, ids=named)
 def test_every_batch_is_the_twins(algo: str, plugins: tuple[str, ...], n_envs: int) -> None:
     with agent(algo, plugins, n_envs) as made:
-        checked = attached(made.run.storage, twin_for(made, plugins))
+        checked = attached(made.run, twin_for(made, plugins))
         before = made.run.parameters.flat.clone()
         made.learn(STEPS * n_envs)
         assert not made.run.parameters.flat.equal(before)
@@ -146,7 +146,7 @@ def test_so_it_is_with_every_strategy(strategy: str, n_envs: int, prioritized: b
     plugins = PLUGINS if prioritized else PLUGINS[1:]
     settings = {"hindsight-replay.goal_selection_strategy": strategy}
     with agent("stand-in", plugins, n_envs, **settings) as made:
-        checked = attached(made.run.storage, twin_for(made, plugins, strategy))
+        checked = attached(made.run, twin_for(made, plugins, strategy))
         made.learn(STEPS * n_envs)
     assert sum(source is not None for batch in checked for _, _, source in batch) > 200
 
@@ -154,7 +154,7 @@ def test_so_it_is_with_every_strategy(strategy: str, n_envs: int, prioritized: b
 def test_so_it_is_in_mapped_files(tmp_path: Path) -> None:
     mapped = {"replay.mapped": str(tmp_path / "maps")}
     with agent("dqn", PLUGINS, 4, **mapped) as made:
-        checked = attached(made.run.storage, twin_for(made, PLUGINS))
+        checked = attached(made.run, twin_for(made, PLUGINS))
         made.learn(STEPS * 4)
         assert (tmp_path / "maps").is_dir()
     assert sum(map(len, checked)) > 500
@@ -168,7 +168,7 @@ def test_so_it_is_with_frames_that_are_kept_once(
     stacks: dict[str, Any] = {"env": stacked, "policy": "mlp"}
     stacks |= {"replay.mapped": str(tmp_path)} if mapped else {}
     with agent("dqn", plugins, n_envs, **stacks) as made:
-        checked = attached(made.run.storage, twin_for(made, plugins))
+        checked = attached(made.run, twin_for(made, plugins))
         made.learn(STEPS * n_envs)
         state = made.run.storage.state_dict()
         assert state["layout"]["frame_stack"] == 16 and state["frames"]
@@ -202,7 +202,7 @@ def twin_and_batch() -> tuple[ReplayTwin, Any]:
     """A reference that has seen a training, and a batch of its storage."""
     with agent("dqn", PLUGINS, 2) as made:
         twin = twin_for(made, PLUGINS)
-        attached(made.run.storage, twin)
+        attached(made.run, twin)
         made.learn(100)
         return twin, made.run.storage.sample(4)
 
@@ -238,7 +238,7 @@ def test_infos_that_rewards_depend_on_are_those_of_the_step(n_steps: int, vec_en
                 -abs(float(achieved[0] - desired[0])) - abs(float(achieved[0]))
             ),
         )
-        checked = attached(made.run.storage, twin)
+        checked = attached(made.run, twin)
         made.learn(200)
     assert sum(source is not None for batch in checked for _, _, source in batch) > 300
 
@@ -258,7 +258,7 @@ def test_a_collection_that_was_cut_short_leaves_every_batch_right() -> None:
             return run.timesteps % 52 != 0
 
     with agent("dqn", (*PLUGINS, Stops()), 4, train_freq=4) as made:  # type: ignore[arg-type]
-        attached(made.run.storage, twin_for(made, PLUGINS))
+        attached(made.run, twin_for(made, PLUGINS))
         for _ in range(8):
             made.learn(100, reset_num_timesteps=False)
         assert made.num_timesteps >= 8 * 52

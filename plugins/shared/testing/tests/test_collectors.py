@@ -27,12 +27,12 @@ class ResetsEveryTime(StandInCollector):
 
 class StoresLate(StandInCollector):
     def _step(self):
-        add, kept = self.run.storage.add, []
-        self.run.storage.add = kept.append
+        add, kept = self.run.add, []
+        self.run.add = kept.append
         try:
             going = super()._step()
         finally:
-            self.run.storage.add = add
+            self.run.add = add
         for step in kept:
             add(step)
         return going
@@ -56,12 +56,12 @@ class ChangesSteps(StandInCollector):
     """Changes every step with the function `changed`."""
 
     def _step(self):
-        add = self.run.storage.add
-        self.run.storage.add = lambda step: add(self.changed(step))
+        add = self.run.add
+        self.run.add = lambda step: add(self.changed(step))
         try:
             return super()._step()
         finally:
-            self.run.storage.add = add
+            self.run.add = add
 
 
 class ForgetsWhatEnded(ChangesSteps):

@@ -1,12 +1,13 @@
-"""Asks the modules of a policy whether they can be traced."""
+"""Asks the modules of a policy whether they can be traced. Imports no torch."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from torch import nn
+from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import RefusesTracing, offers
+
+if TYPE_CHECKING:
+    from torch import nn
 
 
 def why_untraceable(policy: nn.Module) -> str | None:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rlk.records import Batch, Step
 from rlk.spaces import map_observation
 from rlk_testing.trajectory import at, equal
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
 
 Place = tuple[int, int]  # environment, vector step since the beginning
 
@@ -205,13 +208,13 @@ def _with_goal(observation: Any, goal: Any) -> Any:
     return {**observation, "desired_goal": goal} if goal is not None else observation
 
 
-def attached(storage: Any, twin: ReplayTwin) -> list[Any]:
-    """Make a storage report every step to its twin, and the twin check every sampled batch.
+def attached(run: Run, twin: ReplayTwin) -> list[Any]:
+    """Report every step of a run to its storage's twin, which checks every sampled batch.
 
     Returns:
         A list to which the result of `ReplayTwin.check` is appended for every batch.
     """
-    add, sample = storage.add, storage.sample
+    add, sample = run.add, run.storage.sample
     checked: list[Any] = []
 
     def adds(step: Step) -> None:
@@ -223,5 +226,5 @@ def attached(storage: Any, twin: ReplayTwin) -> list[Any]:
         checked.append(twin.check(batch))
         return batch
 
-    storage.add, storage.sample = adds, samples
+    run.add, run.storage.sample = adds, samples
     return checked

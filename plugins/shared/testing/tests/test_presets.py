@@ -1,0 +1,83 @@
+"""The contract of presets fails where a source of them is broken."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+
+import attrs
+import pytest
+
+import rlk_testing as testing
+from rlk import Patch, hookimpl
+from rlk.component import Component
+from rlk_testing import stand_ins
+
+
+class Tuned:
+    """Good: one entry."""
+
+    entries: Mapping = {("stand-in", "CartPole-v1"): {"gamma": 0.25}}
+
+    def find(self, algo, env):
+        return copy.deepcopy(self.entries.get((algo, env)))
+
+
+class AlwaysTuned(Tuned):
+    def find(self, algo, env):
+        return {"gamma": 0.25}
+
+
+class GivesAwayItsOwn(Tuned):
+    entries: Mapping = {("stand-in", "CartPole-v1"): {"gamma": 0.25}}
+
+    def find(self, algo, env):
+        return self.entries.get((algo, env))
+
+
+class TunesNothingThatExists(Tuned):
+    entries: Mapping = {("stand-in", "CartPole-v1"): {"gama": 0.25}}
+
+
+class MisspellsASlotsSetting(Tuned):
+    entries: Mapping = {("stand-in", "CartPole-v1"): {"gamma": 0.25, "policy.lairs": [4]}}
+
+
+class AddsAPluginThatOutranksIt(Tuned):
+    entries: Mapping = {("stand-in", "CartPole-v1"): {"gamma": 0.25, "plugins": ["eager"]}}
+
+
+class Eager:
+    """An extension that proposes what a preset proposes, too."""
+
+    @hookimpl
+    def rlk_configure(self):
+        return Patch({"gamma": 0.75})
+
+
+REACHES = "test_every_setting_and_plugin_that_it_gives_reaches_the_plan"
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (MisspellsASlotsSetting, REACHES),
+        (AddsAPluginThatOutranksIt, REACHES),
+        (AlwaysTuned, "test_it_has_nothing_for_what_nobody_tuned"),
+        (GivesAwayItsOwn, "test_what_it_gives_out_is_not_its_own"),
+        (TunesNothingThatExists, "test_its_settings_make_a_plan_that_says_where_they_came_from"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_preset_source_fails(rlk_fails, factory, check):
+    good = Component(name="tuned", factory=Tuned, summary="tuned settings")
+
+    def kernel(self):
+        made = stand_ins.stand_in_kernel()
+        made.registries.presets.register(self.component.name, self.component)
+        made.registries.extensions.register("eager", Eager)
+        return made
+
+    known = (("stand-in", "CartPole-v1"),)
+    broken = attrs.evolve(good, factory=factory)
+    rlk_fails(testing.PresetContract, good, broken, check, known=known, kernel=kernel)
