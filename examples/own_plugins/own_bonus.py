@@ -29,7 +29,7 @@ class CountBonus:
             def added(step):
                 cells = np.floor(step.observation / self.width).astype(np.int64)
                 bonus = np.array([self._bonus(cell.tobytes()) for cell in cells])
-                run.metrics.set("rollout/bonus", float(bonus.mean()))
+                run.metrics.add("rollout/bonus", float(bonus.mean()))
                 add(step._replace(reward=step.reward + bonus))
 
             return added

@@ -62,6 +62,20 @@ def test_figures_that_were_set_are_in_the_next_row_alone(metrics):
     assert "eval/mean_reward" not in metrics.take_row()
 
 
+def test_of_figures_that_were_added_the_next_row_has_the_mean(metrics):
+    for value in (1.0, 2.0, 6.0):
+        metrics.add("rollout/bonus", value)
+    assert metrics.has_news()
+    saved = metrics.state_dict()
+    assert metrics.take_row() == {"rollout/bonus": 3.0} and metrics.take_row() == {}
+    metrics.load_state_dict(saved)
+    metrics.add("rollout/bonus", 7.0)
+    assert metrics.take_row() == {"rollout/bonus": 4.0}
+    metrics.load_state_dict({key: saved[key] for key in saved if key != "added"})  # an older file
+    with pytest.raises(BrokenPlugin, match=r"metrics\.add"):
+        metrics.add("rollout/bonus", "much")
+
+
 def test_a_figure_that_was_set_is_news_though_no_step_was_taken(metrics):
     assert not metrics.has_news()
     metrics.set("eval/mean_reward", 7)

@@ -38,6 +38,7 @@ class _Saved:
     extra: dict[str, float]
     episodes: list[list[float]] = attrs.field(validator=_are_pairs)
     successes: list[float | None] = attrs.field(factory=list)
+    added: dict[str, list[float]] = attrs.field(factory=dict, validator=_are_pairs)
 
 
 class Means:
@@ -82,6 +83,7 @@ class Metrics:
         self._row_means = Means()
         self._all_means = [self._row_means]
         self._extra: dict[str, float] = {}
+        self._added = Means()
         self.start_row()
 
     def average_over(self, episodes: int) -> None:
@@ -168,16 +170,25 @@ class Metrics:
         """
         self._extra[tag] = float(as_numbers({tag: value}, "a call of metrics.set")[tag])
 
+    def add(self, tag: str, value: float) -> None:
+        """Put the mean of all values of a tag since the last row into the next one.
+
+        Raises:
+            BrokenPlugin: for anything but a number.
+        """
+        self._added.add(tag, float(as_numbers({tag: value}, "a call of metrics.add")[tag]))
+
     def has_news(self) -> bool:
         """Whether there is anything new since the last row."""
-        return self._clock.timesteps != self._timesteps_at_row or bool(self._extra)
+        is_later = self._clock.timesteps != self._timesteps_at_row
+        return is_later or bool(self._extra) or bool(self._added)
 
     def start_row(self) -> None:
         """Let the next row start here: nothing that came before needs one of its own."""
         self._timesteps_at_row = self._clock.timesteps
 
     def take_row(self) -> dict[str, float]:
-        """The means since the last row, by Stable-Baselines3's tags, and the numbers from `set`.
+        """The means since the last row, by Stable-Baselines3's tags, and what `set` and `add` put.
 
         The next row starts from here.
         """
@@ -186,7 +197,7 @@ class Metrics:
         row = {f"train/{name}": mean for name, mean in self._row_means.take().items()}
         if row:
             row["train/n_updates"] = self._clock.updates
-        row |= self._extra
+        row |= self._extra | self._added.take()
         self._extra = {}
         return row
 
@@ -196,6 +207,7 @@ class Metrics:
         return {
             "totals": {name: list(pair) for name, pair in self._row_means.totals.items()},
             "extra": dict(self._extra),
+            "added": {tag: list(pair) for tag, pair in self._added.totals.items()},
             "episodes": [list(episode) for episode in self.recent_episodes],
             "successes": list(self.recent_successes),
         }
@@ -206,6 +218,8 @@ class Metrics:
         totals = saved.totals.items()
         self._row_means.totals = {name: (total, int(count)) for name, (total, count) in totals}
         self._extra = saved.extra
+        added = saved.added.items()
+        self._added.totals = {tag: (total, int(count)) for tag, (total, count) in added}
         self.recent_episodes.clear()
         self.recent_episodes.extend((return_, int(length)) for return_, length in saved.episodes)
         self.recent_successes.clear()
