@@ -155,6 +155,16 @@ def test_it_explains_what_would_be_run(folder: Path, capsys: pytest.CaptureFixtu
     assert "continues from" not in printed and sorted(folder.rglob("*")) == before
 
 
+def test_a_state_that_does_not_fit_names_the_settings_that_changed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changes = ["--set", "policy.layers=[4]", "--set", "gamma=0.5"]
+    assert ended("resume", folder, "--timesteps", 70, *changes) == 1
+    told = capsys.readouterr().err
+    assert "shape" in told
+    assert told.endswith("\nThis run changes gamma 0.99 to 0.5; mlp.layers [8] to [4].\n")
+
+
 def test_settings_can_be_others_from_here_on(folder: Path) -> None:
     assert ended("resume", folder, "--timesteps", 70, "--set", "gamma=0.5", "--quiet") == 0
     with rlk.load(folder) as agent:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import RlkError
+from rlk.errors import BadFile, RlkError
 from rlk.files import write_text
 from rlk.planning.saved_plan import as_json, plan_text
 from rlk.planning.saved_records import SavedPlan
@@ -27,6 +28,18 @@ def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     keys = [*new, *(key for key in old if key not in new)]
     differing = [key for key in keys if old.get(key) != new.get(key)]
     return [f"{key} {_text(old.get(key))} to {_text(new.get(key))}" for key in differing]
+
+
+@contextlib.contextmanager
+def naming_changes(before: Mapping[str, Any], plan: Plan) -> Iterator[None]:
+    """While a state is restored: the error for one that does not fit names what was changed."""
+    try:
+        yield
+    except BadFile as error:
+        changes = changed(before, as_json(plan))
+        if not changes:
+            raise
+        raise BadFile(f"{error}\nThis run changes {'; '.join(changes)}.") from error
 
 
 def write_changed_plan(plan: Plan, timesteps: int, before: Mapping[str, Any]) -> None:

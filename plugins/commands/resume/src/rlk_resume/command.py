@@ -116,15 +116,16 @@ def continued(
     """
     from rlk.agent import Agent
     from rlk.running import checkpoint, saved_files
-    from rlk_resume.changes import write_changed_plan
+    from rlk_resume.changes import naming_changes, write_changed_plan
     from rlk_resume.fork import forked
 
     with forked(path, manifest, plan) if is_fork else contextlib.nullcontext():
         with one_before_named(before):
             state = saved_files.read(path, plan.kernel)
-        with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
-            agent = Agent(plan, plan.kernel, spec, state)
-        agent = restored(agent, state, path, manifest["plan"])
+        with naming_changes(manifest["plan"], plan):
+            with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
+                agent = Agent(plan, plan.kernel, spec, state)
+            agent = restored(agent, state, path, manifest["plan"])
     if not is_fork and agent.num_timesteps < plan.total_timesteps:
         write_changed_plan(plan, agent.num_timesteps, manifest["plan"])
     return agent
