@@ -76,10 +76,14 @@ def _with_replaced_switches(draft: Draft) -> Draft:
 
     A saved plan that had `use_sde=True` beside another distribution would ask for both.
     """
+    found = {key: draft.layers.find(key) for key in draft.algorithm.component.activates}
+    on = {key: switch for key, switch in found.items() if _is_on(switch)}
+    if not on:
+        return draft
     there = {choice.name for choice in (*select(draft), *distribution_of_any_space(draft))}
-    for key, plugin in draft.algorithm.component.activates.items():
-        switch = draft.layers.find(key)
-        if _is_on(switch) and plugin not in there:
+    for key, switch in on.items():
+        plugin = draft.algorithm.component.activates[key]
+        if plugin not in there:
             off = False if switch.value is True else None
             draft = draft.with_settings({key: off}, f"without {plugin}", Rank.DERIVED)
     return draft

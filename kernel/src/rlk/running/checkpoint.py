@@ -152,7 +152,8 @@ def _missing_objects(run: Run, state: State) -> list[str]:
     """A sentence on each object with hooks that a model was trained with and that is not here."""
     components = state["manifest"]["plan"]["components"]
     now = {choice.name for _, choice in run.plan.choices()}
-    known = {_names_of_passed_objects(components, now).get(name, name) for name in now}
+    saved_as = _names_of_passed_objects(components, now)
+    known = {saved_as.get(name, name) for name in now}
     objects = [one for one in components if one["slot"] == "extension" and one["dist"] == PASSED]
     return [
         f"plugin {one['name']!r}, an object that the model was trained with, is not in this run"
