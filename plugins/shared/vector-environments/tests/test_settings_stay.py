@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import sys
+import types
 
 import gymnasium as gym
 import numpy as np
@@ -166,6 +168,17 @@ def test_a_note_keeps_no_environment_alive():
     del env
     gc.collect()
     assert len(how_made._NOTES) == before
+
+
+def test_an_environment_and_its_method_may_be_collected_together(monkeypatch):
+    failed = []
+    monkeypatch.setattr(sys, "unraisablehook", failed.append)
+    env = gym.Env()
+    env.choose = types.MethodType(lambda self: 0, env)
+    how_made.note(env)
+    del env
+    gc.collect()
+    assert not failed
 
 
 def test_a_state_from_before_settings_were_told_apart_is_restored_as_a_whole():

@@ -82,8 +82,22 @@ def code_in(value: Any) -> list[Any]:
 
 
 def references(code: Iterable[Any]) -> list[Callable[[], Any]]:
-    """Weak references to functions, methods and classes."""
-    return [weakref.WeakMethod(o) if hasattr(o, "__func__") else weakref.ref(o) for o in code]
+    """Weak references to functions, methods and classes.
+
+    Not `weakref.WeakMethod`: its callback fails where a method's object and function are collected
+    together.
+    """
+    return [_method(one) if hasattr(one, "__func__") else weakref.ref(one) for one in code]
+
+
+def _method(method: Any) -> Callable[[], Any]:
+    owner, function = weakref.ref(method.__self__), weakref.ref(method.__func__)
+
+    def found() -> Any:
+        code, whose = function(), owner()
+        return None if code is None or whose is None else types.MethodType(code, whose)
+
+    return found
 
 
 def generators_in(layer: object) -> dict[str, np.random.Generator]:
