@@ -1,6 +1,8 @@
 """A curriculum: the environment becomes harder whenever the mean return passes a goal.
 
-Here, gravity grows from a quarter of the Earth's to all of it.
+Here, gravity grows from a quarter of the Earth's to all of it. Evaluations are always at the
+hardest level: their mean returns can then be compared, and the best model is the best at what
+counts.
 """
 
 import rlk
@@ -36,6 +38,10 @@ class Curriculum:
     def _set(self, run):
         self.since = run.clock.episodes
         run.env.set_attr(self.attribute, self.values[self.level])
+
+    @rlk.hookimpl
+    def rlk_prepare_evaluation(self, env):
+        env.set_attr(self.attribute, self.values[-1])
 
     @rlk.hookimpl
     def rlk_log(self, row):
