@@ -48,11 +48,11 @@ class Curriculum:
         row["curriculum/level"] = self.level
 
     @rlk.hookimpl
-    def rlk_save(self):
+    def rlk_save_with_model(self):
         return {"level": self.level}
 
     @rlk.hookimpl
-    def rlk_load(self, state):
+    def rlk_load_with_model(self, state):
         self.level = state["level"]
 
 

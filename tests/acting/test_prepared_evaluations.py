@@ -52,6 +52,25 @@ class Hardest:
         assert env is not run.env
         self.asked += 1
         env.set_attr("level", 3)
+
+class Climbs:
+    level = 0
+
+    @rlk.hookimpl
+    def rlk_update_end(self):
+        self.level += 1
+
+    @rlk.hookimpl
+    def rlk_prepare_evaluation(self, env):
+        env.set_attr("level", self.level)
+
+    @rlk.hookimpl
+    def rlk_save_with_model(self):
+        return {"level": self.level}
+
+    @rlk.hookimpl
+    def rlk_load_with_model(self, state):
+        self.level = state["level"]
 """
 SETTINGS = {"preset": "none", "n_steps": 8, "nminibatches": 1, "noptepochs": 1, "seed": 1}
 ACTOR_CRITIC = {**SETTINGS, "policy.layers": [8], "n_threads": 1}
@@ -130,6 +149,17 @@ def test_evaluations_of_the_command_line_are_prepared(make, place, tmp_path):
     assert json.loads(told.stdout)["mean_return"] == 3.0
     told = CliRunner().invoke(enjoy, [*shared, "--no-render"], catch_exceptions=False)
     assert "mean return 3.00" in told.stdout
+
+
+def test_a_model_is_evaluated_at_the_level_at_which_it_was_saved(make, place, tmp_path):
+    shared = ["--env", f"{place}:World", "--plugin", f"{place}:Climbs", "--json"]
+    plugins = [f"{place}:Climbs", "evaluation:every=8,episodes=1", "no:table"]
+    with make(*plugins, out=str(tmp_path / "run")) as agent:
+        agent.learn(32)  # four iterations
+    for which in ("--last", "--best"):
+        words = [str(tmp_path / "run"), which, *shared]
+        told = CliRunner().invoke(evaluate, words, catch_exceptions=False)
+        assert json.loads(told.stdout)["mean_return"] == 4.0
 
 
 def test_trials_of_a_search_are_compared_by_prepared_evaluations(place, tmp_path):

@@ -95,8 +95,10 @@ def test_a_bonus_is_stored_with_every_step_and_its_counts_are_in_checkpoints(
         assert again.visits == made.visits
 
 
-@pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
-def test_the_curriculum_changes_every_environment_and_goes_on(example, tmp_path, vec_env):
+@pytest.mark.parametrize(
+    ("vec_env", "save"), [("dummy", "save"), ("subprocess", "save_checkpoint")]
+)
+def test_the_curriculum_changes_every_environment_and_goes_on(example, tmp_path, vec_env, save):
     def made():
         return example("own_curriculum").Curriculum("gravity", [2.0, 5.0, 9.0], 1.0, episodes=5)
 
@@ -107,7 +109,7 @@ def test_the_curriculum_changes_every_environment_and_goes_on(example, tmp_path,
         agent.learn(192)
         assert first.level > 0
         assert list(agent.get_env().get_attr("gravity")) == [first.values[first.level]] * 2
-        path = agent.save_checkpoint(tmp_path / "checkpoint")
+        path = getattr(agent, save)(tmp_path / "file")
     again = made()
     with rlk.load(path, plugins=[again]) as agent:
         assert again.level == first.level

@@ -40,7 +40,7 @@ class Agent:
         self, plan: Plan, kernel: Kernel, spec: RunSpec, saved: State | None = None
     ) -> None:
         self.kernel, self.spec = kernel, spec
-        self.run = build(plan, saved and checkpoint.part_of(saved, "parameters"))
+        self.run = build(plan, saved)
         self.differs: list[str] = []
         self._acting = Acting(self.run)
         self._lent: LentEnv | None = None

@@ -216,3 +216,18 @@ class Specs:
     @hookspec
     def rlk_load(self, run: Run, state: State) -> None:
         """While a checkpoint is restored: what this plugin's `rlk_save` returned."""
+
+    @hookspec
+    def rlk_save_with_model(self, run: Run) -> State | None:
+        """While a model or a checkpoint is saved: the state of this plugin that belongs to a model.
+
+        It is what evaluating the model, or training on from it, needs: the level of a curriculum,
+        an opponent. The rest is for `rlk_save`, because a model is small and written often.
+        """
+
+    @hookspec
+    def rlk_load_with_model(self, run: Run, state: State) -> None:
+        """While a model or a checkpoint is restored: what `rlk_save_with_model` returned.
+
+        Of a checkpoint, it comes before `rlk_load`.
+        """
