@@ -96,7 +96,13 @@ class AsksEnvironment(Protocol):
 
 
 class ToldOfResets(Protocol):
-    """A storage that is told when environments are reset although no episode has ended."""
+    """A storage, or an algorithm with a state per environment, that is told of lost episodes.
+
+    Collectors tell it of every reset, because episodes in progress end there without a last step:
+    at the start, in another environment (`set_env`), after the program has stepped the environments
+    or a model was restored. They use
+    `rlk.running.resets`.
+    """
 
     def interrupt(self) -> None: ...  #: the next step that is added begins new episodes
 

@@ -8,7 +8,7 @@ import torch
 from rlk import hookimpl, spaces
 from rlk.errors import NotFinite, RlkError
 from rlk_testing.environments import DiscreteMatch, Walk
-from rlk_testing.stand_ins import COMPONENTS, StandInStorage
+from rlk_testing.stand_ins import COMPONENTS, StandIn, StandInStorage
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 
@@ -212,18 +212,25 @@ def test_an_episode_that_was_given_up_is_forgotten(make):
     assert [length for _, length in agent.run.metrics.recent_episodes] == [8]
 
 
-def test_a_storage_is_told_where_an_episode_was_given_up(make, rlk_stand_in_kernel):
+@pytest.mark.parametrize(
+    ("kind", "of", "slot"),
+    [("storages", StandInStorage, "storage"), ("algorithms", StandIn, "algo")],
+)
+def test_who_asks_for_it_is_told_where_an_episode_was_given_up(
+    make, rlk_stand_in_kernel, kind, of, slot
+):
     told = []
 
-    class Told(StandInStorage):
+    class Told(of):
         def interrupt(self):
             told.append(agent.num_timesteps)
 
-    component = attrs.evolve(COMPONENTS["storages"], name="told", factory=Told)
-    rlk_stand_in_kernel.registries.storages.register("told", component)
-    agent = make(n_steps=5, storage="told")
+    component = attrs.evolve(COMPONENTS[kind], name="told", factory=Told)
+    rlk_stand_in_kernel.registries[kind].register("told", component)
+    agent = make(n_steps=5, **{slot: "told"})
     agent.learn(10)
-    agent.run.collector.forget()
+    agent.get_env().reset()
+    agent.learn(5, reset_num_timesteps=False)
     agent.learn(5, reset_num_timesteps=False)
     assert told == [0, 10]
 
