@@ -96,12 +96,11 @@ class AsksEnvironment(Protocol):
 
 
 class ToldOfResets(Protocol):
-    """A storage, or an algorithm with a state per environment, that is told of lost episodes.
+    """A storage, algorithm or plugin that keeps something of every unfinished episode.
 
     Collectors tell it of every reset, because episodes in progress end there without a last step:
     at the start, in another environment (`set_env`), after the program has stepped the environments
-    or a model was restored. They use
-    `rlk.running.resets`.
+    or a model was restored (`rlk.running.resets`).
     """
 
     def interrupt(self) -> None: ...  #: the next step that is added begins new episodes

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 
 def told_of_resets(run: Run) -> list[Callable[[], None]]:
-    """What a collector calls whenever it resets the environments, to be looked up once."""
-    parts: list[Any] = [run.storage, run.algorithm]
+    """What a collector calls whenever it resets the environments, looked up when it is built.
+
+    So callbacks of one call of `learn` are not told.
+    """
+    parts: list[Any] = [run.storage, run.algorithm, *run.hooks.active()]
     return [part.interrupt for part in parts if offers(part, ToldOfResets)]
