@@ -174,7 +174,7 @@ class Specs:
 
     @lifecycle
     def rlk_prepare_evaluation(self, run: Run, env: Any) -> None:
-        """Before every evaluation, also of a loaded model: change the environments that it plays.
+        """Before an evaluation, or an agent's recording as an expert: change its environments.
 
         They are a vector environment, which is reset afterwards, maybe the same as last time;
         training has others. For example set the level of a curriculum, or the opponent of
