@@ -1,6 +1,8 @@
 """A curriculum: the environment becomes harder whenever the mean return passes a goal.
 
-Here, gravity grows from a quarter of the Earth's to all of it.
+Here, gravity grows from a quarter of the Earth's to all of it. Evaluations are always at the
+hardest level: their mean returns can then be compared, and the best model is the best at what
+counts.
 """
 
 import rlk
@@ -38,15 +40,19 @@ class Curriculum:
         run.env.set_attr(self.attribute, self.values[self.level])
 
     @rlk.hookimpl
+    def rlk_prepare_evaluation(self, env):
+        env.set_attr(self.attribute, self.values[-1])
+
+    @rlk.hookimpl
     def rlk_log(self, row):
         row["curriculum/level"] = self.level
 
     @rlk.hookimpl
-    def rlk_save(self):
+    def rlk_save_with_model(self):
         return {"level": self.level}
 
     @rlk.hookimpl
-    def rlk_load(self, state):
+    def rlk_load_with_model(self, state):
         self.level = state["level"]
 
 

@@ -53,6 +53,16 @@ def test_a_callback_listens_to_its_own_call_alone(agent):
     assert callback.seen == 2 * heard
 
 
+def test_a_callback_listens_to_a_call_of_learn_until_as_well(agent):
+    callback = Borders(most=2)
+    assert agent.learn_until(960, callback=[callback]) == "enough"
+    heard, timesteps = callback.seen, agent.num_timesteps
+    assert agent.learn_until(2 * timesteps) is None
+    assert heard == callback.seen == 2 and agent.num_timesteps == 2 * timesteps
+    with pytest.raises(PlanError, match="callback TooLate answers rlk_wrap_collector"):
+        agent.learn_until(960, callback=TooLate())
+
+
 def test_several_listen_and_any_of_them_stops_the_run(agent):
     first, second = Borders(), Borders(most=2)
     agent.learn(960, callback=[first, second])

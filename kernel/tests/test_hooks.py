@@ -278,6 +278,7 @@ def test_the_hooks_of_a_runs_life_are_those_that_are_marked():
         "rlk_step",
         "rlk_rollout_end",
         "rlk_update_end",
+        "rlk_prepare_evaluation",
         "rlk_evaluation_end",
         "rlk_log",
         "rlk_write_row",

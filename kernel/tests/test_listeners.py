@@ -19,6 +19,10 @@ class Writes:
         raise FULL
 
     @hookimpl
+    def rlk_prepare_evaluation(self):
+        raise FULL
+
+    @hookimpl
     def rlk_should_stop(self):
         raise FULL
 
@@ -59,11 +63,14 @@ def test_a_write_that_fails_is_noted_with_the_plugin_and_answers_nothing(
     assert "writer, 1 time: no space left" in str(failed_writes)
 
 
-def test_before_anything_was_learnt_the_run_does_not_begin(listeners, failed_writes):
-    ((_, listen),) = listeners["rlk_training_start"]
-    with pytest.raises(
-        RlkError, match=r"'writer' cannot begin: no space left\. .* installed one: --plugin no:wri"
-    ):
+@pytest.mark.parametrize(
+    ("hook", "what"),
+    [("rlk_training_start", "begin"), ("rlk_prepare_evaluation", "prepare the evaluation")],
+)
+def test_what_would_be_wrong_without_a_plugin_does_not_begin(listeners, failed_writes, hook, what):
+    ((_, listen),) = listeners[hook]
+    told = rf"'writer' cannot {what}: no space left\. .* for an installed one: --plugin no:writer"
+    with pytest.raises(RlkError, match=told):
         listen(run=None)
     assert not failed_writes
 

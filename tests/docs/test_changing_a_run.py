@@ -11,6 +11,7 @@ import pytest
 
 import rlk
 from rlk.registry.implementations import HOOKS
+from rlk_evaluate.evaluate import evaluate_agent
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "own_plugins"
@@ -94,8 +95,10 @@ def test_a_bonus_is_stored_with_every_step_and_its_counts_are_in_checkpoints(
         assert again.visits == made.visits
 
 
-@pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
-def test_the_curriculum_changes_every_environment_and_goes_on(example, tmp_path, vec_env):
+@pytest.mark.parametrize(
+    ("vec_env", "save"), [("dummy", "save"), ("subprocess", "save_checkpoint")]
+)
+def test_the_curriculum_changes_every_environment_and_goes_on(example, tmp_path, vec_env, save):
     def made():
         return example("own_curriculum").Curriculum("gravity", [2.0, 5.0, 9.0], 1.0, episodes=5)
 
@@ -106,12 +109,29 @@ def test_the_curriculum_changes_every_environment_and_goes_on(example, tmp_path,
         agent.learn(192)
         assert first.level > 0
         assert list(agent.get_env().get_attr("gravity")) == [first.values[first.level]] * 2
-        path = agent.save_checkpoint(tmp_path / "checkpoint")
+        path = getattr(agent, save)(tmp_path / "file")
     again = made()
     with rlk.load(path, plugins=[again]) as agent:
         assert again.level == first.level
         agent.learn_until(256)
         assert list(agent.get_env().get_attr("gravity")) == [again.values[again.level]] * 2
+
+
+def test_evaluations_are_at_the_hardest_level_of_the_curriculum(example):
+    played = []
+
+    class Looks:
+        @rlk.hookimpl(trylast=True)
+        def rlk_prepare_evaluation(self, env):
+            played.extend(env.get_attr("gravity"))
+
+    made = example("own_curriculum").Curriculum("gravity", [2.0, 5.0], goal=1e9)
+    plugins = [made, Looks(), "evaluation:every=64,episodes=1"]
+    with rlk.make("ppo2", env="CartPole-v1", n_envs=2, n_steps=32, plugins=plugins) as agent:
+        agent.learn(64)
+        assert set(agent.get_env().get_attr("gravity")) == {2.0}, "training has its own level"
+        evaluate_agent(agent, 1)
+    assert played == [5.0, 5.0]
 
 
 def test_training_ends_when_the_goal_is_reached_and_the_best_is_in_checkpoints(example, tmp_path):

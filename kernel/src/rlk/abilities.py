@@ -96,7 +96,12 @@ class AsksEnvironment(Protocol):
 
 
 class ToldOfResets(Protocol):
-    """A storage that is told when environments are reset although no episode has ended."""
+    """A storage, algorithm or plugin that keeps something of every unfinished episode.
+
+    Collectors tell it of every reset, because episodes in progress end there without a last step:
+    at the start, in another environment (`set_env`), after the program has stepped the environments
+    or a model was restored (`rlk.running.resets`).
+    """
 
     def interrupt(self) -> None: ...  #: the next step that is added begins new episodes
 

@@ -40,7 +40,7 @@ class Agent:
         self, plan: Plan, kernel: Kernel, spec: RunSpec, saved: State | None = None
     ) -> None:
         self.kernel, self.spec = kernel, spec
-        self.run = build(plan, saved and checkpoint.part_of(saved, "parameters"))
+        self.run = build(plan, saved)
         self.differs: list[str] = []
         self._acting = Acting(self.run)
         self._lent: LentEnv | None = None
@@ -94,14 +94,14 @@ class Agent:
         self.run.failed_writes.check()
         return self
 
-    def learn_until(self, timesteps: int) -> str | None:
-        """Train until this timestep, where every schedule ends; the count is not reset.
+    def learn_until(self, timesteps: int, *, callback: Any = None) -> str | None:
+        """Train on until this timestep, where every schedule ends; callbacks are those of `learn`.
 
         Returns:
             Why training ended early, or None. It raises what `learn` does, but for failed writes.
         """
         timesteps = checked_timesteps(timesteps, "learn_until")
-        with training(self.run, "learn_until"):
+        with training(self.run, "learn_until"), listening(self.run, callback):
             return self._train_until(timesteps)
 
     def _train_until(self, timesteps: int) -> str | None:

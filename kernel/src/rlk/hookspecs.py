@@ -150,7 +150,8 @@ class Specs:
 
     # ---- lifecycle: who listens is looked up once -----------------------------------------------
     # An `OSError` that a listener raises (a full disk) does not end the run: see
-    # `rlk.running.failed_writes`. Only one from `rlk_training_start` or `rlk_step` does.
+    # `rlk.running.failed_writes`. Only one from `rlk_training_start`, `rlk_prepare_evaluation` or
+    # `rlk_step` does.
     @lifecycle
     def rlk_training_start(self, run: Run) -> None:
         """At every call of `learn`, before the first step."""
@@ -170,6 +171,15 @@ class Specs:
     @lifecycle
     def rlk_update_end(self, run: Run) -> None:
         """After the updates of an iteration: where checkpoints and evaluations happen."""
+
+    @lifecycle
+    def rlk_prepare_evaluation(self, run: Run, env: Any) -> None:
+        """Before an evaluation, or an agent's recording as an expert: change its environments.
+
+        They are a vector environment, which is reset afterwards, maybe the same as last time;
+        training has others. For example set the level of a curriculum, or the opponent of
+        self-play. Where several ranks train, only the one that plays is asked.
+        """
 
     @lifecycle
     def rlk_evaluation_end(self, run: Run, result: Any) -> None:
@@ -206,3 +216,18 @@ class Specs:
     @hookspec
     def rlk_load(self, run: Run, state: State) -> None:
         """While a checkpoint is restored: what this plugin's `rlk_save` returned."""
+
+    @hookspec
+    def rlk_save_with_model(self, run: Run) -> State | None:
+        """While a model or a checkpoint is saved: the state of this plugin that belongs to a model.
+
+        It is what evaluating the model, or training on from it, needs: the level of a curriculum,
+        an opponent. The rest is for `rlk_save`, because a model is small and written often.
+        """
+
+    @hookspec
+    def rlk_load_with_model(self, run: Run, state: State) -> None:
+        """While a model or a checkpoint is restored: what `rlk_save_with_model` returned.
+
+        Of a checkpoint, it comes before `rlk_load`.
+        """

@@ -18,7 +18,8 @@ from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
-from rlk.running import checkpoint, saved_files
+from rlk.running import saved_files
+from rlk.running.restoring import bad_if_it_fails, part_of
 from rlk.running.run_folder import check_out, continues_in
 from rlk.terminal import is_terminal
 
@@ -131,8 +132,8 @@ def _agent(
 ) -> Agent:
     """The agent of that plan, with the state from the file; a seed in `changes` takes effect."""
     check_spaces_of_saved(state["manifest"]["plan"]["env"], plan, str(path))
-    with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
-        agent = Agent(plan, kernel, spec, state)
+    with bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
+        agent = Agent(plan, kernel, spec, part_of(state, "parameters"))
     agent.restore(state)
     if "seed" in changes:
         agent.set_random_seed(plan.seed)

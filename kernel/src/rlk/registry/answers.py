@@ -134,6 +134,7 @@ OF_HOOKS: Mapping[str, Accepted] = {
     "rlk_wrap_update": Accepted(_WRAPPER, callable),
     "rlk_should_stop": Accepted("the reason why the run is to end, as a text", _is_text),
     "rlk_save": _STATE,
+    "rlk_save_with_model": _STATE,
 }
 
 #: What is accepted of the methods of components.

@@ -105,6 +105,10 @@ class Hooks:
         """The plugin that was activated under that name, or None."""
         return self._plugins.get(name)
 
+    def active(self) -> list[Any]:
+        """All plugins that are active now, in the order of activation."""
+        return [*self._plugins.values()]
+
     def historic(self, hook: str, **arguments: Any) -> None:
         """Call a historic hook now, and for every plugin that is activated later."""
         getattr(self._manager.hook, hook).call_historic(kwargs=arguments)

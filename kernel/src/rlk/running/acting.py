@@ -1,4 +1,4 @@
-"""How an agent acts outside of training: for one observation, or for a batch of any size.
+"""How a run acts outside of training: for one observation, or for a batch of any size.
 
 Dimensions: B observations in a call.
 """
@@ -44,7 +44,11 @@ class Acting:
         self.run, self._actor = run, actor
 
     def predict(
-        self, observation: Any, state: Any, mask: Array | None, deterministic: bool
+        self,
+        observation: Any,
+        state: Any = None,
+        mask: Array | None = None,
+        deterministic: bool = False,
     ) -> tuple[Any, Any]:
         """As `Agent.predict`."""
         if self._actor is None:
@@ -55,7 +59,12 @@ class Acting:
         return (act.env_action if inputs.was_batched else act.env_action[0]), act.carry
 
     def action_probability(
-        self, observation: Any, state: Any, mask: Array | None, actions: Any, logp: bool
+        self,
+        observation: Any,
+        state: Any = None,
+        mask: Array | None = None,
+        actions: Any = None,
+        logp: bool = False,
     ) -> Any:
         """As `Agent.action_probability`."""
         # The algorithm's own actor: one that a plugin put in its place can only act.

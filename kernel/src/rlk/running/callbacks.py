@@ -23,9 +23,11 @@ from rlk.strict_types import own_number
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: The hooks that they may implement. The plan is checked when training is about to begin; loading
-#: from a checkpoint is only for plugins.
-ANSWERED = {*LIFECYCLE, "rlk_check_plan", "rlk_save", "rlk_load"}
+#: The hooks of a plugin's state: what saves is called for callbacks, too, and what loads only for
+#: plugins.
+_OF_STATE = {"rlk_save", "rlk_load", "rlk_save_with_model", "rlk_load_with_model"}
+#: The hooks that they may implement. The plan is checked when training is about to begin.
+ANSWERED = {*LIFECYCLE, "rlk_check_plan", *_OF_STATE}
 
 
 @contextlib.contextmanager

@@ -6,21 +6,19 @@ it.
 
 from __future__ import annotations
 
-import contextlib
-from collections import Counter
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, offers
-from rlk.errors import BadFile, RlkError, described
+from rlk.errors import RlkError
 from rlk.planning.saved_plan import as_json
 from rlk.protocols import State
 from rlk.registry.answers import check_given
-from rlk.registry.external import PASSED
+from rlk.running import plugin_states
 from rlk.running.changed_parts import refuse_other_n_envs, with_new_optimisers
 from rlk.running.environment_states import environment_states
 from rlk.running.manifest import STATE_VERSION, Part
 from rlk.running.other_noises import naming_other_noises
+from rlk.running.restoring import part_of, restoring
 from rlk.running.state_check import check_state
 from rlk.running.untrained import restore_untrained, untrained
 
@@ -37,7 +35,8 @@ PARTS = {
     "metrics": "metrics",
 }
 _WITHOUT_EXPERIENCE = (
-    "this is a model, not a checkpoint: replay, environments and what plugins remember start anew"
+    "this is a model, not a checkpoint: replay, environments and what plugins keep in checkpoints "
+    "alone start anew"
 )
 
 
@@ -54,7 +53,9 @@ def model_state(run: Run) -> State:
     for part, saved in parts.items():
         check_given(_title(run, part), "state_dict", saved)
     noises = {name: _state_of(noise, f"noise {name!r}") for name, noise in run.noises.items()}
-    return {"manifest": _manifest(run, "model"), "buffers": buffers, "noises": noises, **parts}
+    manifest = _manifest(run, "model")
+    of_plugins = plugin_states.with_model(run)
+    return {"manifest": manifest, "buffers": buffers, "noises": noises, **parts, **of_plugins}
 
 
 def run_state(run: Run, *, replay: bool = True, environments: bool = True) -> State:
@@ -65,7 +66,7 @@ def run_state(run: Run, *, replay: bool = True, environments: bool = True) -> St
     state = model_state(run)
     contents = state["manifest"]["contents"]
     contents.append("run")
-    state["plugins"] = run.hooks.by_plugin("rlk_save", run=run, replay=replay)
+    state |= plugin_states.of_checkpoint(run, replay=replay)
     if replay:
         state["storage"] = _state_of(run.storage, run.plan.storages[0].title)
         contents.append("storage")
@@ -142,24 +143,11 @@ def restore(run: Run, state: State) -> list[str]:
     _restore_noises(run, part_of({"noises": {}, **state}, "noises"))
     run.refresh_schedules()
     run.parameters.check()
+    plugin_states.restore_with_model(run, state)
     if "run" not in state["manifest"]["contents"]:
         run.collector.forget()  # its actor begins with the restored noises
-        return [*differs, _WITHOUT_EXPERIENCE, *_missing_objects(run, state)]
+        return [*differs, _WITHOUT_EXPERIENCE, *plugin_states.missing(run, state)]
     return [*differs, *_restore_experience(run, state)]
-
-
-def _missing_objects(run: Run, state: State) -> list[str]:
-    """A sentence on each object with hooks that a model was trained with and that is not here."""
-    components = state["manifest"]["plan"]["components"]
-    now = {choice.name for _, choice in run.plan.choices()}
-    saved_as = _names_of_passed_objects(components, now)
-    known = {saved_as.get(name, name) for name in now}
-    objects = [one for one in components if one["slot"] == "extension" and one["dist"] == PASSED]
-    return [
-        f"plugin {one['name']!r}, an object that the model was trained with, is not in this run"
-        for one in objects
-        if one["name"] not in known
-    ]
 
 
 def _restore_experience(run: Run, state: State) -> list[str]:
@@ -167,7 +155,8 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     contents, differs = state["manifest"]["contents"], list[str]()
     if "storage" in contents or "environments" in contents:
         refuse_other_n_envs(run, state["manifest"]["plan"]["run"]["n_envs"])
-    differs += _restore_plugins(run, state)
+    plugin_states.restore_of_checkpoint(run, state)
+    differs += plugin_states.missing(run, state)
     if "storage" in contents:
         _restore_part(run.storage, state, "storage", run.plan.storages[0].title)
     else:
@@ -175,7 +164,7 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     if "environments" in contents and offers(run.env, KeepsEnvironmentState):
         saved = part_of(state, "environments", list)
         refuse_other_n_envs(run, len(saved))
-        with _restoring(f"the environments {run.plan.env.name!r}"):
+        with restoring(f"the environments {run.plan.env.name!r}"):
             run.env.reset(seed=run.streams.integers("environments", run.n_envs))
             run.env.set_state(saved)
         with naming_other_noises(run.plan, state["manifest"]["plan"]):
@@ -186,48 +175,11 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     return differs
 
 
-def _restore_plugins(run: Run, state: State) -> list[str]:
-    """Restore the plugins; return a sentence on each state whose plugin is missing.
-
-    Callbacks and loggers of the plan are missing on purpose, unless a run goes on in its own
-    folder. A callback of one call of `learn` cannot be here: its state was part of that call.
-    """
-    plugins, components = part_of(state, "plugins"), state["manifest"]["plan"]["components"]
-    now = {choice.name for _, choice in run.plan.choices()}
-    saved_as = _names_of_passed_objects(components, now)
-    for name, load in run.hooks.listeners("rlk_load"):
-        saved = saved_as.get(name, name)
-        if saved in plugins:
-            with _restoring(f"plugin {name!r}"):
-                load(run=run, state=plugins[saved])
-    known = {saved_as.get(name, name) for name in now}
-    known |= {one["name"] for one in components if one["slot"] in ("callback", "logger")}
-    return [
-        f"plugin {name!r}, whose state is in the checkpoint, is not in this run"
-        for name in plugins
-        if name not in known
-    ]
-
-
-def _names_of_passed_objects(saved: list[State], now: set[str]) -> dict[str, str]:
-    """The names now of plugins that were passed as objects, each with its name in the file.
-
-    Objects are numbered from 0 in each class, and once were by how many of any class came before.
-    """
-    count, names = Counter[str](), dict[str, str]()
-    for name in (one["name"] for one in saved if one["dist"] == PASSED):
-        stem, _, number = name.rpartition("-")
-        if number.isdecimal() and f"{stem}-0" in now:
-            names[f"{stem}-{count[stem]}"] = name
-            count[stem] += 1
-    return names
-
-
 def _restore_part(part: Any, state: State, key: str, title: str) -> None:
     """Let a part of the run load its saved state, if that has the form of its own."""
     saved = part_of(state, key)
     check_state(saved, part.state_dict(), f"the saved state of {title}: {key}")
-    with _restoring(title):
+    with restoring(title):
         part.load_state_dict(saved)
 
 
@@ -246,41 +198,5 @@ def adopt_replay(run: Run, state: State) -> None:
     """
     _check_replay(run)
     saved = part_of(state, "storage")
-    with _restoring(run.plan.storages[0].title):
+    with restoring(run.plan.storages[0].title):
         run.storage.adopt(saved)
-
-
-def part_of(state: State, key: str, kind: type = dict) -> Any:
-    """The value under a key in a file's state; BadFile if it is missing or of another type."""
-    if not isinstance(state.get(key), kind):
-        raise BadFile(f"the file is damaged: it holds no {key}.")
-    return state[key]
-
-
-@contextlib.contextmanager
-def bad_if_it_fails(what: str) -> Iterator[None]:
-    """Turn every exception except rlk's own into a BadFile that begins with these words."""
-    try:
-        yield
-    except RlkError:
-        raise
-    except Exception as error:
-        raise BadFile(f"{what}: {described(error)}.") from error
-
-
-@contextlib.contextmanager
-def _restoring(title: str) -> Iterator[None]:
-    """Turn errors of a part that loads its state into a BadFile."""
-    what = f"the saved state of {title} cannot be restored"
-    try:
-        with bad_if_it_fails(what):
-            yield
-    except BadFile as error:
-        if not isinstance(error.__cause__, KeyError):
-            raise
-        raise BadFile(
-            f"{what}: it holds no {error.__cause__}. It was saved by another component, or by "
-            "another version of this one."
-        ) from error.__cause__
-    except RlkError as error:
-        raise BadFile(f"{what}: {error}") from error

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from rlk.registry.hooks import Hooks, Listener
     from rlk.running.failed_writes import FailedWrites
 
+#: By hook, what a plugin cannot do without the file that its listener failed to read or write.
+_CANNOT = {"rlk_training_start": "begin", "rlk_prepare_evaluation": "prepare the evaluation"}
+
 
 def look_up_listeners(
     hooks: Hooks, failed_writes: FailedWrites
@@ -23,9 +26,9 @@ def look_up_listeners(
 
     They are called with the keywords of the hook.
 
-    A failed write of a listener is noted and does not end the run; an answer that the hook does
-    not accept is refused; both name the plugin. Listeners of `rlk_step` are not wrapped, so that a
-    step takes no longer.
+    A failed write of a listener is noted and does not end the run, unless what follows would be
+    wrong without the plugin (`_CANNOT`); an answer that the hook does not accept is refused; both
+    name the plugin. Listeners of `rlk_step` are not wrapped, so that a step takes no longer.
     """
     listeners = {}
     for hook in LIFECYCLE:
@@ -70,10 +73,10 @@ def _guarded(listen: Listener, hook: str, plugin: str, failed_writes: FailedWrit
         try:
             answer = listen(**arguments)
         except OSError as error:
-            if hook == "rlk_training_start":  # nothing has been learnt yet
+            if hook in _CANNOT:
                 raise RlkError(
-                    f"plugin {plugin!r} cannot begin: {error}. To train without it, do not pass "
-                    f"it; for an installed one: --plugin no:{plugin}"
+                    f"plugin {plugin!r} cannot {_CANNOT[hook]}: {error}. To do without it, do not "
+                    f"pass it; for an installed one: --plugin no:{plugin}"
                 ) from error
             failed_writes.note(plugin, error)
             return None

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rlk.errors import RlkError
 from rlk.protocols import State
-from rlk.running.checkpoint import part_of
+from rlk.running.restoring import part_of
 
 if TYPE_CHECKING:
     from rlk.running.run import Run

@@ -11,8 +11,8 @@ MATCH = "rlk_testing.environments:DiscreteMatch"
 def make(rlk_make, rlk_stand_in_kernel):
     rlk_stand_in_kernel.registries.collectors.register("steps", component)
 
-    def made(**settings):
+    def made(algo="stand-in", **settings):
         settings = {"env": MATCH, "seed": 0, "collector": "steps", **settings}
-        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **settings)
+        return rlk_make(algo, kernel=rlk_stand_in_kernel, **settings)
 
     return made

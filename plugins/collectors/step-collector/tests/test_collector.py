@@ -8,7 +8,7 @@ import torch
 from rlk import hookimpl, spaces
 from rlk.errors import NotFinite, RlkError
 from rlk_testing.environments import DiscreteMatch, Walk
-from rlk_testing.stand_ins import COMPONENTS, StandInStorage
+from rlk_testing.stand_ins import COMPONENTS, StandIn, StandInStorage
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 
@@ -212,20 +212,49 @@ def test_an_episode_that_was_given_up_is_forgotten(make):
     assert [length for _, length in agent.run.metrics.recent_episodes] == [8]
 
 
-def test_a_storage_is_told_where_an_episode_was_given_up(make, rlk_stand_in_kernel):
+@pytest.mark.parametrize(
+    ("kind", "of", "slot"),
+    [("storages", StandInStorage, "storage"), ("algorithms", StandIn, "algo")],
+)
+def test_who_asks_for_it_is_told_where_an_episode_was_given_up(
+    make, rlk_stand_in_kernel, kind, of, slot
+):
     told = []
 
-    class Told(StandInStorage):
+    class Told(of):
         def interrupt(self):
             told.append(agent.num_timesteps)
 
-    component = attrs.evolve(COMPONENTS["storages"], name="told", factory=Told)
-    rlk_stand_in_kernel.registries.storages.register("told", component)
-    agent = make(n_steps=5, storage="told")
-    agent.learn(10)
-    agent.run.collector.forget()
-    agent.learn(5, reset_num_timesteps=False)
+    component = attrs.evolve(COMPONENTS[kind], name="told", factory=Told)
+    rlk_stand_in_kernel.registries[kind].register("told", component)
+    agent = make(n_steps=5, **{slot: "told"})
+    train_with_a_reset_at_10(agent)
     assert told == [0, 10]
+
+
+def train_with_a_reset_at_10(agent):
+    agent.learn(10)
+    agent.get_env().reset()
+    agent.learn(5, reset_num_timesteps=False)
+    agent.learn(5, reset_num_timesteps=False)
+
+
+def test_a_plugin_that_keeps_something_of_an_episode_is_told_where_it_was_given_up(make):
+    class Episodic:
+        def __init__(self):
+            self.length, self.cut = 0, []
+
+        @hookimpl
+        def rlk_step(self, step):
+            self.length = 0 if step.terminated[0] or step.truncated[0] else self.length + 1
+
+        def interrupt(self):
+            self.cut.append(self.length)
+            self.length = 0
+
+    plugin = Episodic()
+    train_with_a_reset_at_10(make(n_steps=5, plugins=[plugin]))
+    assert plugin.cut == [0, 2], "episodes have 8 steps"
 
 
 def test_environments_are_reset_once_at_the_start_and_with_seeds_of_their_own(make):

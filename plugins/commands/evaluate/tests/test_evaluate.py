@@ -199,7 +199,9 @@ def test_an_actor_gets_its_state_and_the_environment_its_own_kind_of_action() ->
             return super().step(action)
 
     actor = Noted()
-    run: Any = SimpleNamespace(make_actor=lambda rng: actor, timesteps=7)
+    run: Any = SimpleNamespace(
+        make_actor=lambda rng: actor, notify=lambda hook, env: None, timesteps=7
+    )
     env = vector(Takes(2, 1.0))
     result = evaluate_run(run, env, 1, seeds=[1], deterministic=False)
     assert actor.seen == [(10, [True], False), (11, [False], False)]

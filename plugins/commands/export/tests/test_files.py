@@ -93,7 +93,7 @@ def test_a_file_says_what_goes_in_and_what_comes_out(agent_of, tmp_path):
 
 def test_infinite_settings_of_wrappers_are_words_as_in_a_plan(agent_of, tmp_path):
     agent = agent_of("a2c", env="CartPole-v1", plugins=["normalize:clip_obs=inf"])
-    written = metadata(agent, Signature((), ()))["wrappers"]
+    written = metadata(agent.run, Signature((), ()))["wrappers"]
     assert parse_json(written)[-1]["settings"]["clip_obs"] == "inf"
 
 

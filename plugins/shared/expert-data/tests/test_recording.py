@@ -86,6 +86,24 @@ def test_an_expert_of_more_timesteps_is_recorded_in_other_episodes() -> None:
     assert np.array_equal(first, again) and not np.array_equal(first, later)
 
 
+def test_an_expert_is_recorded_in_environments_that_plugins_prepare_as_for_an_evaluation() -> None:
+    class Levels(Steps):
+        level = 0
+
+        def reset(self, **_: Any) -> Any:
+            self.steps, self.number = 0, np.array([self.level / 10])
+            return self.number, {}
+
+    class Hardest:
+        @rlk.hookimpl
+        def rlk_prepare_evaluation(self, env: Any) -> None:
+            env.set_attr("level", 5)
+
+    for env, observed in ((Levels, 0.5), (Levels(), 0.0)):  # the object is that of training
+        with rlk.make("a2c", env=env, n_threads=1, preset="none", plugins=[Hardest()]) as agent:
+            assert set(generate_expert_traj(agent, n_episodes=1)["obs"].ravel()) == {observed}
+
+
 def test_training_begins_with_a_reset_after_a_recording_in_the_same_environment() -> None:
     env = Steps()
     with rlk.make("a2c", env=env, seed=0, n_threads=1, n_steps=3, preset="none") as agent:

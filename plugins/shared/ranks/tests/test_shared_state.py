@@ -9,8 +9,9 @@ import attrs
 import pytest
 import torch
 
+from rlk import hookimpl
 from rlk.running.seeding import CONTROL, Streams
-from rlk_ranks.checkpoints import differences, keep_apart
+from rlk_ranks.checkpoints import differences, keep_apart, own_state, restore_own
 from rlk_ranks.communicator import END, RanksCommunicator
 from rlk_ranks.consistency import fingerprints, share_model
 from rlk_ranks.equal_plans import _is_own
@@ -58,6 +59,32 @@ def test_parameters_that_no_optimiser_has_are_compared_too():
     )
     bits = {"pi": b"\0\0\x80?", "all parameters": b"\0\0\x80?\0\0\0@"}  # of 1 and of 2
     assert fingerprints(run) == {name: zlib.crc32(one) for name, one in bits.items()}
+
+
+class Level:
+    """A plugin whose level belongs to the model."""
+
+    def __init__(self, level):
+        self.level = level
+
+    @hookimpl
+    def rlk_save_with_model(self):
+        return {"level": self.level}
+
+    @hookimpl
+    def rlk_load_with_model(self, state):
+        self.level = state["level"]
+
+
+def test_a_rank_restores_its_own_state_of_plugins_that_belongs_to_a_model(
+    rlk_make, rlk_stand_in_kernel
+):
+    def made(level):
+        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, plugins=[level]).run
+
+    state, first = own_state(made(Level(5)), replay=True), Level(2)
+    restore_own(made(first), state)  # which holds rank 0's
+    assert first.level == 5
 
 
 def restored(rank, seed_of_actor):

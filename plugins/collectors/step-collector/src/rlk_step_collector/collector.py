@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.abilities import ToldOfResets, beginning, offers
+from rlk.abilities import beginning
 from rlk.episode_ends import counted, reported, success
 from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Step
 from rlk.running.actors import check_actors
+from rlk.running.resets import told_of_resets
 from rlk.spaces import map_observation
 from rlk.strict_types import own_number
 from rlk_step_collector.batch_shapes import (
@@ -50,8 +51,7 @@ class StepCollector:
         self._returns = np.zeros(run.n_envs)  # of the unfinished episodes
         self._lengths = np.zeros(run.n_envs, dtype=np.int64)
         self._begin = beginning(run.actor)
-        told = offers(run.storage, ToldOfResets)
-        self._tell_storage: Callable[[], None] | None = run.storage.interrupt if told else None
+        self._told_of_resets = told_of_resets(run)
         self.forget()
         self._cut_short = False
         run.hooks.activate(RolloutMetrics(run), "steps", "rlk-step-collector")
@@ -167,8 +167,8 @@ class StepCollector:
         check_observation(self.run, observation)
         if not self._finite(observation):
             name_bad(self.run, None, observation)
-        if self._tell_storage is not None:
-            self._tell_storage()
+        for tell in self._told_of_resets:
+            tell()
         return copied(observation)  # the first step may write into the same arrays
 
     def _ended(self, ended: Any, infos: dict[str, Any]) -> dict[int, Any]:

@@ -36,7 +36,12 @@ CLOSE_SECONDS = 2.5
 DEAF_SECONDS = 1.5
 #: The lifecycle hooks after which environments are stepped. After others, a run updates parameters,
 #: writes files or waits for other ranks.
-STEPPING = ("rlk_rollout_start", "rlk_update_end", "rlk_evaluation_end")
+STEPPING = (
+    "rlk_rollout_start",
+    "rlk_update_end",
+    "rlk_prepare_evaluation",
+    "rlk_evaluation_end",
+)
 CLOSING = "closing"
 
 

@@ -170,9 +170,11 @@ def evaluate_run(
 ) -> Evaluation:
     """Episodes of a run's present policy, without exploration noise.
 
-    The actor is a new one with its own generator, made from the seeds: so the result depends only
-    on parameters and seeds, and training's actor and streams are not affected.
+    First, plugins may change the environments (`rlk_prepare_evaluation`). The actor is a new one
+    with its own generator, made from the seeds: so the result depends only on parameters, seeds and
+    these plugins, and training's actor and streams are not affected.
     """
+    run.notify("rlk_prepare_evaluation", env=env)
     actor = run.make_actor(np.random.default_rng(seeds))
 
     def predict(

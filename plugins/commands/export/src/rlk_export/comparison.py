@@ -17,7 +17,7 @@ from rlk.records import Array
 from rlk_export.sampling import observations
 
 if TYPE_CHECKING:
-    from rlk.agent import Agent
+    from rlk.running.acting import Acting
 
 #: From the arguments of the module, as arrays, to its outputs by name.
 Runs = Callable[[tuple[Any, ...]], Mapping[str, Array]]
@@ -31,11 +31,11 @@ RELATIVE, OF_WIDTH = 1e-4, 1e-5
 TIE = 1e-3
 
 
-def check(agent: Agent, runs: Runs, state_size: int | None) -> None:
+def check(acting: Acting, runs: Runs, state_size: int | None) -> None:
     """Compare the actions for sampled observations, and states, with `Agent.predict`.
 
     Args:
-        agent: the exported agent.
+        acting: how the exported run acts.
         runs: the program, read back from its file.
         state_size: S of a recurrent policy; None for any other.
 
@@ -45,25 +45,25 @@ def check(agent: Agent, runs: Runs, state_size: int | None) -> None:
     rng = np.random.default_rng(0)
     for size in BATCHES:
         if state_size is None:
-            observation = observations(agent.plan.observation_space, size, rng)
-            action, _ = agent.predict(observation, deterministic=True)
-            _check_action(agent, runs((observation,))["action"], action, observation)
+            observation = observations(acting.run.plan.observation_space, size, rng)
+            action, _ = acting.predict(observation, deterministic=True)
+            _check_action(acting, runs((observation,))["action"], action, observation)
         else:
-            _check_steps(agent, runs, size, state_size, rng)
+            _check_steps(acting, runs, size, state_size, rng)
 
 
 def _check_steps(
-    agent: Agent, runs: Runs, size: int, state_size: int, rng: np.random.Generator
+    acting: Acting, runs: Runs, size: int, state_size: int, rng: np.random.Generator
 ) -> None:
     """Some steps of a recurrent policy; every second environment starts an episode at each."""
     state, carry = np.zeros((size, state_size), np.float32), None
     for step in range(STEPS):
-        observation = observations(agent.plan.observation_space, size, rng)
+        observation = observations(acting.run.plan.observation_space, size, rng)
         start = (np.arange(size) + step) % 2 == 0 if step else np.ones(size, bool)
         asked = {"state": carry, "mask": start}
-        action, after = agent.predict(observation, **asked, deterministic=True)
+        action, after = acting.predict(observation, **asked, deterministic=True)
         found = runs((observation, state, start))
-        _check_action(agent, found["action"], action, observation, asked)
+        _check_action(acting, found["action"], action, observation, asked)
         state, carry = found["next_state"], after
         expected = _state_of(after)
         if not np.allclose(state, expected, rtol=RELATIVE, atol=OF_WIDTH):
@@ -77,7 +77,7 @@ def _state_of(carry: Any) -> Array:
 
 
 def _check_action(
-    agent: Agent, found: Array, expected: Array, observation: Any, asked: Any = None
+    acting: Acting, found: Array, expected: Array, observation: Any, asked: Any = None
 ) -> None:
     if found.dtype != expected.dtype or found.shape != expected.shape:
         raise RlkError(
@@ -88,13 +88,13 @@ def _check_action(
         raise RlkError(
             "the agent's own actions are not finite for observations sampled from its space"
         )
-    space = agent.plan.action_space
+    space = acting.run.plan.action_space
     if isinstance(space, gym.spaces.Box):
         if not np.allclose(found, expected, rtol=RELATIVE, atol=tolerance(space)):
             raise RlkError(_differs("actions", found, expected))
         return
     rows = np.flatnonzero((found != expected).reshape(len(found), -1).any(1))
-    if len(rows) and not _are_ties(agent, found, expected, observation, asked or {}):
+    if len(rows) and not _are_ties(acting, found, expected, observation, asked or {}):
         raise RlkError(_differs("actions", found, expected))
 
 
@@ -105,13 +105,13 @@ def tolerance(space: gym.spaces.Box) -> Array:
     return found
 
 
-def _are_ties(agent: Agent, found: Array, expected: Array, observation: Any, asked: Any) -> bool:
+def _are_ties(acting: Acting, found: Array, expected: Array, observation: Any, asked: Any) -> bool:
     """Whether each action is as likely as the agent's action, within the accuracy of float32."""
-    stream = agent.run.streams.numpy("predict")
-    if not offers(agent.run.algorithm.actor(stream), TellsProbabilities):
+    stream = acting.run.streams.numpy("predict")
+    if not offers(acting.run.algorithm.actor(stream), TellsProbabilities):
         return False
     one, other = (
-        agent.action_probability(observation, **asked, actions=actions, logp=True)
+        acting.action_probability(observation, **asked, actions=actions, logp=True)
         for actions in (found, expected)
     )
     return bool(np.allclose(one, other, rtol=0.0, atol=TIE))

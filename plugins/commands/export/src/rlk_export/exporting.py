@@ -11,6 +11,8 @@ import numpy as np
 
 from rlk.errors import RlkError
 from rlk.files import looking_at, replacing
+from rlk.running.acting import Acting
+from rlk.running.run import Run
 from rlk.spaces import map_observation
 from rlk_export.comparison import check
 from rlk_export.formats import Format, format_of
@@ -41,7 +43,7 @@ class Exported:
     evaluator: str
 
 
-def export(agent: Agent, path: str | os.PathLike[str]) -> Exported:
+def export(agent: Agent | Run, path: str | os.PathLike[str]) -> Exported:
     """Write an agent's policy as a program for other software, and compare it with the agent.
 
     The program takes observations as the environment returns them, [batch, …], and returns the same
@@ -49,25 +51,29 @@ def export(agent: Agent, path: str | os.PathLike[str]) -> Exported:
     file is replaced after the new one has been compared.
 
     Args:
-        agent: trained or not; it is not changed.
+        agent: trained or not, or its run, which callbacks have; it is not changed.
         path: FILE.onnx, or FILE.pt2 for torch.export.
 
     Raises:
         RlkError: if it cannot be exported or written, or acts differently from the agent; then no
             file is left.
+        OSError: instead, if it cannot be written while the run trains. If a callback lets it pass,
+            the run notes it, as any failed write, and training continues.
     """
-    path = Path(path)
-    kind = check_out(path)
-    module = acting_module(agent.run)
+    path, run = Path(path), agent if isinstance(agent, Run) else agent.run
+    kind, acting = check_out(path), Acting(run)
+    module = acting_module(run)
     state_size: int | None = getattr(module, "state_size", None)
-    example = example_of(agent.plan.observation_space, state_size)
-    program = traced(module, example, agent.plan.policy.title, agent.run.device)
-    action, _ = agent.predict(map_observation(np.asarray, example[0]), deterministic=True)
-    signature = signature_of(agent.plan, action, state_size)
-    told = metadata(agent, signature)
+    example = example_of(run.plan.observation_space, state_size)
+    program = traced(module, example, run.plan.policy.title, run.device)
+    action, _ = acting.predict(map_observation(np.asarray, example[0]), deterministic=True)
+    signature = signature_of(run.plan, action, state_size)
+    told = metadata(run, signature)
     try:
-        evaluator = _write(agent, path, kind, program, signature, told, state_size)
+        evaluator = _write(acting, path, kind, program, signature, told, state_size)
     except OSError as error:
+        if run.learning:
+            raise
         raise RlkError(f"{path} could not be written: {error}") from error
     return Exported(path, signature, told, evaluator)
 
@@ -86,7 +92,7 @@ def check_out(path: Path) -> Format:
 
 
 def _write(
-    agent: Agent,
+    acting: Acting,
     path: Path,
     kind: Format,
     program: ExportedProgram,
@@ -103,22 +109,22 @@ def _write(
         except OSError:
             raise
         except Exception as error:
-            raise RlkError(_unwritable(agent, path, error)) from error
+            raise RlkError(_unwritable(acting.run, path, error)) from error
         try:
-            check(agent, runs, state_size)
+            check(acting, runs, state_size)
         except RlkError as error:
-            raise RlkError(_otherwise(agent, path, evaluator, error)) from error
+            raise RlkError(_otherwise(path, evaluator, error)) from error
     return evaluator
 
 
-def _unwritable(agent: Agent, path: Path, error: Exception) -> str:
+def _unwritable(run: Run, path: Path, error: Exception) -> str:
     return (
-        f"{path} was not written: {agent.plan.title} has an operation that a {path.suffix} cannot "
+        f"{path} was not written: {run.plan.title} has an operation that a {path.suffix} cannot "
         f"hold: {first_line(error)}\nTry the other format, or another layer."
     )
 
 
-def _otherwise(agent: Agent, path: Path, evaluator: str, error: RlkError) -> str:
+def _otherwise(path: Path, evaluator: str, error: RlkError) -> str:
     return (
         f"{path} was not written, because it would not act as the agent does: {evaluator} ran it, "
         f"and {error}.\nA layer that is not the same function at every call does that, and so does "

@@ -19,8 +19,8 @@ from rlk.settings import unstructure
 from rlk.spaces import Space, action_size, is_image
 
 if TYPE_CHECKING:
-    from rlk.agent import Agent
     from rlk.planning.plan import Plan
+    from rlk.running.run import Run
 
 #: The first axis of every input and output.
 BATCH = "batch"
@@ -84,9 +84,9 @@ def signature_of(plan: Plan, actions: Array, state_size: int | None) -> Signatur
     return Signature(tuple(inputs), tuple(outputs))
 
 
-def metadata(agent: Agent, signature: Signature) -> dict[str, str]:
+def metadata(run: Run, signature: Signature) -> dict[str, str]:
     """The description that a file contains: names and texts, or JSON for several values."""
-    plan = agent.plan
+    plan = run.plan
     wrappers = [{"name": c.name, "settings": unstructure(c.config)} for c in plan.wrappers]
     return {
         "made_by": "rlk export",
@@ -94,7 +94,7 @@ def metadata(agent: Agent, signature: Signature) -> dict[str, str]:
         "policy": plan.policy.name,
         "environment": plan.env.name,
         "wrappers": json_text(wrappers, default=str),
-        "timesteps": str(agent.num_timesteps),
+        "timesteps": str(run.timesteps),
         "acting": "deterministic, as agent.predict(observation, deterministic=True)",
         "observation_space": in_words(plan.observation_space),
         "action_space": in_words(plan.action_space),

@@ -115,7 +115,8 @@ def continued(
         is_fork: whether the plan's folder is a new one.
     """
     from rlk.agent import Agent
-    from rlk.running import checkpoint, saved_files
+    from rlk.running import saved_files
+    from rlk.running.restoring import bad_if_it_fails, part_of
     from rlk_resume.changes import naming_changes, write_changed_plan
     from rlk_resume.fork import forked
 
@@ -123,8 +124,8 @@ def continued(
         with one_before_named(before):
             state = saved_files.read(path, plan.kernel)
         with naming_changes(manifest["plan"], plan):
-            with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
-                agent = Agent(plan, plan.kernel, spec, state)
+            with bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
+                agent = Agent(plan, plan.kernel, spec, part_of(state, "parameters"))
             agent = restored(agent, state, path, manifest["plan"])
     if not is_fork and agent.num_timesteps < plan.total_timesteps:
         write_changed_plan(plan, agent.num_timesteps, manifest["plan"])

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, RlkError
 from rlk.registry.kinds import is_group_slot
-from rlk.running import checkpoint, saved_files
+from rlk.running import saved_files
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
+from rlk.running.restoring import bad_if_it_fails, part_of
 from rlk.running.state_check import check_state
 from rlk.running.untrained import restore_untrained
 from rlk_model_start.fit import other_parts
@@ -43,9 +44,9 @@ def begin(run: Run, path: Path, *, exact_match: bool = True) -> None:
     state = saved_files.read(path, run.plan.kernel)
     saved = state["manifest"]["plan"]
     try:
-        with checkpoint.bad_if_it_fails("it cannot be loaded"):
+        with bad_if_it_fails("it cannot be loaded"):
             missing = _take_parameters(run, state, exact_match=exact_match)
-            restore_untrained(run.policy, checkpoint.part_of(state, "buffers"))
+            restore_untrained(run.policy, part_of(state, "buffers"))
             goes_on = _take_optimiser(run, state)
     except RlkError as error:
         hint = other_parts(saved, run.plan)
@@ -68,7 +69,7 @@ def _take_parameters(run: Run, state: State, *, exact_match: bool) -> list[str]:
     Returns:
         The run's parameters that the model does not have; none with `exact_match`.
     """
-    parts = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
+    parts = [part_of(state, part) for part in ("parameters", "algorithm")]
     saved, own = named_parameters(*parts), parameters_of(run)
     policy = set(named_parameters(parts[0], {}))
     both = own.keys() & saved.keys()
@@ -110,7 +111,7 @@ def _take_optimiser(run: Run, state: State) -> bool:
     """Whether algorithm and optimisers are the same, so that their state can be loaded."""
     if _optimisers(state["manifest"]["plan"]) != _own_optimisers(run.plan):
         return False
-    saved = checkpoint.part_of(state, "optimise")
+    saved = part_of(state, "optimise")
     check_state(saved, run.optimise.state_dict(), "the state of its optimiser")
     run.optimise.load_state_dict(saved)
     return True

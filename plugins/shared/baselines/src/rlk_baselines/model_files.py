@@ -22,6 +22,7 @@ from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
 from rlk.running.named_parameters import named_parameters
+from rlk.running.restoring import part_of
 from rlk_baselines.custom_objects import SPACES, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.held import Held
@@ -158,7 +159,7 @@ class Saved:
         """A placeholder for the environments, for a model that is loaded without any."""
         spaces = (space_of(self.about[f"{name}_space"]) for name in ("observation", "action"))
         observation, action = spaces
-        n_envs = int(checkpoint.part_of(self.state, "manifest")["plan"]["run"]["n_envs"])
+        n_envs = int(part_of(self.state, "manifest")["plan"]["run"]["n_envs"])
         env_id, beyond_id = self.about["env_id"], self.about["beyond_id"]
         return AwaitedVecEnv(n_envs, observation, action, env_id, tuple(beyond_id))
 
@@ -258,7 +259,7 @@ def parameters_in(place: Place | Sequence[Any], model: BaseRLModel) -> Mapping[s
         if sb3_files.is_from_there(path):
             return sb3_loading.parameters(model, *sb3_files.read(path))
         state = read(path)
-    parts = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
+    parts = [part_of(state, part) for part in ("parameters", "algorithm")]
     return {**named_parameters(*parts), **model.further_parameters(state.get(KEY, {}))}
 
 
@@ -390,6 +391,6 @@ def refuse_lost_functions(model: str, saved: Saved) -> None:
 
 def _plan_settings(state: State) -> dict[str, Any]:
     """The settings of the algorithm in a file, without functions, which a file cannot hold."""
-    found = checkpoint.part_of(state, "manifest")["plan"]["components"]
+    found = part_of(state, "manifest")["plan"]["components"]
     settings = next(one["settings"] for one in found if one["slot"] == "algorithm")
     return {key: value for key, value in settings.items() if not was_callable(value)}

@@ -16,7 +16,7 @@ import torch
 
 from rlk.errors import BadFile
 from rlk.protocols import State
-from rlk.running.checkpoint import bad_if_it_fails
+from rlk.running.restoring import bad_if_it_fails
 from rlk_baselines.common.vec_env.restricted_pickle import RefusedPickle, restricted_load
 
 #: The key that marks an array as a tensor.

@@ -65,9 +65,10 @@ def player_of(env: Any, seed: int | None = None) -> Player:
 def player_like_agents(agent: Agent, seed: int | None = None) -> Player:
     """The player for environments like those that an agent trains in, made as for an evaluation.
 
-    Their wrappers keep the environment's own rewards, and learn nothing from the recording. An
-    environment that was passed as an object is the only one of its kind: it is used itself, and the
-    agent's next training, which finds it in another state, begins with a reset of it.
+    Their wrappers keep the environment's own rewards, and learn nothing from the recording; plugins
+    prepare them as for an evaluation. An environment that was passed as an object is the only one
+    of its kind: it is used itself, as training left it, and the agent's next training, which finds
+    it in another state, begins with a reset of it.
 
     Args:
         agent: the agent.
@@ -79,7 +80,10 @@ def player_like_agents(agent: Agent, seed: int | None = None) -> Player:
     env = make_vec_env(plan, run.hooks, run.env.num_envs, training=False)
     name = f"expert at {run.timesteps}"
     player = _of_vector(env, run.streams.integers(name, env.num_envs) if seed is None else seed)
-    return player if plan.env.is_finished else replace(player, close=env.close)
+    if plan.env.is_finished:
+        return player
+    run.notify("rlk_prepare_evaluation", env=env)
+    return replace(player, close=env.close)
 
 
 def _of_vector(env: Any, seed: int | list[int] | None) -> Player:

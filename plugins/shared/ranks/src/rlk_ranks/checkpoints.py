@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rlk_ranks.communicator import RanksCommunicator
 
 #: The clock is the same on all ranks.
-OWN = ("collector", "storage", "environments", "plugins", "streams", "metrics")
+OWN = ("collector", "storage", "environments", "plugins", "model_plugins", "streams", "metrics")
 
 
 def own_state(run: Run, *, replay: bool) -> State:

@@ -1,0 +1,99 @@
+"""The states of plugins in files: what a model needs as well, and what only a checkpoint holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rlk.protocols import State
+from rlk.registry.external import PASSED
+from rlk.running.restoring import part_of, restoring
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+#: The key in a file of what `rlk_save_with_model` returned, by plugin; only where one did.
+WITH_MODEL = "model_plugins"
+#: The key in a checkpoint of what `rlk_save` returned, by plugin.
+OF_CHECKPOINT = "plugins"
+
+
+def with_model(run: Run) -> State:
+    """The part of a model that plugins are kept in; empty if none has a state that belongs there.
+
+    So the models of runs without such plugins hold what they always held.
+    """
+    states = run.hooks.by_plugin("rlk_save_with_model", run=run)
+    return {WITH_MODEL: states} if states else {}
+
+
+def of_checkpoint(run: Run, *, replay: bool) -> State:
+    """The part of a checkpoint that plugins are kept in, and models do not have."""
+    return {OF_CHECKPOINT: run.hooks.by_plugin("rlk_save", run=run, replay=replay)}
+
+
+def restore_with_model(run: Run, state: State) -> None:
+    """Give plugins what they saved with the model, if the file holds any of that."""
+    if WITH_MODEL in state:
+        _restore(run, state, WITH_MODEL, "rlk_load_with_model")
+
+
+def restore_of_checkpoint(run: Run, state: State) -> None:
+    """Give plugins what they saved in the checkpoint."""
+    _restore(run, state, OF_CHECKPOINT, "rlk_load")
+
+
+def _restore(run: Run, state: State, key: str, hook: str) -> None:
+    states, saved_as = part_of(state, key), _names_in_file(run, state)
+    for name, load in run.hooks.listeners(hook):
+        saved = saved_as.get(name, name)
+        if saved in states:
+            with restoring(f"plugin {name!r}"):
+                load(run=run, state=states[saved])
+
+
+def missing(run: Run, state: State) -> list[str]:
+    """A sentence on each plugin that a file should be restored with and that is not here."""
+    saved_as = _names_in_file(run, state)
+    known = {saved_as.get(choice.name, choice.name) for _, choice in run.plan.choices()}
+    return [
+        f"plugin {name!r}, {why}, is not in this run"
+        for name, why in _wanted(state).items()
+        if name not in known
+    ]
+
+
+def _wanted(state: State) -> dict[str, str]:
+    """The plugins that a file should be restored with, each with what it is to the file.
+
+    For a model, these are also the objects with hooks, with a state or without. For a checkpoint,
+    callbacks and loggers of the plan do not count, unless the model needs them: they are missing on
+    purpose where a run does not go on in its own folder. A callback of one call of `learn` cannot
+    be here: its state was part of that call.
+    """
+    components = state["manifest"]["plan"]["components"]
+    of_model = [*state.get(WITH_MODEL, ())]
+    if "run" not in state["manifest"]["contents"]:
+        extensions = [one for one in components if one["slot"] == "extension"]
+        objects = [one["name"] for one in extensions if one["dist"] == PASSED]
+        wanted = dict.fromkeys(objects, "an object that the model was trained with")
+        return wanted | dict.fromkeys(of_model, "whose state is in the model")
+    watching = {one["name"] for one in components if one["slot"] in ("callback", "logger")}
+    others = [name for name in state[OF_CHECKPOINT] if name not in watching]
+    return dict.fromkeys([*of_model, *others], "whose state is in the checkpoint")
+
+
+def _names_in_file(run: Run, state: State) -> dict[str, str]:
+    """The names in a file of the plugins that were passed as objects now, by their names now.
+
+    Objects are numbered from 0 in each class, and once were by how many of any class came before.
+    """
+    now = {choice.name for _, choice in run.plan.choices()}
+    saved = state["manifest"]["plan"]["components"]
+    count, names = Counter[str](), dict[str, str]()
+    for name in (one["name"] for one in saved if one["dist"] == PASSED):
+        stem, _, number = name.rpartition("-")
+        if number.isdecimal() and f"{stem}-0" in now:
+            names[f"{stem}-{count[stem]}"] = name
+            count[stem] += 1
+    return names

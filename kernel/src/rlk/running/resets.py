@@ -1,0 +1,20 @@
+"""Who is told when environments are reset although no episode has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rlk.abilities import ToldOfResets, offers
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+def told_of_resets(run: Run) -> list[Callable[[], None]]:
+    """What a collector calls whenever it resets the environments, looked up when it is built.
+
+    So callbacks of one call of `learn` are not told.
+    """
+    parts: list[Any] = [run.storage, run.algorithm, *run.hooks.active()]
+    return [part.interrupt for part in parts if offers(part, ToldOfResets)]
