@@ -148,6 +148,11 @@ def restore(run: Run, state: State) -> list[str]:
     return [*differs, *_restore_experience(run, state)]
 
 
+def as_model(state: State) -> State:
+    """A checkpoint taken as a model: nothing restores its replay, environments and plugins."""
+    return {**state, "manifest": {**state["manifest"], "contents": ["model"]}}
+
+
 def _missing_objects(run: Run, state: State) -> list[str]:
     """A sentence on each object with hooks that a model was trained with and that is not here."""
     components = state["manifest"]["plan"]["components"]
