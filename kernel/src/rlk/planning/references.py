@@ -67,6 +67,8 @@ def _wrong_default(
                 registries.find(parse_plugin(plugin)[0])
         elif not kind and key not in (*RUN_KEYS, *settings.names(component.config)):
             return str(UnknownName("setting", key, [*RUN_KEYS, *SLOTS]))
+    except BrokenPlugin:  # several packages give that name, which is not this component's fault
+        return None
     except PlanError as error:
         return str(error)
     return None

@@ -189,6 +189,16 @@ def test_a_name_that_two_packages_give_breaks_no_setting_of_others(registries, k
     assert printed.endswith("sound\n1 checked, 0 broken\n"), printed
 
 
+def test_a_default_that_two_packages_give_is_one_fault_and_no_algorithms(registries):
+    twin = Component(name="replay", factory=registries.storages.get("replay").component().factory)
+    registries.storages.add(Entry("storages", "replay", "rlk-twin", "0.3", lambda: twin))
+    printed = called(check).output
+    assert printed.endswith(" checked, 1 broken\n") and printed.count("'replay' is given by 2") == 1
+    lines = called(check, "dqn").output.splitlines()
+    assert lines[0].endswith(": sound") and lines[1].startswith("'replay' is given by 2 packages")
+    assert called(check, "ppo2").output.endswith("1 checked, 0 broken\n")
+
+
 def test_one_package_that_gives_a_name_twice_is_told_so(registries):
     for kind in ("noises", "callbacks"):
         made = Component(name="both", factory=lambda: 0)
