@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import attrs
 import pytest
@@ -23,6 +24,8 @@ class TrackerConfig:
     folder: str = attrs.field(default="tracked", **setting("where rows go", written=True))
     copies: list[str] = attrs.field(factory=list, **setting("further files", written=True))
     env: str = attrs.field(default=PLACE, **setting("another environment", environment=True))
+    data: Path = attrs.field(default=Path("data"), **setting("what is read"))
+    log: Path = attrs.field(default=Path("log"), **setting("a file that is written", written=True))
 
 
 class Tracker:
@@ -61,13 +64,24 @@ def test_a_components_own_default_need_not_be_passed_again(kernel, planned):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("folder", "mine"), ("copies", ["mine"]), ("env", "rlk_testing.environments:Count")],
+    [
+        ("folder", "mine"),
+        ("copies", ["mine"]),
+        ("env", "rlk_testing.environments:Count"),
+        ("log", Path("mine")),
+    ],
 )
 def test_any_other_value_is_passed_again(kernel, planned, key, value):
     plan = planned(**{f"tracker.{key}": value})
     with pytest.raises(PlanError, match=rf"tracker\.{key} was .*mine|{key} was .*, which is code"):
         spec_of(in_a_file(plan), kernel, observers=True)
     assert to_pass_again(plan, observers=True).options[:1] == ["--set"]
+
+
+def test_a_path_that_is_read_comes_back_as_a_path(kernel, planned):
+    plan = in_a_file(planned(**{"tracker.data": "elsewhere"}))
+    found = resolve(kernel, spec_of(plan, kernel, observers=True))
+    assert found.loggers[0].config == TrackerConfig(data=Path("elsewhere"))
 
 
 def test_a_default_that_was_another_one_then_is_passed_again(kernel, planned):

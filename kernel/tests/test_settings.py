@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal, Optional
 
 import attrs
@@ -174,6 +176,39 @@ def test_an_object_is_written_as_what_a_user_would_type_and_read_again():
 
 def test_an_object_that_no_file_can_hold_is_written_as_a_callable_is():
     assert "callable" in unstructure(Config(span=Span(3, unit=len)))["span"]
+
+
+@attrs.frozen(kw_only=True)
+class Places:
+    data: Path = Path("data")
+    cache: Path | None = None
+    files: list[Path] = attrs.field(factory=list)
+    by_name: dict[str, Path] = attrs.field(factory=dict)
+
+
+def test_a_path_is_written_as_text_and_read_again():
+    given = {
+        "data": Path("here/x"),
+        "cache": "there",
+        "files": ["a", Path("b")],
+        "by_name": {"a": "c"},
+    }
+    first = structure(Places, given, "x")
+    assert first.data == Path("here/x") and first.cache == Path("there")
+    written = unstructure(first)
+    assert written == {
+        "data": str(Path("here/x")),
+        "cache": "there",
+        "files": ["a", "b"],
+        "by_name": {"a": "c"},
+    }
+    assert structure(Places, json.loads(json.dumps(written)), "x") == first
+    assert unstructure(Places()) == {"data": "data", "cache": None, "files": [], "by_name": {}}
+
+
+def test_what_is_no_path_is_refused():
+    with pytest.raises(PlanError, match="x: data must be the path of a file or folder, got 3"):
+        structure(Places, {"data": 3}, "x")
 
 
 def test_a_field_without_a_default_is_required():

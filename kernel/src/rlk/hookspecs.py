@@ -3,7 +3,14 @@
 A hook never runs per environment step or per gradient step, because a call through pluggy costs as
 much as 30 to 60 plain calls. Hooks run while a run is planned and built, and at the borders of
 iterations; they return objects and callables, which the loop then calls directly. `None` always
-means "not mine". An implementation is only passed the arguments that it names.
+means "not mine".
+
+Of the hooks with one result, two plugins that both answer are refused, with the names of both and
+what to type, unless an order is meant: with `hookimpl(tryfirst=True)` a plugin is asked before all
+others, with `trylast` after them, and once one has answered, those after it are not asked. What
+joins by itself uses `trylast`. Only of `rlk_take_over` the first answer counts.
+
+An implementation is only passed the arguments that it names.
 """
 
 from __future__ import annotations
@@ -82,10 +89,11 @@ class Specs:
     def rlk_take_over(self, plan: Plan) -> int | None:
         """Before anything is built or written: do something else, and return the exit code.
 
-        A program that makes or loads an agent ends there with that code.
+        A program that makes or loads an agent ends there with that code. The first plugin that
+        returns one has done its work, so the others are not asked, and two are no conflict.
         """
 
-    # ---- while building: the first result wins --------------------------------------------------
+    # ---- while building: one plugin may answer --------------------------------------------------
     @hookspec(firstresult=True)
     def rlk_make_vec_env(self, plan: Plan, n_envs: int, training: bool) -> Any:
         """Once for training and once per evaluation: a gymnasium.vector.VectorEnv, unwrapped."""

@@ -18,7 +18,7 @@ from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
-from rlk.running import saved_files
+from rlk.running import checkpoint, saved_files
 from rlk.running.restoring import bad_if_it_fails, part_of
 from rlk.running.run_folder import check_out, continues_in
 from rlk.terminal import is_terminal
@@ -72,6 +72,7 @@ def load(
     plugins: tuple[Any, ...] = (),
     kernel: Kernel | None = None,
     best: bool = False,
+    to_act: bool = False,
     **changes: Any,
 ) -> Agent:
     """An agent from a model, a checkpoint, or a run folder.
@@ -82,6 +83,9 @@ def load(
         plugins: plugins that were passed as objects or files, again; `no:NAME` leaves one out.
         kernel: where components come from; None means everything that is installed.
         best: for a run folder, the best model of its evaluations.
+        to_act: take a checkpoint as a model, and do without parts that only training needs
+            (storages, noises, optimisers, …) and that are not installed here, or with the
+            algorithm's own ones in their places. `differs` names them, and `learn` warns of them.
         changes: settings to change, and functions, which no file can hold: `differs`
             names those that were not passed again, and `learn` warns of them. `out` is the folder
             of a new run or, to continue the run in it, the folder that `path` is in; then its
@@ -90,15 +94,30 @@ def load(
     Raises:
         BadFile: if the file is damaged or not one of rlk's.
         PlanError: if it names something that does not exist, the environment has spaces of another
-            kind or size, or `out` holds another run.
+            kind or size, or `out` holds another run, or is given with `to_act`.
     """
     kernel, path, changes = kernel or default_kernel(), Path(path), _plain(changes)
+    if to_act and changes.get("out"):
+        raise PlanError(
+            f"out={str(changes['out'])!r} is a folder to train in, and to_act is for an agent that "
+            "only acts. Leave out one of them."
+        )
     saved = saved_files.read_manifest(path, kernel, best=best)["plan"]
     goes_on = continues_in(changes.get("out"), path)
-    spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes, observers=goes_on)
+    spec = spec_of(
+        saved,
+        kernel,
+        env=env,
+        plugins=plugins,
+        changes=changes,
+        observers=goes_on,
+        to_act=to_act,
+    )
     # A process that does something other than train ends here, before it reads a replay.
     plan = _plan(kernel, spec, path)
-    return _agent(plan, kernel, spec, saved_files.read(path, kernel, best=best), path, changes)
+    state = saved_files.read(path, kernel, best=best)
+    state = checkpoint.as_model(state) if to_act else state
+    return _agent(plan, kernel, spec, state, path, changes)
 
 
 def from_state(

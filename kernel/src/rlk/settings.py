@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import cache
+from pathlib import PurePath
 from typing import Any, Protocol, get_type_hints
 
 import attrs
@@ -143,7 +144,25 @@ def _type_hints(config: type) -> dict[str, Any]:
 
 def unstructure(config: Any) -> dict[str, Any]:
     """A config as JSON values; {} where there is none."""
-    return {} if config is None else plain(attrs.asdict(config, recurse=False))
+    values = {} if config is None else attrs.asdict(config, recurse=False)
+    return {name: plain_setting(value) for name, value in values.items()}
+
+
+def plain_setting(value: Any) -> Any:
+    """The value of a setting in JSON's types: as `plain`, and a path as text.
+
+    The type of the setting makes it a path again. A keyword of an environment has no type.
+    """
+    return plain(_with_texts(value))
+
+
+def _with_texts(value: Any) -> Any:
+    """A value with the text of every path in it."""
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: _with_texts(item) for key, item in value.items()}
+    return [*map(_with_texts, value)] if isinstance(value, (list, tuple)) else value
 
 
 def plain(value: Any) -> Any:

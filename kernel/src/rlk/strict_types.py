@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import is_dataclass
+from pathlib import Path, PurePath
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -32,6 +33,8 @@ def strict_converter(**options: Any) -> cattrs.Converter:
     made = cattrs.Converter(**options)
     for kind in _WORDS:
         made.register_structure_hook(kind, _exactly)
+    for path in (PurePath, Path):
+        made.register_structure_hook(path, _path)
     made.register_structure_hook_func(lambda kind: _form(kind) in (Literal, Callable), _exactly)
     made.register_structure_hook_func(lambda kind: _form(kind) is Union, _first_alternative(made))
     for is_one, factory, taken in _CONTAINERS:
@@ -104,6 +107,13 @@ def _first_alternative(converter: cattrs.Converter) -> Callable[[Any, Any], Any]
         raise _refused(kind, value)
 
     return structure
+
+
+def _path(value: Any, kind: type[PurePath]) -> PurePath:
+    """A path, from its text or from another path."""
+    if not isinstance(value, (str, PurePath)):
+        raise ValueError(f"must be the path of a file or folder, got {value!r:.200}")
+    return kind(value)
 
 
 def _reads_settings(kind: Any) -> bool:

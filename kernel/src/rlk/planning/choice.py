@@ -114,7 +114,7 @@ def activated(choices: Iterable[Choice]) -> Hooks:
         answering = choice.make_hooks()
         if answering is not None:
             _refuse_without_effect(choice, answering)
-            hooks.activate(answering, choice.name, choice.owner)
+            hooks.activate(answering, choice.name, choice.owner, choice.without_it)
     return hooks
 
 

@@ -149,7 +149,7 @@ def _is_own_default(config: type | None, name: str, value: Any) -> bool:
     default = getattr(attrs.fields(config), name).default
     if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
         default = attrs.NOTHING if default.takes_self else default.factory()
-    return default is not attrs.NOTHING and bool(settings.plain(default) == value)
+    return default is not attrs.NOTHING and bool(settings.plain_setting(default) == value)
 
 
 def _marked(

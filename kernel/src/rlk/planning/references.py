@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rlk import settings
@@ -11,6 +11,7 @@ from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName, nearest
 from rlk.planning.parse import parse_plugin
 from rlk.planning.run_settings import RUN_KEYS
+from rlk.registry.entry import Entry
 from rlk.registry.external import is_place
 from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.registry.registries import Registries
@@ -66,6 +67,8 @@ def _wrong_default(
                 registries.find(parse_plugin(plugin)[0])
         elif not kind and key not in (*RUN_KEYS, *settings.names(component.config)):
             return str(UnknownName("setting", key, [*RUN_KEYS, *SLOTS]))
+    except BrokenPlugin:  # several packages give that name, which is not this component's fault
+        return None
     except PlanError as error:
         return str(error)
     return None
@@ -76,20 +79,27 @@ def _wrong_target(target: str, registries: Registries) -> str | None:
     name, _, setting = target.partition(".")
     if name not in SLOTS:
         return _misspelt(name, registries) or _wrong_setting(name, setting, None, registries)
-    known: dict[str, None] = {}
-    for entry in registries[SLOTS[name]]:
-        with contextlib.suppress(BrokenPlugin):  # which has a message of its own
-            known |= dict.fromkeys(settings.names(entry.component().config))
+    known = [one for found in _settings(registries[SLOTS[name]]) for one in found]
     return None if setting in known else str(UnknownName(f"setting of any {name}:", setting, known))
 
 
 def _wrong_setting(name: str, setting: str, kind: str | None, registries: Registries) -> str | None:
-    """An error if an installed component has no such setting, or None."""
-    known = [entry for entry in registries.every_entry() if entry.name == name]
-    if not known or (kind and kind not in {entry.kind for entry in known}):
+    """An error if the installed component has no such setting, or None.
+
+    If several packages give the name, which is reported by itself, one of them has to have it.
+    """
+    named = [entry for registry in registries for entry in registry.named(name)]
+    found = list(_settings(entry for entry in named if kind in (None, entry.kind)))
+    if not found or any(setting in names for names in found):
         return None
-    names = settings.names(known[0].component().config)
-    return None if setting in names else str(UnknownName(f"setting of {name!r}:", setting, names))
+    return str(UnknownName(f"setting of {name!r}:", setting, found[0]))
+
+
+def _settings(entries: Iterable[Entry]) -> Iterator[list[str]]:
+    """The names of the settings of each component, without broken ones: they are reported."""
+    for entry in entries:
+        with contextlib.suppress(BrokenPlugin):
+            yield settings.names(entry.component().config)
 
 
 def _misspelt(name: str, registries: Registries) -> str | None:

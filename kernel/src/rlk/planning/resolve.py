@@ -232,7 +232,7 @@ def _accepted(plan: Plan, draft: Draft) -> Plan:
     if the kernel has found no problem.
     """
     hooks = plan.hooks()
-    space = hooks.first("rlk_policy_space", plan=plan)
+    space = hooks.only("rlk_policy_space", plan=plan)
     if space is not None:
         plan = attrs.evolve(plan, policy_space=space)
     problems: list[str] = (
@@ -242,5 +242,5 @@ def _accepted(plan: Plan, draft: Draft) -> Plan:
     )
     if problems:
         raise PlanError("\n".join(problems))
-    settled: Plan | None = hooks.first("rlk_settle_plan", plan=plan)
+    settled: Plan | None = hooks.only("rlk_settle_plan", plan=plan)
     return settled or plan

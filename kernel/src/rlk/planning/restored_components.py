@@ -76,15 +76,25 @@ def refuse_missing_components(
         environment: the saved one if none is passed now, so that the message lists everything
             that is missing.
     """
+    missing = not_passed_again(components, plugins, changes, registries)
+    if missing:
+        raise _missing(*missing, environment=place_of_saved(environment, registries))
+
+
+def not_passed_again(
+    components: Iterable[SavedComponent],
+    plugins: Iterable[Any],
+    changes: Mapping[str, Any],
+    registries: Registries,
+) -> list[SavedComponent]:
+    """The components from a place, or objects, that are not passed now; not the algorithm."""
     wanted = [one for one in components if one.is_external and one.slot != "algorithm"]
     passed = {_name(plugin, registries) for plugin in plugins} if wanted else set()
-    missing = [
+    return [
         saved
         for saved in wanted
         if saved.slot not in changes and not any(_is_called(saved, name) for name in passed)
     ]
-    if missing:
-        raise _missing(*missing, environment=place_of_saved(environment, registries))
 
 
 def _name(plugin: Any, registries: Registries) -> str | None:

@@ -13,7 +13,7 @@ import attrs
 
 from rlk import settings
 from rlk.documents import json_text
-from rlk.planning.lost_settings import LostSettings, lost_settings
+from rlk.planning.lost_settings import lost_settings
 from rlk.planning.plan import SAVED, Plan
 from rlk.planning.present_components import present_components
 from rlk.planning.restored_components import (
@@ -25,6 +25,7 @@ from rlk.planning.restored_environment import restore_environment
 from rlk.planning.saved_records import SavedComponent, SavedPlan, prefix_of
 from rlk.planning.select import JOINED
 from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
+from rlk.planning.stand_ins import StandIns, without_settings_of
 from rlk.registry.kinds import STACKED
 from rlk.structure import structured
 
@@ -107,6 +108,7 @@ def spec_of(
     plugins: tuple[Any, ...] = (),
     changes: Mapping[str, Any] | None = None,
     observers: bool = False,
+    to_act: bool = False,
 ) -> RunSpec:
     """The spec that makes a saved plan again.
 
@@ -117,6 +119,7 @@ def spec_of(
         plugins: likewise for plugins.
         changes: settings on top of the saved ones.
         observers: include components that only watch (callbacks, loggers); acting needs none.
+        to_act: do without parts of training that are not there, or with stand-ins for them.
 
     Raises:
         BadFile: if `as_json` cannot have written it.
@@ -127,14 +130,19 @@ def spec_of(
 
     # The components: those that no file may supply must be passed; one error names all missing.
     wanted = [one for one in saved.components if observers or not one.only_watches]
-    present = present_components(wanted, plugins, changes, registries)
-    algo, plugins = restore_algorithm(saved.algorithm, present.plugins, registries)
+    algo, plugins = restore_algorithm(saved.algorithm, plugins, registries)
+    stand_ins = StandIns(algo, plugins, changes, registries) if to_act else None
+    present = present_components(wanted, plugins, changes, registries, stand_ins)
+    plugins = present.plugins
     saved_env = saved.env if env is None else None
     refuse_missing_components(present.components, plugins, changes, registries, saved_env)
 
     # The settings: those of the file rank below those given now.
     now = make_spec(algo, changes)
-    lost = _lost(saved, present.components, registries)
+    settings_of_file = {**saved.run.given(), **_settings(present.components)}
+    if gone := {one.name for one in wanted} - {one.name for one in present.components}:
+        settings_of_file = without_settings_of(gone, settings_of_file, algo, registries)
+    lost = lost_settings(settings_of_file, present.components, registries)
     lost.refuse_missing_functions(now.given)
     if observers:
         lost.refuse_missing(now.given)
@@ -150,19 +158,12 @@ def spec_of(
     before = attrs.evolve(
         make_spec(algo, given, origin=SAVED),
         notes=present.notes,
-        lost=lost.sentences(now.given),
+        lost=(*lost.sentences(now.given), *present.absent),
+        absent=present.absent,
         lost_values=lost.missing(now.given),
     )
     origins = {**before.origins, **_origins(present.components, plugins)}
     return now.over(attrs.evolve(before, origins=origins))
-
-
-def _lost(
-    saved: SavedPlan, components: Sequence[SavedComponent], registries: Registries
-) -> LostSettings:
-    """The saved settings of the run and of these components, and which of them are lost."""
-    given = {**saved.run.given(), **_settings(components)}
-    return lost_settings(given, components, registries)
 
 
 def _settings(components: Sequence[SavedComponent]) -> dict[str, Any]:

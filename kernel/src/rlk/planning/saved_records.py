@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.component import is_name
+from rlk.errors import BrokenPlugin
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import KINDS, SLOTS, STACKED, is_group_slot, singular
@@ -120,6 +121,17 @@ class SavedComponent:
         known = (one for one in registries if one.kind == self.kind and self.name in one)
         registry = next(known, None)
         return None if registry is None else registry.get(self.name)
+
+    def absence(self, registries: Registries) -> str | None:
+        """Why what is installed under its name cannot be used, or None if it can."""
+        try:
+            entry = self.entry(registries)
+            if entry is None:
+                return "it is not installed here"
+            entry.load()
+        except BrokenPlugin as error:
+            return str(error)
+        return None
 
 
 def prefix_of(slot: str, name: str) -> str:

@@ -39,7 +39,10 @@ class RunSpec:
     #: Who gave a key, where that was not the caller: a file, a recipe. See `plugin_key`.
     origins: Mapping[str, str] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()  #: notes for the user on how it was made
-    lost: tuple[str, ...] = ()  #: likewise, on settings for training that a file could not hold
+    #: Likewise, on what training had and this run has not: settings that a file could not hold, and
+    #: the components in `absent`.
+    lost: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()  #: likewise, on components that are not there nor needed to act
     #: Those settings as that file has them, by key; the algorithm's by their names alone.
     lost_values: Mapping[str, Any] = attrs.field(factory=dict)
 
@@ -53,6 +56,7 @@ class RunSpec:
             origins={**origins, **self.origins},
             notes=(*lower.notes, *self.notes),
             lost=(*lower.lost, *self.lost),
+            absent=(*lower.absent, *self.absent),
             lost_values={**lower.lost_values, **self.lost_values},
         )
 

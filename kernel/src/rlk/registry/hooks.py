@@ -6,13 +6,14 @@ Every run has its own manager; otherwise the plugins of one run would be called 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pluggy
 
-from rlk.errors import BrokenPlugin, RlkError, UnknownName, described, either
+from rlk.errors import BrokenPlugin, PlanError, RlkError, UnknownName, described, either
 from rlk.hookspecs import Specs, is_lifecycle
 from rlk.registry.answers import check_answer
 from rlk.registry.implementations import HOOKS, SEE, fault
@@ -64,9 +65,19 @@ class Hooks:
     def __init__(self) -> None:
         self._manager = _Manager()
         self._plugins: dict[str, object] = {}
+        self._titles: dict[str, str] = {}
+        self._without: dict[str, str] = {}
 
-    def activate(self, plugin: object, name: str, owner: str = "this program") -> None:
+    def activate(
+        self, plugin: object, name: str, owner: str = "this program", without_it: str = ""
+    ) -> None:
         """Activate the hooks of an object.
+
+        Args:
+            plugin: the object, a class or a module.
+            name: what messages call it.
+            owner: where it comes from.
+            without_it: what to type for a run without it; by default `--plugin no:NAME`.
 
         Raises:
             BrokenPlugin: if it marks a method that is not a hook, if arguments are not the hook's,
@@ -87,6 +98,8 @@ class Hooks:
                 f"a plugin of the class {type(self.get(name)).__name__}. Give it another name."
             )
         self._plugins[name] = plugin
+        self._titles[name] = f"plugin {name!r} ({owner})"
+        self._without[name] = without_it or f"--plugin no:{name}"
         try:
             self._manager.register(_Held(plugin, self._manager), name=name)
             self._manager.check_pending()
@@ -99,7 +112,8 @@ class Hooks:
     def deactivate(self, name: str) -> None:
         """Stop calling the hooks of the plugin of that name."""
         self._manager.unregister(name=name)
-        self._plugins.pop(name, None)
+        for held in (self._plugins, self._titles, self._without):
+            held.pop(name, None)
 
     def get(self, name: str) -> Any:
         """The plugin that was activated under that name, or None."""
@@ -114,7 +128,7 @@ class Hooks:
         getattr(self._manager.hook, hook).call_historic(kwargs=arguments)
 
     def first(self, hook: str, **arguments: Any) -> Any:
-        """The first answer to a firstresult hook, or None.
+        """The first answer to a firstresult hook, or None; those after it are not asked.
 
         Raises:
             BrokenPlugin: for an answer that the hook does not accept.
@@ -126,6 +140,51 @@ class Hooks:
         if answer is not None:
             check_answer(hook, answer, plugins)
         return answer
+
+    def only(self, hook: str, **arguments: Any) -> Any:
+        """The answer to a firstresult hook that one plugin may answer, or None.
+
+        Those with `tryfirst` are asked before all others, and those with `trylast` after them, each
+        time together. Where one of them answers, those after them are not asked.
+
+        Raises:
+            PlanError: if two answer that are asked together.
+            BrokenPlugin: for an answer that the hook does not accept.
+        """
+        found = getattr(self._manager.hook, hook).get_hookimpls()
+        wrapping = [one.plugin_name for one in found if _wraps(one)]
+        if not wrapping:
+            return self._only_answer(hook, arguments)
+        others = [one.plugin for one in found if not _wraps(one)]
+        wrapped = self._manager.subset_hook_caller(hook, others)
+        with _naming(wrapping, hook):
+            answer = wrapped.call_extra([lambda: self._only_answer(hook, arguments)], arguments)
+        if answer is not None:
+            check_answer(hook, answer, wrapping)
+        return answer
+
+    def _only_answer(self, hook: str, arguments: dict[str, Any]) -> Any:
+        """As `only`, without the hook wrappers of pluggy."""
+        plain = [one for one in self._implementations(hook) if not _wraps(one)]
+        for _, together in itertools.groupby(plain, _turn):
+            answers: dict[str, Any] = {}
+            for one in together:
+                with _naming([one.plugin_name], hook):
+                    answer = _by_keyword(one.function, one.argnames)(**arguments)
+                if answer is not None:
+                    check_answer(hook, answer, [one.plugin_name])
+                    answers[one.plugin_name] = answer
+            if len(answers) > 1:
+                raise self._several(hook, answers)
+            if answers:
+                return next(iter(answers.values()))
+        return None
+
+    def _several(self, hook: str, names: Iterable[str]) -> PlanError:
+        """The error for several plugins that answer a hook which one may answer."""
+        titles = " and ".join(self._titles[name] for name in names)
+        without = " ".join(f"Without {name!r}: {self._without[name]}." for name in names)
+        return PlanError(f"{titles} each answer {hook}, and a run takes one answer. {without}")
 
     def answers(self, hook: str, **arguments: Any) -> list[tuple[str, Any]]:
         """Every answer that is not None, with the name of the plugin that gave it.
@@ -190,7 +249,7 @@ class Hooks:
 
     def _implementations(self, hook: str) -> list[pluggy.HookImpl]:
         found = getattr(self._manager.hook, hook).get_hookimpls()
-        return sorted(found, key=lambda one: bool(one.trylast) - bool(one.tryfirst))
+        return sorted(found, key=_turn)
 
 
 @contextlib.contextmanager
@@ -204,6 +263,11 @@ def _naming(plugins: Sequence[str], hook: str) -> Iterator[None]:
         if not getattr(error, "__notes__", None):  # a component that the plugin makes comes first
             error.add_note(f"plugin {either(plugins)} raised this, in {hook}")
         raise
+
+
+def _turn(implementation: pluggy.HookImpl) -> int:
+    """When it is called: -1 with `tryfirst`, 1 with `trylast`, 0 otherwise."""
+    return bool(implementation.trylast) - bool(implementation.tryfirst)
 
 
 def _wraps(implementation: pluggy.HookImpl) -> bool:

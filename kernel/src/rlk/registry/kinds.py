@@ -16,6 +16,9 @@ SLOTS = {
 }
 #: Slots that hold one component or several, each wrapped around the one before it.
 STACKED = ("noise",)
+#: Slots in which another component serves a saved model as well: training alone uses them, or, as
+#: for `vec_env`, any will do. A part of training begins without the state of the one before it.
+REPLACEABLE = ("vec_env", "storage", "collector", "optimiser", "serializer")
 #: Kinds with any number of active components in a run.
 LISTS = ("wrappers", "extensions", "callbacks", "loggers")
 #: Kinds whose components are parts of a run, in which `NAME.KEY` is a setting of one.

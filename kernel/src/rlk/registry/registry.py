@@ -205,8 +205,14 @@ def clash(name: str, entries: list[Entry]) -> BrokenPlugin:
     if all(entry.dist == BY_HAND for entry in entries):
         undo = " or ".join(f"rlk.registry.{entry.kind}.unregister({name!r})" for entry in entries)
         return BrokenPlugin(f"{name!r} is registered {len(entries)} times: {owners}. Use {undo}.")
+    packages = {entry.dist for entry in entries}
+    if len(packages) == 1:
+        return BrokenPlugin(
+            f"{name!r} is given {len(entries)} times by one package: {owners}. Names are unique "
+            "across kinds: its authors have to rename all but one."
+        )
     return BrokenPlugin(
-        f"{name!r} is given by {len(entries)} packages: {owners}. Uninstall all but one."
+        f"{name!r} is given by {len(packages)} packages: {owners}. Uninstall all but one."
     )
 
 

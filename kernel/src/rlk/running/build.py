@@ -55,7 +55,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     plan, hooks = run.plan, run.hooks
     run.own_folder()
     keep_plan(run)
-    run.communicator = hooks.first("rlk_make_communicator", run=run) or OneProcess()
+    run.communicator = hooks.only("rlk_make_communicator", run=run) or OneProcess()
     run.streams = Streams(plan.seed, run.communicator.rank)
     run.device = choose_device(plan)
     run.env = make_vec_env(plan, hooks, plan.n_envs, training=True)
@@ -70,7 +70,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.actor = run.actors[-1]
     run.storage = make_storage(run)
     run.add = wrapped(run.storage.add, hooks.all("rlk_wrap_add", run=run), 1)
-    run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
+    run.collector = hooks.only("rlk_make_collector", run=run) or plan.collector.make(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run), 0)
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run), 2)
     run.listeners = look_up_listeners(hooks, run.failed_writes)

@@ -150,6 +150,11 @@ def restore(run: Run, state: State) -> list[str]:
     return [*differs, *_restore_experience(run, state)]
 
 
+def as_model(state: State) -> State:
+    """A checkpoint taken as a model: only what a model holds is restored from it."""
+    return {**state, "manifest": {**state["manifest"], "contents": ["model"]}}
+
+
 def _restore_experience(run: Run, state: State) -> list[str]:
     """Restore plugins, replay and environments; return sentences on what will differ."""
     contents, differs = state["manifest"]["contents"], list[str]()

@@ -44,7 +44,7 @@ def make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
         _check_size(run, heads, saved)
     with run.streams.globally("init"), one_thread():
         builder = plan.policy.make()
-        policy = hooks.first("rlk_make_policy", run=run, heads=heads)
+        policy = hooks.only("rlk_make_policy", run=run, heads=heads)
         if policy is None:
             policy = builder.build(plan.policy_space, heads)
             check_given(plan.policy.title, "build", policy)

@@ -137,7 +137,7 @@ class Run:
         views, memory = (parameters or self.parameters).select(prefixes)
         rate = self.schedules.add_rate(learning_rate, self.device, name)
         group = Group(name, views, memory, rate, max_grad_norm, options)
-        step = self.hooks.first("rlk_make_optimiser", run=self, group=group)
+        step = self.hooks.only("rlk_make_optimiser", run=self, group=group)
         if step is None:
             step = self.plan.optimisers.get(f"{name}_optimiser", self.plan.optimiser).make(group)
         self.optimise.add(group, step, self.hooks.all("rlk_wrap_loss", run=self, group=name))
@@ -213,7 +213,7 @@ class Run:
         check_given(self.plan.algorithm.title, "actor", actor)
         if policy is not None:
             actor = acting_by(policy, actor, self.plan.algorithm.title)
-        other: Actor | None = self.hooks.first("rlk_make_actor", run=self, actor=actor)
+        other: Actor | None = self.hooks.only("rlk_make_actor", run=self, actor=actor)
         found: Actor = actor if other is None else other
         return found
 

@@ -40,7 +40,7 @@ def make_storage(run: Run) -> Any:
 
 
 def _make_one_storage(run: Run, choice: Choice) -> Any:
-    made = run.hooks.first("rlk_make_storage", run=run, choice=choice)
+    made = run.hooks.only("rlk_make_storage", run=run, choice=choice)
     made = choice.make() if made is None else made  # not `or`: an empty storage is false
     wanted = methods(choice.kind, choice.component.stages)
     lacks = sorted(name for name in wanted if not hasattr(made, name))

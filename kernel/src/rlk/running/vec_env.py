@@ -41,7 +41,7 @@ def make_vec_env(
     keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
     found = plan.env.made if plan.env.is_vector else None
     if found is None:
-        found = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
+        found = hooks.only("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
     env = _made(plan, n_envs, keep, extra) if found is None else _adopted(found, plan, keep)
     try:
         if found is not None and not plan.env.is_vector:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def test_newest_means_written_last(tmp_path: Path) -> None:
         path = tmp_path / "checkpoints" / f"{name}.zip"
         path.touch()
         os.utime(path, (1000 + age, 1000 + age))
-    prune(tmp_path, ".zip", keep=2)
+    prune(checkpoints(tmp_path, ".zip"), keep=2)
     assert names(tmp_path) == ["100", "200"]
 
 
@@ -118,20 +119,41 @@ class Boxes(ZipSerializer):
     suffix = ".box"
 
 
+@pytest.fixture
+def boxes() -> Iterator[None]:
+    KERNEL.registries.serializers.register("box", Boxes)
+    yield
+    KERNEL.registries.serializers.unregister("box")
+
+
+@pytest.mark.usefixtures("boxes")
 def test_checkpoints_of_the_branch_that_was_left_go_whatever_serializer_wrote_them(
     tmp_path: Path,
 ) -> None:
     with made(tmp_path, "checkpoint:every=8,keep=none") as agent:
         agent.learn(24)
-    KERNEL.registries.serializers.register("box", Boxes)
-    try:
-        agent, _ = resumed(tmp_path / "checkpoints" / "8.zip", tmp_path, serializer="box")
-        with agent:
-            agent.learn_until(12)
-        assert names(tmp_path) == ["8"]
-        assert saved_files.find(tmp_path / "checkpoints", KERNEL)[0].name == "12.box"
-    finally:
-        KERNEL.registries.serializers.unregister("box")
+    agent, _ = resumed(tmp_path / "checkpoints" / "8.zip", tmp_path, serializer="box")
+    with agent:
+        agent.learn_until(12)
+    assert names(tmp_path) == ["8"]
+    assert saved_files.find(tmp_path / "checkpoints", KERNEL)[0].name == "12.box"
+
+
+@pytest.mark.usefixtures("boxes")
+@pytest.mark.parametrize("runs_code", [False, True])
+def test_the_newest_stay_whatever_serializer_wrote_them(tmp_path: Path, runs_code: bool) -> None:
+    KERNEL.registries.serializers.unregister("box")
+    KERNEL.registries.serializers.register("box", Boxes, runs_code=runs_code)
+    with made(tmp_path, "checkpoint:every=4,keep=3") as agent:
+        agent.learn(12)
+    agent, _ = resumed(tmp_path / "checkpoints" / "12.zip", tmp_path, serializer="box")
+    with agent:
+        agent.learn_until(20)
+        kept = [path.name for path in checkpoints(tmp_path, ".zip", ".box")]
+        assert kept == ["12.zip", "16.box", "20.box"]
+        agent.learn_until(28)
+    kept = [path.name for path in checkpoints(tmp_path, ".zip", ".box")]
+    assert kept == ["20.box", "24.box", "28.box"]
 
 
 def test_checkpoints_that_will_be_replaced_are_named_first(

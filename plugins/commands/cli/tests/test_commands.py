@@ -34,7 +34,7 @@ class Config:
 def registries():
     """The default kernel's; what a test registers in these kinds is taken out again."""
     found = default_kernel().registries
-    kinds = [found.algorithms, found.storages, found.callbacks, found.commands]
+    kinds = [found[kind] for kind in ("algorithms", "noises", "storages", "callbacks", "commands")]
     before = [{name: dict(found.entries[name]) for name in found.names()} for found in kinds]
     yield found
     for registry, entries in zip(kinds, before, strict=True):
@@ -172,6 +172,39 @@ def test_check_finds_a_name_that_two_packages_give(registries):
         CliRunner().invoke(check, [], catch_exceptions=False)
     assert "'replay' is given by 2 packages" in called(check).output
     assert "is given by" not in called(check, "sound").output
+
+
+@pytest.mark.parametrize("kind", ["noises", "storages"])
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_a_name_that_two_packages_give_breaks_no_setting_of_others(registries, kind, is_broken):
+    def twin():
+        assert not is_broken
+        return Component(name="prioritized-replay", factory=lambda: 0)
+
+    entry = Entry(kind, "prioritized-replay", "rlk-twin", "0.3", twin)
+    before = registries[kind].entries.pop("prioritized-replay", {})
+    registries[kind].add(entry)  # it is found before the other one of its kind
+    registries[kind].entries["prioritized-replay"] |= before
+    printed = called(check, "dqn").output
+    assert printed.endswith("sound\n1 checked, 0 broken\n"), printed
+
+
+def test_a_default_that_two_packages_give_is_one_fault_and_no_algorithms(registries):
+    twin = Component(name="replay", factory=registries.storages.get("replay").component().factory)
+    registries.storages.add(Entry("storages", "replay", "rlk-twin", "0.3", lambda: twin))
+    printed = called(check).output
+    assert printed.endswith(" checked, 1 broken\n") and printed.count("'replay' is given by 2") == 1
+    lines = called(check, "dqn").output.splitlines()
+    assert lines[0].endswith(": sound") and lines[1].startswith("'replay' is given by 2 packages")
+    assert called(check, "ppo2").output.endswith("1 checked, 0 broken\n")
+
+
+def test_one_package_that_gives_a_name_twice_is_told_so(registries):
+    for kind in ("noises", "callbacks"):
+        made = Component(name="both", factory=lambda: 0)
+        registries[kind].add(Entry(kind, "both", "rlk-both", "0.3", lambda made=made: made))
+    said = "'both' is given 2 times by one package: callback of rlk-both 0.3, noise of rlk-both 0.3"
+    assert f"{said}. Names are unique across kinds: its authors" in called(check).output
 
 
 def test_everything_that_is_installed_is_sound():

@@ -38,6 +38,16 @@ def test_it_joins_by_itself_and_can_be_left_out(made):
 
 
 @needs_a_compiler
+def test_a_plugin_that_makes_the_storage_itself_is_asked_before_it(made):
+    class Makes:
+        @rlk.hookimpl
+        def rlk_make_storage(self, choice):
+            return choice.make() if choice.name == "prioritized-replay" else None
+
+    assert type(tree_of(made(Makes()))) is SumTree
+
+
+@needs_a_compiler
 def test_a_run_goes_on_with_or_without_it_bit_for_bit(made, tmp_path):
     whole, without = made("n-step"), made("n-step", WITHOUT)
     for agent in (whole, without):

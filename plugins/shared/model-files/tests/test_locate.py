@@ -75,4 +75,5 @@ def test_checkpoints_are_in_the_order_of_their_timesteps(tmp_path: Path) -> None
     assert [path.stem for path in checkpoints(tmp_path, ".zip")] == ["900", "1000"]
     both = checkpoints(tmp_path, ".zip", ".json.gz")
     assert [path.name for path in both] == ["900.zip", "950.json.gz", "1000.zip"]
+    assert checkpoints(tmp_path, ".zip", ".json.gz", ".gz") == both
     assert checkpoints(tmp_path / "none", ".zip") == []

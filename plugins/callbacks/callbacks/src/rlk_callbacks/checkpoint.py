@@ -8,7 +8,7 @@ resuming the schedule needs no further state.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +110,7 @@ class Checkpoints:
         for path in later(run):
             path.unlink(missing_ok=True)
         if self._config.keep is not None:
-            prune(run.out, run.plan.serializer.make().suffix, self._config.keep)
+            prune(written(run), self._config.keep)
 
     def _announce(self, run: Run) -> None:
         if self._announced or not run.plan.verbose:
@@ -134,17 +134,21 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
     return checkpoint.run_state(run, replay=replay and not is_rollout, environments=False)
 
 
+def written(run: Run) -> list[Path]:
+    """The checkpoints in a run's folder, of any serializer: it may be resumed with another one."""
+    assert run.out is not None
+    readable = [one.suffix for one in saved_files.serializers(run.plan.kernel)]
+    return checkpoints(run.out, *readable, run.plan.serializer.make().suffix)
+
+
 def later(run: Run) -> list[Path]:
-    """The checkpoints in a run's folder, of any serializer, of later timesteps than it has now.
+    """The checkpoints in a run's folder of later timesteps than it has now.
 
     They are from before it was resumed from an older checkpoint, or from before a call of `learn`
     that counts timesteps from 0 again. If they stayed, `rlk resume` would take the last of them
     for the newest.
     """
-    assert run.out is not None
-    suffixes = [one.suffix for one in saved_files.serializers(run.plan.kernel)]
-    found = checkpoints(run.out, *suffixes)
-    return [path for path in found if int(path.name.partition(".")[0]) > run.timesteps]
+    return [path for path in written(run) if int(path.name.partition(".")[0]) > run.timesteps]
 
 
 def _tell_of_later(run: Run) -> None:
@@ -158,10 +162,9 @@ def _tell_of_later(run: Run) -> None:
         )
 
 
-def prune(folder: Path, suffix: str, keep: int) -> None:
-    """Delete all checkpoints of a run, with that suffix, but those written last."""
-    found = sorted(checkpoints(folder, suffix), key=lambda path: path.stat().st_mtime_ns)
-    for path in found[:-keep]:
+def prune(files: Iterable[Path], keep: int) -> None:
+    """Delete all checkpoints of a run but those written last."""
+    for path in sorted(files, key=lambda path: path.stat().st_mtime_ns)[:-keep]:
         path.unlink(missing_ok=True)
 
 

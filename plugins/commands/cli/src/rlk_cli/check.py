@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterator, Mapping
 
 import click
 
 from rlk.errors import BrokenPlugin, RlkError
 from rlk.planning.choice import ANSWERING
+from rlk.planning.layers import listed
 from rlk.planning.references import wrong_references
 from rlk.registry.entry import Entry
 from rlk.registry.implementations import why_not_called
 from rlk.registry.kernel import default_kernel
+from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.registry.registries import Registries
 from rlk.registry.registry import clash
 from rlk_cli import diagnose
@@ -29,13 +32,23 @@ def check(names: tuple[str, ...]) -> None:
         faults += found is not None
         if found or names:
             click.secho(f"{entry.title}: {found or 'sound'}", fg="red" if found else "green")
+    used = {*names, *(name for entry in entries for name in _defaults(entry))}
     for name, rivals in diagnose.clashes(registries).items():
-        if not names or name in names:
+        if not names or name in used:
             faults += 1
             click.secho(str(clash(name, rivals)), fg="red")
     click.echo(f"{len(entries)} checked, {faults} broken")
     if faults:
         raise RlkError("some plugins are broken; uninstall them or tell their authors.")
+
+
+def _defaults(entry: Entry) -> Iterator[str]:
+    """The names of the components that a component wants in the slots of a run."""
+    with contextlib.suppress(BrokenPlugin):  # its fault is printed
+        for slot, name in entry.component().defaults.items():
+            if slot in SLOTS or is_group_slot(slot):
+                found = name.values() if isinstance(name, Mapping) else listed(name)
+                yield from (one for one in found if isinstance(one, str))
 
 
 def fault(entry: Entry, registries: Registries) -> str | None:

@@ -1,11 +1,17 @@
-"""Which file a command reads that takes a model, and `--best`."""
+"""Which file a command reads that takes a model, `--best`, and the agent that acts with it."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from rlk.errors import BadFile, PlanError
 from rlk.registry.kernel import default_kernel
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
 
 
 def model_file(run: str, best: bool | None) -> Path:
@@ -30,3 +36,17 @@ def model_file(run: str, best: bool | None) -> Path:
             "(rlk run … --plugin evaluation). Drop --best to take the last model."
         )
     return path
+
+
+def load_to_act(path: Path, **how: Any) -> Agent:
+    """The agent of a model, for a command that only acts; `how` are keywords of `rlk.load`.
+
+    It works without parts that only training needs. A note on stderr names each that is absent,
+    and what stands in its place.
+    """
+    from rlk.making import load  # as above
+
+    agent = load(path, to_act=True, **how)
+    for sentence in agent.spec.absent:
+        click.echo(f"note: {sentence}", err=True)
+    return agent

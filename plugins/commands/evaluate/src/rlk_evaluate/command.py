@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rlk.errors import PlanError
-from rlk_cli.model_file import model_file
+from rlk_cli.model_file import load_to_act, model_file
 from rlk_cli.options import given, one_value
 
 if TYPE_CHECKING:
@@ -188,15 +188,13 @@ def _load(
     device: str | None,
 ) -> tuple[Path, Agent]:
     """The agent, and its file (see `model_file`)."""
-    from rlk.making import load
-
     path = model_file(run, best)
     settings = given(pairs, device=device)
     if "out" in settings:
         raise PlanError(
             "--set out: nothing is written here, so there is no run folder. Leave it out."
         )
-    return path, load(path, env=env, plugins=plugins, **settings)
+    return path, load_to_act(path, env=env, plugins=plugins, **settings)
 
 
 def _as_json(result: Evaluation, path: Path, deterministic: bool, seed: int) -> dict[str, Any]:

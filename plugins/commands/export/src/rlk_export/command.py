@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rlk_cli.model_file import model_file
+from rlk_cli.model_file import load_to_act, model_file
 from rlk_cli.options import given
 
 if TYPE_CHECKING:
@@ -53,12 +53,11 @@ def export(
     the environment returns them, and returns the actions of agent.predict(…, deterministic=True).
     It cannot sample actions. It is run and compared with the model before FILE is written.
     """
-    from rlk.making import load
     from rlk_export.exporting import check_out, export
 
     check_out(out)
     path = model_file(model, best)
-    with load(path, env=env, plugins=plugins, **given(pairs, device="cpu")) as agent:
+    with load_to_act(path, env=env, plugins=plugins, **given(pairs, device="cpu")) as agent:
         if agent.run.communicator.rank > 0:  # under a launcher rank 0 exports, as it trains
             return
         click.echo(_told(path, export(agent, out)))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class CppPriorities:
     """Makes the storage `prioritized-replay` with a tree in C++; leaves all others unchanged."""
 
-    @hookimpl
+    @hookimpl(trylast=True)  # it is active by default: what a user adds is asked first
     def rlk_make_storage(self, choice: Choice) -> Any:
         """The storage with the tree; None for other storages, or if the tree cannot be built."""
         if choice.component.name != "prioritized-replay":

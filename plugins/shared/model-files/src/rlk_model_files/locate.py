@@ -33,8 +33,9 @@ def checkpoints(folder: Path, *suffixes: str) -> list[Path]:
     if folder.resolve().name == "checkpoints" and not inside.is_dir():
         inside = folder
     found = {
-        path: path.name.removesuffix(suffix)
+        path: int(stem)
         for suffix in suffixes
         for path in inside.glob(f"*{suffix}")
+        if (stem := path.name.removesuffix(suffix)).isdecimal()
     }
-    return sorted((p for p, stem in found.items() if stem.isdecimal()), key=lambda p: int(found[p]))
+    return sorted(found, key=found.__getitem__)

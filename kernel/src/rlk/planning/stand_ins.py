@@ -1,0 +1,87 @@
+"""What stands in for parts of training that are not there, where a saved model only acts.
+
+Acting uses the policy, the wrappers and the extensions. It uses some vector environment, too, but
+any one will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import attrs
+
+from rlk.planning.parse import parse_plugin
+from rlk.planning.restored_components import not_passed_again
+from rlk.planning.saved_records import SavedComponent
+from rlk.registry.external import find_entry
+from rlk.registry.kinds import REPLACEABLE, STACKED, is_group_slot
+from rlk.registry.registries import Registries
+
+
+def is_for_training(slot: str) -> bool:
+    """Whether training alone needs what the model had in that slot."""
+    return slot in (*REPLACEABLE, *STACKED, "decorator") or is_group_slot(slot)
+
+
+@attrs.frozen
+class StandIns:
+    """Finds what acts in the place of an absent part of training.
+
+    Attributes:
+        algo: the algorithm of the saved plan, by its name or as it is passed now.
+        plugins, changes: those passed now.
+        registries: where components are found by their names.
+    """
+
+    algo: Any
+    plugins: tuple[Any, ...]
+    changes: Mapping[str, Any]
+    registries: Registries
+
+    def why_absent(self, saved: SavedComponent) -> str | None:
+        """Why a part that acting can do without is not there; None if it is, or is needed."""
+        if not is_for_training(saved.slot) or saved.slot in self.changes:
+            return None
+        if not saved.is_external:
+            return saved.absence(self.registries)
+        if not_passed_again([saved], self.plugins, self.changes, self.registries):
+            return "no file may run it by itself, and it was not passed again"
+        return None
+
+    def of(self, saved: SavedComponent) -> SavedComponent | None:
+        """The algorithm's own choice for that slot with its default settings, if it is there."""
+        component = find_entry(self.algo, "algorithms", self.registries).component()
+        name = component.defaults.get(saved.slot)
+        if not isinstance(name, str) or name not in self.registries:
+            return None
+        made = attrs.evolve(saved, name=name, dist="", version="", settings={}, set_by={})
+        return made if made.absence(self.registries) is None else None
+
+
+def without_settings_of(
+    gone: Collection[str], given: Mapping[str, Any], algo: Any, registries: Registries
+) -> dict[str, Any]:
+    """The settings of a saved plan, without those of the algorithm that would put in what is gone.
+
+    Args:
+        gone: names of components.
+        given: the settings, those of the algorithm with its name before the dot.
+        algo: the algorithm, whose settings may select or activate plugins, as in `StandIns`.
+        registries: where components are found by their names.
+    """
+    given, algorithm = dict(given), find_entry(algo, "algorithms", registries).component()
+    for key in algorithm.selects:
+        value = given.get(f"{algorithm.name}.{key}")
+        if isinstance(value, str) and _is_gone(parse_plugin(value)[0], gone, registries):
+            given[f"{algorithm.name}.{key}"] = None
+    for key, plugin in algorithm.activates.items():
+        value = given.get(f"{algorithm.name}.{key}")
+        if value and plugin in gone:
+            given[f"{algorithm.name}.{key}"] = False if value is True else None
+    return given
+
+
+def _is_gone(name: str, gone: Collection[str], registries: Registries) -> bool:
+    """Whether a name is of a component that is gone; an alias of one may be gone with it."""
+    return registries.own_name(name) in gone or name not in registries

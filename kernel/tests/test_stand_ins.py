@@ -1,0 +1,200 @@
+"""A saved model acts without the parts that only training uses."""
+
+from __future__ import annotations
+
+import warnings
+
+import attrs
+import numpy as np
+import pytest
+
+import rlk
+from rlk.errors import PlanError
+from rlk.hookspecs import hookimpl
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json, spec_of
+from rlk.planning.spec import make_spec
+from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.stand_ins import COMPONENTS, StandInStorage
+
+MATCH = BY_ACTION_SPACE["Discrete"]
+SLOTS = {
+    "vec_env": "vec_envs",
+    "storage": "storages",
+    "collector": "collectors",
+    "optimiser": "optimisers",
+    "serializer": "serializers",
+}
+REPLACED = (
+    "{0} 'acme' (this program) is not needed to act, and 'stand-in-{1}' stands in its place: it "
+    "is not installed here"
+)
+
+
+class Watches:
+    @hookimpl
+    def rlk_training_start(self): ...
+
+
+class Shakes:
+    def wrap(self, actor, policy):
+        return actor
+
+
+class Mine(StandInStorage):
+    """A storage that is passed as an object."""
+
+
+def acme(kernel, kind):
+    """Register the kernel's stand-in of a kind once more, as a package of somebody's would."""
+    kernel.registries[kind].register("acme", attrs.evolve(COMPONENTS[kind], name="acme"))
+
+
+@pytest.mark.parametrize("slot", SLOTS)
+def test_another_component_acts_in_the_slot_of_one_that_is_not_installed(
+    make, tmp_path, rlk_stand_in_kernel, slot
+):
+    own = {"env": MATCH, "kernel": rlk_stand_in_kernel}
+    acme(rlk_stand_in_kernel, SLOTS[slot])
+    agent = make(**{slot: "acme"})
+    agent.learn(8)
+    zeros = np.zeros_like(agent.plan.observation_space.sample())
+    expected = agent.predict(zeros)[0]
+    path = agent.save_checkpoint(tmp_path / "checkpoint")
+    rlk_stand_in_kernel.registries[SLOTS[slot]].unregister("acme")
+    with pytest.raises(PlanError, match=rf"--set {slot}=NAME\. To pred.*rlk\.load\(…, to_act=T"):
+        rlk.load(path, **own)
+    with rlk.load(path, to_act=True, **own) as loaded:
+        sentence = REPLACED.format(slot, slot.replace("_", "-"))
+        assert loaded.spec.absent == (sentence,) and sentence in loaded.differs
+        assert loaded.num_timesteps == 8
+        assert loaded.predict(zeros)[0] == expected
+        with pytest.warns(UserWarning, match=f"{slot} 'acme' .this program. is not needed to act"):
+            loaded.learn(4)
+
+
+def test_what_is_there_is_used_to_act_and_nothing_is_said(make, tmp_path, rlk_stand_in_kernel):
+    acme(rlk_stand_in_kernel, "storages")
+    path = make(storage="acme").save(tmp_path / "model")
+    with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, to_act=True) as loaded:
+        assert loaded.plan.storages[0].name == "acme" and loaded.spec.absent == ()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            loaded.learn(4)
+
+
+def test_a_checkpoint_that_is_loaded_to_act_is_taken_as_a_model(
+    make, tmp_path, rlk_stand_in_kernel
+):
+    agent = make()
+    agent.learn(8)
+    path = agent.save_checkpoint(tmp_path / "checkpoint")
+    own = {"env": MATCH, "kernel": rlk_stand_in_kernel}
+    with rlk.load(path, **own) as whole, rlk.load(path, to_act=True, **own) as acting:
+        assert len(whole.run.storage) == 8 and len(acting.run.storage) == 0
+        assert [one for one in acting.differs if "model, not a checkpoint" in one]
+
+
+def test_an_agent_that_only_acts_has_no_folder(make, tmp_path, rlk_stand_in_kernel):
+    path = make().save(tmp_path / "model")
+    with pytest.raises(PlanError, match=r"out='runs/x' is a folder to train in, and to_act is"):
+        rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, to_act=True, out="runs/x")
+
+
+# ---- plans ---------------------------------------------------------------------------------------
+
+
+def to_act(kernel, plan, **keywords):
+    return resolve(kernel, spec_of(plan, kernel, to_act=True, **keywords))
+
+
+def unregister(kernel, kind, name):
+    kernel.registries[kind].unregister(name)
+
+
+def test_noises_and_decorators_are_left_out(planning_kernel):
+    given = {"plugins": ["shakes:size=3", "trembles", "chooses"]}
+    plan = as_json(resolve(planning_kernel, make_spec("algo", given)))
+    for kind, name in (("noises", "shakes"), ("storages", "chooses")):
+        unregister(planning_kernel, kind, name)
+    found = to_act(planning_kernel, plan)
+    assert [one.name for one in (*found.noises, *found.storages)] == ["trembles", "keeps"]
+    said = spec_of(plan, planning_kernel, to_act=True).absent
+    assert sorted(one.partition(" (")[0] for one in said) == [
+        "decorator 'chooses'",
+        "noise 'shakes'",
+    ]
+    assert all("is not needed to act, and is left out: it is not installed here" in s for s in said)
+
+
+@pytest.mark.parametrize("keywords", [{"to_act": True}, {"plugins": ("no:shakes",)}])
+def test_a_setting_that_names_a_noise_does_not_ask_for_it_again(planning_kernel, keywords):
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"shaken": "shakes:size=3"})))
+    unregister(planning_kernel, "noises", "shakes")
+    found = resolve(planning_kernel, spec_of(plan, planning_kernel, **keywords))
+    assert found.noises == () and found.algorithm.config.shaken is None
+
+
+@pytest.mark.parametrize("keywords", [{"to_act": True}, {"plugins": ("no:sharpens",)}])
+def test_a_switch_does_not_ask_again_for_what_it_put_in(planning_kernel, keywords):
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"sharpened": True})))
+    unregister(planning_kernel, "storages", "sharpens")
+    found = resolve(planning_kernel, spec_of(plan, planning_kernel, **keywords))
+    assert len(found.storages) == 1 and found.algorithm.config.sharpened is False
+
+
+def test_the_optimiser_of_a_group_stands_in_for_another_one(planning_kernel):
+    acme(planning_kernel, "optimisers")
+    algorithm = COMPONENTS["algorithms"]
+    defaults = {**algorithm.defaults, "value_optimiser": "stand-in-optimiser"}
+    planning_kernel.registries.algorithms.register(
+        "grouped", attrs.evolve(algorithm, name="grouped", defaults=defaults)
+    )
+    plan = as_json(resolve(planning_kernel, make_spec("grouped", {"value_optimiser": "acme"})))
+    unregister(planning_kernel, "optimisers", "acme")
+    found = to_act(planning_kernel, plan).optimisers
+    assert found["value_optimiser"].name == "stand-in-optimiser"
+
+
+def test_what_is_broken_here_is_not_needed_either(planning_kernel):
+    storages = planning_kernel.registries.storages
+    acme(planning_kernel, "storages")
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"storage": "acme"})))
+    storages.unregister("acme")
+    storages.register("acme", "no_such_module:Acme", collects="off-policy")
+    (said,) = spec_of(plan, planning_kernel, to_act=True).absent
+    assert "'keeps' stands in its place" in said and "No module named 'no_such_module'" in said
+
+
+def test_what_no_file_may_run_is_not_needed_and_used_where_it_is_passed(planning_kernel):
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"storage": Mine, "noise": Shakes})))
+    found = to_act(planning_kernel, plan)
+    assert (found.storages[0].name, found.noises) == ("keeps", ())
+    said = spec_of(plan, planning_kernel, to_act=True).absent
+    assert len(said) == 2 and all("it was not passed again" in one for one in said)
+    found = to_act(planning_kernel, plan, changes={"storage": Mine, "noise": Shakes})
+    assert [one.name for one in (*found.storages, *found.noises)] == ["Mine", "Shakes"]
+
+
+def test_another_component_may_be_named_instead(planning_kernel):
+    acme(planning_kernel, "storages")
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"storage": "acme"})))
+    unregister(planning_kernel, "storages", "acme")
+    spec = spec_of(plan, planning_kernel, to_act=True, changes={"storage": "hoards"})
+    assert resolve(planning_kernel, spec).storages[0].name == "hoards" and spec.absent == ()
+
+
+def test_where_nothing_stands_in_the_missing_component_is_named(planning_kernel):
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {})))
+    unregister(planning_kernel, "storages", "keeps")
+    with pytest.raises(PlanError, match=r"storage 'keeps' of this program.*storage=NAME\.$"):
+        spec_of(plan, planning_kernel, to_act=True)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("extensions", "extends"), ("wrappers", "wraps")])
+def test_what_may_change_how_it_acts_is_needed(planning_kernel, kind, name):
+    planning_kernel.registries.extensions.register("extends", Watches)
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"plugins": [name]})))
+    unregister(planning_kernel, kind, name)
+    with pytest.raises(PlanError, match=rf"or leave it out: --plugin no:{name}\.$"):
+        spec_of(plan, planning_kernel, to_act=True)

@@ -1,0 +1,46 @@
+"""Commands that only act, where a part that only training uses is not installed any more."""
+
+import attrs
+import pytest
+
+from rlk.registry.kernel import default_kernel
+
+NOTE = (
+    "note: storage 'acme' (this program) is not needed to act, and 'rollout' stands in its place: "
+    "it is not installed here\n"
+)
+
+
+@pytest.fixture
+def run(rlk, small, tmp_path):
+    """The folder of a run whose storage is not there any more."""
+    storages = default_kernel().registries.storages
+    storages.register("acme", attrs.evolve(storages.get("rollout").component(), name="acme"))
+    try:
+        folder = tmp_path / "run"
+        ended = rlk(*small, "--storage", "acme", "--quiet", "--out", folder)
+        assert ended.code == 0, ended.err
+    finally:
+        storages.unregister("acme")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["evaluate", "--episodes", 1],
+        ["enjoy", "--no-render", "--episodes", 1],
+        ["export", "--out", "policy.pt2"],
+    ],
+)
+def test_they_act_and_say_what_stands_in_its_place(rlk, run, command):
+    name, *options = command
+    ended = rlk(name, run, *options)
+    assert (ended.code, ended.err) == (0, NOTE)
+
+
+def test_training_on_names_the_package_and_what_to_type(rlk, run):
+    ended = rlk("resume", run, "--timesteps", 32)
+    assert ended.code == 2
+    assert "register it as that program did, or use another one" in ended.err
+    assert "--set storage=NAME. To predict alone" in ended.err
