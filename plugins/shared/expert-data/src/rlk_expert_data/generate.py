@@ -52,8 +52,8 @@ def generate_expert_traj(
         bool [E] (see `record`).
 
     Raises:
-        PlanError: for other spaces than Box and Discrete, and for observations a Dict of these, or
-            if a needed argument is missing.
+        PlanError: for other spaces than Box and Discrete, and for observations a Dict of arrays,
+            or if a needed argument is missing.
     """
     checked_count("n_episodes", n_episodes)
     n_timesteps = checked_count("n_timesteps", n_timesteps, 0)

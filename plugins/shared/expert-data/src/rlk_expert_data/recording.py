@@ -36,8 +36,8 @@ def record(player: Player, act: Act, n_episodes: int) -> dict[str, Array]:
         bool [n_episodes].
 
     Raises:
-        PlanError: for other spaces than Box and Discrete, and for observations a Dict of these, or
-            fewer than one episode.
+        PlanError: for other spaces than Box and Discrete, and for observations a Dict of arrays,
+            or for fewer than one episode.
     """
     _check_spaces(player)
     n_episodes = checked_count("n_episodes", n_episodes)
@@ -62,16 +62,15 @@ def record(player: Player, act: Act, n_episodes: int) -> dict[str, Array]:
 
 def _check_spaces(player: Player) -> None:
     """PlanError for spaces whose elements are not recorded."""
-    simple = (spaces.Box, spaces.Discrete)
-    seen, taken = player.observation_space, player.action_space
-    parts = seen.spaces.values() if isinstance(seen, spaces.Dict) else [seen]
-    if is_nested(seen) or not all(isinstance(part, simple) for part in parts):
-        raise PlanError(
-            f"observation_space is {describe(seen)}: only Box, Discrete, and a Dict of these are "
-            "recorded."
-        )
-    if not isinstance(taken, simple):
-        raise PlanError(f"action_space is {describe(taken)}: only Box and Discrete are recorded.")
+    for name in ("observation_space", "action_space"):
+        space = getattr(player, name)
+        if name == "observation_space" and isinstance(space, spaces.Dict) and not is_nested(space):
+            continue
+        if not isinstance(space, (spaces.Box, spaces.Discrete)):
+            also = ", and observations in a Dict of arrays," if name == "observation_space" else ""
+            raise PlanError(
+                f"{name} is {describe(space)}: only Box and Discrete{also} are recorded."
+            )
 
 
 def _copied(ending: Ending | None) -> Ending | None:

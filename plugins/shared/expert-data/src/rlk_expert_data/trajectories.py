@@ -143,10 +143,17 @@ def _check_episodes(found: dict[str, Array], episodes: int, whose: str) -> None:
             f"{whose} is damaged: the number of episodes is {episodes}, and of their ends "
             f"{lengths}; it is to have {' and '.join(ENDS)}, or neither."
         )
-    seen, final = found["obs"].dtype, found["episode_final_obs"].dtype
-    if (seen.kind in "US") != (final.kind in "US") or seen.names != final.names:
+    seen, final = (_form(found[key]) for key in ("obs", "episode_final_obs"))
+    if seen != final:
         raise BadFile(f"{whose} is damaged: its obs are {seen}, and its episode_final_obs {final}.")
     found["episode_terminated"] = found["episode_terminated"].reshape(-1).astype(np.bool_)
+
+
+def _form(observations: Array) -> str:
+    """What one of the observations is, in words."""
+    if observations.dtype.kind in "US":
+        return "paths"
+    return f"{observations.dtype.names or 'numbers'} {observations.shape[1:]}"
 
 
 def _array(key: str, value: Any, whose: str) -> Array:
