@@ -75,7 +75,8 @@ def test_the_table_of_settings_in_every_generated_readme_is_up_to_date(packages,
 
 def test_a_run_that_a_generated_readme_prints_trains(packages, start, tmp_path):
     folder, _ = packages
-    for name in ("new-storage", "new-storage-decorating", "new-noise", "new-policy", "new-finder"):
+    storages, policies = ("storage", "storage-decorating"), ("policy", "policy-recurrent")
+    for name in (f"new-{kind}" for kind in (*storages, *policies, "noise", "finder")):
         readme = (folder / name / "README.md").read_text()
         (line,) = [one for one in readme.splitlines() if one.startswith("$ rlk run ")]
         # Installed alone, it meets the zoo's settings, and not those of the example of a preset.

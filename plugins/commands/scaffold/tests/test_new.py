@@ -166,11 +166,20 @@ def test_an_example_that_a_kind_does_not_have_is_refused_with_the_kind_that_has_
         example("wrappers", "decorating")
     with pytest.raises(PlanError, match=r"--off-policy is for algorithms.*--kind algorithm"):
         example("storages", "off-policy")
+    with pytest.raises(PlanError, match=r"--recurrent is for policies.*--kind policy"):
+        run("mine", "--kind", "algorithm", "--recurrent")
 
 
 def test_two_examples_at_once_are_refused(tmp_path):
-    with pytest.raises(PlanError, match="use one of them"):
-        run("both", "--kind", "storage", "--decorating", "--off-policy", "--out", str(tmp_path))
+    told = "--decorating is for storages, --recurrent is for policies: use one of them"
+    with pytest.raises(PlanError, match=told):
+        run("both", "--kind", "storage", "--decorating", "--recurrent", "--out", str(tmp_path))
+
+
+def test_a_recurrent_policy_says_so_to_planning():
+    files = render_package(names("mine"), example("policies", "recurrent"))
+    assert "recurrent=True" in files["src/rlk_mine/component.py"]
+    assert "def step(self, x: Any, state: Tensor" in files["src/rlk_mine/network.py"]
 
 
 @pytest.mark.parametrize("name", ["", "7up", "two words", "ends-", "a/b", "ümlaut", "-x"])

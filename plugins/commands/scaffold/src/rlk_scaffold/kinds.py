@@ -13,7 +13,7 @@ from rlk.registry.kinds import KINDS, singular
 from rlk_scaffold import templates
 
 #: Further examples, each an option of `rlk plugins new` -> the kind that has it.
-VARIANTS = {"decorating": "storages", "off-policy": "algorithms"}
+VARIANTS = {"decorating": "storages", "off-policy": "algorithms", "recurrent": "policies"}
 
 
 @attrs.frozen(kw_only=True)
