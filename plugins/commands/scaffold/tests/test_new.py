@@ -176,6 +176,12 @@ def test_two_examples_at_once_are_refused(tmp_path):
         run("both", "--kind", "storage", "--decorating", "--recurrent", "--out", str(tmp_path))
 
 
+def test_a_source_of_presets_has_a_file_for_each_algorithm():
+    files = render_package(names("mine"), example("presets"))
+    assert tomllib.loads(files["src/rlk_mine/data/dqn.toml"]).keys() == {"CartPole-v1"}
+    assert "PresetFolder):" in files["src/rlk_mine/presets.py"]
+
+
 def test_a_recurrent_policy_says_so_to_planning():
     files = render_package(names("mine"), example("policies", "recurrent"))
     assert "recurrent=True" in files["src/rlk_mine/component.py"]

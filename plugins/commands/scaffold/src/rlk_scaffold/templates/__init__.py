@@ -29,7 +29,9 @@ def read(path: str) -> str:
 
 
 def names(folder: str) -> Iterator[str]:
-    """The paths of the templates in a folder, without their suffix."""
+    """The paths of the templates in a folder and those within it, without their suffix."""
     for entry in files(__name__).joinpath(folder).iterdir():
-        if entry.name.endswith(SUFFIX):
+        if entry.is_dir():
+            yield from names(f"{folder}/{entry.name}")
+        elif entry.name.endswith(SUFFIX):
             yield f"{folder}/{entry.name.removesuffix(SUFFIX)}"
