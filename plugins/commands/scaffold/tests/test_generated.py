@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from rlk.registry.kinds import KINDS, singular
-from rlk_scaffold.kinds import VARIANTS, example
+from rlk.registry.kinds import singular
+from rlk_scaffold.kinds import VARIANTS, example, kinds
 from rlk_scaffold.package import names, render_package, with_tools, write_package
 from rlk_testing.wheels import install
 
 EVERY = {
-    **{f"new-{singular(kind)}": (kind, "") for kind in KINDS},
+    **{f"new-{singular(kind)}": (kind, "") for kind in kinds()},
     **{f"new-{singular(kind)}-{variant}": (kind, variant) for variant, kind in VARIANTS.items()},
 }
 PRINT_COMPONENTS = """

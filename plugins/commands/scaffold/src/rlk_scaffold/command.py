@@ -8,9 +8,10 @@ import click
 
 from rlk.errors import PlanError
 from rlk.registry.kernel import default_kernel
-from rlk.registry.kinds import KINDS, singular
+from rlk.registry.kinds import singular
+from rlk.registry.registry import Registry
 from rlk_cli.kinds import kind_of
-from rlk_scaffold.kinds import VARIANTS, example
+from rlk_scaffold.kinds import VARIANTS, example, kinds
 from rlk_scaffold.package import (
     check_free,
     names,
@@ -21,7 +22,7 @@ from rlk_scaffold.package import (
 )
 from rlk_scaffold.tree import is_inside
 
-_KINDS = ", ".join(singular(kind) for kind in KINDS)
+_KINDS = ", ".join(map(singular, kinds()))
 
 
 @click.command("new", epilog="rlk plugins new recent-first --kind storage --decorating")
@@ -57,7 +58,8 @@ def new(
         told = ", ".join(f"--{variant} is for {VARIANTS[variant]}" for variant in variants)
         raise PlanError(f"{told}: use one of them.")
     registries = default_kernel().registries
-    chosen = example(kind_of(kind, registries), *variants)
+    known = (*registries, *map(Registry, kinds()))  # a kind may have no component yet
+    chosen = example(kind_of(kind, known), *variants)
     check_free(made, chosen.kind, registries)
     folder = out or Path(name)
     files = render_package(made, chosen)
