@@ -125,6 +125,16 @@ def test_a_recording_in_which_an_end_is_not_known_has_none() -> None:
     assert Trajectories.of(found).final_observation is None
 
 
+def test_a_vector_that_tells_no_final_observation_is_recorded_without() -> None:
+    class Silent(gym.vector.VectorWrapper):
+        def step(self, actions: Any) -> Any:
+            *result, _ = self.env.step(actions)
+            return *result, {}
+
+    found = generate_expert_traj(lambda seen: 0, env=Silent(vector_of(Ends)), n_episodes=2)
+    assert len(found["obs"]) == 4 and "episode_final_obs" not in found
+
+
 @pytest.mark.parametrize("key", ["episode_final_obs", "episode_terminated"])
 def test_ends_that_do_not_fit_the_episodes_are_refused(key: str) -> None:
     data = generate_expert_traj(lambda seen: 0, env=Ends(), n_episodes=2)

@@ -329,8 +329,10 @@ def test_episodes_of_minari_hold_one_observation_more_than_actions() -> None:
     assert found.terminated.tolist() == [True, False]
     with pytest.raises(PlanError, match="are not arrays"):
         of_episodes([SimpleNamespace(**{**vars(episode), "observations": {}})], "minari:x")
-    with pytest.raises(BadFile, match="2 observations, 2 rewards"):
-        of_episodes([SimpleNamespace(**{**vars(episode), "observations": np.ones(2)})], "it")
+    none = {name: array[:0] for name, array in vars(episode).items()}
+    for wrong, told in (({"observations": np.ones(2)}, "2 obs.* 2 rew"), (none, "0 obs.* 0 rew")):
+        with pytest.raises(BadFile, match=f"an episode has {told}"):
+            of_episodes([SimpleNamespace(**{**vars(episode), **wrong})], "it")
 
 
 def test_datasets_of_minari_are_found_by_their_ids(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,11 +105,8 @@ def _of_vector(env: Any, seed: int | list[int] | None) -> Player:
 
     def step(actions: Any) -> tuple[Any, Array, Endings]:
         observation, reward, terminated, truncated, infos = env.step(actions)
-        endings = {
-            i: Ending(_final(infos["final_obs"], i), bool(terminated[i]))
-            for i in np.flatnonzero(terminated | truncated).tolist()
-        }
-        return observation, reward, endings
+        ended = np.flatnonzero(terminated | truncated).tolist()
+        return observation, reward, {i: _ending(infos, i, terminated[i]) for i in ended}
 
     return Player(
         env.num_envs,
@@ -120,9 +117,15 @@ def _of_vector(env: Any, seed: int | list[int] | None) -> Player:
     )
 
 
-def _final(observations: Any, env: int) -> Any:
-    """The final observation of this environment: of a Dict space, a dict of one level."""
-    return flat_observation(map_observation(lambda part: part[env], observations))
+def _ending(infos: Mapping[str, Any], env: int, terminated: Any) -> Ending | None:
+    """How the episode of this environment ended; None if the infos have no final observation.
+
+    That of a Dict space becomes a dict of one level.
+    """
+    if "final_obs" not in infos:
+        return None
+    final = map_observation(lambda part: part[env], infos["final_obs"])
+    return Ending(flat_observation(final), bool(terminated))
 
 
 def _of_one(env: gym.Env[Any, Any], seed: int | None) -> Player:

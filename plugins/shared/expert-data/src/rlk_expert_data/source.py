@@ -119,8 +119,10 @@ def _of_episode(episode: Any, whose: str) -> dict[str, Array]:
                 "in a Dict of these."
             )
     seen = joined(observations)
-    if len(seen) != length + 1:
-        raise BadFile(f"{whose} is damaged: {len(seen)} observations, {length} rewards.")
+    if len(seen) != length + 1 or not length:
+        raise BadFile(
+            f"{whose} is damaged: an episode has {len(seen)} observations and {length} rewards."
+        )
     return {
         "obs": seen[:-1],
         "actions": episode.actions.reshape(length, -1),
