@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from recorded_walks import WORLDS, Recorded, Truth
 
 #: Episodes of a recording: of one step, of several, terminated and truncated ones.
-EPISODES = 9
+EPISODES = 17
 
 Record = Callable[[str], tuple[Path, list[Truth]]]
 

@@ -13,8 +13,11 @@ import rlk
 from rlk.agent import Agent
 from rlk.errors import BadFile, PlanError
 from rlk.records import Field
+from rlk_demonstrations.config import DemonstrationsConfig
+from rlk_demonstrations.extension import Demonstrations
 from rlk_expert_data import generate_expert_traj
 from rlk_testing.contract import same
+from rlk_testing.environments import Walk
 from rlk_testing.thread_ranks import ThreadRank, on_ranks
 
 SMALL: dict[str, Any] = {"buffer_size": 200, "batch_size": 8, "learning_starts": 10, "seed": 1}
@@ -92,6 +95,32 @@ def test_they_come_after_the_replay_of_another_run(record: Any, tmp_path: Path) 
     assert found.length[0] == 1, "the episode of the other run ends there"
 
 
+class Still(Walk):
+    """Shows the same all the time, so that observations do not tell where episodes begin."""
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        return self._observation(), 0.0, False, self.steps == 5, {}
+
+    def _observation(self) -> Any:
+        return np.zeros(3, np.float32)
+
+
+def test_their_episodes_are_apart_from_those_that_are_under_way(tmp_path: Path) -> None:
+    path = tmp_path / "expert.npz"
+    generate_expert_traj(lambda _: 0, path, Still(), n_episodes=3)
+    plugin = Demonstrations(DemonstrationsConfig(expert_path=str(path)))
+    with rlk.make("dqn", env=Still, n_envs=2, n_threads=1, **SMALL) as agent:
+        agent.learn(6)
+        plugin.rlk_training_start(agent.run)
+        agent.learn(2, reset_num_timesteps=False)
+        storage = agent.run.storage
+        assert len(storage) == 6 + 14 + 2
+        # The last of both environments before, and the last of the first part: its episode is cut.
+        assert storage.steps_to_end(np.array([4, 5, 18])).tolist() == [0, 0, 0]
+        assert storage.steps_to_end(np.array([6, 17])).tolist() == [3, 1]
+
+
 def test_wrappers_of_add_see_them(record: Any) -> None:
     path, truth = record("array")
     with made(path) as agent:
@@ -116,7 +145,9 @@ def test_every_rank_has_all_of_them_and_one_says_so(
     on_ranks(2, begins)
     assert sizes == {0: len(truth), 1: len(truth)}
     told = capsys.readouterr().err
-    assert told.count(f"demonstrations: the replay begins with {len(truth)} transitions, 9 ep") == 1
+    assert (
+        told.count(f"demonstrations: the replay begins with {len(truth)} transitions, 17 ep") == 1
+    )
 
 
 def nan_at(array: Any) -> Any:

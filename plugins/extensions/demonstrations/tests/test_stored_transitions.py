@@ -41,7 +41,7 @@ def unscaled(world: str, action: Any) -> Any:
     return (action - np.array([-1.0, 2.5])) / np.array([2.0, 2.5])
 
 
-@pytest.mark.parametrize("n_envs", [1, 2, 3])
+@pytest.mark.parametrize("n_envs", [1, 2, 4])
 @pytest.mark.parametrize("world", list(WORLDS))
 def test_every_stored_transition_is_that_of_the_data(record: Any, world: str, n_envs: int) -> None:
     path, truth = record(world)
@@ -110,7 +110,7 @@ def test_where_the_end_is_not_known_the_last_transition_is_left_out(
         assert same(found.observation[1, slot], truth[i].next_observation)
         assert found.truncated[0, slot] == truth[i + 1].last and not found.terminated[0, slot]
     told = capsys.readouterr().err
-    assert f"begins with {len(kept)} transitions, 9 episodes of {path}; the last trans" in told
+    assert f"begins with {len(kept)} transitions, 17 episodes of {path}; the last trans" in told
 
 
 @pytest.mark.parametrize("plugins", [[], ["prioritized-replay"], ["n-step:n_steps=3"]])
