@@ -58,6 +58,7 @@ def test_an_impossible_path_is_refused_while_planning(
     [
         ("run", "--algo", "dqn", "--plugin", f"replay-start:run={LONG}"),
         ("run", "--algo", "gail", "--set", f"expert_path={LONG}.npz"),
+        ("run", "--algo", "dqn", "--plugin", f"demonstrations:expert_path={LONG}.npz"),
     ],
 )
 def test_what_a_run_begins_with_may_be_at_no_impossible_path(

@@ -18,7 +18,7 @@ from textwrap import fill
 import attrs
 
 from rlk_presets.promises import Promise, promises
-from rlk_presets.zoo import entries
+from rlk_presets.zoo import Zoo
 from rlk_scaffold.markers import filled
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +46,7 @@ class Figure:
 
 def digest(algo: str, env: str) -> str:
     """Eight letters that change with the settings of a preset, but not with its promise."""
-    text = json.dumps(entries(algo)[env], sort_keys=True)
+    text = json.dumps(Zoo().entries(algo)[env], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 

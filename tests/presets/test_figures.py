@@ -9,7 +9,7 @@ from presets.figures import Figure, digest, keep, reached, row, table
 
 from rlk.registry.kernel import default_kernel
 from rlk_presets.promises import Promise, Source, promises
-from rlk_presets.zoo import algorithms, tables
+from rlk_presets.zoo import Zoo
 
 SOURCE = Source(zoo="Z2", env="Lander-v2", mean_return=150.0, timesteps=200_000)
 
@@ -27,7 +27,7 @@ def test_every_table_of_figures_is_up_to_date():
 
 
 INSTALLED = default_kernel().registries.algorithms
-PROMISING = [algo for algo in algorithms() if promises(algo) and algo in INSTALLED]
+PROMISING = [algo for algo in Zoo().algorithms() if promises(algo) and algo in INSTALLED]
 
 
 @pytest.mark.parametrize("algo", PROMISING)
@@ -49,8 +49,8 @@ def test_figures_of_other_settings_do_not_count(tmp_path, monkeypatch):
     keep(figure(1, 500.0), path)
     assert "| CartPole-v1 | 100k | 500.0 |  |  |  | 500.0 (Z2) |" in table("ppo2", path)
     assert "CartPole-v1" not in table("ppo2", path).split("Not run: ")[1]
-    changed = {"CartPole-v1": {**tables("ppo2")["CartPole-v1"], "gamma": 0.5}}
-    monkeypatch.setattr("rlk_presets.zoo.tables", lambda algo: changed)
+    changed = {"CartPole-v1": {**Zoo().tables("ppo2")["CartPole-v1"], "gamma": 0.5}}
+    monkeypatch.setattr(Zoo, "tables", lambda self, algo: changed)
     assert reached("ppo2", path) == {}
 
 
@@ -62,9 +62,9 @@ def test_presets_without_figures_are_named(tmp_path):
 
 
 def test_what_is_promised_changes_no_settings(monkeypatch):
-    before, promised = digest("ppo2", "CartPole-v1"), dict(tables("ppo2")["CartPole-v1"])
+    before, promised = digest("ppo2", "CartPole-v1"), dict(Zoo().tables("ppo2")["CartPole-v1"])
     promised["least"] = 17.0
-    monkeypatch.setattr("rlk_presets.zoo.tables", lambda algo: {"CartPole-v1": promised})
+    monkeypatch.setattr(Zoo, "tables", lambda self, algo: {"CartPole-v1": promised})
     assert digest("ppo2", "CartPole-v1") == before
 
 
@@ -100,8 +100,8 @@ def test_a_figure_is_what_its_preset_promises(tmp_path, monkeypatch):
     keep(of_returns, path)
     assert "success_rate" not in path.read_text()
     assert reached("ppo2", path) == {"CartPole-v1": {1: 400.0}}
-    changed = {"CartPole-v1": {**tables("ppo2")["CartPole-v1"], "measure": "success_rate"}}
-    monkeypatch.setattr("rlk_presets.promises.tables", lambda algo: changed)
+    changed = {"CartPole-v1": {**Zoo().tables("ppo2")["CartPole-v1"], "measure": "success_rate"}}
+    monkeypatch.setattr(Zoo, "tables", lambda self, algo: changed)
     assert reached("ppo2", path) == {}
     keep(of_successes, path)
     assert reached("ppo2", path) == {"CartPole-v1": {1: 0.5}}

@@ -13,7 +13,7 @@ from presets.figures import SEEDS, Figure, digest, keep
 from presets.training import after_preset
 
 from rlk_presets.promises import promises
-from rlk_presets.zoo import Zoo, algorithms
+from rlk_presets.zoo import Zoo
 
 #: Longer trainings are not run: for them, only the source vouches for the promise.
 TIMESTEPS = 5_000_000
@@ -21,7 +21,7 @@ TIMESTEPS = 5_000_000
 EXTRAS = {"Bullet": "pybullet_envs_gymnasium", "parking": "highway_env"}
 TRIED = [
     pytest.param(algo, env, id=f"{algo}-on-{env}")
-    for algo in algorithms()
+    for algo in Zoo().algorithms()
     for env, promise in promises(algo).items()
     if promise.least is not None and promise.timesteps <= TIMESTEPS
 ]

@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from rlk.registry.kinds import KINDS, singular
-from rlk_scaffold.kinds import VARIANTS, example
+from rlk.registry.kinds import singular
+from rlk_scaffold.kinds import VARIANTS, example, kinds
 from rlk_scaffold.package import names, render_package, with_tools, write_package
 from rlk_testing.wheels import install
 
 EVERY = {
-    **{f"new-{singular(kind)}": (kind, "") for kind in KINDS},
+    **{f"new-{singular(kind)}": (kind, "") for kind in kinds()},
     **{f"new-{singular(kind)}-{variant}": (kind, variant) for variant, kind in VARIANTS.items()},
 }
 PRINT_COMPONENTS = """
@@ -75,7 +75,8 @@ def test_the_table_of_settings_in_every_generated_readme_is_up_to_date(packages,
 
 def test_a_run_that_a_generated_readme_prints_trains(packages, start, tmp_path):
     folder, _ = packages
-    for name in ("new-storage", "new-storage-decorating", "new-noise", "new-policy", "new-finder"):
+    storages, policies = ("storage", "storage-decorating"), ("policy", "policy-recurrent")
+    for name in (f"new-{kind}" for kind in (*storages, *policies, "noise", "finder")):
         readme = (folder / name / "README.md").read_text()
         (line,) = [one for one in readme.splitlines() if one.startswith("$ rlk run ")]
         # Installed alone, it meets the zoo's settings, and not those of the example of a preset.

@@ -9,14 +9,13 @@ from click.testing import CliRunner
 
 from rlk.errors import PlanError
 from rlk.registry.kernel import Kernel
-from rlk.registry.kinds import KINDS
 from rlk_scaffold import rules
 from rlk_scaffold.command import new
-from rlk_scaffold.kinds import VARIANTS, example
+from rlk_scaffold.kinds import VARIANTS, example, kinds
 from rlk_scaffold.manifest import import_name
 from rlk_scaffold.package import check_free, names, render_package, write_package
 
-EVERY = [(kind, "") for kind in KINDS] + [(kind, variant) for variant, kind in VARIANTS.items()]
+EVERY = [(kind, "") for kind in kinds()] + [(kind, variant) for variant, kind in VARIANTS.items()]
 
 
 def run(*arguments):
@@ -156,9 +155,38 @@ def test_the_distribution_can_be_given(tmp_path):
     assert 'name = "Acme.rlk"' in text and 'recent = "acme_rlk.component:component"' in text
 
 
-def test_a_kind_of_a_plugins_own_has_no_example_and_those_that_have_are_named():
-    with pytest.raises(PlanError, match=r"no example of a search-space. Kinds with one: algorithm"):
-        run("mine", "--kind", "search-space")
+def test_a_kind_of_a_plugins_own_that_brings_no_example_is_refused_and_those_that_do_are_named():
+    with pytest.raises(PlanError, match=r"no example of a gadget\. .*one: algorithm.*search-space"):
+        example("gadgets")
+
+
+@pytest.fixture
+def gadgets(tmp_path, monkeypatch):
+    """An installed package that declares the kind `gadgets`, with an example of one."""
+    folder = tmp_path / "acme_gadgets"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "example.toml").write_text(
+        'summary = "A gadget."\ncontract = "Contract"\ndependencies = []\ntry_it = ["rlk $name"]\n'
+    )
+    (folder / "about.md.template").write_text("It is called $name.")
+    (folder / "gadget.py.template").write_text('"""$summary"""\n')
+    info = tmp_path / "acme-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    points = "[rlk_scaffold.examples]\ngadgets = acme_gadgets\n"
+    (info / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def test_a_package_brings_the_example_of_a_kind_that_it_declares(gadgets, tmp_path):
+    result = run("mine", "--kind", "gadget", "--out", str(tmp_path / "mine"))
+    assert result.output.startswith("gadget 'mine', an example to change: A gadget.")
+    assert (tmp_path / "mine" / "src" / "rlk_mine" / "gadget.py").read_text() == '"""A gadget."""\n'
+    assert (
+        '[project.entry-points."rlk.gadgets"]' in (tmp_path / "mine" / "pyproject.toml").read_text()
+    )
+    assert "It is called mine." in (tmp_path / "mine" / "README.md").read_text()
 
 
 def test_an_example_that_a_kind_does_not_have_is_refused_with_the_kind_that_has_it():
@@ -166,11 +194,26 @@ def test_an_example_that_a_kind_does_not_have_is_refused_with_the_kind_that_has_
         example("wrappers", "decorating")
     with pytest.raises(PlanError, match=r"--off-policy is for algorithms.*--kind algorithm"):
         example("storages", "off-policy")
+    with pytest.raises(PlanError, match=r"--recurrent is for policies.*--kind policy"):
+        run("mine", "--kind", "algorithm", "--recurrent")
 
 
 def test_two_examples_at_once_are_refused(tmp_path):
-    with pytest.raises(PlanError, match="use one of them"):
-        run("both", "--kind", "storage", "--decorating", "--off-policy", "--out", str(tmp_path))
+    told = "--decorating is for storages, --recurrent is for policies: use one of them"
+    with pytest.raises(PlanError, match=told):
+        run("both", "--kind", "storage", "--decorating", "--recurrent", "--out", str(tmp_path))
+
+
+def test_a_source_of_presets_has_a_file_for_each_algorithm():
+    files = render_package(names("mine"), example("presets"))
+    assert tomllib.loads(files["src/rlk_mine/data/dqn.toml"]).keys() == {"CartPole-v1"}
+    assert "PresetFolder):" in files["src/rlk_mine/presets.py"]
+
+
+def test_a_recurrent_policy_says_so_to_planning():
+    files = render_package(names("mine"), example("policies", "recurrent"))
+    assert "recurrent=True" in files["src/rlk_mine/component.py"]
+    assert "def step(self, x: Any, state: Tensor" in files["src/rlk_mine/network.py"]
 
 
 @pytest.mark.parametrize("name", ["", "7up", "two words", "ends-", "a/b", "ümlaut", "-x"])

@@ -1,7 +1,9 @@
 """What rlk expects of a source of presets, for the environments that Gymnasium has by itself."""
 
-from rlk_presets.zoo import algorithms, entries
+from rlk_presets.zoo import Zoo
 from rlk_testing import PresetContract
+
+ZOO = Zoo()
 
 ENVIRONMENTS = (
     "Acrobot-v1",
@@ -15,5 +17,5 @@ ENVIRONMENTS = (
 class TestZoo(PresetContract):
     component = "zoo"
     known = tuple(
-        (algo, env) for algo in algorithms() for env in ENVIRONMENTS if env in entries(algo)
+        (algo, env) for algo in ZOO.algorithms() for env in ENVIRONMENTS if env in ZOO.entries(algo)
     )

@@ -10,11 +10,12 @@ from rlk.planning.run_settings import RUN_KEYS, RunSettings
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import Kernel
 from rlk.registry.kinds import SLOTS
-from rlk_presets.zoo import Zoo, algorithms, entries
+from rlk_presets.zoo import Zoo
 
 REGISTRIES = Kernel().registries
 RUN = ("CartPole-v1", "Acrobot-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0")
-EVERY = [(algo, env) for algo in algorithms() for env in entries(algo)]
+ZOO = Zoo()
+EVERY = [(algo, env) for algo in ZOO.algorithms() for env in ZOO.entries(algo)]
 
 
 def component(name, *kinds):
@@ -32,7 +33,7 @@ def require(algo):
 
 @pytest.mark.parametrize(("algo", "env"), EVERY)
 def test_every_setting_is_one_of_the_algorithm_the_run_or_a_component(algo, env):
-    algorithm, preset = require(algo), entries(algo)[env]
+    algorithm, preset = require(algo), ZOO.entries(algo)[env]
     own = {field.name for field in attrs.fields(algorithm.config)}
     mine, others = {}, {}
     for key, value in preset.items():
@@ -65,11 +66,11 @@ def test_every_setting_is_one_of_the_algorithm_the_run_or_a_component(algo, env)
 )
 def test_a_run_takes_the_preset_as_it_is(algo, env):
     require(algo)
-    if Zoo().find(algo, env) is None:
-        pytest.skip(Zoo().why_not(algo, env))
+    if ZOO.find(algo, env) is None:
+        pytest.skip(ZOO.why_not(algo, env))
     plan = resolve(Kernel(), make_spec(algo, {"env": env, "preset": "zoo"}))
     assert plan.preset == f"zoo: {algo} on {env}"
-    preset = entries(algo)[env]
+    preset = ZOO.entries(algo)[env]
     assert plan.total_timesteps == preset["total_timesteps"]
     plugins = [parse_plugin(text)[0] for text in preset.get("plugins", ())]
     assert {choice.name for _, choice in plan.choices()} >= set(plugins)

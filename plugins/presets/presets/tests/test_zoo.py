@@ -2,9 +2,10 @@
 
 import pytest
 
-from rlk_presets.zoo import Zoo, algorithms, components, entries, is_installed
+from rlk_presets.folder import components, is_installed
+from rlk_presets.zoo import Zoo
 
-EVERY = [(algo, env) for algo in algorithms() for env in entries(algo)]
+EVERY = [(algo, env) for algo in Zoo().algorithms() for env in Zoo().entries(algo)]
 
 
 def everything(name):
@@ -27,7 +28,7 @@ def test_one_entry_serves_all_atari_games(env):
 
 def test_an_environment_of_its_own_name_wins_over_a_pattern(monkeypatch):
     tables = {"Cart*": {"gamma": 0.5}, "CartPole-v1": {"gamma": 0.9}}
-    monkeypatch.setattr("rlk_presets.zoo.entries", lambda algo: tables)
+    monkeypatch.setattr(Zoo, "entries", lambda self, algo: tables)
     assert Zoo(everything).find("dqn", "CartPole-v1") == {"gamma": 0.9}
     assert Zoo(everything).find("dqn", "CartPole-v0") == {"gamma": 0.5}
 
@@ -70,4 +71,4 @@ def test_installed_is_what_the_kernel_has_or_python_can_import():
 
 @pytest.mark.parametrize(("algo", "env"), EVERY)
 def test_every_entry_says_how_long_to_train(algo, env):
-    assert entries(algo)[env]["total_timesteps"] >= 10_000
+    assert Zoo().entries(algo)[env]["total_timesteps"] >= 10_000

@@ -5,7 +5,7 @@ import pytest
 from gymnasium.spaces import Box
 
 from rlk.errors import PlanError
-from rlk_action_scaling import per_dimension, scaled
+from rlk_action_scaling import per_dimension, scaled, unscaled
 
 
 def test_actions_go_from_the_lower_bound_to_the_upper_one_in_every_dimension():
@@ -20,6 +20,16 @@ def test_they_have_the_shape_of_the_space():
     scale = scaled(Box(-2.0, 2.0, (2, 3)))
     found = scale(np.linspace(-1, 1, 12, dtype=np.float32).reshape(2, 6))
     assert found.shape == (2, 2, 3) and found[0, 0, 0] == -2.0 and found[1, 1, 2] == 2.0
+
+
+def test_the_inverse_leads_back_in_every_dimension():
+    space = Box(np.array([[-1.0, 0.0]], np.float32), np.array([[2.0, 0.5]], np.float32))
+    unscale = unscaled(space)
+    found = unscale(np.array([[[-1.0, 0.0]], [[0.5, 0.25]], [[2.0, 0.5]], [[1.25, 0.75]]]))
+    assert found.tolist() == [[-1, -1], [0, 0], [1, 1], [0.5, 2.0]] and found.dtype == np.float32
+    drawn = np.random.default_rng(0).uniform(-1, 1, (50, 2)).astype(np.float32)
+    assert np.allclose(unscale(scaled(space)(drawn)), drawn, atol=1e-6)
+    assert unscaled(Box(3.0, 3.0, (1,)))(np.full((1, 1), 3.0)).tolist() == [[0.0]]
 
 
 def test_rounding_leads_none_out_of_its_space():

@@ -77,7 +77,7 @@ def test_images_are_kept_in_files(counting, tmp_path: Path) -> None:
 
     generate_expert_traj(expert, str(tmp_path / "expert"), Seen(), n_episodes=1)
     names = sorted(path.name for path in (tmp_path / "recorded_images").iterdir())
-    assert names == [f"expert-{number}.png" for number in range(3)]
+    assert names == [f"expert-{number}.png" for number in range(4)], "the final one, too"
     dataset = ExpertDataset(tmp_path / "expert.npz", verbose=0, randomize=False)
     dataset.init_dataloader(3)
     assert dataset.get_next_batch()[0][:, 0, 0, 0].tolist() == [0, 1, 2]
@@ -145,3 +145,9 @@ def test_a_policy_imitates_the_expert_by_rewards_that_are_learnt(counting, tmp_p
     with pytest.raises(PlanError, match="learns from an expert"):
         loaded.learn(60)
     GAIL.load(tmp_path / "model", env=counting(), expert_dataset=quiet(data)).learn(60)
+
+
+def test_the_ends_of_episodes_are_recorded(counting) -> None:
+    data = generate_expert_traj(expert, None, counting(), n_episodes=2)
+    assert data["episode_final_obs"][:, 0].tolist() == [3, 3]
+    assert data["episode_terminated"].tolist() == [True, True]

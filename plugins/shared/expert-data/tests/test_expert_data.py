@@ -124,7 +124,7 @@ def test_images_are_kept_in_files_that_move_with_the_expert(tmp_path: Path) -> N
     for name in ("expert", "other"):
         given = generate_expert_traj(expert, tmp_path / "a" / name, Pictures(), n_episodes=1)
     names = sorted(path.name for path in (tmp_path / "a" / "recorded_images").iterdir())
-    assert names == [f"{name}-{i}.png" for name in ("expert", "other") for i in range(3)]
+    assert names == [f"{name}-{i}.png" for name in ("expert", "other") for i in range(4)]
     assert quiet(given, batch_size=3).get_next_batch("val")[0].shape == (1, 4, 5, 3)
     (tmp_path / "a").rename(tmp_path / "b")
     found = read(tmp_path / "b" / "expert.npz")
@@ -157,13 +157,13 @@ def test_images_are_replaced_together_with_their_file_or_stay_as_they_are(
         with pytest.raises(OSError, match="no space"):
             generate_expert_traj(expert, path, Later(), n_episodes=1)
     assert seen() == [0, 1, 2]
-    assert sorted(one.name for one in images.iterdir()) == [f"expert-{i}.png" for i in range(3)]
+    assert sorted(one.name for one in images.iterdir()) == [f"expert-{i}.png" for i in range(4)]
     (images / "expert-9.png").write_bytes(b"of the user's own")
     for begun in ("expert-2", "expert"):
         generate_expert_traj(expert, path, Later(), n_episodes=1)
         assert seen() == [7, 8, 9]
         names = sorted(one.name for one in images.iterdir())
-        assert names == sorted(["expert-9.png", *(f"{begun}-{i}.png" for i in range(3))])
+        assert names == sorted(["expert-9.png", *(f"{begun}-{i}.png" for i in range(4))])
 
 
 def fails_at_the_second(write: Any, calls: int = 0) -> Any:
@@ -316,18 +316,32 @@ def test_numbers_of_another_type_that_the_space_has_are_converted() -> None:
 
 def test_episodes_of_minari_hold_one_observation_more_than_actions() -> None:
     episode = SimpleNamespace(
-        observations=np.arange(3.0)[:, None], actions=np.array([1, 0]), rewards=np.array([1.0, 2.0])
+        observations=np.arange(3.0)[:, None],
+        actions=np.array([1, 0]),
+        rewards=np.array([1.0, 2.0]),
+        terminations=np.array([False, True]),
     )
-    found = of_episodes([episode, episode], "minari:x")
+    goes_on = SimpleNamespace(**{**vars(episode), "terminations": np.zeros(2, bool)})
+    found = of_episodes([episode, goes_on], "minari:x")
     assert found.observation[:, 0].tolist() == [0, 1, 0, 1] and found.returns.tolist() == [3, 3]
+    assert found.final_observation is not None and found.terminated is not None
+    assert found.final_observation.tolist() == [[2], [2]]
+    assert found.terminated.tolist() == [True, False]
     with pytest.raises(PlanError, match="are not arrays"):
         of_episodes([SimpleNamespace(**{**vars(episode), "observations": {}})], "minari:x")
+    none = {name: array[:0] for name, array in vars(episode).items()}
+    for wrong, told in (({"observations": np.ones(2)}, "2 obs.* 2 rew"), (none, "0 obs.* 0 rew")):
+        with pytest.raises(BadFile, match=f"an episode has {told}"):
+            of_episodes([SimpleNamespace(**{**vars(episode), **wrong})], "it")
 
 
 def test_datasets_of_minari_are_found_by_their_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     """By what Minari 0.5 returns and raises; the package itself is an extra."""
     episode = SimpleNamespace(
-        observations=np.zeros((3, 1)), actions=np.array([1, 0]), rewards=np.ones(2)
+        observations=np.zeros((3, 1)),
+        actions=np.array([1, 0]),
+        rewards=np.ones(2),
+        terminations=np.zeros(2, bool),
     )
 
     def load_dataset(dataset_id: str) -> Any:

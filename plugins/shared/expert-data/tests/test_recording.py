@@ -142,7 +142,7 @@ def test_images_of_another_folder_or_name_are_not_deleted_with_a_file(tmp_path: 
     (tmp_path / "second").mkdir()
     (tmp_path / "second" / "expert-0.png").write_bytes(b"of another file")
     generate_expert_traj(acts, path, Pictures(), n_episodes=1, image_folder="second")
-    assert len(list((tmp_path / "first").iterdir())) == 2
+    assert len(list((tmp_path / "first").iterdir())) == 3
     assert (tmp_path / "second" / "expert-0.png").read_bytes() == b"of another file"
 
     (tmp_path / "second" / "mine.png").write_bytes(b"of the user's own")

@@ -8,9 +8,10 @@ import click
 
 from rlk.errors import PlanError
 from rlk.registry.kernel import default_kernel
-from rlk.registry.kinds import KINDS, singular
+from rlk.registry.kinds import singular
+from rlk.registry.registry import Registry
 from rlk_cli.kinds import kind_of
-from rlk_scaffold.kinds import example
+from rlk_scaffold.kinds import VARIANTS, example, kinds
 from rlk_scaffold.package import (
     check_free,
     names,
@@ -21,7 +22,7 @@ from rlk_scaffold.package import (
 )
 from rlk_scaffold.tree import is_inside
 
-_KINDS = ", ".join(singular(kind) for kind in KINDS)
+_KINDS = ", ".join(map(singular, kinds()))
 
 
 @click.command("new", epilog="rlk plugins new recent-first --kind storage --decorating")
@@ -29,6 +30,7 @@ _KINDS = ", ".join(singular(kind) for kind in KINDS)
 @click.option("--kind", required=True, metavar="KIND", help=f"One of: {_KINDS}.")
 @click.option("--decorating", is_flag=True, help="For a storage: one that decorates a replay.")
 @click.option("--off-policy", is_flag=True, help="For an algorithm: one that learns from a replay.")
+@click.option("--recurrent", is_flag=True, help="For a policy: one with a memory.")
 @click.option(
     "--class", "given_class", default="", help="Name of the main class; by default that of NAME."
 )
@@ -43,19 +45,21 @@ def new(
     kind: str,
     decorating: bool,
     off_policy: bool,
+    recurrent: bool,
     given_class: str,
     dist: str | None,
     out: Path | None,
 ) -> None:
     """Write a package for a plugin NAME: a small working example of its kind, with its tests."""
     made = names(name, dist, given_class)
-    if decorating and off_policy:
-        raise PlanError(
-            "--decorating is for storages, --off-policy is for algorithms: use one of them."
-        )
-    variant = "decorating" if decorating else "off-policy" if off_policy else ""
+    flags = {"decorating": decorating, "off-policy": off_policy, "recurrent": recurrent}
+    variants = [variant for variant, is_set in flags.items() if is_set]
+    if len(variants) > 1:
+        told = ", ".join(f"--{variant} is for {VARIANTS[variant]}" for variant in variants)
+        raise PlanError(f"{told}: use one of them.")
     registries = default_kernel().registries
-    chosen = example(kind_of(kind, registries), variant)
+    known = (*registries, *map(Registry, kinds()))  # a kind may have no component yet
+    chosen = example(kind_of(kind, known), *variants)
     check_free(made, chosen.kind, registries)
     folder = out or Path(name)
     files = render_package(made, chosen)

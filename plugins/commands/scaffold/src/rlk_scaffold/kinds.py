@@ -1,9 +1,16 @@
-"""The kinds of plugin packages that can be made: one folder of templates for each."""
+"""The kinds of plugin packages that can be made: one folder of templates for each.
+
+A package that declares a kind of its own brings the templates of an example, by an entry point in
+the group `GROUP`: `search_spaces = "rlk_tune.new_search_space"` is a kind and a package whose data
+is the folder.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from importlib.metadata import entry_points
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import attrs
@@ -12,8 +19,10 @@ from rlk.errors import PlanError
 from rlk.registry.kinds import KINDS, singular
 from rlk_scaffold import templates
 
+#: The entry-point group of examples of plugins' own kinds.
+GROUP = "rlk_scaffold.examples"
 #: Further examples, each an option of `rlk plugins new` -> the kind that has it.
-VARIANTS = {"decorating": "storages", "off-policy": "algorithms"}
+VARIANTS = {"decorating": "storages", "off-policy": "algorithms", "recurrent": "policies"}
 
 
 @attrs.frozen(kw_only=True)
@@ -22,7 +31,7 @@ class Example:
 
     Attributes:
         kind: the name in entry-point groups (`storages`).
-        folder: of its templates.
+        folder: its templates.
         summary: what the example does, one sentence.
         suites: the module with the contract suite of the kind.
         contract: the class in it that checks the example.
@@ -33,7 +42,7 @@ class Example:
     """
 
     kind: str
-    folder: str
+    folder: Traversable
     summary: str
     suites: str = "rlk_testing"
     contract: str
@@ -41,6 +50,11 @@ class Example:
     test: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     try_it: tuple[str, ...] = attrs.field(converter=tuple)
     tried: str = ""
+
+
+def kinds() -> tuple[str, ...]:
+    """Every kind that has an example: the kernel's, and plugins' own that bring one."""
+    return (*KINDS, *sorted(entry_points(group=GROUP).names))
 
 
 def example(kind: str, variant: str = "") -> Example:
@@ -52,16 +66,23 @@ def example(kind: str, variant: str = "") -> Example:
     Raises:
         PlanError: if the variant is one of another kind, or a plugin's own kind has no example.
     """
-    if kind not in KINDS:
-        known = ", ".join(singular(one) for one in KINDS)
+    if kind not in kinds():
+        known = ", ".join(map(singular, kinds()))
         raise PlanError(f"there is no example of a {singular(kind)}. Kinds with one: {known}.")
     if variant and VARIANTS[variant] != kind:
         raise PlanError(
             f"--{variant} is for {VARIANTS[variant]}; there is no such {singular(kind)}. "
             f"Use --kind {singular(VARIANTS[variant])}, or leave --{variant} out."
         )
-    folder = f"{singular(kind)}-{variant}" if variant else singular(kind)
-    data: dict[str, Any] = tomllib.loads(
-        files(templates).joinpath(folder, "example.toml").read_text(encoding="utf-8")
-    )
+    folder = _folder(kind, variant)
+    text = folder.joinpath("example.toml").read_text(encoding="utf-8")
+    data: dict[str, Any] = tomllib.loads(text)
     return Example(kind=kind, folder=folder, **data)
+
+
+def _folder(kind: str, variant: str) -> Traversable:
+    """The templates of an example."""
+    if kind in KINDS:
+        return templates.HERE / (f"{singular(kind)}-{variant}" if variant else singular(kind))
+    (point, *_) = entry_points(group=GROUP, name=kind)
+    return files(point.value)

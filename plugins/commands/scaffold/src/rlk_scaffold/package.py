@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 _PROJECT = "pyproject.toml"
+#: The templates that packages of every kind have.
+_EVERY_KIND = templates.HERE / "every-kind"
 #: The part of the README about the example, in its folder of templates.
 _ABOUT = "about.md"
 #: What the README says about its table of settings, if there is one.
@@ -136,7 +138,7 @@ def _check_reached(name: str, registries: Registries) -> None:
 def render_package(made: Names, example: Example) -> dict[str, str]:
     """The files of a package: path -> text."""
     values = _values(made, example)
-    values["about"] = templates.render(f"{example.folder}/{_ABOUT}", **values).strip()
+    values["about"] = templates.render(_ABOUT, example.folder, **values).strip()
     values["renew"] = _RENEW if "<!-- settings: " in values["about"] else ""
     values["tried"] = Template(example.tried).substitute(values)
     values["try_it"] = "\n".join(f"$ {line}" for line in try_lines(made, example))
@@ -150,11 +152,10 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
         entry_points={f"rlk.{example.kind}": point},
     )
     files = {_PROJECT: render_pyproject(manifest), f"src/{made.module}/py.typed": ""}
-    for folder in ("every-kind", example.folder):
+    for folder in (_EVERY_KIND, example.folder):
         for path in templates.names(folder):
-            name = path.partition("/")[2]
-            if name != _ABOUT:
-                files[_place(name, made)] = templates.render(path, **values)
+            if path != _ABOUT:
+                files[_place(path, made)] = templates.render(path, folder, **values)
     return dict(sorted(files.items()))
 
 
@@ -177,9 +178,12 @@ def class_name(made: Names, example: Example) -> str:
 
     A class `Patch` would hide the class of that name that the example imports.
     """
-    folders = ("every-kind", example.folder)
-    paths = [path for folder in folders for path in templates.names(folder)]
-    words = {word for path in paths for word in re.findall(r"\w+", templates.read(path))}
+    texts = [
+        templates.read(path, folder)
+        for folder in (_EVERY_KIND, example.folder)
+        for path in templates.names(folder)
+    ]
+    words = {word for text in texts for word in re.findall(r"\w+", text)}
     if made.class_name not in words:
         return made.class_name
     return made.class_name + "".join(map(str.capitalize, singular(example.kind).split("-")))

@@ -8,13 +8,11 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rlk.registry.kinds import KINDS
+from rlk_scaffold.kinds import GROUP, kinds
 from rlk_scaffold.manifest import Manifest, import_name, read_manifest, render_pyproject
 
 #: Entry-point groups that are not a kind of component.
-OTHER_GROUPS = ("pytest11",)
-#: Kinds that plugins of this repository add to the kernel's.
-PLUGIN_KINDS = ("compile_passes", "search_spaces")
+OTHER_GROUPS = ("pytest11", GROUP)
 _KERNEL = "rlk-kernel"
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?([^;]*)")
 
@@ -71,9 +69,8 @@ def _names(folder: Path, manifest: Manifest) -> Iterator[str]:
     if not re.fullmatch(r"\d+(\.\d+)+", manifest.version):
         yield f"version must be numbers with dots, found {manifest.version!r}"
     for group in manifest.entry_points:
-        known = (*KINDS, *PLUGIN_KINDS)
-        if group not in OTHER_GROUPS and group.removeprefix("rlk.") not in known:
-            yield f"unknown entry-point group {group!r}; kinds: {', '.join(known)}"
+        if group not in OTHER_GROUPS and group.removeprefix("rlk.") not in kinds():
+            yield f"unknown entry-point group {group!r}; kinds: {', '.join(kinds())}"
 
 
 def _requirements(manifest: Manifest) -> Iterator[str]:

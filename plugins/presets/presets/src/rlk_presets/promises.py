@@ -13,7 +13,7 @@ import attrs
 
 from rlk import settings
 from rlk.errors import PlanError
-from rlk_presets.zoo import tables
+from rlk_presets.zoo import Zoo
 
 #: The meaning of `zoo` in a source.
 ZOOS = {
@@ -87,7 +87,7 @@ def promises(algo: str) -> dict[str, Promise]:
     Raises:
         PlanError: for an entry whose source or measure is invalid.
     """
-    found = {env: table for env, table in tables(algo).items() if "source" in table}
+    found = {env: table for env, table in Zoo().tables(algo).items() if "source" in table}
     return {env: _promise(f"{algo} on {env}", table) for env, table in found.items()}
 
 

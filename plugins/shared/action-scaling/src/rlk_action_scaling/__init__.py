@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from rlk_action_scaling.scaling import divisor as divisor
     from rlk_action_scaling.scaling import middle_and_half as middle_and_half
     from rlk_action_scaling.scaling import scaled as scaled
+    from rlk_action_scaling.scaling import unscaled as unscaled
 
 _HOMES = {
     **dict.fromkeys(("as_numbers", "as_setting", "common_size", "per_dimension"), "number_or_each"),
-    **dict.fromkeys(("divisor", "middle_and_half", "scaled"), "scaling"),
+    **dict.fromkeys(("divisor", "middle_and_half", "scaled", "unscaled"), "scaling"),
 }
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "middle_and_half",
     "per_dimension",
     "scaled",
+    "unscaled",
 ]
 
 

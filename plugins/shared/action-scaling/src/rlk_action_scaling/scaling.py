@@ -1,4 +1,7 @@
-"""The linear function from actions in -1 to 1 to those of a Box. N environments."""
+"""The linear function from actions in -1 to 1 to those of a Box, and its inverse.
+
+Dimensions: N environments, D action dimensions.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,25 @@ def scaled(space: Any) -> Callable[[Array], Array]:
         return found.astype(dtype, copy=False)  # float32 actions and float16 bounds give float32
 
     return scale
+
+
+def unscaled(space: Any) -> Callable[[Array], Array]:
+    """The inverse of `scaled`, from actions of a Box, [N, ...], to -1 to 1, float32 [N, D].
+
+    Actions outside of the bounds give numbers outside of -1 to 1. A dimension whose bounds are
+    equal gives 0 for its only action.
+
+    Raises:
+        PlanError: if a bound is infinite.
+    """
+    middle, half = (part.reshape(-1) for part in middle_and_half(space))
+    width = divisor(half)
+
+    def unscale(action: Array) -> Array:
+        found: Array = (action.reshape(len(action), -1) - middle) / width
+        return found.astype(np.float32, copy=False)
+
+    return unscale
 
 
 def middle_and_half(space: Any) -> tuple[Array, Array]:

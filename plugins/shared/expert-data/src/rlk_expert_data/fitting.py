@@ -43,6 +43,27 @@ def observations_in(space: Any, observation: Array, whose: str) -> Array:
     return _cast(space, array.reshape(len(array), *shape), whose)
 
 
+def parts_in(space: Any, observation: Array, whose: str) -> Any:
+    """The same for any space: for a Dict, a dict of such arrays.
+
+    Args:
+        observation: as in `observations_in`; for a Dict, a structured array [M] of its parts.
+
+    Raises:
+        PlanError: as `observations_in` does, and if a Dict has other keys.
+    """
+    if not isinstance(space, spaces.Dict):
+        return observations_in(space, observation, whose)
+    names = observation.dtype.names or ()
+    if set(names) != set(space.spaces):
+        found = f"the keys {', '.join(names)}" if names else f"arrays {observation.shape[1:]}"
+        raise _misfit(whose, "observations", found, space)
+    return {
+        key: observations_in(part, observation[key], f"{whose}, key {key!r}")
+        for key, part in space.spaces.items()
+    }
+
+
 def _cast(space: Any, array: Array, whose: str) -> Array:
     """Observations [M, *shape] in the dtype of their space; PlanError if a number would change."""
     with np.errstate(over="ignore", invalid="ignore"):  # what has no place there is refused below

@@ -13,7 +13,8 @@ from rlk.errors import PlanError
 from rlk.files import replacing
 from rlk.records import Array
 from rlk_expert_data.arguments import checked_count
-from rlk_expert_data.images import can_be_written, located, writing_images
+from rlk_expert_data.images import OBSERVATIONS, can_be_written, located, writing_images
+from rlk_expert_data.parts import one_by_one
 from rlk_expert_data.player import Player, player_like_agents, player_of
 from rlk_expert_data.recording import Act, record
 
@@ -46,10 +47,13 @@ def generate_expert_traj(
 
     Returns:
         `obs` and `actions` [M, …] ([M, 1] for a Discrete space; for images in files `obs` holds the
-        paths), `rewards` [M], `episode_starts` bool [M], `episode_returns` [E].
+        paths; for a Dict it is structured), `rewards` [M], `episode_starts` bool [M],
+        `episode_returns` [E], and of the ends `episode_final_obs` [E, …] and `episode_terminated`
+        bool [E] (see `record`).
 
     Raises:
-        PlanError: for other spaces than Box and Discrete, or if a needed argument is missing.
+        PlanError: for other spaces than Box and Discrete, and for observations a Dict of arrays,
+            or if a needed argument is missing.
     """
     checked_count("n_episodes", n_episodes)
     n_timesteps = checked_count("n_timesteps", n_timesteps, 0)
@@ -97,9 +101,10 @@ def record_into(
     if not can_be_written(player.observation_space):
         _write(path, found)
         return found
-    with writing_images(found["obs"], Path(image_folder), path) as paths:
-        _write(path, {**found, "obs": paths})
-    return {**found, "obs": located(paths, path.parent)}
+    images = {key: found[key] for key in OBSERVATIONS if key in found}
+    with writing_images(images, Path(image_folder), path) as paths:
+        _write(path, {**found, **paths})
+    return {**found, **{key: located(each, path.parent) for key, each in paths.items()}}
 
 
 def _write(path: Path, arrays: dict[str, Array]) -> None:
@@ -134,4 +139,6 @@ def act_of(model: Any, **keywords: Any) -> Act:
 
 
 def _of_function(function: Callable[[Any], Any]) -> Act:
-    return lambda observation, _: np.stack([np.asarray(function(one)) for one in observation])
+    return lambda observation, _: np.stack(
+        [np.asarray(function(one)) for one in one_by_one(observation)]
+    )

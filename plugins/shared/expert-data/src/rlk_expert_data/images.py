@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ from rlk.errors import BadFile
 from rlk.records import Array
 from rlk.spaces import is_image
 
+#: The keys of a file that hold images, or their paths.
+OBSERVATIONS = ("obs", "episode_final_obs")
 #: The most channels of a PNG file: grey or three colours, and transparency.
 MOST_CHANNELS = 4
+_NONE = np.empty(0)
 
 
 def is_paths(observations: Array) -> bool:
@@ -65,26 +69,35 @@ def read_images(paths: Array) -> Array:
 
 
 @contextlib.contextmanager
-def writing_images(images: Array, folder: Path, file: Path) -> Iterator[Array]:
+def writing_images(
+    images: Mapping[str, Array], folder: Path, file: Path
+) -> Iterator[dict[str, Array]]:
     """Write PNG files into a folder beside a file that the body of the `with` then writes.
 
     Their names begin with the name of the file, so that several files can share the folder. Images
     of an earlier file of this name are deleted at the end; if anything fails, they stay as they
     are, and the new ones are deleted.
 
+    Args:
+        images: uint8 [M, H, W, C], by the keys of the file.
+        folder: beside the file.
+        file: the file.
+
     Yields:
-        the paths of the images, relative to the file.
+        the paths of the images by the same keys, str [M], relative to the file.
     """
     from PIL import Image
 
     target = file.parent / folder
     target.mkdir(parents=True, exist_ok=True)
     before = _images_of(file, target)
-    names = _free_names(file.stem, len(images), target)
+    counts = [len(each) for each in images.values()]
+    names = _free_names(file.stem, sum(counts), target)
     try:
-        for name, pixels in zip(names, images, strict=True):
+        for name, pixels in zip(names, chain.from_iterable(images.values()), strict=True):
             Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels).save(target / name)
-        yield np.array([str(folder / name) for name in names])
+        paths = np.split(np.array([str(folder / name) for name in names]), np.cumsum(counts)[:-1])
+        yield dict(zip(images, paths, strict=True))
     except BaseException:
         _delete([target / name for name in names])
         raise
@@ -104,13 +117,12 @@ def _free_names(stem: str, count: int, folder: Path) -> list[str]:
 def _images_of(file: Path, folder: Path) -> list[Path]:
     """The images in a folder that `writing_images` wrote for a file, if it exists."""
     try:
-        observations = read_npz(file).get("obs", np.empty(0)) if file.is_file() else np.empty(0)
+        found = read_npz(file) if file.is_file() else {}
     except BadFile:
         return []
-    if not is_paths(observations):
-        return []
+    listed = [found[key].reshape(-1) for key in OBSERVATIONS if is_paths(found.get(key, _NONE))]
     ours = re.compile(rf"{re.escape(file.stem)}(-[0-9]+)?-[0-9]+\.png")
-    paths = [Path(str(path)) for path in observations.reshape(-1).tolist()]
+    paths = [Path(str(path)) for path in chain.from_iterable(listed)]
     return [
         folder / path.name
         for path in paths

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -14,9 +14,22 @@ from rlk.errors import PlanError
 from rlk.planning.environment import choose_environment
 from rlk.records import Array
 from rlk.registry.kernel import default_kernel
+from rlk.spaces import flat_observation, map_observation
+from rlk_expert_data.parts import as_batch
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
+
+
+class Ending(NamedTuple):
+    """How an episode ended."""
+
+    observation: Any  #: the final one
+    terminated: bool  #: False where it was truncated
+
+
+#: By environment, the episodes that ended in a step; None where its end is not known.
+Endings = Mapping[int, Ending | None]
 
 
 @dataclass(frozen=True)
@@ -27,8 +40,8 @@ class Player:
         n_envs: N.
         observation_space, action_space: of one environment.
         reset: () -> observations [N, …].
-        step: actions [N, …] -> (observations [N, …], rewards [N], whether an episode ended [N]); if
-            one ended, the observation is the first of the next episode.
+        step: actions [N, …] -> (observations [N, …], rewards [N], endings); if an episode ended,
+            the observation is the first of the next one.
         close: closes environments made for the recording; one that was passed stays open.
     """
 
@@ -36,7 +49,7 @@ class Player:
     observation_space: Any
     action_space: Any
     reset: Callable[[], Any]
-    step: Callable[[Any], tuple[Any, Array, Array]]
+    step: Callable[[Any], tuple[Any, Array, Endings]]
     close: Callable[[], None] = lambda: None
 
 
@@ -94,9 +107,10 @@ def _of_vector(env: Any, seed: int | list[int] | None) -> Player:
             "ends one: make it with autoreset_mode=gymnasium.vector.AutoresetMode.SAME_STEP."
         )
 
-    def step(actions: Any) -> tuple[Any, Array, Array]:
-        observation, reward, terminated, truncated, _ = env.step(actions)
-        return observation, reward, terminated | truncated
+    def step(actions: Any) -> tuple[Any, Array, Endings]:
+        observation, reward, terminated, truncated, infos = env.step(actions)
+        ended = np.flatnonzero(terminated | truncated).tolist()
+        return observation, reward, {i: _ending(infos, i, terminated[i]) for i in ended}
 
     return Player(
         env.num_envs,
@@ -107,14 +121,27 @@ def _of_vector(env: Any, seed: int | list[int] | None) -> Player:
     )
 
 
-def _of_one(env: gym.Env[Any, Any], seed: int | None) -> Player:
-    def reset(seed: int | None = None) -> Array:
-        return np.asarray(env.reset(seed=seed)[0])[None]
+def _ending(infos: Mapping[str, Any], env: int, terminated: Any) -> Ending | None:
+    """How the episode of this environment ended; None if the infos have no final observation.
 
-    def step(actions: Any) -> tuple[Any, Array, Array]:
+    That of a Dict space becomes a dict of one level.
+    """
+    if "final_obs" not in infos:
+        return None
+    final = map_observation(lambda part: part[env], infos["final_obs"])
+    return Ending(flat_observation(final), bool(terminated))
+
+
+def _of_one(env: gym.Env[Any, Any], seed: int | None) -> Player:
+    def reset(seed: int | None = None) -> Any:
+        return as_batch(env.reset(seed=seed)[0])
+
+    def step(actions: Any) -> tuple[Any, Array, Endings]:
         observation, reward, terminated, truncated, _ = env.step(actions[0])
-        ended = bool(terminated or truncated)
-        following = reset() if ended else np.asarray(observation)[None]
-        return following, np.array([reward], np.float64), np.array([ended])
+        rewards, ended = np.array([reward], np.float64), bool(terminated or truncated)
+        if not ended:
+            return as_batch(observation), rewards, {}
+        final = map_observation(np.array, observation)  # the reset may write into its arrays
+        return reset(), rewards, {0: Ending(final, bool(terminated))}
 
     return Player(1, env.observation_space, env.action_space, lambda: reset(seed), step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ import numpy as np
 from rlk.documents import read_npz
 from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
+from rlk.records import Array
+from rlk.spaces import flat_observation
 from rlk_expert_data.images import is_paths, located
+from rlk_expert_data.parts import joined
 from rlk_expert_data.trajectories import Trajectories
 
 MINARI = "minari:"
@@ -47,11 +51,19 @@ def read(place: str | os.PathLike[str], traj_limitation: int = -1) -> Trajectori
             "name.npz."
         )
     found = Trajectories.of(read_npz(path), str(path))
-    if is_paths(found.observation):
-        return replace(found, observation=located(found.observation, path.parent)).limited(
-            traj_limitation
-        )
-    return found.limited(traj_limitation)
+    return _located(found, path.parent).limited(traj_limitation)
+
+
+def _located(found: Trajectories, beside: Path) -> Trajectories:
+    """The same; relative paths of images are resolved so that this process can open them."""
+    if not is_paths(found.observation):
+        return found
+    final = found.final_observation
+    return replace(
+        found,
+        observation=located(found.observation, beside),
+        final_observation=None if final is None else located(final, beside),
+    )
 
 
 def of_minari(dataset_id: str) -> Trajectories:
@@ -81,27 +93,42 @@ def of_minari(dataset_id: str) -> Trajectories:
 def of_episodes(episodes: Any, whose: str) -> Trajectories:
     """The trajectories of episodes in Minari's form, which have one more observation than actions.
 
+    An episode that is neither terminated nor truncated was truncated by the end of the recording.
+
     Raises:
         PlanError: if observations or actions are not arrays.
+        BadFile: if there is no episode, or one has other lengths.
     """
-    observations, actions, rewards, starts, returns = [], [], [], [], []
-    for episode in episodes:
-        length = len(episode.rewards)
-        for name, values in (("observations", episode.observations), ("actions", episode.actions)):
-            if not isinstance(values, np.ndarray):
-                raise PlanError(f"{whose}: its {name} are not arrays; only Box and Discrete fit.")
-        observations.append(episode.observations[:length])
-        actions.append(episode.actions.reshape(length, -1))
-        rewards.append(episode.rewards)
-        starts.append(np.arange(length) == 0)
-        returns.append(float(np.sum(episode.rewards)))
-    if not returns:
+    found = [_of_episode(episode, whose) for episode in episodes]
+    if not found:
         raise BadFile(f"{whose} holds no episode.")
-    arrays = {
-        "obs": np.concatenate(observations),
-        "actions": np.concatenate(actions),
-        "rewards": np.concatenate(rewards),
-        "episode_starts": np.concatenate(starts),
-        "episode_returns": np.array(returns),
+    return Trajectories.of(
+        {key: np.concatenate([arrays[key] for arrays in found]) for key in found[0]}, whose
+    )
+
+
+def _of_episode(episode: Any, whose: str) -> dict[str, Array]:
+    """The arrays of one episode, by the keys of a file."""
+    length = len(episode.rewards)
+    observations = flat_observation(episode.observations)
+    parts = observations.values() if isinstance(observations, Mapping) else [observations]
+    for name, values in (("observations", [*parts]), ("actions", [episode.actions])):
+        if not values or not all(isinstance(each, np.ndarray) for each in values):
+            raise PlanError(
+                f"{whose}: its {name} are not arrays; only Box and Discrete fit, and observations "
+                "in a Dict of these."
+            )
+    seen = joined(observations)
+    if len(seen) != length + 1 or not length:
+        raise BadFile(
+            f"{whose} is damaged: an episode has {len(seen)} observations and {length} rewards."
+        )
+    return {
+        "obs": seen[:-1],
+        "actions": episode.actions.reshape(length, -1),
+        "rewards": episode.rewards,
+        "episode_starts": np.arange(length) == 0,
+        "episode_returns": np.array([np.sum(episode.rewards)]),
+        "episode_final_obs": seen[-1:],
+        "episode_terminated": np.array([bool(episode.terminations[-1])]),
     }
-    return Trajectories.of(arrays, whose)

@@ -23,10 +23,14 @@ KEYS: Mapping[str, str] = {
     "rewards": "reward",
     "episode_returns": "returns",
     "episode_starts": "episode_start",
+    "episode_final_obs": "final_observation",
+    "episode_terminated": "terminated",
 }
 #: The keys that every file must have.
-NEEDED = tuple(key for key in KEYS if key != "rewards")
+NEEDED = ("obs", "actions", "episode_returns", "episode_starts")
 PER_TRANSITION = ("obs", "actions", "rewards", "episode_starts")
+#: How episodes ended: files of Stable Baselines do not say; a file has both keys or none.
+ENDS = ("episode_final_obs", "episode_terminated")
 
 
 @dataclass(frozen=True)
@@ -34,11 +38,14 @@ class Trajectories:
     """An expert's observations, actions and returns.
 
     Attributes:
-        observation: [M, …], or the paths of images, str [M].
+        observation: [M, …]; or the paths of images, str [M]; or of a Dict space, a structured
+            array [M] whose fields are the parts.
         action: [M, …]; [M, 1] for a Discrete space.
         episode_start: bool [M], where an episode begins.
         returns: float [E].
         reward: float [M], or None if the file has none.
+        final_observation: [E, …], in the form of `observation`, or None if it is not known.
+        terminated: bool [E], whether an episode terminated (it was truncated otherwise), or None.
         whose: the name of the data in errors, such as the name of its file.
     """
 
@@ -47,6 +54,8 @@ class Trajectories:
     episode_start: Array
     returns: Array
     reward: Array | None = None
+    final_observation: Array | None = None
+    terminated: Array | None = None
     whose: str = "the expert's data"
 
     def __len__(self) -> int:
@@ -73,10 +82,7 @@ class Trajectories:
         found["episode_returns"] = found["episode_returns"].reshape(-1).astype(np.float64)
         if not starts[0]:
             raise BadFile(f"{whose} is damaged: it does not begin with an episode's first step.")
-        episodes, returns = int(starts.sum()), len(found["episode_returns"])
-        if episodes != returns:
-            counts = f"the number of episodes is {episodes}, and of returns {returns}"
-            raise BadFile(f"{whose} is damaged: {counts}.")
+        _check_episodes(found, int(starts.sum()), whose)
         return cls(whose=whose, **{KEYS[key]: array for key, array in found.items()})
 
     def arrays(self) -> dict[str, Array]:
@@ -95,20 +101,15 @@ class Trajectories:
         episodes = checked_count("traj_limitation, unless it is -1 for all,", episodes)
         starts = np.flatnonzero(self.episode_start)
         end = int(starts[episodes]) if episodes < len(starts) else len(self)
-        reward = None if self.reward is None else self.reward[:end]
-        return replace(
-            self,
-            observation=self.observation[:end],
-            action=self.action[:end],
-            episode_start=self.episode_start[:end],
-            returns=self.returns[:episodes],
-            reward=reward,
-        )
+        lengths = {key: end if key in PER_TRANSITION else episodes for key in KEYS}
+        arrays = self.arrays().items()
+        first: dict[str, Any] = {KEYS[key]: array[: lengths[key]] for key, array in arrays}
+        return replace(self, **first)
 
     def following(self) -> tuple[Array, Array]:
-        """(t, t + 1) of all transitions whose next observation is known, int64 [K] each.
+        """(t, t + 1) of all transitions but the last of each episode, int64 [K] each.
 
-        Files do not hold the last observation of an episode, so its last transition is left out.
+        What these led to is a row of `observation`, also where no final observation is known.
         """
         index = np.flatnonzero(~self.episode_start[1:])
         return index, index + 1
@@ -128,16 +129,44 @@ class Trajectories:
         )
 
 
+def _check_episodes(found: dict[str, Array], episodes: int, whose: str) -> None:
+    """BadFile unless the arrays of episodes have this length; `episode_terminated` becomes bool."""
+    returns = len(found["episode_returns"])
+    if episodes != returns:
+        counts = f"the number of episodes is {episodes}, and of returns {returns}"
+        raise BadFile(f"{whose} is damaged: {counts}.")
+    lengths = {key: len(found[key]) for key in ENDS if key in found}
+    if not lengths:
+        return
+    if lengths != dict.fromkeys(ENDS, episodes):
+        raise BadFile(
+            f"{whose} is damaged: the number of episodes is {episodes}, and of their ends "
+            f"{lengths}; it is to have {' and '.join(ENDS)}, or neither."
+        )
+    seen, final = (_form(found[key]) for key in ("obs", "episode_final_obs"))
+    if seen != final:
+        raise BadFile(f"{whose} is damaged: its obs are {seen}, and its episode_final_obs {final}.")
+    found["episode_terminated"] = found["episode_terminated"].reshape(-1).astype(np.bool_)
+
+
+def _form(observations: Array) -> str:
+    """What one of the observations is, in words."""
+    if observations.dtype.kind in "US":
+        return "paths"
+    return f"{observations.dtype.names or 'numbers'} {observations.shape[1:]}"
+
+
 def _array(key: str, value: Any, whose: str) -> Array:
     """One of the arrays, checked.
 
     Raises:
-        BadFile: if it holds no numbers; for `obs`, if it holds neither numbers nor paths.
+        BadFile: if it holds no numbers; observations may also be paths, or structured.
     """
     try:
         found: Array = np.asarray(value)
     except ValueError as error:
         raise BadFile(f"{whose}: its {key} are not an array ({error}).") from None
-    if not found.ndim or found.dtype.kind not in ("biufUS" if key == "obs" else "biuf"):
+    kinds = "biufUSV" if key in ("obs", "episode_final_obs") else "biuf"
+    if not found.ndim or found.dtype.kind not in kinds:
         raise BadFile(f"{whose} is damaged: its {key} are {found.dtype} {found.shape}.")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from rlk.errors import PlanError
 from rlk.records import Array
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_expert_data.generate import act_of, record_into
-from rlk_expert_data.player import Player
+from rlk_expert_data.player import Ending, Endings, Player
 
 
 def generate_expert_traj(
@@ -28,7 +29,7 @@ def generate_expert_traj(
     expert that is a function gets the whole batch.
 
     Raises:
-        PlanError: if a space is neither Box nor Discrete, or there is no environment.
+        PlanError: if a space is not recorded, or there is no environment.
     """
     is_model = hasattr(model, "predict")
     if env is None:
@@ -39,9 +40,9 @@ def generate_expert_traj(
     if is_model and n_timesteps > 0:
         model.learn(n_timesteps)
 
-    def step(actions: Any) -> tuple[Any, Array, Array]:
-        observation, rewards, dones, _ = vector.step(actions)
-        return observation, rewards, dones
+    def step(actions: Any) -> tuple[Any, Array, Endings]:
+        observation, rewards, dones, infos = vector.step(actions)
+        return observation, rewards, {i: _ending(infos[i]) for i in np.flatnonzero(dones).tolist()}
 
     player = Player(
         vector.num_envs, vector.observation_space, vector.action_space, vector.reset, step
@@ -49,3 +50,10 @@ def generate_expert_traj(
     gets_batches = not is_model and vector is env
     act = (lambda observation, _: np.asarray(model(observation))) if gets_batches else act_of(model)
     return record_into(player, act, save_path, n_episodes, image_folder)
+
+
+def _ending(info: Mapping[str, Any]) -> Ending | None:
+    """How an episode ended, from its last info; None if that does not tell."""
+    if "terminal_observation" not in info:
+        return None
+    return Ending(info["terminal_observation"], not info.get("TimeLimit.truncated", False))

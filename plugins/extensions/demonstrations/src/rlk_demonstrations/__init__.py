@@ -1,0 +1,1 @@
+"""A replay begins with an expert's transitions (`--plugin demonstrations:expert_path=FILE`)."""
