@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlk_presets.folder import components, is_installed
+from rlk_presets.folder import components, is_installed, selecting
 from rlk_presets.zoo import Zoo
 
 EVERY = [(algo, env) for algo in Zoo().algorithms() for env in Zoo().entries(algo)]
@@ -59,7 +59,9 @@ def test_the_components_of_an_entry_are_those_in_plugins_and_slots():
     settings = {"plugins": ["a:key=1", "m.n:O"], "policy": "cnn", "policy.layers": [1], "gamma": 1}
     assert components(settings) == ["a", "m.n:O", "cnn"]
     noises = {"action_noise": "normal-noise:sigma=0.2", "param_noise": True}
-    assert components({**noises, "memory_policy": "b"}) == ["normal-noise", "b"]
+    settings = {**noises, "memory_policy": "b"}
+    assert components(settings, selecting("ddpg")) == ["normal-noise", "b"]
+    assert components(settings, selecting("no-such-algorithm")) == []
 
 
 def test_installed_is_what_the_kernel_has_or_python_can_import():

@@ -14,11 +14,10 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from rlk.planning.parse import parse_plugin
+from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS
 
 Settings = Mapping[str, Any]
-#: Settings of algorithms whose values name a plugin, as those of `plugins` do.
-NAMING = ("action_noise", "param_noise", "memory_policy")
 
 
 class PresetFolder:
@@ -50,12 +49,12 @@ class PresetFolder:
             ValueError: if the file is not TOML.
         """
         found = self._entry(algo, env)
-        return None if found is None or self._missing(found) else found
+        return None if found is None or self._missing(algo, found) else found
 
     def why_not(self, algo: str, env: str) -> str | None:
         """Why `find` skips an entry, as a note for the user; None if it does not."""
         found = self._entry(algo, env)
-        missing = [] if found is None else self._missing(found)
+        missing = [] if found is None else self._missing(algo, found)
         if not missing:
             return None
         names = " and ".join(repr(name) for name in missing)
@@ -95,21 +94,31 @@ class PresetFolder:
         matching = (entry for pattern, entry in entries.items() if fnmatchcase(env, pattern))
         return next(matching, None)
 
-    def _missing(self, settings: Settings) -> list[str]:
-        return [name for name in components(settings) if not self._installed(name)]
+    def _missing(self, algo: str, settings: Settings) -> list[str]:
+        named = components(settings, selecting(algo))
+        return [name for name in named if not self._installed(name)]
 
 
-def components(settings: Settings) -> list[str]:
-    """The components that settings name, plugins first."""
-    named = [settings[key] for key in NAMING if isinstance(settings.get(key), str)]
+def components(settings: Settings, selecting: Collection[str] = ()) -> list[str]:
+    """The components that settings name, plugins first.
+
+    Args:
+        settings: an entry.
+        selecting: settings of the algorithm whose values name a plugin, as those of `plugins` do.
+    """
+    named = [settings[key] for key in selecting if isinstance(settings.get(key), str)]
     plugins = [parse_plugin(text)[0] for text in (*settings.get("plugins", ()), *named)]
     return [*plugins, *(settings[slot] for slot in SLOTS if isinstance(settings.get(slot), str))]
+
+
+def selecting(algo: str) -> Collection[str]:
+    """The settings of an algorithm that name a plugin; none if it is not installed."""
+    algorithms = default_kernel().registries.algorithms
+    return algorithms.get(algo).component().selects if algo in algorithms else ()
 
 
 def is_installed(name: str) -> bool:
     """Whether the default kernel has it; for `package.module:Object`, whether Python does."""
     if ":" in name:
         return importlib.util.find_spec(name.partition(":")[0].partition(".")[0]) is not None
-    from rlk.registry.kernel import default_kernel
-
     return name in default_kernel().registries
