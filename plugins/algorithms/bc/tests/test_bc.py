@@ -138,6 +138,8 @@ def test_a_model_acts_without_the_expert_and_learns_only_with_it(
 def test_what_cannot_be_learnt_from_is_refused_while_planning(expert: Path, tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="use --set expert_path=FILE"):
         rlk.make("bc", env=MATCH)
+    with pytest.raises(PlanError, match=r"does not exist\. Record an expert"):
+        clone(tmp_path / "nothing.npz")
     with pytest.raises(PlanError, match="another form"):
         clone(expert, env=BOX)
     np.savez(tmp_path / "bad.npz", obs=seen())

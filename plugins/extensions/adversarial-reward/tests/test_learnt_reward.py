@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -294,10 +295,21 @@ def test_what_cannot_work_is_refused_while_planning(expert: str, tmp_path: Path)
             imitator("acer", reward, expert)
     with pytest.raises(PlanError, match="remembers what went before"):
         imitator("a2c", "airl-reward", expert, policy="lstm")
-    missing = imitator("a2c", "gail-reward", str(tmp_path / "nothing"))
-    with missing as agent, pytest.raises(BadFile, match=r"does not exist\. Record an expert"):
-        agent.learn(5)
-    assert agent.num_timesteps == 0
+    with pytest.raises(PlanError, match=r"does not exist\. Record an expert"):
+        imitator("a2c", "gail-reward", str(tmp_path / "nothing"))
+
+
+def test_a_model_is_loaded_without_its_expert_and_does_not_train_on(
+    expert: str, tmp_path: Path
+) -> None:
+    copy = shutil.copy(expert, tmp_path / "copy.npz")
+    with imitator("a2c", "gail-reward", str(copy)) as agent:
+        path = agent.save(tmp_path / "model")
+    copy.unlink()
+    with rlk.load(path, env=MATCH) as agent:
+        with pytest.raises(BadFile, match=r"does not exist\. Record an expert"):
+            agent.learn(5)
+        assert agent.num_timesteps == 0
 
 
 def test_airl_refuses_episodes_of_a_single_step_before_anything_is_collected(

@@ -22,9 +22,9 @@ def check(config: BCConfig, plan: Plan) -> None:
 
 
 def check_expert(config: Any, plan: Plan) -> None:
-    """Check that there is an expert, and if its file exists, that it has the plan's spaces.
+    """Check that there is an expert, and that it has the plan's spaces.
 
-    A model can be loaded without the file; training then refuses to begin.
+    A model can be loaded without the file; training on then refuses to begin.
 
     Raises:
         PlanError: saying what to type.
@@ -39,9 +39,9 @@ def check_expert(config: Any, plan: Plan) -> None:
         )
     try:
         found = read(config.expert_path, config.traj_limitation)
-    except Absent:
-        return
     except BadFile as error:
+        if isinstance(error, Absent) and plan.restores_state:
+            return
         raise PlanError(str(error)) from None
     if not is_paths(found.observation):
         found.fitted(plan.observation_space, plan.action_space)

@@ -49,10 +49,10 @@ class LearntReward:
 
         try:
             self._read().fitted(plan.observation_space, plan.action_space)
-        except Absent:  # a model can be loaded without it, but training is refused
-            return self._refused(plan)
         except RlkError as error:
-            return f"plugin {self.name!r}: {error}"
+            # A model can be loaded without its file; training on is then refused.
+            if not (isinstance(error, Absent) and plan.restores_state):
+                return f"plugin {self.name!r}: {error}"
         return self._refused(plan)
 
     def _wanted(self) -> str:
