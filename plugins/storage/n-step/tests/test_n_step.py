@@ -7,6 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rlk
+from rlk.errors import PlanError
 from rlk.records import Schema, Step
 from rlk.running.clock import Clock
 from rlk_n_step.config import NStepConfig
@@ -130,6 +132,18 @@ def test_rewards_behind_the_return_do_not_count_whatever_they_are():
 def test_fewer_than_one_step_is_refused(wrong):
     with pytest.raises((ValueError, TypeError), match="n_steps"):
         NStepConfig(n_steps=wrong)
+
+
+def test_a_return_that_looks_further_than_the_replay_remembers_is_refused_while_planning():
+    def planned(n_steps):
+        plugins = [f"n-step:n_steps={n_steps}"]
+        sizes = {"n_envs": 3, "buffer_size": 19, "batch_size": 4}
+        return rlk.make("dqn", env="CartPole-v1", plugins=plugins, preset="none", **sizes)
+
+    said = "keeps 6 steps of each environment. Set n-step.n_steps to 6 or less, or buffer_size to"
+    with pytest.raises(PlanError, match=said):
+        planned(7)
+    planned(6).close()
 
 
 @pytest.mark.parametrize("prioritized", [False, True])

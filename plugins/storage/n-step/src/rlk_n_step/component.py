@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
+from rlk_n_step.check import check
 from rlk_n_step.config import NStepConfig
 
 component = Component(
@@ -12,4 +13,5 @@ component = Component(
     config=NStepConfig,
     collects="off-policy",
     stages=("window", "fold"),
+    check=check,
 )
