@@ -68,6 +68,16 @@ def test_a_plugin_has_its_saved_state_and_the_settings_of_now(file_of_class, tmp
     assert {key: row[key] for key in ("level", "twice", "by")} == {"level": 6, "twice": 12, "by": 5}
 
 
+def test_a_plugin_that_is_named_by_its_place_again_has_its_saved_settings(file_of_class, tmp_path):
+    place = f"{file_of_class}:Climbs"
+    with rlk.make("ppo2", plugins=[f"{place}:by=3"], **SETTINGS) as agent:
+        path = agent.save(tmp_path / "model")
+    with rlk.load(path, plugins=[place]) as agent:
+        row = {}
+        agent.run.notify("rlk_log", row=row)
+    assert row["by"] == 3
+
+
 def test_a_wrapper_that_is_passed_as_a_partial_has_its_own_arguments(tmp_path):
     place = "gymnasium.wrappers:FrameStackObservation:stack_size=3"
     with rlk.make("ppo2", plugins=[place], **SETTINGS) as agent:
