@@ -118,6 +118,15 @@ def test_a_callback_of_one_call_may_save_its_state_with_a_model(make):
     assert "model_plugins" not in checkpoint.model_state(agent.run)
 
 
+def test_an_object_gets_the_state_of_its_class_that_was_named_by_its_place(make):
+    state, again = checkpoint.model_state(make(Climbs()).learn(16).run), Climbs()
+    (saved,) = [one for one in state["manifest"]["plan"]["components"] if one["name"] == "Climbs-0"]
+    saved |= {"name": "Climbs", "dist": "./mine.py:Climbs"}
+    state["model_plugins"] = {"Climbs": state["model_plugins"]["Climbs-0"]}
+    assert about_plugins(checkpoint.restore(make(again).run, state)) == []
+    assert again.level == 2
+
+
 @pytest.mark.parametrize(
     ("saved", "said"),
     [

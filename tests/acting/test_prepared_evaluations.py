@@ -162,6 +162,20 @@ def test_a_model_is_evaluated_at_the_level_at_which_it_was_saved(make, place, tm
         assert json.loads(told.stdout)["mean_return"] == 4.0
 
 
+def test_a_plugin_that_the_model_needs_and_that_is_missing_is_noted(make, code, place, tmp_path):
+    with make(code.Climbs(), code.Hardest()) as agent:
+        model = agent.learn(16).save(tmp_path / "model")
+    needed, other = f"{place}:Climbs", f"{place}:Hardest"
+    for command in (evaluate, enjoy):
+        words = [str(model), "--env", f"{place}:World", "--episodes", "1", "--plugin", other]
+        words += ["--no-render"] if command is enjoy else []
+        told = CliRunner().invoke(command, words, catch_exceptions=False)
+        said = "note: plugin 'Climbs-0', whose state is in the model, is not in this run\n"
+        assert told.stderr == said
+        told = CliRunner().invoke(command, [*words, "--plugin", needed], catch_exceptions=False)
+        assert told.stderr == ""
+
+
 def test_trials_of_a_search_are_compared_by_prepared_evaluations(place, tmp_path):
     search = Search(
         algo="ppo2",

@@ -43,6 +43,29 @@ def test_every_example_trains(example, name):
         assert agent.num_timesteps >= 512
 
 
+def test_the_first_plugin_of_the_page_is_called_in_every_iteration(capsys):
+    (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names = {}
+    exec(block, names)
+    names["agent"].close()
+    told = re.findall(r"^episodes so far: (\d+)$", capsys.readouterr().out, re.M)
+    assert len(told) == 1024 // 128 and int(told[-1]) > 20
+
+
+def test_hooks_are_called_in_the_order_of_the_page():
+    order = PAGE.partition("## When hooks are called")[2].split("```")[1]
+    named, called = re.findall(r"rlk_[a-z_]+", order), []
+    listens = {
+        hook: rlk.hookimpl(lambda self, run, hook=hook: called.append(hook)) for hook in named
+    }
+    plugins = [type("Listens", (), listens)(), "evaluation:every=32,episodes=1"]
+    settings = {"env": "CartPole-v1", "n_envs": 2, "n_steps": 16, "log_interval": 1}
+    with rlk.make("ppo2", plugins=plugins, **settings) as agent:
+        agent.learn(64)
+    last = len(called) - 1 - called[::-1].index("rlk_rollout_start")
+    assert [called[0], *dict.fromkeys(called[last:])] == named
+
+
 def test_the_penalty_shrinks_the_weights(example):
     def size(strength):
         plugin = example("extra_loss").WeightDecay(strength)

@@ -18,7 +18,7 @@ from rlk.planning.layers import listed
 from rlk.planning.parse import parse_plugin
 from rlk.planning.restored_environment import place_of_saved, typed
 from rlk.planning.saved_records import SavedComponent, SavedEnvironment
-from rlk.registry.external import PASSED, find_entry, is_place, made_name
+from rlk.registry.external import PASSED, find_entry, is_place, made_name, passed_entry
 from rlk.registry.registries import Registries
 
 
@@ -95,6 +95,25 @@ def not_passed_again(
         for saved in wanted
         if saved.slot not in changes and not any(_is_called(saved, name) for name in passed)
     ]
+
+
+def passed_with_settings(
+    components: Iterable[SavedComponent], plugins: Iterable[Any], registries: Registries
+) -> set[str]:
+    """The names of components from places that are now passed as objects or partials.
+
+    These were made with settings of their own, and take none from a file.
+    """
+    made = [one for one in plugins if not isinstance(one, str) and _has_no_config(one)]
+    names = {_name(one, registries) for one in made}
+    return {one.name for one in components if is_place(one.dist) and one.name in names}
+
+
+def _has_no_config(plugin: Any) -> bool:
+    """Whether a plugin that is passed is no Component, and the one made for it has no settings."""
+    if isinstance(getattr(plugin, "component", plugin), Component):
+        return False
+    return passed_entry(plugin, ()).component().config is None
 
 
 def _name(plugin: Any, registries: Registries) -> str | None:

@@ -6,7 +6,7 @@ and objects, however they are named, must be passed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -18,6 +18,7 @@ from rlk.planning.plan import SAVED, Plan
 from rlk.planning.present_components import present_components
 from rlk.planning.restored_components import (
     in_saved_order,
+    passed_with_settings,
     refuse_missing_components,
     restore_algorithm,
 )
@@ -139,7 +140,8 @@ def spec_of(
 
     # The settings: those of the file rank below those given now.
     now = make_spec(algo, changes)
-    settings_of_file = {**saved.run.given(), **_settings(present.components)}
+    without = passed_with_settings(present.components, plugins, registries)
+    settings_of_file = {**saved.run.given(), **_settings(present.components, without)}
     if gone := {one.name for one in wanted} - {one.name for one in present.components}:
         settings_of_file = without_settings_of(gone, settings_of_file, algo, registries)
     lost = lost_settings(settings_of_file, present.components, registries)
@@ -166,10 +168,14 @@ def spec_of(
     return now.over(attrs.evolve(before, origins=origins))
 
 
-def _settings(components: Sequence[SavedComponent]) -> dict[str, Any]:
+def _settings(components: Sequence[SavedComponent], without: Collection[str]) -> dict[str, Any]:
     """The components of the slots, and the settings of every component, by dotted key.
 
     A slot of `STACKED` that was empty stays so, whatever the algorithm puts in by default.
+
+    Args:
+        components: those of the saved plan.
+        without: the names of those whose settings are left out.
     """
     filled = {saved.slot for saved in components}
     given: dict[str, Any] = {slot: () for slot in STACKED if slot not in filled}
@@ -177,7 +183,8 @@ def _settings(components: Sequence[SavedComponent]) -> dict[str, Any]:
         if saved.fills_slot and not saved.is_external:
             others = given.get(saved.slot, ()) if saved.slot in STACKED else None
             given[saved.slot] = saved.name if others is None else (*others, saved.name)
-        given |= {f"{saved.prefix}{key}": value for key, value in saved.settings.items()}
+        if saved.name not in without:
+            given |= {f"{saved.prefix}{key}": value for key, value in saved.settings.items()}
     return given
 
 

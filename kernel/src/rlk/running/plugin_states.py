@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from rlk.protocols import State
-from rlk.registry.external import PASSED
+from rlk.registry.external import PASSED, is_place
 from rlk.running.restoring import part_of, restoring
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 WITH_MODEL = "model_plugins"
 #: The key in a checkpoint of what `rlk_save` returned, by plugin.
 OF_CHECKPOINT = "plugins"
+#: What a plugin with a state under `WITH_MODEL` is to the file, in the sentences of `missing`.
+IN_MODEL = "whose state is in the model"
 
 
 def with_model(run: Run) -> State:
@@ -77,23 +79,31 @@ def _wanted(state: State) -> dict[str, str]:
         extensions = [one for one in components if one["slot"] == "extension"]
         objects = [one["name"] for one in extensions if one["dist"] == PASSED]
         wanted = dict.fromkeys(objects, "an object that the model was trained with")
-        return wanted | dict.fromkeys(of_model, "whose state is in the model")
+        return wanted | dict.fromkeys(of_model, IN_MODEL)
     watching = {one["name"] for one in components if one["slot"] in ("callback", "logger")}
     others = [name for name in state[OF_CHECKPOINT] if name not in watching]
     return dict.fromkeys([*of_model, *others], "whose state is in the checkpoint")
 
 
 def _names_in_file(run: Run, state: State) -> dict[str, str]:
-    """The names in a file of the plugins that were passed as objects now, by their names now.
+    """The names in a file of the plugins that were passed as objects or named by their places.
 
-    Objects are numbered from 0 in each class, and once were by how many of any class came before.
+    They are by the names that the plugins have now. Objects are numbered from 0 in each class, and
+    once were by how many of any class came before. What is named by its place has no number; the
+    same class may have been passed as an object, and the other way round.
     """
-    now = {choice.name for _, choice in run.plan.choices()}
     saved = state["manifest"]["plan"]["components"]
-    count, names = Counter[str](), dict[str, str]()
-    for name in (one["name"] for one in saved if one["dist"] == PASSED):
+    objects = [one["name"] for one in saved if one["dist"] == PASSED]
+    placed = {one["name"] for one in saved if is_place(one["dist"])}
+    now = {choice.name: choice.dist for _, choice in run.plan.choices()}
+    count, names = Counter[str](), {f"{name}-0": name for name in placed}
+    for name in objects:
         stem, _, number = name.rpartition("-")
-        if number.isdecimal() and f"{stem}-0" in now:
+        if not number.isdecimal():
+            continue
+        if f"{stem}-0" in now:
             names[f"{stem}-{count[stem]}"] = name
             count[stem] += 1
+        elif is_place(now.get(stem, "")) and stem not in placed:
+            names.setdefault(stem, name)
     return names

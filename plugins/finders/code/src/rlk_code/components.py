@@ -13,8 +13,11 @@ from rlk.errors import SHOWN, PlanError
 from rlk.registry.external import as_component
 from rlk.registry.guess import guessed_kind
 from rlk.registry.kinds import KINDS
+from rlk_code.constructor_settings import WithSettings, settings_of
 from rlk_code.place import FILE_PREFIX, classes_of, object_at
-from rlk_code.wrapper_settings import WithSettings, settings_of
+
+#: How many arguments of a constructor are no settings, by kind; for other kinds, none is a setting.
+_LEFT_OUT = {"wrappers": 1, "extensions": 0}
 
 
 def component_at(place: str, kind: str | None = None) -> Component:
@@ -39,18 +42,18 @@ def component_at(place: str, kind: str | None = None) -> Component:
             "(a method such as rlk_step, marked with @rlk.hookimpl). If it is not an extension: "
             f"rlk.Component(kind=…), one of {', '.join(KINDS)}."
         )
-    if kind == "wrappers" and component.factory is found and component.config is None:
-        component = _with_settings(component, found)
+    if kind in _LEFT_OUT and component.factory is found and component.config is None:
+        component = _with_settings(component, found, _LEFT_OUT[kind])
     summary = component.summary or _first_line(found)
     return attrs.evolve(component, kind=kind, summary=summary)
 
 
-def _with_settings(component: Component, wrapper: Any) -> Component:
-    """The component of a wrapper, whose further arguments are settings."""
-    config = settings_of(wrapper)
+def _with_settings(component: Component, made_by: Any, leave_out: int) -> Component:
+    """The component of a class whose arguments, but for the first ones, are settings."""
+    config = settings_of(made_by, leave_out=leave_out)
     if config is None:
         return component
-    return attrs.evolve(component, config=config, factory=WithSettings(wrapper))
+    return attrs.evolve(component, config=config, factory=WithSettings(made_by))
 
 
 def _first_line(found: Any) -> str:

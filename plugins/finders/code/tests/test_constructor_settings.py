@@ -1,4 +1,4 @@
-"""Wrappers of other packages, whose arguments are settings."""
+"""Wrappers of other packages and classes of hooks, whose arguments are settings."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import pytest
 
 from rlk import settings
 from rlk.errors import PlanError, UnknownName
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
+from rlk.registry.kernel import default_kernel
 from rlk_code.components import component_at
-from rlk_code.wrapper_settings import settings_of
+from rlk_code.constructor_settings import settings_of
 
 STACK = "gymnasium.wrappers:FrameStackObservation"
 
@@ -42,7 +45,7 @@ def test_lists_become_tuples(file):
     file.write_text(
         "import gymnasium\n"
         "class Shows(gymnasium.Wrapper):\n"
-        "    def __init__(self, env, shape, *, scale=1.0, _secret=None, **others):\n"
+        "    def __init__(self, env, shape, *, scale=1.0, made=print, _secret=None, **others):\n"
         "        super().__init__(env)\n"
         "        self.given = shape, scale, _secret, others\n"
     )
@@ -71,3 +74,32 @@ def test_a_wrapper_with_a_config_of_its_own_keeps_it(file):
         "        self.size = config.size\n"
     )
     assert wrapped(f"{file}:Sized", size=5).size == 5
+
+
+HOOKS = (
+    "from rlk import hookimpl\n"
+    "class Mine:\n"
+    "    def __init__(self, every, levels=(1, 2), made=print, _secret=None):\n"
+    "        self.given = every, levels, _secret\n"
+    "    @hookimpl\n"
+    "    def rlk_update_end(self): ...\n"
+)
+
+
+def test_the_arguments_of_a_class_of_hooks_are_settings(file):
+    file.write_text(HOOKS)
+    component = component_at(f"{file}:Mine")
+    config = settings.structure(component.config, {"every": 5, "levels": [3, 4]}, "it")
+    assert component.kind == "extensions"
+    assert component.load()(config).given == (5, (3, 4), None)
+    assert settings.names(component.config) == ["every", "levels"], "no file can hold the others"
+    with pytest.raises(PlanError, match="needs every"):
+        settings.structure(component.config, {}, "it")
+
+
+def test_they_are_given_on_the_command_line(file):
+    file.write_text(HOOKS)
+    plugins = [f"{file}:Mine:every=5"]
+    plan = resolve(default_kernel(), make_spec("dqn", {"env": "CartPole-v1", "plugins": plugins}))
+    (found,) = [choice for choice in plan.extensions if choice.name == "Mine"]
+    assert found.make().given == (5, (1, 2), None)
