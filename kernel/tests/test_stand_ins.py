@@ -92,7 +92,7 @@ def test_a_checkpoint_that_is_loaded_to_act_is_taken_as_a_model(
     own = {"env": MATCH, "kernel": rlk_stand_in_kernel}
     with rlk.load(path, **own) as whole, rlk.load(path, to_act=True, **own) as acting:
         assert len(whole.run.storage) == 8 and len(acting.run.storage) == 0
-        assert [one for one in acting.differs if "model, not a checkpoint" in one]
+        assert [one for one in acting.differs if "as a model, not as a checkpoint" in one]
 
 
 def test_an_agent_that_only_acts_has_no_folder(make, tmp_path, rlk_stand_in_kernel):
