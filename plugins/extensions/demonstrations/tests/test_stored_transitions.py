@@ -11,7 +11,9 @@ from recorded_walks import WORLDS, Truth, at, same
 
 import rlk
 from rlk.agent import Agent
+from rlk_demonstrations import transitions
 from rlk_expert_data import generate_expert_traj
+from rlk_testing.contract import same as same_state
 from rlk_testing.replay_twin import ReplayTwin
 
 ALGORITHMS = {"continuous": "td3", "dict": "dqn"}
@@ -61,6 +63,19 @@ def test_every_stored_transition_is_that_of_the_data(record: Any, world: str, n_
         assert found.terminated[0, i] == true.terminated
         assert found.truncated[0, i] == (true.last and not true.terminated)
     assert {true.terminated for true in truth if true.last} == {False, True}
+
+
+@pytest.mark.parametrize("n_envs", [1, 2])
+def test_observations_that_are_read_in_parts_are_the_same(
+    record: Any, monkeypatch: pytest.MonkeyPatch, n_envs: int
+) -> None:
+    path, truth = record("array")
+    found = []
+    for at_a_time in (7, len(truth)):
+        monkeypatch.setattr(transitions, "_AT_A_TIME", at_a_time)
+        with begun("array", path, n_envs=n_envs) as agent:
+            found.append(agent.run.storage.state_dict())
+    assert same_state(*found)
 
 
 def n_step_return(part: list[Truth], n: int) -> tuple[float, float, Any]:

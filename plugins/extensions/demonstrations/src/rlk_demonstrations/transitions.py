@@ -75,11 +75,12 @@ class Transitions:
         truncated there.
         """
         order = np.arange(len(self) % n_envs, len(self)).reshape(n_envs, -1).T
-        for begin in range(0, len(order), max(1, _AT_A_TIME // n_envs)):
-            end = min(begin + max(1, _AT_A_TIME // n_envs), len(order))
-            after = self.index[order[end]] if end < len(order) else self.following[order[-1]]
-            seen = self._observations(np.vstack([self.index[order[begin:end]], after]))
-            for t, now in enumerate(order[begin:end]):
+        size = max(1, _AT_A_TIME // n_envs)
+        for begin in range(0, len(order), size):
+            part, rest = order[begin : begin + size], order[begin + size :]
+            after = self.index[rest[0]] if len(rest) else self.following[part[-1]]
+            seen = self._observations(np.vstack([self.index[part], after]))
+            for t, now in enumerate(part):
                 yield self._step(now, _at(seen, t), _at(seen, t + 1))
 
     def _step(self, now: Array, observation: Any, next_observation: Any) -> Step:
