@@ -162,6 +162,23 @@ def test_a_model_is_evaluated_at_the_level_at_which_it_was_saved(make, place, tm
         assert json.loads(told.stdout)["mean_return"] == 4.0
 
 
+def test_an_object_that_the_model_needs_is_missed_and_found_by_its_class(
+    make, code, place, tmp_path
+):
+    with make(code.Climbs()) as agent:
+        model = agent.learn(32).save(tmp_path / "model")
+    words = [str(model), "--env", f"{place}:World", "--json"]
+    told = CliRunner().invoke(evaluate, words, catch_exceptions=False)
+    assert json.loads(told.stdout)["mean_return"] == 0.0
+    assert told.stderr == (
+        "note: plugin 'Climbs-0', whose state is in the model, is not in this run. "
+        "Pass it again: --plugin …\n"
+    )
+    words += ["--plugin", f"{place}:Climbs"]
+    told = CliRunner().invoke(evaluate, words, catch_exceptions=False)
+    assert (json.loads(told.stdout)["mean_return"], told.stderr) == (4.0, "")
+
+
 def test_trials_of_a_search_are_compared_by_prepared_evaluations(place, tmp_path):
     search = Search(
         algo="ppo2",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rlk.protocols import State
-from rlk.registry.external import PASSED
+from rlk.registry.external import PASSED, is_place
 from rlk.running.restoring import part_of, restoring
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 WITH_MODEL = "model_plugins"
 #: The key in a checkpoint of what `rlk_save` returned, by plugin.
 OF_CHECKPOINT = "plugins"
+#: What the sentence on a missing plugin says of one that evaluating the model needs.
+IN_MODEL = "whose state is in the model"
 
 
 def with_model(run: Run) -> State:
@@ -77,23 +81,37 @@ def _wanted(state: State) -> dict[str, str]:
         extensions = [one for one in components if one["slot"] == "extension"]
         objects = [one["name"] for one in extensions if one["dist"] == PASSED]
         wanted = dict.fromkeys(objects, "an object that the model was trained with")
-        return wanted | dict.fromkeys(of_model, "whose state is in the model")
+        return wanted | dict.fromkeys(of_model, IN_MODEL)
     watching = {one["name"] for one in components if one["slot"] in ("callback", "logger")}
     others = [name for name in state[OF_CHECKPOINT] if name not in watching]
     return dict.fromkeys([*of_model, *others], "whose state is in the checkpoint")
 
 
 def _names_in_file(run: Run, state: State) -> dict[str, str]:
-    """The names in a file of the plugins that were passed as objects now, by their names now.
+    """The names in a file of the plugins that come from a place or were passed as objects now.
 
-    Objects are numbered from 0 in each class, and once were by how many of any class came before.
+    By their names now. The first of a class is the first of that class in the file, whether it is
+    named (`./mine.py:Climbs`) or passed as an object, and so on.
     """
-    now = {choice.name for _, choice in run.plan.choices()}
     saved = state["manifest"]["plan"]["components"]
-    count, names = Counter[str](), dict[str, str]()
-    for name in (one["name"] for one in saved if one["dist"] == PASSED):
-        stem, _, number = name.rpartition("-")
-        if number.isdecimal() and f"{stem}-0" in now:
-            names[f"{stem}-{count[stem]}"] = name
-            count[stem] += 1
+    now = _by_class((choice.name, choice.dist) for _, choice in run.plan.choices())
+    then = _by_class((one["name"], one["dist"]) for one in saved)
+    return {now[key]: then[key] for key in now.keys() & then.keys()}
+
+
+def _by_class(components: Iterable[tuple[str, str]]) -> dict[tuple[str, int], str]:
+    """The names of those from a place or passed as objects, by class and number in that class.
+
+    Objects have a number in their name: today from 0 in each class, and once how many of any class
+    came before.
+
+    Args:
+        components: name and distribution of each.
+    """
+    count, names = Counter[str](), dict[tuple[str, int], str]()
+    for name, dist in components:
+        if dist == PASSED or is_place(dist):
+            made_of = re.sub(r"-\d+$", "", name) if dist == PASSED else name
+            names[made_of, count[made_of]] = name
+            count[made_of] += 1
     return names
