@@ -148,8 +148,9 @@ def _stored(space: Any, data: Trajectories) -> Array:
     actions = actions_in(space, data.action, data.whose)
     if not isinstance(space, spaces.Box):
         return actions
-    found = unscaled(space)(actions)
-    outside = np.abs(found).max(axis=1) > 1.0 + _TOLERANCE
+    low, high = space.low.reshape(-1), space.high.reshape(-1)
+    beyond = _TOLERANCE * (high / 2 - low / 2)
+    outside = ((actions < low - beyond) | (actions > high + beyond)).any(axis=1)
     if outside.any():
         wrong = actions[outside][0].tolist()
         raise PlanError(
@@ -157,7 +158,7 @@ def _stored(space: Any, data: Trajectories) -> Array:
             "Record what the environment takes: numpy.clip(action, env.action_space.low, "
             "env.action_space.high)."
         )
-    return np.clip(found, -1.0, 1.0)
+    return np.clip(unscaled(space)(actions), -1.0, 1.0)
 
 
 def _rewards(data: Trajectories) -> Array:
