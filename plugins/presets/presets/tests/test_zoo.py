@@ -64,6 +64,7 @@ def test_the_components_of_an_entry_are_those_in_plugins_and_slots():
     assert components(settings, selecting("no-such-algorithm")) == []
     settings = {"noise": ["a", "b"], "vf_optimiser": "c", "plugins": "d:key=1"}
     assert components(settings) == ["d", "a", "b", "c"]
+    assert components({"distribution": {"Box": "a", "Discrete": "b"}}) == ["a", "b"]
 
 
 def test_what_an_entry_leaves_out_is_no_component():

@@ -16,8 +16,8 @@ from typing import Any
 from rlk.planning.draft import leaves_out
 from rlk.planning.layers import listed
 from rlk.planning.parse import parse_plugin
+from rlk.planning.references import in_slots
 from rlk.registry.kernel import default_kernel
-from rlk.registry.kinds import SLOTS, is_group_slot
 
 Settings = Mapping[str, Any]
 
@@ -112,10 +112,8 @@ def components(settings: Settings, selecting: Collection[str] = ()) -> list[str]
     """
     plugins = [*listed(settings.get("plugins")), *(settings.get(key) for key in selecting)]
     names = [parse_plugin(text)[0] for text in plugins if isinstance(text, str)]
-    for key, value in settings.items():
-        if key in SLOTS or is_group_slot(key):
-            names += [name for name in listed(value) if isinstance(name, str)]
-    return [name for name in names if name != "none" and not leaves_out(name)]
+    found = (*names, *in_slots(settings))
+    return [name for name in found if name != "none" and not leaves_out(name)]
 
 
 def selecting(algo: str) -> Collection[str]:
