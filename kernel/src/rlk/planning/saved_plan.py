@@ -139,9 +139,9 @@ def spec_of(
 
     # The settings: those of the file rank below those given now.
     now = make_spec(algo, changes)
+    gone = {one.name for one in wanted} - {one.name for one in present.components}
     settings_of_file = {**saved.run.given(), **_settings(present.components)}
-    if gone := {one.name for one in wanted} - {one.name for one in present.components}:
-        settings_of_file = without_settings_of(gone, settings_of_file, algo, registries)
+    settings_of_file = without_settings_of(gone, settings_of_file, algo, registries)
     lost = lost_settings(settings_of_file, present.components, registries)
     lost.refuse_missing_functions(now.given)
     if observers:
@@ -160,6 +160,7 @@ def spec_of(
         notes=present.notes,
         lost=(*lost.sentences(now.given), *present.absent),
         absent=present.absent,
+        gone=tuple(sorted(gone)),
         lost_values=lost.missing(now.given),
     )
     origins = {**before.origins, **_origins(present.components, plugins)}
