@@ -151,7 +151,7 @@ def test_what_will_differ_is_said(make):
     differs = checkpoint.restore(other.run, checkpoint.run_state(agent.run, replay=False))
     assert len(differs) == 1 and "replay was left out" in differs[0]
     differs = checkpoint.restore(other.run, checkpoint.model_state(agent.run))
-    assert "model, not a checkpoint" in differs[0]
+    assert "as a model, not as a checkpoint" in differs[0]
 
 
 def test_episodes_start_anew_where_an_environment_has_no_state(make):

@@ -28,7 +28,7 @@ def test_a_saved_model_acts_and_counts_as_it_did(make, tmp_path, rlk_stand_in_ke
     with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel) as loaded:
         assert torch.equal(loaded.run.parameters.flat, agent.run.parameters.flat)
         assert loaded.num_timesteps == 40
-        assert loaded.differs and "model, not a checkpoint" in loaded.differs[0]
+        assert loaded.differs and "as a model, not as a checkpoint" in loaded.differs[0]
 
 
 def test_a_model_is_loaded_with_a_seed_of_its_own(make, tmp_path, rlk_stand_in_kernel):

@@ -104,6 +104,23 @@ def test_a_plugin_that_is_missing_is_said_once(make, made, file):
     ]
 
 
+@pytest.mark.parametrize("compose", [checkpoint.model_state, checkpoint.run_state])
+@pytest.mark.parametrize("named", ["then", "now"])
+def test_an_object_and_a_place_of_the_same_class_are_the_same_plugin(
+    make, rlk_stand_in_kernel, compose, named
+):
+    found = Component(name="Remembers", kind="extensions", factory=Remembers)
+    rlk_stand_in_kernel.registries.finders.register("shelf", lambda place, kind: found)
+    then, now = Remembers(), "./mine.py:Remembers"
+    then, now = (now, then) if named == "then" else (then, now)
+    state = compose(make(then).learn(16).run)
+    run = make(now).run
+    assert about_plugins(checkpoint.restore(run, state)) == []
+    restored = run.hooks.get("Remembers-0" if named == "then" else "Remembers")
+    assert restored.level == 2
+    assert len(restored.loaded) == (compose is checkpoint.run_state)
+
+
 def test_a_callback_is_missed_if_the_model_needs_it(make):
     callback = Component(name="climbs", kind="callbacks", factory=Climbs)
     state = checkpoint.model_state(make(callback).learn(16).run)

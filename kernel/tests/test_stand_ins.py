@@ -13,7 +13,7 @@ from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json, spec_of
-from rlk.planning.spec import make_spec
+from rlk.planning.spec import Patch, make_spec
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.stand_ins import COMPONENTS, StandInStorage
 
@@ -92,7 +92,7 @@ def test_a_checkpoint_that_is_loaded_to_act_is_taken_as_a_model(
     own = {"env": MATCH, "kernel": rlk_stand_in_kernel}
     with rlk.load(path, **own) as whole, rlk.load(path, to_act=True, **own) as acting:
         assert len(whole.run.storage) == 8 and len(acting.run.storage) == 0
-        assert [one for one in acting.differs if "model, not a checkpoint" in one]
+        assert [one for one in acting.differs if "as a model, not as a checkpoint" in one]
 
 
 def test_an_agent_that_only_acts_has_no_folder(make, tmp_path, rlk_stand_in_kernel):
@@ -141,6 +141,33 @@ def test_a_switch_does_not_ask_again_for_what_it_put_in(planning_kernel, keyword
     unregister(planning_kernel, "storages", "sharpens")
     found = resolve(planning_kernel, spec_of(plan, planning_kernel, **keywords))
     assert len(found.storages) == 1 and found.algorithm.config.sharpened is False
+
+
+@pytest.mark.parametrize("keywords", [{"to_act": True}, {"plugins": ("no:sharpens",)}])
+def test_an_extension_or_an_algorithm_does_not_ask_again_for_what_is_not_there(
+    planning_kernel, keywords
+):
+    class Proposes:
+        @hookimpl
+        def rlk_configure(self):
+            return Patch({"plugins": ["sharpens:size=3"], "sharpens.size": 3})
+
+    algorithm = COMPONENTS["algorithms"]
+    defaults = {**algorithm.defaults, "plugins": ["shakes"], "shakes.size": 4}
+    registries = planning_kernel.registries
+    registries.algorithms.register(
+        "shaken", attrs.evolve(algorithm, name="shaken", defaults=defaults, collects="off-policy")
+    )
+    registries.extensions.register("proposes", Proposes)
+    given = {"plugins": ["proposes"], "storage": "keeps"}
+    plan = as_json(resolve(planning_kernel, make_spec("shaken", given)))
+    assert {"sharpens", "shakes"} <= {one["name"] for one in plan["components"]}
+    unregister(planning_kernel, "storages", "sharpens")
+    if "to_act" in keywords:
+        unregister(planning_kernel, "noises", "shakes")
+    found = resolve(planning_kernel, spec_of(plan, planning_kernel, **keywords))
+    assert [one.name for one in found.storages] == ["keeps"]
+    assert bool(found.noises) == ("to_act" not in keywords)
 
 
 def test_the_optimiser_of_a_group_stands_in_for_another_one(planning_kernel):

@@ -170,10 +170,23 @@ def test_a_plugin_that_the_model_needs_and_that_is_missing_is_noted(make, code, 
         words = [str(model), "--env", f"{place}:World", "--episodes", "1", "--plugin", other]
         words += ["--no-render"] if command is enjoy else []
         told = CliRunner().invoke(command, words, catch_exceptions=False)
-        said = "note: plugin 'Climbs-0', whose state is in the model, is not in this run\n"
-        assert told.stderr == said
+        assert told.stderr == (
+            "note: plugin 'Climbs-0', whose state is in the model, is not in this run. "
+            "Pass it again: --plugin …\n"
+        )
         told = CliRunner().invoke(command, [*words, "--plugin", needed], catch_exceptions=False)
         assert told.stderr == ""
+
+
+def test_an_object_is_found_again_by_the_place_of_its_class(make, code, place, tmp_path):
+    with make(code.Climbs()) as agent:
+        model = agent.learn(32).save(tmp_path / "model")
+    words = [str(model), "--env", f"{place}:World", "--json"]
+    told = CliRunner().invoke(evaluate, words, catch_exceptions=False)
+    assert json.loads(told.stdout)["mean_return"] == 0.0
+    words += ["--plugin", f"{place}:Climbs"]
+    told = CliRunner().invoke(evaluate, words, catch_exceptions=False)
+    assert json.loads(told.stdout)["mean_return"] == 4.0
 
 
 def test_trials_of_a_search_are_compared_by_prepared_evaluations(place, tmp_path):

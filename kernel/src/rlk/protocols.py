@@ -188,7 +188,8 @@ class Collector(Stateful, Protocol):
     Before each collection it calls `begin` of an actor that offers
     `rlk.abilities.BeginsCollections`. It advances the run's clock, calls the listeners of
     `rlk_step`, reports finished episodes to `run.metrics`, and raises NotFinite for a non-finite
-    number of an environment.
+    number of an environment. Whenever it resets the environments, it calls what
+    `rlk.running.resets.told_of_resets` has found when the collector was built.
     """
 
     def collect(self) -> bool: ...  #: False if a listener stopped the run

@@ -43,6 +43,7 @@ class Draft:
     #: Components that a setting of this rank has turned off, so that lower ones do not count.
     turned_off: Mapping[str, Rank] = attrs.field(factory=dict)
     left_out: tuple[str, ...] = ()  #: components that `no:NAME` leaves out, by their own names
+    gone: tuple[str, ...] = ()  #: components that only the user puts in (`RunSpec.gone`)
     preset: str = ""  #: the one that was applied
     notes: tuple[str, ...] = ()  #: what the user should be told
 
@@ -146,8 +147,10 @@ class Draft:
         return attrs.evolve(self, notes=(*self.notes, *notes))
 
     def _with_named(self, plugin: str, by: str, rank: Rank) -> Draft:
-        """With `NAME[:key=value,…]`, unless that name is left out."""
+        """With `NAME[:key=value,…]`, unless that name is left out or gone."""
         name, settings = parse_plugin(plugin)
+        if name in self.gone and rank < Rank.FILE:
+            return self
         entry = find_entry(name, None, self.registries)
         if self.left_out and self.registries.own_name(entry.name) in self.left_out:
             return self

@@ -54,7 +54,8 @@ def _begin(registries: Registries, spec: RunSpec) -> Draft:
     defaults = algorithm.component.defaults
     group_slots = dict.fromkeys(filter(is_group_slot, defaults), "optimisers")
     layers = SettingLayers(algorithm.name, {**SLOTS, **group_slots})
-    draft = Draft(registries, algorithm, layers, notes=spec.notes).without(spec.plugins)
+    draft = Draft(registries, algorithm, layers, gone=spec.gone, notes=spec.notes)
+    draft = draft.without(spec.plugins)
     return draft.with_settings(defaults, f"algorithm {algorithm.name}", Rank.ALGORITHM)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from rlk import settings
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName, nearest
+from rlk.planning.layers import listed
 from rlk.planning.parse import parse_plugin
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.entry import Entry
@@ -45,6 +46,14 @@ def wrong_references(component: Component, kind: str, registries: Registries) ->
         kinds = [registry.kind for registry in registries]
         if kind not in kinds:
             yield f"{key} selects one of {kind!r}: {UnknownName('kind', kind, kinds)}"
+
+
+def in_slots(given: Mapping[str, Any]) -> Iterator[str]:
+    """The names of components that settings, or a component's `defaults`, put in slots of a run."""
+    for slot, value in given.items():
+        if slot in SLOTS or is_group_slot(slot):
+            found = value.values() if isinstance(value, Mapping) else listed(value)
+            yield from (one for one in found if isinstance(one, str))
 
 
 def _wrong_default(

@@ -6,7 +6,7 @@ and objects, however they are named, must be passed again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -140,10 +140,9 @@ def spec_of(
 
     # The settings: those of the file rank below those given now.
     now = make_spec(algo, changes)
-    without = passed_with_settings(present.components, plugins, registries)
-    settings_of_file = {**saved.run.given(), **_settings(present.components, without)}
-    if gone := {one.name for one in wanted} - {one.name for one in present.components}:
-        settings_of_file = without_settings_of(gone, settings_of_file, algo, registries)
+    gone = {one.name for one in wanted} - {one.name for one in present.components}
+    own = _settings(present.components, plugins, registries)
+    settings_of_file = without_settings_of(gone, {**saved.run.given(), **own}, algo, registries)
     lost = lost_settings(settings_of_file, present.components, registries)
     lost.refuse_missing_functions(now.given)
     if observers:
@@ -162,21 +161,22 @@ def spec_of(
         notes=present.notes,
         lost=(*lost.sentences(now.given), *present.absent),
         absent=present.absent,
+        gone=tuple(sorted(gone)),
         lost_values=lost.missing(now.given),
     )
     origins = {**before.origins, **_origins(present.components, plugins)}
     return now.over(attrs.evolve(before, origins=origins))
 
 
-def _settings(components: Sequence[SavedComponent], without: Collection[str]) -> dict[str, Any]:
+def _settings(
+    components: Sequence[SavedComponent], plugins: tuple[Any, ...], registries: Registries
+) -> dict[str, Any]:
     """The components of the slots, and the settings of every component, by dotted key.
 
-    A slot of `STACKED` that was empty stays so, whatever the algorithm puts in by default.
-
-    Args:
-        components: those of the saved plan.
-        without: the names of those whose settings are left out.
+    Those of a component that is now passed with settings of its own are left out. A slot of
+    `STACKED` that was empty stays so, whatever the algorithm puts in by default.
     """
+    without = passed_with_settings(components, plugins, registries)
     filled = {saved.slot for saved in components}
     given: dict[str, Any] = {slot: () for slot in STACKED if slot not in filled}
     for saved in components:

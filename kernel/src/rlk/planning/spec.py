@@ -43,6 +43,8 @@ class RunSpec:
     #: the components in `absent`.
     lost: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()  #: likewise, on components that are not there nor needed to act
+    #: Names of components that the file has and this run has not: only the user puts them in again.
+    gone: tuple[str, ...] = ()
     #: Those settings as that file has them, by key; the algorithm's by their names alone.
     lost_values: Mapping[str, Any] = attrs.field(factory=dict)
 
@@ -57,6 +59,7 @@ class RunSpec:
             notes=(*lower.notes, *self.notes),
             lost=(*lower.lost, *self.lost),
             absent=(*lower.absent, *self.absent),
+            gone=(*lower.gone, *self.gone),
             lost_values={**lower.lost_values, **self.lost_values},
         )
 

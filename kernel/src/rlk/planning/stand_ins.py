@@ -70,7 +70,10 @@ def without_settings_of(
         algo: the algorithm, whose settings may select or activate plugins, as in `StandIns`.
         registries: where components are found by their names.
     """
-    given, algorithm = dict(given), find_entry(algo, "algorithms", registries).component()
+    given = dict(given)
+    if not gone:
+        return given
+    algorithm = find_entry(algo, "algorithms", registries).component()
     for key in algorithm.selects:
         value = given.get(f"{algorithm.name}.{key}")
         if isinstance(value, str) and _is_gone(parse_plugin(value)[0], gone, registries):

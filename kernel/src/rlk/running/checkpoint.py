@@ -35,8 +35,8 @@ PARTS = {
     "metrics": "metrics",
 }
 _WITHOUT_EXPERIENCE = (
-    "this is a model, not a checkpoint: replay, environments and what plugins keep in checkpoints "
-    "alone start anew"
+    "it was loaded as a model, not as a checkpoint: replay, environments and what plugins keep in "
+    "checkpoints alone start anew"
 )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rlk.protocols import State
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 WITH_MODEL = "model_plugins"
 #: The key in a checkpoint of what `rlk_save` returned, by plugin.
 OF_CHECKPOINT = "plugins"
-#: What a plugin with a state under `WITH_MODEL` is to the file, in the sentences of `missing`.
+#: What the sentence on a missing plugin says of one that evaluating the model needs.
 IN_MODEL = "whose state is in the model"
 
 
@@ -86,24 +88,30 @@ def _wanted(state: State) -> dict[str, str]:
 
 
 def _names_in_file(run: Run, state: State) -> dict[str, str]:
-    """The names in a file of the plugins that were passed as objects or named by their places.
+    """The names in a file of the plugins that come from a place or were passed as objects now.
 
-    They are by the names that the plugins have now. Objects are numbered from 0 in each class, and
-    once were by how many of any class came before. What is named by its place has no number; the
-    same class may have been passed as an object, and the other way round.
+    By their names now. The first of a class is the first of that class in the file, whether it is
+    named (`./mine.py:Climbs`) or passed as an object, and so on.
     """
     saved = state["manifest"]["plan"]["components"]
-    objects = [one["name"] for one in saved if one["dist"] == PASSED]
-    placed = {one["name"] for one in saved if is_place(one["dist"])}
-    now = {choice.name: choice.dist for _, choice in run.plan.choices()}
-    count, names = Counter[str](), {f"{name}-0": name for name in placed}
-    for name in objects:
-        stem, _, number = name.rpartition("-")
-        if not number.isdecimal():
-            continue
-        if f"{stem}-0" in now:
-            names[f"{stem}-{count[stem]}"] = name
-            count[stem] += 1
-        elif is_place(now.get(stem, "")) and stem not in placed:
-            names.setdefault(stem, name)
+    now = _by_class((choice.name, choice.dist) for _, choice in run.plan.choices())
+    then = _by_class((one["name"], one["dist"]) for one in saved)
+    return {now[key]: then[key] for key in now.keys() & then.keys()}
+
+
+def _by_class(components: Iterable[tuple[str, str]]) -> dict[tuple[str, int], str]:
+    """The names of those from a place or passed as objects, by class and number in that class.
+
+    Objects have a number in their name: today from 0 in each class, and once how many of any class
+    came before.
+
+    Args:
+        components: name and distribution of each.
+    """
+    count, names = Counter[str](), dict[tuple[str, int], str]()
+    for name, dist in components:
+        if dist == PASSED or is_place(dist):
+            made_of = re.sub(r"-\d+$", "", name) if dist == PASSED else name
+            names[made_of, count[made_of]] = name
+            count[made_of] += 1
     return names

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 def told_of_resets(run: Run) -> list[Callable[[], None]]:
-    """What a collector calls whenever it resets the environments, looked up when it is built.
+    """What to call where the next step begins new episodes although no other has ended.
 
+    Collectors look this up when they are built, and call it whenever they reset the environments.
     So callbacks of one call of `learn` are not told.
     """
     parts: list[Any] = [run.storage, run.algorithm, *run.hooks.active()]

@@ -12,6 +12,7 @@ from recorded_walks import WORLDS
 import rlk
 from rlk.agent import Agent
 from rlk.errors import BadFile, PlanError
+from rlk.hookspecs import hookimpl
 from rlk.records import Field
 from rlk_demonstrations.config import DemonstrationsConfig
 from rlk_demonstrations.extension import Demonstrations
@@ -128,6 +129,33 @@ def test_wrappers_of_add_see_them(record: Any) -> None:
         agent.run.add = lambda step: (seen.append(step), add(step))
         agent.learn(1)
     assert len(seen) == len(truth) + 1
+
+
+def test_plugins_that_keep_something_of_episodes_are_told_where_they_begin_and_end(
+    record: Any,
+) -> None:
+    class Bonus:
+        def __init__(self) -> None:
+            self.added, self.told = 0, list[int]()
+
+        @hookimpl
+        def rlk_wrap_add(self) -> Any:
+            return self.counting
+
+        def counting(self, add: Any) -> Any:
+            def counted(step: Any) -> None:
+                self.added += 1
+                add(step)
+
+            return counted
+
+        def interrupt(self) -> None:
+            self.told.append(self.added)
+
+    bonus, (path, truth) = Bonus(), record("array")
+    with made(path, plugins=[bonus]) as agent:
+        agent.run.notify("rlk_training_start")
+    assert bonus.told == [0, len(truth)]
 
 
 def test_every_rank_has_all_of_them_and_one_says_so(

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 from recorded_walks import WORLDS, Truth, at, same
 
 import rlk
 from rlk.agent import Agent
-from rlk_expert_data import generate_expert_traj
+from rlk.errors import PlanError
+from rlk_demonstrations import transitions
+from rlk_expert_data import Trajectories, generate_expert_traj
+from rlk_testing.contract import same as same_state
 from rlk_testing.replay_twin import ReplayTwin
 
 ALGORITHMS = {"continuous": "td3", "dict": "dqn"}
@@ -61,6 +66,35 @@ def test_every_stored_transition_is_that_of_the_data(record: Any, world: str, n_
         assert found.terminated[0, i] == true.terminated
         assert found.truncated[0, i] == (true.last and not true.terminated)
     assert {true.terminated for true in truth if true.last} == {False, True}
+
+
+@pytest.mark.parametrize("n_envs", [1, 2])
+def test_observations_that_are_read_in_parts_are_the_same(
+    record: Any, monkeypatch: pytest.MonkeyPatch, n_envs: int
+) -> None:
+    path, truth = record("array")
+    found = []
+    for at_a_time in (7, len(truth)):
+        monkeypatch.setattr(transitions, "_AT_A_TIME", at_a_time)
+        with begun("array", path, n_envs=n_envs) as agent:
+            found.append(agent.run.storage.state_dict())
+    assert same_state(*found)
+
+
+def test_actions_at_bounds_that_float32_can_hardly_tell_apart_are_within_them() -> None:
+    bounds = spaces.Box(np.float32(100.1), np.float32(100.3), (1,))
+    data = Trajectories(
+        observation=np.zeros((2, 1), np.float32),
+        action=np.stack([bounds.low, bounds.high]),
+        episode_start=np.array([True, False]),
+        returns=np.zeros(1),
+        reward=np.zeros(2),
+    )
+    found = transitions.transitions_of(data, spaces.Box(-1.0, 1.0, (1,)), bounds)
+    assert found.action.ravel() == pytest.approx([-1.0, 1.0], abs=1e-3)
+    further = replace(data, action=data.action + np.float32([[-0.001], [0.0]]))
+    with pytest.raises(PlanError, match=r"are not all in Box.*100\.09"):
+        transitions.transitions_of(further, spaces.Box(-1.0, 1.0, (1,)), bounds)
 
 
 def n_step_return(part: list[Truth], n: int) -> tuple[float, float, Any]:

@@ -62,6 +62,14 @@ def test_the_components_of_an_entry_are_those_in_plugins_and_slots():
     settings = {**noises, "memory_policy": "b"}
     assert components(settings, selecting("ddpg")) == ["normal-noise", "b"]
     assert components(settings, selecting("no-such-algorithm")) == []
+    settings = {"noise": ["a", "b"], "vf_optimiser": "c", "plugins": "d:key=1"}
+    assert components(settings) == ["d", "a", "b", "c"]
+    assert components({"distribution": {"Box": "a", "Discrete": "b"}}) == ["a", "b"]
+
+
+def test_what_an_entry_leaves_out_is_no_component():
+    settings = {"plugins": ["no:monitor"], "action_noise": "none", "noise": "none"}
+    assert components(settings, selecting("ddpg")) == []
 
 
 def test_installed_is_what_the_kernel_has_or_python_can_import():

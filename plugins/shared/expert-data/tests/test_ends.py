@@ -94,10 +94,12 @@ def test_observations_of_a_dict_are_recorded(env: Any, tmp_path: Path) -> None:
 
 def test_observations_of_a_dict_fit_no_other_space(tmp_path: Path) -> None:
     found = Trajectories.of(generate_expert_traj(lambda seen: 0, env=Goals(), n_episodes=1))
-    with pytest.raises(PlanError, match="another form"):
+    with pytest.raises(
+        PlanError, match=r"another form \(the keys goal, seen\) than the run's, Box"
+    ):
         observations_in(PLACE, found.observation, "it")
-    with pytest.raises(PlanError, match="another form"):
-        observations_in(GOALS, found.observation, "imitation, which takes no Dict")
+    with pytest.raises(PlanError, match=r"^it: imitation learns nothing from .* in Dict.*Flatten"):
+        observations_in(GOALS, found.observation, "it")
     for names in ({"seen": PLACE}, {"seen": PLACE, "other": PLACE}):
         with pytest.raises(PlanError, match=r"the keys goal, seen\) than the run's"):
             parts_in(spaces.Dict(names), found.observation, "it")
@@ -145,3 +147,27 @@ def test_ends_that_do_not_fit_the_episodes_are_refused(key: str) -> None:
     for wrong in (np.array(["1.png", "2.png"]), np.zeros(2, [("seen", float)]), np.zeros((2, 3))):
         with pytest.raises(BadFile, match=r"obs are numbers \(2,\), and its episode_final_obs"):
             Trajectories.of({**data, "episode_final_obs": wrong})
+    with pytest.raises(BadFile, match=r"of their ends .*'episode_terminated': 4"):
+        Trajectories.of({**data, "episode_terminated": np.ones((2, 2))})
+
+
+@pytest.mark.parametrize(
+    ("key", "parts", "told"),
+    [
+        (
+            "episode_final_obs",
+            {"seen": "3f4"},
+            r"obs are goal \(\), seen \(2,\), and .*seen \(3,\)",
+        ),
+        ("episode_final_obs", {"seen": "2U9"}, "its episode_final_obs are .*<U9"),
+        ("obs", {"seen": "2M8[s]"}, "its obs are .*<M8"),
+        ("obs", {"seen": [("x", "f4")]}, "its obs are .*'x'"),
+    ],
+)
+def test_parts_of_observations_that_are_no_numbers_or_differ_at_the_end_are_refused(
+    key: str, parts: dict[str, Any], told: str
+) -> None:
+    data = generate_expert_traj(lambda seen: 0, env=Goals(), n_episodes=2)
+    fields = [("goal", "i8"), *parts.items()]
+    with pytest.raises(BadFile, match=told):
+        Trajectories.of({**data, key: np.zeros(len(data[key]), fields)})

@@ -9,6 +9,7 @@ from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
+from rlk_expert_data import generate_expert_traj
 from rlk_ranks.equal_plans import check_plans
 from rlk_testing.thread_ranks import on_ranks
 
@@ -70,15 +71,21 @@ class Listener:
         {"seed": 3, "device": "cpu", "n_threads": 1, "verbose": 1, "vec_env": "subprocess"},
         {"out": "somewhere"},  # what watches a run with a folder joins
         {"plugins": ["evaluation", Listener()]},
-        {"plugins": ["gail-reward:expert_path=of-this-rank.npz"]},
         {"env": "rlk_testing.environments:DiscreteMatch", "env.length": 4},
     ],
 )
 def test_what_a_rank_may_have_of_its_own_is_allowed(own):
     plain = {"env": own["env"]} if "env" in own else {}
-    if "gail" in str(own):
-        plain = {"plugins": ["gail-reward:expert_path=of-rank-0.npz"]}
     assert said(planned(**plain), planned(**own)) == [None, None]
+
+
+def test_a_rank_may_have_an_experts_file_of_its_own(tmp_path):
+    plans = []
+    for rank in range(2):
+        path = tmp_path / f"of-rank-{rank}.npz"
+        generate_expert_traj(lambda seen: 0, path, CART, n_episodes=1)
+        plans.append(planned(plugins=[f"gail-reward:expert_path={path}"]))
+    assert said(*plans) == [None, None]
 
 
 def test_functions_are_equal_by_their_names_wherever_they_are_in_memory():

@@ -350,8 +350,8 @@ def test_models_hold_schedules_and_learn_continues_with_them(tmp_path):
         path = agent.learn(16).save(tmp_path / "model")
     with rlk.load(path) as loaded:
         assert loaded.differs == [
-            "this is a model, not a checkpoint: replay, environments and what plugins keep in "
-            "checkpoints alone start anew"
+            "it was loaded as a model, not as a checkpoint: replay, environments and what plugins "
+            "keep in checkpoints alone start anew"
         ]
         config = loaded.plan.algorithm.config
         assert config.learning_rate == rate and config.cliprange == MiddleDrop(0.2)

@@ -38,6 +38,21 @@ class StoresLate(StandInCollector):
         return going
 
 
+class StoresPastPlugins(StandInCollector):
+    def _step(self):
+        add, self.run.add = self.run.add, self.run.storage.add
+        try:
+            return super()._step()
+        finally:
+            self.run.add = add
+
+
+class TellsNobody(StandInCollector):
+    def __init__(self, run):
+        super().__init__(run)
+        self.told_of_resets = []
+
+
 class CountsOneRank(StandInCollector):
     def _step(self):
         size, self.run.communicator.size = self.run.communicator.size, 1
@@ -189,6 +204,8 @@ class DrawsGlobally(StandInCollector):
         (ResetsEveryTime, "test_every_step_begins_with_what_the_last_one_led_to"),
         (ResetsEveryTime, "test_environments_are_reset_once_with_seeds_of_their_own"),
         (StoresLate, "test_every_step_is_in_the_storage_before_others_hear_of_it"),
+        (StoresPastPlugins, "test_every_step_is_stored_in_the_way_that_plugins_may_change"),
+        (TellsNobody, "test_who_keeps_something_of_episodes_is_told_of_every_reset"),
         (CountsOneRank, "test_timesteps_count_the_environments_of_all_ranks_before_others_hear"),
         (StepsOnceMore, "test_a_collection_is_as_many_vector_steps_as_the_algorithm_says"),
         (ForgetsWhatEnded, "test_where_an_episode_ended_there_is_what_it_ended_on"),

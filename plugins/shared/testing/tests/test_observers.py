@@ -125,6 +125,37 @@ class SavesAndForgets(CountsIterations):
         pass
 
 
+class Climbs:
+    """Good: its level is a part of models, too."""
+
+    def __init__(self):
+        self.level = 0
+
+    @hookimpl
+    def rlk_update_end(self):
+        self.level += 1
+
+    @hookimpl
+    def rlk_save_with_model(self):
+        return {"level": self.level}
+
+    @hookimpl
+    def rlk_load_with_model(self, state):
+        self.level = state["level"]
+
+
+class ClimbsAnew(Climbs):
+    @hookimpl
+    def rlk_load_with_model(self, state):
+        pass
+
+
+class KeepsAnObjectInModels(Climbs):
+    @hookimpl
+    def rlk_save_with_model(self):
+        return {"level": self}
+
+
 def the_same_every_time() -> CountsIterations:
     return ONE
 
@@ -158,6 +189,13 @@ COUNTS = Component(name="counts", factory=CountsIterations, summary="counts iter
 def test_a_broken_callback_fails(rlk_fails, factory, check):
     broken = attrs.evolve(COUNTS, factory=factory)
     rlk_fails(testing.CallbackContract, COUNTS, broken, check)
+
+
+@pytest.mark.parametrize("factory", [ClimbsAnew, KeepsAnObjectInModels])
+def test_what_belongs_to_models_is_checked_as_well(rlk_fails, factory):
+    good = Component(name="climbs", factory=Climbs, summary="has a level")
+    check = "test_what_it_remembers_is_plain_and_goes_on_where_it_was"
+    rlk_fails(testing.CallbackContract, good, attrs.evolve(good, factory=factory), check)
 
 
 def test_an_extension_may_change_what_is_learnt(rlk_verdict):

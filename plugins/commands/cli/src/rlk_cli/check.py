@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import click
 
 from rlk.errors import BrokenPlugin, RlkError
 from rlk.planning.choice import ANSWERING
-from rlk.planning.layers import listed
-from rlk.planning.references import wrong_references
+from rlk.planning.references import in_slots, wrong_references
 from rlk.registry.entry import Entry
 from rlk.registry.implementations import why_not_called
 from rlk.registry.kernel import default_kernel
-from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.registry.registries import Registries
 from rlk.registry.registry import clash
 from rlk_cli import diagnose
@@ -45,10 +43,7 @@ def check(names: tuple[str, ...]) -> None:
 def _defaults(entry: Entry) -> Iterator[str]:
     """The names of the components that a component wants in the slots of a run."""
     with contextlib.suppress(BrokenPlugin):  # its fault is printed
-        for slot, name in entry.component().defaults.items():
-            if slot in SLOTS or is_group_slot(slot):
-                found = name.values() if isinstance(name, Mapping) else listed(name)
-                yield from (one for one in found if isinstance(one, str))
+        yield from in_slots(entry.component().defaults)
 
 
 def fault(entry: Entry, registries: Registries) -> str | None:

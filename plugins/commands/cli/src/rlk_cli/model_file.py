@@ -42,11 +42,14 @@ def load_to_act(path: Path, **how: Any) -> Agent:
     """The agent of a model, for a command that only acts; `how` are keywords of `rlk.load`.
 
     It works without parts that only training needs. A note on stderr names each that is absent,
-    and what stands in its place.
+    and what stands in its place; and each plugin that is missing although the model holds its
+    state, such as the level of a curriculum.
     """
     from rlk.making import load  # as above
+    from rlk.running.plugin_states import IN_MODEL
 
     agent = load(path, to_act=True, **how)
-    for sentence in agent.spec.absent:
+    without = [f"{one}. Pass it again: --plugin …" for one in agent.differs if IN_MODEL in one]
+    for sentence in (*agent.spec.absent, *without):
         click.echo(f"note: {sentence}", err=True)
     return agent

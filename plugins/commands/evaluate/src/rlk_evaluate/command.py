@@ -187,24 +187,14 @@ def _load(
     plugins: tuple[str, ...],
     device: str | None,
 ) -> tuple[Path, Agent]:
-    """The agent, and its file (see `model_file`).
-
-    A note on stderr names each plugin that is missing and has a state in the model, such as the
-    level at which the model is to be evaluated.
-    """
-    from rlk.running.plugin_states import IN_MODEL  # not at the top: it imports torch
-
+    """The agent, and its file (see `model_file`)."""
     path = model_file(run, best)
     settings = given(pairs, device=device)
     if "out" in settings:
         raise PlanError(
             "--set out: nothing is written here, so there is no run folder. Leave it out."
         )
-    agent = load_to_act(path, env=env, plugins=plugins, **settings)
-    for sentence in agent.differs:
-        if IN_MODEL in sentence:
-            click.echo(f"note: {sentence}", err=True)
-    return path, agent
+    return path, load_to_act(path, env=env, plugins=plugins, **settings)
 
 
 def _as_json(result: Evaluation, path: Path, deterministic: bool, seed: int) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from rlk.abilities import ToldOfResets, offers
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
+from rlk.running.resets import told_of_resets
 from rlk_demonstrations.check import OWNER, transitions_for
 from rlk_demonstrations.config import DemonstrationsConfig
 
@@ -41,10 +41,10 @@ class Demonstrations:
                 f"which an expert's data does not have. Use --plugin no:demonstrations."
             )
         found = transitions_for(self._config, run.plan)
-        _interrupt(run)
+        _begin_new_episodes(run)
         for step in found.steps(run.n_envs):
             run.add(step)
-        _interrupt(run)
+        _begin_new_episodes(run)
         self._is_done = True
         if run.plan.verbose and run.communicator.rank == 0:
             print(f"demonstrations: {_told(found, run.n_envs)}", file=sys.stderr, flush=True)
@@ -59,10 +59,10 @@ class Demonstrations:
         self._is_done = bool(state["is_done"])
 
 
-def _interrupt(run: Run) -> None:
-    """Tell the storage that the next step begins new episodes."""
-    if offers(run.storage, ToldOfResets):
-        run.storage.interrupt()
+def _begin_new_episodes(run: Run) -> None:
+    """Tell who keeps something of unfinished episodes that the next step begins new ones."""
+    for tell in told_of_resets(run):
+        tell()
 
 
 def _told(found: Transitions, n_envs: int) -> str:

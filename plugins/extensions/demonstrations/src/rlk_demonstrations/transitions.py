@@ -75,11 +75,12 @@ class Transitions:
         truncated there.
         """
         order = np.arange(len(self) % n_envs, len(self)).reshape(n_envs, -1).T
-        for begin in range(0, len(order), max(1, _AT_A_TIME // n_envs)):
-            end = min(begin + max(1, _AT_A_TIME // n_envs), len(order))
-            after = self.index[order[end]] if end < len(order) else self.following[order[-1]]
-            seen = self._observations(np.vstack([self.index[order[begin:end]], after]))
-            for t, now in enumerate(order[begin:end]):
+        size = max(1, _AT_A_TIME // n_envs)
+        for begin in range(0, len(order), size):
+            part, rest = order[begin : begin + size], order[begin + size :]
+            after = self.index[rest[0]] if len(rest) else self.following[part[-1]]
+            seen = self._observations(np.vstack([self.index[part], after]))
+            for t, now in enumerate(part):
                 yield self._step(now, _at(seen, t), _at(seen, t + 1))
 
     def _step(self, now: Array, observation: Any, next_observation: Any) -> Step:
@@ -147,8 +148,9 @@ def _stored(space: Any, data: Trajectories) -> Array:
     actions = actions_in(space, data.action, data.whose)
     if not isinstance(space, spaces.Box):
         return actions
-    found = unscaled(space)(actions)
-    outside = np.abs(found).max(axis=1) > 1.0 + _TOLERANCE
+    low, high = space.low.reshape(-1), space.high.reshape(-1)
+    beyond = _TOLERANCE * (high / 2 - low / 2)
+    outside = ((actions < low - beyond) | (actions > high + beyond)).any(axis=1)
     if outside.any():
         wrong = actions[outside][0].tolist()
         raise PlanError(
@@ -156,7 +158,7 @@ def _stored(space: Any, data: Trajectories) -> Array:
             "Record what the environment takes: numpy.clip(action, env.action_space.low, "
             "env.action_space.high)."
         )
-    return np.clip(found, -1.0, 1.0)
+    return np.clip(unscaled(space)(actions), -1.0, 1.0)
 
 
 def _rewards(data: Trajectories) -> Array:

@@ -13,9 +13,11 @@ from fnmatch import fnmatchcase
 from importlib.resources.abc import Traversable
 from typing import Any
 
+from rlk.planning.draft import leaves_out
+from rlk.planning.layers import listed
 from rlk.planning.parse import parse_plugin
+from rlk.planning.references import in_slots
 from rlk.registry.kernel import default_kernel
-from rlk.registry.kinds import SLOTS
 
 Settings = Mapping[str, Any]
 
@@ -102,13 +104,16 @@ class PresetFolder:
 def components(settings: Settings, selecting: Collection[str] = ()) -> list[str]:
     """The components that settings name, plugins first.
 
+    `none` is no component, and neither is a `no:NAME`, which planning refuses in a preset.
+
     Args:
         settings: an entry.
         selecting: settings of the algorithm whose values name a plugin, as those of `plugins` do.
     """
-    named = [settings[key] for key in selecting if isinstance(settings.get(key), str)]
-    plugins = [parse_plugin(text)[0] for text in (*settings.get("plugins", ()), *named)]
-    return [*plugins, *(settings[slot] for slot in SLOTS if isinstance(settings.get(slot), str))]
+    plugins = [*listed(settings.get("plugins")), *(settings.get(key) for key in selecting)]
+    names = [parse_plugin(text)[0] for text in plugins if isinstance(text, str)]
+    found = (*names, *in_slots(settings))
+    return [name for name in found if name != "none" and not leaves_out(name)]
 
 
 def selecting(algo: str) -> Collection[str]:

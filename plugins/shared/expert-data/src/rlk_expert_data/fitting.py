@@ -34,10 +34,14 @@ def observations_in(space: Any, observation: Array, whose: str) -> Array:
     if not isinstance(
         space, (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
     ):
-        raise _misfit(whose, "observations", f"arrays {array.shape[1:]}", space)
+        raise PlanError(
+            f"{whose}: imitation learns nothing from observations in {describe(space)}. "
+            "Flatten them, also where the expert is recorded: --plugin "
+            "gymnasium.wrappers:FlattenObservation"
+        )
     shape = tuple(space.shape or ())
     if array.shape[1:] not in (shape, (*shape, 1)) or array.dtype.kind not in "fiub":
-        raise _misfit(whose, "observations", f"{array.dtype} {array.shape[1:]}", space)
+        raise _misfit(whose, "observations", _form(array), space)
     if not np.isfinite(array).all():
         raise PlanError(f"{whose}: some observations are not finite.")
     return _cast(space, array.reshape(len(array), *shape), whose)
@@ -54,10 +58,8 @@ def parts_in(space: Any, observation: Array, whose: str) -> Any:
     """
     if not isinstance(space, spaces.Dict):
         return observations_in(space, observation, whose)
-    names = observation.dtype.names or ()
-    if set(names) != set(space.spaces):
-        found = f"the keys {', '.join(names)}" if names else f"arrays {observation.shape[1:]}"
-        raise _misfit(whose, "observations", found, space)
+    if set(observation.dtype.names or ()) != set(space.spaces):
+        raise _misfit(whose, "observations", _form(observation), space)
     return {
         key: observations_in(part, observation[key], f"{whose}, key {key!r}")
         for key, part in space.spaces.items()
@@ -130,6 +132,13 @@ def _range(space: Any) -> tuple[Any, Any]:
     if isinstance(space, spaces.Discrete):
         return int(space.start), int(space.n)
     return space.start.reshape(-1), space.nvec.reshape(-1)
+
+
+def _form(observation: Array) -> str:
+    """What these observations [M, …] are, in words."""
+    if observation.dtype.names:
+        return f"the keys {', '.join(observation.dtype.names)}"
+    return f"{observation.dtype} {observation.shape[1:]}"
 
 
 def _misfit(whose: str, name: str, found: str, space: Any) -> PlanError:

@@ -31,6 +31,12 @@ NEEDED = ("obs", "actions", "episode_returns", "episode_starts")
 PER_TRANSITION = ("obs", "actions", "rewards", "episode_starts")
 #: How episodes ended: files of Stable Baselines do not say; a file has both keys or none.
 ENDS = ("episode_final_obs", "episode_terminated")
+#: The keys with one number for each transition or episode, and its type.
+_NUMBERS = {
+    "episode_starts": np.bool_,
+    "episode_returns": np.float64,
+    "episode_terminated": np.bool_,
+}
 
 
 @dataclass(frozen=True)
@@ -75,14 +81,15 @@ class Trajectories:
                 "as generate_expert_traj gives them."
             )
         found = {key: _array(key, data[key], whose) for key in KEYS if key in data}
+        for key, kind in _NUMBERS.items():
+            if key in found:
+                found[key] = found[key].reshape(-1).astype(kind)
         lengths = {key: len(found[key]) for key in PER_TRANSITION if key in found}
         if len(set(lengths.values())) > 1 or not lengths["obs"]:
             raise BadFile(f"{whose} is damaged: its arrays have the lengths {lengths}.")
-        starts = found["episode_starts"] = found["episode_starts"].reshape(-1).astype(np.bool_)
-        found["episode_returns"] = found["episode_returns"].reshape(-1).astype(np.float64)
-        if not starts[0]:
+        if not found["episode_starts"][0]:
             raise BadFile(f"{whose} is damaged: it does not begin with an episode's first step.")
-        _check_episodes(found, int(starts.sum()), whose)
+        _check_episodes(found, whose)
         return cls(whose=whose, **{KEYS[key]: array for key, array in found.items()})
 
     def arrays(self) -> dict[str, Array]:
@@ -129,9 +136,9 @@ class Trajectories:
         )
 
 
-def _check_episodes(found: dict[str, Array], episodes: int, whose: str) -> None:
-    """BadFile unless the arrays of episodes have this length; `episode_terminated` becomes bool."""
-    returns = len(found["episode_returns"])
+def _check_episodes(found: dict[str, Array], whose: str) -> None:
+    """BadFile unless the arrays of episodes have their number, and final observations the form."""
+    episodes, returns = int(found["episode_starts"].sum()), len(found["episode_returns"])
     if episodes != returns:
         counts = f"the number of episodes is {episodes}, and of returns {returns}"
         raise BadFile(f"{whose} is damaged: {counts}.")
@@ -146,27 +153,30 @@ def _check_episodes(found: dict[str, Array], episodes: int, whose: str) -> None:
     seen, final = (_form(found[key]) for key in ("obs", "episode_final_obs"))
     if seen != final:
         raise BadFile(f"{whose} is damaged: its obs are {seen}, and its episode_final_obs {final}.")
-    found["episode_terminated"] = found["episode_terminated"].reshape(-1).astype(np.bool_)
 
 
 def _form(observations: Array) -> str:
     """What one of the observations is, in words."""
     if observations.dtype.kind in "US":
         return "paths"
-    return f"{observations.dtype.names or 'numbers'} {observations.shape[1:]}"
+    shape, names = observations.shape[1:], observations.dtype.names or ()
+    parts = [f"{name} {shape + observations.dtype[name].shape}" for name in names]
+    return ", ".join(parts) or f"numbers {shape}"
 
 
 def _array(key: str, value: Any, whose: str) -> Array:
     """One of the arrays, checked.
 
     Raises:
-        BadFile: if it holds no numbers; observations may also be paths, or structured.
+        BadFile: if it holds no numbers; observations may also be paths, or numbers in parts.
     """
     try:
         found: Array = np.asarray(value)
     except ValueError as error:
         raise BadFile(f"{whose}: its {key} are not an array ({error}).") from None
-    kinds = "biufUSV" if key in ("obs", "episode_final_obs") else "biuf"
-    if not found.ndim or found.dtype.kind not in kinds:
+    observed = key in ("obs", "episode_final_obs")
+    parts = [found.dtype[name].base for name in found.dtype.names or () if observed]
+    kinds = "biufUS" if observed and not parts else "biuf"
+    if not found.ndim or any(part.kind not in kinds for part in parts or [found.dtype]):
         raise BadFile(f"{whose} is damaged: its {key} are {found.dtype} {found.shape}.")
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -52,6 +52,10 @@ class CollectorContract(RunContract):
     def test_every_step_is_in_the_storage_before_others_hear_of_it(self) -> None:
         watch = self.collected(env=WALK)
         assert watch.stored_when_heard == list(range(1, len(watch.steps) + 1))
+
+    def test_every_step_is_stored_in_the_way_that_plugins_may_change(self) -> None:
+        watch = self.collected()
+        assert watch.passed == len(watch.steps) > 0, "store steps by run.add(step)"
 
     def test_a_collection_is_as_many_vector_steps_as_the_algorithm_says(self) -> None:
         with self.agent(n_steps=5, n_envs=2) as agent:
@@ -143,6 +147,14 @@ class CollectorContract(RunContract):
             agent.learn(12, reset_num_timesteps=False)
             assert len(seeds) == 6, "after `forget` it begins with a reset"
             assert set(seeds[:3]).isdisjoint(seeds[3:]), "with new seeds (streams.reset_seeds)"
+
+    def test_who_keeps_something_of_episodes_is_told_of_every_reset(self) -> None:
+        watch = Watch()
+        with self.agent(plugins=(self.entry().name, watch), n_steps=5) as agent:
+            agent.learn(10)
+            agent.run.collector.forget()
+            agent.learn(10, reset_num_timesteps=False)
+        assert watch.resets == [0, 10], "call what rlk.running.resets.told_of_resets(run) returns"
 
     def test_successes_are_those_of_the_episodes(self) -> None:
         with self.agent(env=WALK, n_envs=2) as agent:
@@ -263,9 +275,10 @@ class Watch:
     n_episodes = 0
 
     def __init__(self, stops_at: int | None = None) -> None:
-        self.stops_at, self.restarts = stops_at, 0
+        self.stops_at, self.restarts, self.passed = stops_at, 0, 0
         self.steps: list[Step] = []
         self.timesteps: list[int] = []
+        self.resets: list[int] = []
         self.stored_when_heard: list[int] = []
         self.acting = Acting()
         self.beginning = Beginning(self.acting)
@@ -273,6 +286,20 @@ class Watch:
     @hookimpl
     def rlk_make_storage(self) -> Watched:
         return Watched(self)
+
+    @hookimpl
+    def rlk_wrap_add(self) -> Callable[[Callable[[Step], None]], Callable[[Step], None]]:
+        def counting(add: Callable[[Step], None]) -> Callable[[Step], None]:
+            def counted(step: Step) -> None:
+                self.passed += 1
+                add(step)
+
+            return counted
+
+        return counting
+
+    def interrupt(self) -> None:
+        self.resets.append(len(self.steps))
 
     @hookimpl
     def rlk_step(self, run: Any) -> bool | None:

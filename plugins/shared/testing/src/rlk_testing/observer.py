@@ -19,7 +19,7 @@ from rlk.component import Component
 from rlk.errors import RlkError
 from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
-from rlk.running import checkpoint
+from rlk.running import checkpoint, plugin_states
 from rlk_testing.applies import applies
 from rlk_testing.contract import (
     Contract,
@@ -41,6 +41,11 @@ if TYPE_CHECKING:
     from rlk.agent import Agent
 
 
+#: The hooks by which a component remembers something, each with where a checkpoint has it.
+_SAVING = {
+    "rlk_save": plugin_states.OF_CHECKPOINT,
+    "rlk_save_with_model": plugin_states.WITH_MODEL,
+}
 #: What to do where the environment of a suite takes no keywords that make it fail.
 _SPOILT = (
     "The environment of this check is `env` with the keywords {}, the suite's `spoilt`. Set "
@@ -209,21 +214,22 @@ class ObserverChecks(RunContract):
             "it is made while a run is planned, which must write nothing"
         )
 
-    @applies(lambda suite: may_have(suite, "rlk_save"))
+    @applies(lambda suite: any(may_have(suite, hook) for hook in _SAVING))
     def test_what_it_remembers_is_plain_and_goes_on_where_it_was(self) -> None:
         name = self.entry().name
         with self.agent() as agent, self.agent() as other:
             agent.learn(self.timesteps)
             state = copy.deepcopy(checkpoint.run_state(agent.run))
-            if name not in state["plugins"]:
-                pytest.skip("it remembers nothing (no rlk_save)")
-            plain(state["plugins"][name])
+            hooks = [hook for hook, key in _SAVING.items() if name in state.get(key, ())]
+            if not hooks:
+                pytest.skip(f"it remembers nothing (no {' or '.join(_SAVING)})")
+            plain([state[_SAVING[hook]][name] for hook in hooks])
             _copy_files(agent.run.out, other.run.out)  # a resumed run finds its own
             checkpoint.restore(other.run, state)
             for one in (agent, other):
                 one.learn(self.timesteps, reset_num_timesteps=False)
             resumed, expected = (
-                dict(one.run.hooks.answers("rlk_save", run=one.run, replay=True))[name]
+                [one.run.hooks.by_plugin(hook, run=one.run, replay=True)[name] for hook in hooks]
                 for one in (other, agent)
             )
             assert same(resumed, expected), (

@@ -10,6 +10,7 @@ from rlk.abilities import beginning
 from rlk.errors import NotFinite, RlkError
 from rlk.protocols import State
 from rlk.records import Step
+from rlk.running.resets import told_of_resets
 from rlk.strict_types import own_number
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class StandInCollector:
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self.told_of_resets = told_of_resets(run)
         self.forget()
         self.cut_short = False
 
@@ -42,6 +44,8 @@ class StandInCollector:
         if self.observation is None:
             self.observation, _ = run.env.reset(seed=run.streams.reset_seeds(run.n_envs))
             self._refuse_bad(self.observation)
+            for tell in self.told_of_resets:
+                tell()
         self.carry = beginning(run.actor)(self.carry)
         try:
             going = all(self._step() for _ in range(run.algorithm.steps_per_collect()))
