@@ -89,12 +89,12 @@ def table(algo: str, path: Path = KEPT) -> str:
 
 
 def row(env: str, promise: Promise, figures: dict[int, float]) -> tuple[str, ...]:
-    """Cells in the order of `HEAD`; the mean is bold where all seeds ran and it is as promised."""
+    """Cells in the order of `HEAD`; the mean is bold where all seeds ran and keep a promise."""
     cells = [cell(promise, figures[seed]) if seed in figures else "" for seed in SEEDS]
     average = ""
     if figures.keys() >= set(SEEDS):
         value = mean(figures[seed] for seed in SEEDS)
-        kept = value >= (value if promise.least is None else promise.least)
+        kept = promise.least is not None and value >= promise.least
         average = f"**{cell(promise, value)}**" if kept else cell(promise, value)
     return (env, in_short(promise.timesteps), *cells, average, source(promise))
 

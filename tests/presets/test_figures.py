@@ -85,6 +85,12 @@ def test_a_row_says_what_is_promised_in_place_of_nine_tenths():
     assert cells[6] == "150.0 (Z2, Lander-v2, 200k; promised is 100.0)"
 
 
+def test_no_mean_is_bold_where_nothing_is_promised():
+    promise = Promise(source=Source(zoo="Z2"), timesteps=20_000)
+    cells = row("Lander-v3", promise, {1: 100.0, 2: 110.0, 3: 120.0})
+    assert cells[5:] == ("110.0", "Z2")
+
+
 def test_success_rates_are_told_in_per_cent():
     source = Source(zoo="HER")
     promise = Promise(source=source, timesteps=20_000, stated=0.95, measure="success_rate")
