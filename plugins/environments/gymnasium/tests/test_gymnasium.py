@@ -116,6 +116,11 @@ def test_what_there_is_not_is_refused_with_what_there_is(choose, asked, error, m
         choose(asked).make()
 
 
+def test_a_module_in_front_of_an_id_is_no_part_of_it():
+    source = ids("*Maze-v*", registered_by="registers_more")
+    assert source("BigMaze-v0") is not None and source("mine:BigMaze-v0") is None
+
+
 def test_an_id_that_a_package_does_not_register_is_said_to_be_missing_there(module):
     module("registers_one", "rlk-test/One-v0")
     answer = ids("rlk-test/*", registered_by="registers_one")("rlk-test/Two-v0")

@@ -18,7 +18,7 @@ def nothing(name):
 
 def test_a_preset_is_found_by_algorithm_and_environment():
     found = Zoo(nothing).find("ppo2", "CartPoleBulletEnv-v1")
-    assert found["n_steps"] == 32 and found["cliprange"] == 0.1
+    assert found["n_steps"] == 32 and found["cliprange"] == "lin_0.2"
 
 
 @pytest.mark.parametrize("env", ["ALE/Pong-v5", "PongNoFrameskip-v4"])
@@ -31,6 +31,20 @@ def test_an_environment_of_its_own_name_wins_over_a_pattern(monkeypatch):
     monkeypatch.setattr(Zoo, "entries", lambda self, algo: tables)
     assert Zoo(everything).find("dqn", "CartPole-v1") == {"gamma": 0.9}
     assert Zoo(everything).find("dqn", "CartPole-v0") == {"gamma": 0.5}
+
+
+@pytest.mark.parametrize("env", ["CartPole-v1", "HopperBulletEnv-v0", "ALE/Pong-v5"])
+def test_an_id_after_the_module_that_registers_it_has_the_same_preset(env):
+    zoo = Zoo(everything)
+    found = zoo.find("ppo2", f"package.worlds:{env}")
+    assert found is not None and found == zoo.find("ppo2", env)
+
+
+def test_an_entry_with_a_module_is_found_by_that_name_alone(monkeypatch):
+    tables = {"mine:Maze": {"gamma": 0.5}, "Maze": {"gamma": 0.9}}
+    monkeypatch.setattr(Zoo, "entries", lambda self, algo: tables)
+    assert Zoo(everything).find("dqn", "mine:Maze") == {"gamma": 0.5}
+    assert Zoo(everything).find("dqn", "other:Maze") == {"gamma": 0.9}
 
 
 @pytest.mark.parametrize(

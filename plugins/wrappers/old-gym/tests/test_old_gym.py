@@ -246,6 +246,22 @@ def test_an_episode_that_reaches_a_declared_time_limit_is_truncated_unless_its_i
         assert [env.step(0)[2:4] for _ in range(3)] == [(False, False), (False, False), ends]
 
 
+def test_wrappers_and_ids_of_gymnasium_work_around_what_gym_has_registered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Registered(Old):
+        spec = SimpleNamespace(id="Walk-v3", max_episode_steps=9, reward_threshold=5.0)
+
+    env = gymnasium.wrappers.TimeAwareObservation(FiveValues(Registered()))
+    assert env.spec is not None and env.spec.additional_wrappers
+    said = env.spec.id, env.spec.max_episode_steps, env.spec.reward_threshold
+    assert said == ("Walk-v3", 9, 5.0)
+    monkeypatch.setattr(gymnasium.envs.registration, "registry", {})
+    gymnasium.register("rlk_tests/Walk-v3", lambda: FiveValues(Registered()))
+    made = gymnasium.make("rlk_tests/Walk-v3")
+    assert made.reset(seed=1)[0].tolist() == [0, 0] and made.step(0)[1] == 2.0
+
+
 def test_a_state_holds_how_much_of_its_time_an_episode_has_left() -> None:
     env, other = (FiveValues(gymnasium.wrappers.TimeLimit(FourValues(), 3)) for _ in range(2))
     env.reset()

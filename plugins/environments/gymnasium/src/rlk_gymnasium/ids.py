@@ -37,8 +37,11 @@ class Ids:
     install: str = ""
 
     def __call__(self, asked: str) -> ById | None:
-        """A function that makes the environment; None if its name matches no pattern."""
-        if not any(fnmatchcase(asked, pattern) for pattern in self.patterns):
+        """A function that makes the environment; None if its name matches no pattern.
+
+        None also for `module:Id-v0`, where the user says which module registers it.
+        """
+        if ":" in asked or not any(fnmatchcase(asked, pattern) for pattern in self.patterns):
             return None
         return ById(asked, self.registered_by, install=self.install)
 

@@ -89,12 +89,14 @@ class PresetFolder:
             raise ValueError(f"{algo}.toml is not TOML: {error}") from None
 
     def _entry(self, algo: str, env: str) -> Settings | None:
-        """The entry of that id, or else the first whose pattern it matches."""
-        entries = self.entries(algo)
-        if env in entries:
-            return entries[env]
-        matching = (entry for pattern, entry in entries.items() if fnmatchcase(env, pattern))
-        return next(matching, None)
+        """The entry of that id, or else the first whose pattern it matches.
+
+        The id may follow the module that registers it (`package:Id-v0`).
+        """
+        entries, names = self.entries(algo), dict.fromkeys((env, env.rpartition(":")[2]))
+        exact = [name for name in names if name in entries]
+        matching = [key for key in entries if any(fnmatchcase(name, key) for name in names)]
+        return next((entries[key] for key in (*exact, *matching)), None)
 
     def _missing(self, algo: str, settings: Settings) -> list[str]:
         named = components(settings, selecting(algo))

@@ -16,6 +16,7 @@ from rlk_old_gym.interface import (
     takes_seed,
     without_makers_wrappers,
 )
+from rlk_old_gym.registration import as_gymnasium_spec
 from rlk_old_gym.spaces import as_gymnasium_space
 from rlk_vector_environments.env_state import Unsupported, capture, restore
 
@@ -68,7 +69,7 @@ class FiveValues(gymnasium.Env[Any, Any]):
         self.render_mode = getattr(self.env, "render_mode", None)
         if self._renders_by_mode():
             self.render_mode, self.metadata["render_modes"] = FRAMES, [FRAMES]
-        self.spec = getattr(env, "spec", None)
+        self.spec = as_gymnasium_spec(getattr(env, "spec", None))
         self._takes_seed = takes_seed(self.env)
         self._seeds_by_method = not self._takes_seed or seeds_by_method(self.env)
         self._own_limit = limit
