@@ -130,7 +130,7 @@ def flat_space(space: Space) -> Space:
     """
     if not is_nested(space):
         return space
-    found = [*_space_parts(space)]
+    found = [*_leaves(space, _members_of_space)]
     keys = [key for key, _ in found]
     twice = next((key for key in keys if keys.count(key) > 1), None)
     if twice is not None:
@@ -141,35 +141,34 @@ def flat_space(space: Space) -> Space:
 def flat_observation(observation: Any) -> Any:
     """An observation of any space, or a batch of them, as an element of its `flat_space`."""
     if isinstance(observation, Mapping | tuple):
-        return dict(_parts(observation))
+        return dict(_leaves(observation, _members_of_observation))
     return observation
 
 
-def _space_parts(space: Space, prefix: str = "") -> Iterator[tuple[str, Space]]:
-    """Every space of arrays in a nested one, by its key."""
+#: The members of a nested space or observation with their keys; None for one that is not nested.
+_Members = Callable[[Any], Iterable[tuple[Any, Any]] | None]
+
+
+def _leaves(tree: Any, members: _Members, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Everything in a nested space or observation that is not nested itself, by its flat key."""
+    inner = members(tree)
+    if inner is None:
+        yield prefix.removesuffix("."), tree
+        return
+    for key, part in inner:
+        yield from _leaves(part, members, f"{prefix}{key}.")
+
+
+def _members_of_space(space: Space) -> Iterable[tuple[Any, Space]] | None:
     if isinstance(space, spaces.Dict):
-        members: Iterable[tuple[Any, Space]] = space.spaces.items()
-    elif isinstance(space, spaces.Tuple):
-        members = enumerate(space.spaces)
-    else:
-        yield prefix.removesuffix("."), space
-        return
-    for key, part in members:
-        yield from _space_parts(part, f"{prefix}{key}.")
+        return space.spaces.items()
+    return enumerate(space.spaces) if isinstance(space, spaces.Tuple) else None
 
 
-def _parts(observation: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Every array in a nested observation, by its key."""
-    members: Iterable[tuple[Any, Any]]
+def _members_of_observation(observation: Any) -> Iterable[tuple[Any, Any]] | None:
     if isinstance(observation, Mapping):
-        members = observation.items()
-    elif isinstance(observation, tuple):
-        members = enumerate(observation)
-    else:
-        yield prefix.removesuffix("."), observation
-        return
-    for key, part in members:
-        yield from _parts(part, f"{prefix}{key}.")
+        return observation.items()
+    return enumerate(observation) if isinstance(observation, tuple) else None
 
 
 def batched(space: Space, observation: Any) -> tuple[Any, bool]:
