@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.plan import Plan
-from rlk.registry.external import PASSED, is_place
+from rlk.registry.external import is_external
 from rlk.registry.kinds import LISTS
 
 
@@ -231,7 +231,7 @@ def _serializer_of_no_name(plan: Plan) -> Iterator[str]:
     Whoever reads a saved file tries the serializers that have a name.
     """
     part = plan.serializer
-    if is_place(part.dist) or part.dist == PASSED:
+    if is_external(part.dist):
         yield (
             f"serializer {part.name!r} ({part.dist}) has no name, so nothing would read the files "
             "that it writes. Register it in every program that reads them: "
