@@ -70,16 +70,15 @@ class RunSpec:
             rank = Rank.FILE if origin else Rank.USER
             yield key, Setting(value, origin or CALLER, rank)
 
-    def without(self, key: str) -> RunSpec:
-        """This spec with one key left open."""
-        given = {name: value for name, value in self.given.items() if name != key}
+    def without(self, *keys: str) -> RunSpec:
+        """This spec with these keys left open."""
+        given = {key: value for key, value in self.given.items() if key not in keys}
         return attrs.evolve(self, given=given)
 
     def without_environment(self) -> RunSpec:
         """This spec with the environment and its keywords left open."""
-        keys = [key for key in self.given if key == "env" or key.startswith(ENV_PREFIX)]
-        given = {key: value for key, value in self.given.items() if key not in keys}
-        return attrs.evolve(self, given=given)
+        keywords = [key for key in self.given if key.startswith(ENV_PREFIX)]
+        return self.without("env", *keywords)
 
 
 @attrs.frozen
