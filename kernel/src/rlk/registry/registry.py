@@ -51,8 +51,7 @@ class Registry:
         else:
             component = Component(name=name, factory=factory, **fields)
         self._refuse_unusable(name, component)
-        entry = Entry(self.kind, name, BY_HAND, "", lambda: component)
-        self.entries.setdefault(name, {})[BY_HAND] = entry
+        self.add(Entry(self.kind, name, BY_HAND, "", lambda: component))
         return factory
 
     def _refuse_unusable(self, name: str, component: Component) -> None:
