@@ -1,4 +1,4 @@
-"""Epochs of shuffled minibatches from one rollout. B = T * N transitions."""
+"""Epochs of shuffled minibatches from one rollout. B transitions of a minibatch."""
 
 from __future__ import annotations
 
