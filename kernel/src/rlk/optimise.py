@@ -219,8 +219,8 @@ class Optimiser:
             the optimiser adds have the group's name appended (`grad_norm_critic`).
 
         Raises:
-            RlkError: if there is no such group, if the loss or what the optimiser returns is none,
-                or if plugins wrap losses and every call passes a new function.
+            RlkError: if there is no such group, if the loss function or the optimiser returns no
+                Loss, or if plugins wrap losses and every call passes a new function.
         """
         if group not in self.groups:
             raise RlkError(f"no parameter group {group!r}; there are {sorted(self.groups)}")

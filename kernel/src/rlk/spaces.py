@@ -177,8 +177,8 @@ def batched(space: Space, observation: Any) -> tuple[Any, bool]:
     For a nested space, the observation may be nested or already flat.
 
     Raises:
-        ValueError: if its shape fits neither one observation nor a batch of them, or if a number
-            is none of a discrete space.
+        ValueError: if its shape fits neither one observation nor a batch of them, or if a
+            discrete space does not have a number in it.
     """
     if isinstance(space, spaces.Dict):
         return _batched_parts(space, observation)
@@ -207,7 +207,7 @@ def _refuse_info(observation: Any) -> None:
 
 
 def _refuse_other_numbers(space: Space, array: Array) -> None:
-    """ValueError for numbers that are none of a discrete space: they choose a column of ones."""
+    """ValueError for numbers that a discrete space does not have: they have no one-hot vector."""
     if isinstance(space, spaces.Discrete):
         sizes: Any = space.n
     elif isinstance(space, spaces.MultiDiscrete):
