@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import attrs
 
 from rlk.settings import setting
 from rlk_mlp.config import ACT_FUN, STATE_VALUE, LayersConfig, are_sizes
 
+Channels = Literal["auto", "first", "last"]
+#: The arguments of `attrs.field` besides the default.
+CHANNELS = setting(
+    "which axis of an image holds its channels; auto takes the first if it is the shortest, else "
+    "the last",
+    attrs.validators.in_(get_args(Channels)),
+)
 #: The layers after the CNN, by role, if the settings name none; other roles have none.
 USUAL = {STATE_VALUE: [64, 64]}
 
@@ -41,14 +48,7 @@ class CnnConfig(LayersConfig):
         default=512,
         **setting("size of the CNN's last, fully connected layer", attrs.validators.ge(1)),
     )
-    channels: Literal["auto", "first", "last"] = attrs.field(
-        default="auto",
-        **setting(
-            "which axis of an image holds its channels; auto takes the first if it is the "
-            "shortest, else the last",
-            attrs.validators.in_(("auto", "first", "last")),
-        ),
-    )
+    channels: Channels = attrs.field(default="auto", **CHANNELS)
 
     def own(self, role: str) -> list[int]:
         if self.layers is None and self.net_arch is None:
