@@ -16,7 +16,7 @@ import attrs
 from rlk.errors import PlanError
 from rlk.planning.layers import Rank, Setting
 from rlk.planning.run_settings import RUN_KEYS
-from rlk.registry.kinds import SLOTS, STACKED
+from rlk.registry.kinds import SLOTS, STACKED, option_of
 
 #: Who gave a setting without another origin.
 CALLER = "user"
@@ -128,10 +128,9 @@ def _is_the_word_none(value: Any) -> bool:
 def _emptied(slot: str) -> tuple[()]:
     """No component in a slot; PlanError for a slot that is never empty."""
     if slot not in STACKED:
-        option = f"--{slot.replace('_', '-')} NAME"
         raise PlanError(
             f"{slot}=none: the slot {slot!r} cannot be emptied, only {', '.join(STACKED)} can. "
-            f"Leave it out for the algorithm's own, or name another: {option}."
+            f"Leave it out for the algorithm's own, or name another: {option_of(slot)} NAME."
         )
     return ()
 
