@@ -81,7 +81,7 @@ class Registry:
             yield from self.named(name)
 
     def named(self, name: str) -> list[Entry]:
-        """The entries of that name, of several distributions at most by mistake; see `__iter__`."""
+        """The entries of that name: several only if distributions clash; see `__iter__`."""
         found = self.entries.get(name, {})
         return [found[BY_HAND]] if BY_HAND in found else list(found.values())
 
