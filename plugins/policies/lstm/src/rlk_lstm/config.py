@@ -10,8 +10,8 @@ from attrs import validators as v
 
 from rlk.errors import PlanError
 from rlk.settings import setting
-from rlk_cnn.config import CHANNELS, Channels, CnnConfig
-from rlk_mlp.config import ACT_FUN, MlpConfig, are_sizes
+from rlk_cnn.config import CHANNELS, CNN_EXTRACTOR, Channels, CnnConfig
+from rlk_mlp.config import ACT_FUN, INIT, Init, MlpConfig, are_sizes
 from rlk_multi_input.config import MultiInputConfig
 
 if TYPE_CHECKING:
@@ -95,11 +95,7 @@ class LstmConfig:
     )
     cnn_extractor: Callable[[Any], Any] | None = attrs.field(
         default=None,
-        **setting(
-            "in Python: a module, or a function that makes one for the observation "
-            "space, instead of the Nature CNN",
-            _needs_cnn,
-        ),
+        **{**CNN_EXTRACTOR, "validator": _needs_cnn},
     )
     features: int | None = attrs.field(
         default=None,
@@ -110,14 +106,9 @@ class LstmConfig:
         ),
     )
     channels: Channels = attrs.field(default="auto", **CHANNELS)
-    init: Literal["orthogonal", "xavier", "uniform"] = attrs.field(
+    init: Init = attrs.field(
         default="orthogonal",
-        **setting(
-            "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
-            "uniform, or uniform, as PyTorch's layers have them (biases, output layers and a "
-            "CNN's layers too); the LSTM's are orthogonal",
-            v.in_(("orthogonal", "xavier", "uniform")),
-        ),
+        **setting(f"{INIT['metadata']['help']}; the LSTM's are orthogonal", INIT["validator"]),
     )
 
     def before(self) -> list[int]:
@@ -165,7 +156,7 @@ def check(config: LstmConfig, plan: Plan) -> None:
     Files have every setting, and `features` once had a default of 512: so those of a saved plan may
     be there without an effect.
     """
-    from rlk.planning.plan import SAVED
+    from rlk.planning.plan import SAVED  # not at the top: components are listed without it
 
     saved = {name for name, by in plan.policy.sources.items() if by == SAVED}
     refuse_without_cnn(config, plan.policy.title, saved)
