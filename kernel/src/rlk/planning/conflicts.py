@@ -77,7 +77,7 @@ def _reports(plan: Plan, slot: str, part: Choice) -> Conflict | None:
 
 
 def _action_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
-    from rlk.planning.usable_spaces import or_wrap
+    from rlk.planning.usable_spaces import or_wrap  # not at the top: it needs gymnasium
     from rlk.spaces import describe
 
     served, found = part.component.action_spaces, type(plan.action_space).__name__
@@ -92,7 +92,7 @@ def _action_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
 
 
 def _observation_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
-    from rlk.planning.usable_spaces import or_wrap
+    from rlk.planning.usable_spaces import or_wrap  # not at the top: it needs gymnasium
     from rlk.spaces import describe, kinds
 
     space = plan.policy_space if slot == "policy" else plan.observation_space

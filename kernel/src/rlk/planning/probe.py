@@ -31,7 +31,7 @@ def probe(
     Raises:
         PlanError: if it cannot be made, or its spaces are not Gymnasium's or not supported.
     """
-    from rlk.planning.usable_spaces import check_usable
+    from rlk.planning.usable_spaces import check_usable  # not at the top: it needs gymnasium
     from rlk.spaces import flat_space, plain_space
 
     observation_space, action_space = _spaces_of(env, wrappers, backend, registries)
@@ -76,7 +76,7 @@ def _close(name: str, made: Any) -> None:
 
 def _spaces_of_one(name: str, made: Any) -> tuple[Any, Any]:
     """The spaces of an environment; PlanError if it does not have Gymnasium's interface."""
-    import gymnasium as gym
+    import gymnasium as gym  # not at the top: planning begins without it
 
     spaces = {key: getattr(made, key, None) for key in ("observation_space", "action_space")}
     for key, space in spaces.items():
