@@ -77,8 +77,8 @@ def _with_words(value: Any) -> Any:
         return {key: _with_words(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
         return [_with_words(one) for one in value]
-    is_number = not isinstance(value, float) or math.isfinite(value)
-    return value if is_number else str(value)
+    is_json = not isinstance(value, float) or math.isfinite(value)
+    return value if is_json else str(value)
 
 
 def check_json(data: bytes) -> None:

@@ -54,15 +54,13 @@ class Objective:
     communicator: Communicator
     logged: Set[str] = frozenset()  #: names of the loss's own metrics, once it is computed
 
-    @property
-    def mean(self) -> Callable[[Tensor], Tensor]:
-        """Of a tensor, over ranks."""
-        return self.communicator.mean
+    def mean(self, tensor: Tensor) -> Tensor:
+        """The mean of a tensor over ranks."""
+        return self.communicator.mean(tensor)
 
-    @property
-    def agree(self) -> Callable[[Any], Any]:
-        """On rank 0's value, to steer control flow."""
-        return self.communicator.agree
+    def agree(self, value: Any) -> Any:
+        """Rank 0's value, on every rank, for a value that steers control flow."""
+        return self.communicator.agree(value)
 
     def evaluate(self) -> Loss:
         """The loss at the current parameters, without a gradient."""
@@ -106,6 +104,10 @@ class Objective:
         """
         return self.mean(_gradient(loss.value, self.group, retain_graph=True))
 
+    def accepts(self, loss: Loss) -> bool:
+        """Whether every rank accepts the step of this loss."""
+        return loss.accept is None or bool(self._everywhere(loss.accept))
+
     def _loss(self) -> Loss:
         loss = self.loss_fn(*self.args)
         if not isinstance(loss, Loss):
@@ -127,10 +129,6 @@ class Objective:
             )
         self.logged = loss.metrics.keys()
         return loss
-
-    def accepts(self, loss: Loss) -> bool:
-        """Whether every rank accepts the step of this loss."""
-        return loss.accept is None or bool(self._everywhere(loss.accept))
 
     def _everywhere(self, accept: Tensor) -> Tensor:
         """Whether all ranks accept: the same bool on each."""
@@ -221,8 +219,8 @@ class Optimiser:
             the optimiser adds have the group's name appended (`grad_norm_critic`).
 
         Raises:
-            RlkError: if there is no such group, if the loss or what the optimiser returns is none,
-                or if plugins wrap losses and every call passes a new function.
+            RlkError: if there is no such group, if the loss function or the optimiser returns no
+                Loss, or if plugins wrap losses and every call passes a new function.
         """
         if group not in self.groups:
             raise RlkError(f"no parameter group {group!r}; there are {sorted(self.groups)}")

@@ -183,8 +183,13 @@ def plain(value: Any) -> Any:
     return {"callable": getattr(value, "__qualname__", repr(value))}
 
 
+def was_callable(value: Any) -> bool:
+    """Whether a value of `plain` stands for a function, which no file can hold."""
+    return isinstance(value, Mapping) and value.keys() == {"callable"}
+
+
 def holds_callable(value: Any) -> bool:
-    """Whether a value of `plain` stands for one that no file can hold, or has such a part."""
+    """Whether a value of `plain` stands for a function, or has such a part."""
     if isinstance(value, Mapping):
-        return value.keys() == {"callable"} or any(map(holds_callable, value.values()))
+        return was_callable(value) or any(map(holds_callable, value.values()))
     return isinstance(value, list) and any(map(holds_callable, value))

@@ -130,7 +130,7 @@ def flat_space(space: Space) -> Space:
     """
     if not is_nested(space):
         return space
-    found = [*_space_parts(space)]
+    found = [*_leaves(space, _members_of_space)]
     keys = [key for key, _ in found]
     twice = next((key for key in keys if keys.count(key) > 1), None)
     if twice is not None:
@@ -141,35 +141,34 @@ def flat_space(space: Space) -> Space:
 def flat_observation(observation: Any) -> Any:
     """An observation of any space, or a batch of them, as an element of its `flat_space`."""
     if isinstance(observation, Mapping | tuple):
-        return dict(_parts(observation))
+        return dict(_leaves(observation, _members_of_observation))
     return observation
 
 
-def _space_parts(space: Space, prefix: str = "") -> Iterator[tuple[str, Space]]:
-    """Every space of arrays in a nested one, by its key."""
+#: The members of a nested space or observation with their keys; None for one that is not nested.
+_Members = Callable[[Any], Iterable[tuple[Any, Any]] | None]
+
+
+def _leaves(tree: Any, members: _Members, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Everything in a nested space or observation that is not nested itself, by its flat key."""
+    inner = members(tree)
+    if inner is None:
+        yield prefix.removesuffix("."), tree
+        return
+    for key, part in inner:
+        yield from _leaves(part, members, f"{prefix}{key}.")
+
+
+def _members_of_space(space: Space) -> Iterable[tuple[Any, Space]] | None:
     if isinstance(space, spaces.Dict):
-        members: Iterable[tuple[Any, Space]] = space.spaces.items()
-    elif isinstance(space, spaces.Tuple):
-        members = enumerate(space.spaces)
-    else:
-        yield prefix.removesuffix("."), space
-        return
-    for key, part in members:
-        yield from _space_parts(part, f"{prefix}{key}.")
+        return space.spaces.items()
+    return enumerate(space.spaces) if isinstance(space, spaces.Tuple) else None
 
 
-def _parts(observation: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Every array in a nested observation, by its key."""
-    members: Iterable[tuple[Any, Any]]
+def _members_of_observation(observation: Any) -> Iterable[tuple[Any, Any]] | None:
     if isinstance(observation, Mapping):
-        members = observation.items()
-    elif isinstance(observation, tuple):
-        members = enumerate(observation)
-    else:
-        yield prefix.removesuffix("."), observation
-        return
-    for key, part in members:
-        yield from _parts(part, f"{prefix}{key}.")
+        return observation.items()
+    return enumerate(observation) if isinstance(observation, tuple) else None
 
 
 def batched(space: Space, observation: Any) -> tuple[Any, bool]:
@@ -178,8 +177,8 @@ def batched(space: Space, observation: Any) -> tuple[Any, bool]:
     For a nested space, the observation may be nested or already flat.
 
     Raises:
-        ValueError: if its shape fits neither one observation nor a batch of them, or if a number
-            is none of a discrete space.
+        ValueError: if its shape fits neither one observation nor a batch of them, or if a
+            discrete space does not have a number in it.
     """
     if isinstance(space, spaces.Dict):
         return _batched_parts(space, observation)
@@ -208,7 +207,7 @@ def _refuse_info(observation: Any) -> None:
 
 
 def _refuse_other_numbers(space: Space, array: Array) -> None:
-    """ValueError for numbers that are none of a discrete space: they choose a column of ones."""
+    """ValueError for numbers that a discrete space does not have: they have no one-hot vector."""
     if isinstance(space, spaces.Discrete):
         sizes: Any = space.n
     elif isinstance(space, spaces.MultiDiscrete):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from acme_ensemble import loss as losses
 from acme_ensemble.config import EnsembleDDPGConfig
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
+from rlk.spaces import action_size
 from rlk_networks import Heads
 from rlk_off_policy.actor import DeterministicActor
 from rlk_off_policy.critics import Critics, critic_prefixes
@@ -46,7 +46,7 @@ class EnsembleDDPG:
 
     @staticmethod
     def heads(config: EnsembleDDPGConfig, run: Run) -> Heads:
-        size = math.prod(run.action_space.shape)
+        size = action_size(run.action_space)
         return {
             "qf": lambda trunk: Critics(trunk, size, n_critics=config.n_critics),
             "pi": lambda trunk: DeterministicHead(trunk, size),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.plan import Plan
-from rlk.registry.external import PASSED, is_place
+from rlk.registry.external import is_external
 from rlk.registry.kinds import LISTS
 
 
@@ -77,7 +77,7 @@ def _reports(plan: Plan, slot: str, part: Choice) -> Conflict | None:
 
 
 def _action_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
-    from rlk.planning.usable_spaces import or_wrap
+    from rlk.planning.usable_spaces import or_wrap  # not at the top: it needs gymnasium
     from rlk.spaces import describe
 
     served, found = part.component.action_spaces, type(plan.action_space).__name__
@@ -92,7 +92,7 @@ def _action_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
 
 
 def _observation_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
-    from rlk.planning.usable_spaces import or_wrap
+    from rlk.planning.usable_spaces import or_wrap  # not at the top: it needs gymnasium
     from rlk.spaces import describe, kinds
 
     space = plan.policy_space if slot == "policy" else plan.observation_space
@@ -231,7 +231,7 @@ def _serializer_of_no_name(plan: Plan) -> Iterator[str]:
     Whoever reads a saved file tries the serializers that have a name.
     """
     part = plan.serializer
-    if is_place(part.dist) or part.dist == PASSED:
+    if is_external(part.dist):
         yield (
             f"serializer {part.name!r} ({part.dist}) has no name, so nothing would read the files "
             "that it writes. Register it in every program that reads them: "

@@ -13,7 +13,7 @@ from rlk.planning.layers import Rank, Setting, SettingLayers, listed
 from rlk.planning.parse import parse_plugin
 from rlk.registry.entry import Entry
 from rlk.registry.external import PASSED, find_entry, passed_entry
-from rlk.registry.kinds import LISTS, SLOTS, STACKED
+from rlk.registry.kinds import LISTS, STACKED, slot_of
 from rlk.registry.registries import Registries
 
 #: The prefix of a plugin to leave out.
@@ -169,7 +169,7 @@ class Draft:
             asked: how it was asked for: by its name, a place, or an object.
             by, rank: who asks for it, and their rank.
         """
-        slot = next((slot for slot, kind in SLOTS.items() if kind == entry.kind), "")
+        slot = slot_of(entry.kind)
         if entry.kind in LISTS or entry.component().stages:
             return self._with_choice(Choice.of(entry, by, slot), rank)
         if slot:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from rlk.errors import BrokenPlugin, PlanError
@@ -18,9 +18,8 @@ def refuse_foreign_interface(name: str, env: Any, wrappers: Iterable[Entry]) -> 
         env: the environment in the wrappers of a plan.
         wrappers: all that are installed; broken ones are skipped.
     """
-    for entry in _adapters(wrappers):
-        adapts = entry.component().adapts
-        if adapts is not None and adapts(env):
+    for entry, adapts in _adapters(wrappers):
+        if adapts(env):
             raise PlanError(
                 f"environment {name!r} has another interface than Gymnasium's, and {entry.title} "
                 f"adapts it ({entry.component().summary}). Use --plugin {entry.name}, in Python "
@@ -28,8 +27,9 @@ def refuse_foreign_interface(name: str, env: Any, wrappers: Iterable[Entry]) -> 
             )
 
 
-def _adapters(wrappers: Iterable[Entry]) -> Iterator[Entry]:
+def _adapters(wrappers: Iterable[Entry]) -> Iterator[tuple[Entry, Callable[[Any], bool]]]:
+    """The wrappers that adapt environments, each with what tells whether it adapts one."""
     for entry in wrappers:
         with contextlib.suppress(BrokenPlugin):
-            if entry.component().adapts is not None:
-                yield entry
+            if (adapts := entry.component().adapts) is not None:
+                yield entry, adapts

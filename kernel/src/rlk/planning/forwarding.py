@@ -72,8 +72,8 @@ def _shared_settings(algorithm: Choice, choices: Iterable[Choice]) -> Iterator[_
         names.setdefault(target, []).append(name)
     for target, found in names.items():
         setting, taking = target.partition(".")[2], takers(target, choices)
-        owners = [(choice.name, choice.alias, choice.slot) for choice in taking]
-        keys = [f"{owner}.{setting}" for names in owners for owner in filter(None, names)]
+        owners = [owner for one in taking for owner in (one.name, one.alias, one.slot) if owner]
+        keys = [f"{owner}.{setting}" for owner in owners]
         if taking:
             targets = [f"{choice.name}.{setting}" for choice in taking]
             yield _Shared(found, targets, list(dict.fromkeys(keys)))

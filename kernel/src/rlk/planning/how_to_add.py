@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk.planning.layers import SettingLayers
-from rlk.registry.kinds import SLOTS, STACKED
+from rlk.registry.kinds import STACKED, option_of, slot_of
 from rlk.registry.registries import Registries
 
 
@@ -16,10 +16,10 @@ def how_to_add(name: str, layers: SettingLayers, registries: Registries) -> str:
         registries: where it is found.
     """
     entry = registries.find(name)
-    slot = next((slot for slot, kind in SLOTS.items() if kind == entry.kind), None)
-    if slot is None or slot in STACKED or entry.component().stages:
+    slot = slot_of(entry.kind)
+    if not slot or slot in STACKED or entry.component().stages:
         return f"--plugin {name}"
     setting = layers.find(slot)
     if not setting.is_demand:
         return f"--plugin {name}"
-    return f"--{slot.replace('_', '-')} {name} instead of {setting.value!r:.80}"
+    return f"{option_of(slot)} {name} instead of {setting.value!r:.80}"

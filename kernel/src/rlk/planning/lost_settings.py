@@ -35,10 +35,11 @@ class LostSettings:
 
     def sentences(self, given_now: Mapping[str, Any]) -> tuple[str, ...]:
         """A sentence on what to pass again, for each lost setting that is not given now."""
+        missing = self.missing(given_now)
         return tuple(
             f"{key} was {was}, and has its default now. Pass it again to train on with it: {key}=…"
             for key, was in self.was.items()
-            if key in self.missing(given_now)
+            if key in missing
         )
 
     def missing(self, given_now: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def lost_settings(
 
 def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
     """What a setting was that no file can restore; None for any other."""
-    if was_callable(value):
+    if settings.was_callable(value):
         return f"the callable {value['callable']}, which no file holds"
     if is_written and value is not None:
         return f"{value!r:.200}, a file to write to, which no file may choose"
@@ -113,11 +114,6 @@ def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
 def _keys(saved: SavedComponent, key: str) -> tuple[str, ...]:
     """The keys by which a setting of a component in a slot may be given."""
     return f"{saved.slot}.{key.removeprefix(saved.prefix)}", key
-
-
-def was_callable(value: Any) -> bool:
-    """Whether a setting was a function, as `settings.plain` writes it."""
-    return isinstance(value, Mapping) and value.keys() == {"callable"}
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -23,7 +23,7 @@ def registered_as(env: Any) -> tuple[str, Mapping[str, Any]] | None:
     It cannot if the environment is in further wrappers, is a vector of environments, or was made
     with keywords that no file can hold.
     """
-    import gymnasium as gym
+    import gymnasium as gym  # not at the top: planning begins without it
 
     spec = None if hasattr(env, "num_envs") else getattr(env, "spec", None)
     known = gym.registry.get(getattr(spec, "id", ""))

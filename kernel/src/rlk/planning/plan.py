@@ -18,7 +18,7 @@ from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.planning.saved_records import prefix_of
 from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
-from rlk.registry.kinds import LISTS, SLOTS, STACKED, is_group_slot, singular
+from rlk.registry.kinds import LISTS, SLOTS, STACKED, group_slot, is_group_slot, singular
 
 #: The source, in `sources`, of settings from a saved plan.
 SAVED = "saved plan"
@@ -103,6 +103,10 @@ class Plan(RunSettings):
             return self.noises
         choice = getattr(self, slot)
         return () if choice is None else (choice,)
+
+    def optimiser_of(self, group: str) -> Choice:
+        """The optimiser of a parameter group: one of its own, or that of all groups."""
+        return self.optimisers.get(group_slot(group), self.optimiser)
 
     def load_factories(self) -> None:
         """Import the factories of all components.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import ChangesSpaces, offers
@@ -20,7 +20,7 @@ PARTS = ("metadata", "render_mode", "spec", "unwrapped", "reset", "step", "close
 
 
 def probe(
-    env: EnvChoice, wrappers: Iterable[Choice], backend: Choice, registries: Registries
+    env: EnvChoice, wrappers: Sequence[Choice], backend: Choice, registries: Registries
 ) -> tuple[Any, Any]:
     """The observation space and the action space of one environment with its wrappers.
 
@@ -31,10 +31,9 @@ def probe(
     Raises:
         PlanError: if it cannot be made, or its spaces are not Gymnasium's or not supported.
     """
-    from rlk.planning.usable_spaces import check_usable
+    from rlk.planning.usable_spaces import check_usable  # not at the top: it needs gymnasium
     from rlk.spaces import flat_space, plain_space
 
-    wrappers = tuple(wrappers)
     observation_space, action_space = _spaces_of(env, wrappers, backend, registries)
     action_space = plain_space(action_space)
     try:
@@ -47,7 +46,7 @@ def probe(
 
 
 def _spaces_of(
-    env: EnvChoice, wrappers: Iterable[Choice], backend: Choice, registries: Registries
+    env: EnvChoice, wrappers: Sequence[Choice], backend: Choice, registries: Registries
 ) -> tuple[Any, Any]:
     if env.is_vector:
         return _spaces_of_vector(env.made, env, wrappers)
@@ -77,7 +76,7 @@ def _close(name: str, made: Any) -> None:
 
 def _spaces_of_one(name: str, made: Any) -> tuple[Any, Any]:
     """The spaces of an environment; PlanError if it does not have Gymnasium's interface."""
-    import gymnasium as gym
+    import gymnasium as gym  # not at the top: planning begins without it
 
     spaces = {key: getattr(made, key, None) for key in ("observation_space", "action_space")}
     for key, space in spaces.items():
@@ -106,7 +105,7 @@ def _made(env: EnvChoice, make: Callable[[], Any]) -> Any:
         raise PlanError(f"environment {env.name!r} cannot be made: {cause}.") from error
 
 
-def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
+def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Sequence[Choice]) -> tuple[Any, Any]:
     """The spaces of one environment of a vector, in its wrappers' vector forms."""
     spaces = _space(vector, "observation_space"), _space(vector, "action_space")
     for wrapper in wrappers:
@@ -121,7 +120,7 @@ def _space(vector: Any, name: str) -> Any:
     return getattr(vector, single if hasattr(vector, single) else name)
 
 
-def _changed(spaces: tuple[Any, Any], wrappers: Iterable[Choice]) -> tuple[Any, Any]:
+def _changed(spaces: tuple[Any, Any], wrappers: Sequence[Choice]) -> tuple[Any, Any]:
     """The spaces of one environment in the wrappers of the vector."""
     for wrapper in wrappers:
         if wrapper.component.scope == "vector":

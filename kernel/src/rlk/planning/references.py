@@ -42,10 +42,10 @@ def wrong_references(component: Component, kind: str, registries: Registries) ->
     for key, name in component.activates.items():
         if problem := _misspelt(name, registries):
             yield f"{key} activates {name!r}: {problem}"
-    for key, kind in component.selects.items():
-        kinds = [registry.kind for registry in registries]
-        if kind not in kinds:
-            yield f"{key} selects one of {kind!r}: {UnknownName('kind', kind, kinds)}"
+    kinds = [registry.kind for registry in registries]
+    for key, selected in component.selects.items():
+        if selected not in kinds:
+            yield f"{key} selects one of {selected!r}: {UnknownName('kind', selected, kinds)}"
 
 
 def in_slots(given: Mapping[str, Any]) -> Iterator[str]:

@@ -33,7 +33,7 @@ from rlk.planning.select import distribution_of_any_space, filling, is_left_out,
 from rlk.planning.spec import ENV_PREFIX, RunSpec
 from rlk.planning.stable_baselines_words import refuse_stable_baselines_words
 from rlk.planning.without_effect import without_effect
-from rlk.registry.kinds import LISTS, is_group_slot
+from rlk.registry.kinds import LISTS, is_group_slot, option_of
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
@@ -168,9 +168,7 @@ def _nothing_fills(slot: str, asked: Any, draft: Draft) -> PlanError:
     why = f"{draft.algorithm.alias} names no default for it"
     if asked is not None and is_left_out(draft, asked):
         why = f"{asked!r} was left out by no:{draft.registries.own_name(asked)}"
-    return PlanError(
-        f"nothing fills the slot {slot!r}: {why}. Use --{slot.replace('_', '-')} NAME."
-    )
+    return PlanError(f"nothing fills the slot {slot!r}: {why}. Use {option_of(slot)} NAME.")
 
 
 def _distribution(draft: Draft, action_space: str) -> Choice | None:

@@ -14,10 +14,11 @@ from typing import Any
 
 from rlk.errors import PlanError
 from rlk.planning.environment import choose_environment
-from rlk.planning.lost_settings import texts_in, was_callable
+from rlk.planning.lost_settings import texts_in
 from rlk.planning.saved_records import SavedEnvironment
 from rlk.registry.external import is_place
 from rlk.registry.registries import Registries
+from rlk.settings import was_callable
 
 #: `package.Object`, and what can stand before the colon of `package.module:Object`.
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")

@@ -9,7 +9,7 @@ import attrs
 from rlk.component import is_name
 from rlk.errors import BrokenPlugin
 from rlk.planning.select import JOINED
-from rlk.registry.external import PASSED, is_place
+from rlk.registry.external import PASSED, is_external, is_place
 from rlk.registry.kinds import KINDS, SLOTS, STACKED, is_group_slot, singular
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class SavedComponent:
     @property
     def is_external(self) -> bool:
         """Whether it came from a place or was passed as an object."""
-        return is_place(self.dist) or self.dist == PASSED
+        return is_external(self.dist)
 
     @property
     def owner(self) -> str:

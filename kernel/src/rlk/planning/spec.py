@@ -16,7 +16,7 @@ import attrs
 from rlk.errors import PlanError
 from rlk.planning.layers import Rank, Setting
 from rlk.planning.run_settings import RUN_KEYS
-from rlk.registry.kinds import SLOTS, STACKED
+from rlk.registry.kinds import SLOTS, STACKED, option_of
 
 #: Who gave a setting without another origin.
 CALLER = "user"
@@ -70,16 +70,15 @@ class RunSpec:
             rank = Rank.FILE if origin else Rank.USER
             yield key, Setting(value, origin or CALLER, rank)
 
-    def without(self, key: str) -> RunSpec:
-        """This spec with one key left open."""
-        given = {name: value for name, value in self.given.items() if name != key}
+    def without(self, *keys: str) -> RunSpec:
+        """This spec with these keys left open."""
+        given = {key: value for key, value in self.given.items() if key not in keys}
         return attrs.evolve(self, given=given)
 
     def without_environment(self) -> RunSpec:
         """This spec with the environment and its keywords left open."""
-        keys = [key for key in self.given if key == "env" or key.startswith(ENV_PREFIX)]
-        given = {key: value for key, value in self.given.items() if key not in keys}
-        return attrs.evolve(self, given=given)
+        keywords = [key for key in self.given if key.startswith(ENV_PREFIX)]
+        return self.without("env", *keywords)
 
 
 @attrs.frozen
@@ -129,10 +128,9 @@ def _is_the_word_none(value: Any) -> bool:
 def _emptied(slot: str) -> tuple[()]:
     """No component in a slot; PlanError for a slot that is never empty."""
     if slot not in STACKED:
-        option = f"--{slot.replace('_', '-')} NAME"
         raise PlanError(
             f"{slot}=none: the slot {slot!r} cannot be emptied, only {', '.join(STACKED)} can. "
-            f"Leave it out for the algorithm's own, or name another: {option}."
+            f"Leave it out for the algorithm's own, or name another: {option_of(slot)} NAME."
         )
     return ()
 

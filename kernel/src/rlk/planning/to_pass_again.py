@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import settings
-from rlk.planning.lost_settings import COMPUTING, chosen_fields, texts_in, was_callable
+from rlk.planning.lost_settings import COMPUTING, chosen_fields, texts_in
 from rlk.planning.restored_environment import code_in
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import SLOTS, is_group_slot, singular
@@ -70,7 +70,7 @@ def _of_marked_settings(choice: Choice) -> ToPassAgain:
         value = getattr(choice.config, name)
         if any(map(is_place, texts_in(value))):
             options += ["--set", f"{choice.name}.{name}={value}"]
-        elif was_callable(values[name]):
+        elif settings.was_callable(values[name]):
             objects.append(f"**{{'{choice.name}.{name}': …}}")
     return ToPassAgain(options, objects)
 
@@ -93,5 +93,7 @@ def _functions(slot: str, config: Any) -> list[str]:
     """The functions that the network is made with, as Python keywords."""
     if slot not in COMPUTING:
         return []
-    lost = [key for key, value in settings.unstructure(config).items() if was_callable(value)]
+    lost = [
+        key for key, value in settings.unstructure(config).items() if settings.was_callable(value)
+    ]
     return [f"**{{'{slot}.{key}': …}}" for key in lost]

@@ -62,7 +62,7 @@ def _no_taker(target: str, plan: Plan, draft: Draft) -> str:
 
 def _how_to_add(plugin: str, plan: Plan, draft: Draft) -> str:
     """What to type for a plugin: the algorithm's switch for it, if there is one."""
-    switches = {plugin: key for key, plugin in plan.algorithm.component.activates.items()}
-    if plugin in switches:
-        return f"--set {switches[plugin]}=true"
+    for key, activated in plan.algorithm.component.activates.items():
+        if activated == plugin:
+            return f"--set {key}=true"
     return how_to_add(plugin, draft.layers, draft.registries)

@@ -30,6 +30,11 @@ def is_place(name: str) -> bool:
     return ":" in name or name.endswith(".py")
 
 
+def is_external(owner: str) -> bool:
+    """Whether what a component comes from is a place, or a program that passed it as an object."""
+    return owner == PASSED or is_place(owner)
+
+
 def find_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:
     """The entry for a name, a place or an object; of any kind if `kind` is None.
 

@@ -9,7 +9,7 @@ import contextlib
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pluggy
 
@@ -59,14 +59,20 @@ class _Held:
                 vars(self)[name] = getattr(plugin, name)
 
 
+class _Active(NamedTuple):
+    """An active plugin, and what messages say of it."""
+
+    plugin: object
+    title: str  #: `plugin 'mpi' (rlk-mpi 0.1.0)`
+    without_it: str  #: what to type for a run without it
+
+
 class Hooks:
     """Activated plugins, and calls of their hooks."""
 
     def __init__(self) -> None:
         self._manager = _Manager()
-        self._plugins: dict[str, object] = {}
-        self._titles: dict[str, str] = {}
-        self._without: dict[str, str] = {}
+        self._active: dict[str, _Active] = {}
 
     def activate(
         self, plugin: object, name: str, owner: str = "this program", without_it: str = ""
@@ -84,22 +90,19 @@ class Hooks:
                 if it implements no hook, so that it would have no effect, if its name is taken, or
                 if its `rlk_register` raises.
         """
+        title = f"plugin {name!r} ({owner})"
         problem = fault(plugin)
         if problem:
-            raise BrokenPlugin(f"plugin {name!r} ({owner}) {problem}.")
-        for other, active in self._plugins.items():
-            if active is plugin:
-                raise BrokenPlugin(
-                    f"plugin {name!r} ({owner}) is active already, as {other!r}. Pass it once."
-                )
-        if name in self._plugins:
+            raise BrokenPlugin(f"{title} {problem}.")
+        for other, active in self._active.items():
+            if active.plugin is plugin:
+                raise BrokenPlugin(f"{title} is active already, as {other!r}. Pass it once.")
+        if name in self._active:
             raise BrokenPlugin(
-                f"plugin {name!r} ({owner}) has the name of another one, which is active: "
-                f"a plugin of the class {type(self.get(name)).__name__}. Give it another name."
+                f"{title} has the name of another one, which is active: a plugin of the class "
+                f"{type(self.get(name)).__name__}. Give it another name."
             )
-        self._plugins[name] = plugin
-        self._titles[name] = f"plugin {name!r} ({owner})"
-        self._without[name] = without_it or f"--plugin no:{name}"
+        self._active[name] = _Active(plugin, title, without_it or f"--plugin no:{name}")
         try:
             self._manager.register(_Held(plugin, self._manager), name=name)
             self._manager.check_pending()
@@ -107,21 +110,21 @@ class Hooks:
             self.deactivate(name)
             if isinstance(error, RlkError):
                 raise
-            raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {_cause(error)}") from error
+            raise BrokenPlugin(f"{title} is broken: {_cause(error)}") from error
 
     def deactivate(self, name: str) -> None:
         """Stop calling the hooks of the plugin of that name."""
         self._manager.unregister(name=name)
-        for held in (self._plugins, self._titles, self._without):
-            held.pop(name, None)
+        self._active.pop(name, None)
 
     def get(self, name: str) -> Any:
         """The plugin that was activated under that name, or None."""
-        return self._plugins.get(name)
+        found = self._active.get(name)
+        return None if found is None else found.plugin
 
     def active(self) -> list[Any]:
         """All plugins that are active now, in the order of activation."""
-        return [*self._plugins.values()]
+        return [one.plugin for one in self._active.values()]
 
     def historic(self, hook: str, **arguments: Any) -> None:
         """Call a historic hook now, and for every plugin that is activated later."""
@@ -182,8 +185,9 @@ class Hooks:
 
     def _several(self, hook: str, names: Iterable[str]) -> PlanError:
         """The error for several plugins that answer a hook which one may answer."""
-        titles = " and ".join(self._titles[name] for name in names)
-        without = " ".join(f"Without {name!r}: {self._without[name]}." for name in names)
+        several = {name: self._active[name] for name in names}
+        titles = " and ".join(one.title for one in several.values())
+        without = " ".join(f"Without {name!r}: {one.without_it}." for name, one in several.items())
         return PlanError(f"{titles} each answer {hook}, and a run takes one answer. {without}")
 
     def answers(self, hook: str, **arguments: Any) -> list[tuple[str, Any]]:

@@ -33,6 +33,21 @@ KINDS = (
 )
 
 
+def slot_of(kind: str) -> str:
+    """The slot that components of a kind fill, or "" if they fill none."""
+    return next((slot for slot, filled_by in SLOTS.items() if filled_by == kind), "")
+
+
+def option_of(slot: str) -> str:
+    """The option that fills a slot on the command line: `--vec-env`."""
+    return f"--{slot.replace('_', '-')}"
+
+
+def group_slot(group: str) -> str:
+    """The slot of the optimiser of one parameter group: `vf_optimiser`."""
+    return f"{group}_optimiser"
+
+
 def is_group_slot(key: str) -> bool:
     """Whether a key names the optimiser of one parameter group, as `vf_optimiser` does."""
     return key.endswith("_optimiser")

@@ -51,8 +51,7 @@ class Registry:
         else:
             component = Component(name=name, factory=factory, **fields)
         self._refuse_unusable(name, component)
-        entry = Entry(self.kind, name, BY_HAND, "", lambda: component)
-        self.entries.setdefault(name, {})[BY_HAND] = entry
+        self.add(Entry(self.kind, name, BY_HAND, "", lambda: component))
         return factory
 
     def _refuse_unusable(self, name: str, component: Component) -> None:
@@ -82,7 +81,7 @@ class Registry:
             yield from self.named(name)
 
     def named(self, name: str) -> list[Entry]:
-        """The entries of that name, of several distributions at most by mistake; see `__iter__`."""
+        """The entries of that name: several only if distributions clash; see `__iter__`."""
         found = self.entries.get(name, {})
         return [found[BY_HAND]] if BY_HAND in found else list(found.values())
 

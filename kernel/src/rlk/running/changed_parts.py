@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rlk.errors import BadFile
 from rlk.protocols import State
+from rlk.registry.kinds import group_slot
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -20,9 +21,8 @@ def with_new_optimisers(run: Run, state: State) -> tuple[State, list[str]]:
     saved = {one["slot"]: one["name"] for one in state["manifest"]["plan"]["components"]}
     fresh, differs = dict[str, State](), list[str]()
     for group, step in run.optimise.steps.items():
-        slot = f"{group}_optimiser"
-        before = saved.get(slot, saved.get("optimiser"))
-        now = run.plan.optimisers.get(slot, run.plan.optimiser).name
+        before = saved.get(group_slot(group), saved.get("optimiser"))
+        now = run.plan.optimiser_of(group).name
         if now != before:
             fresh[group] = step.state_dict()
             differs.append(

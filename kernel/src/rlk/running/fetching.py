@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from torch import Tensor
+import torch
+from torch import Tensor
 
 
 def fetched(rows: Sequence[Mapping[str, Tensor]]) -> Sequence[Mapping[str, Tensor]]:
@@ -17,8 +17,6 @@ def fetched(rows: Sequence[Mapping[str, Tensor]]) -> Sequence[Mapping[str, Tenso
     """
     if not rows or not _is_away(next(iter(rows[0].values()), None)):
         return rows
-    import torch
-
     away = [value for row in rows for value in row.values() if _is_away(value)]
     here = iter(torch.stack(away).cpu().unbind())
     return [

@@ -109,7 +109,7 @@ def _this_thread() -> int:
 
 
 def _default() -> torch.Generator:
-    import torch
+    import torch  # not at the top: ranks plan without it
 
     return torch.default_generator
 

@@ -61,6 +61,12 @@ class Means:
         totals, self.totals = self.totals, {}
         return {name: total / count for name, (total, count) in totals.items()}
 
+    def state_dict(self) -> dict[str, list[float]]:
+        return {name: list(pair) for name, pair in self.totals.items()}
+
+    def load_state_dict(self, state: Mapping[str, list[float]]) -> None:
+        self.totals = {name: (total, int(count)) for name, (total, count) in state.items()}
+
 
 class Metrics:
     """Collects what is measured.
@@ -205,9 +211,9 @@ class Metrics:
         """Everything that the next row averages, and the latest episodes."""
         self.read()
         return {
-            "totals": {name: list(pair) for name, pair in self._row_means.totals.items()},
+            "totals": self._row_means.state_dict(),
             "extra": dict(self._extra),
-            "added": {tag: list(pair) for tag, pair in self._added.totals.items()},
+            "added": self._added.state_dict(),
             "episodes": [list(episode) for episode in self.recent_episodes],
             "successes": list(self.recent_successes),
         }
@@ -215,11 +221,9 @@ class Metrics:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore what was measured; BadFile unless `state` has the form of `state_dict`."""
         saved = structured(_Saved, state, "the saved metrics")
-        totals = saved.totals.items()
-        self._row_means.totals = {name: (total, int(count)) for name, (total, count) in totals}
+        self._row_means.load_state_dict(saved.totals)
         self._extra = saved.extra
-        added = saved.added.items()
-        self._added.totals = {tag: (total, int(count)) for tag, (total, count) in added}
+        self._added.load_state_dict(saved.added)
         self.recent_episodes.clear()
         self.recent_episodes.extend((return_, int(length)) for return_, length in saved.episodes)
         self.recent_successes.clear()

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rlk.protocols import State
-from rlk.registry.external import PASSED, is_place
+from rlk.registry.external import PASSED, is_external
 from rlk.running.restoring import part_of, restoring
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _by_class(components: Iterable[tuple[str, str]]) -> dict[tuple[str, int], st
     """
     count, names = Counter[str](), dict[tuple[str, int], str]()
     for name, dist in components:
-        if dist == PASSED or is_place(dist):
+        if is_external(dist):
             made_of = re.sub(r"-\d+$", "", name) if dist == PASSED else name
             names[made_of, count[made_of]] = name
             count[made_of] += 1

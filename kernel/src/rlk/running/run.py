@@ -139,7 +139,7 @@ class Run:
         group = Group(name, views, memory, rate, max_grad_norm, options)
         step = self.hooks.only("rlk_make_optimiser", run=self, group=group)
         if step is None:
-            step = self.plan.optimisers.get(f"{name}_optimiser", self.plan.optimiser).make(group)
+            step = self.plan.optimiser_of(name).make(group)
         self.optimise.add(group, step, self.hooks.all("rlk_wrap_loss", run=self, group=name))
 
     def schedule(self, name: str, value: Scheduled) -> Tensor:

@@ -26,7 +26,7 @@ class _Number:
 
     tensor: Tensor  #: 0-dim
     whose: str  #: what messages call it
-    least: float = -_MOST
+    least: float
 
     def fill(self, value: Any) -> None:
         """Set it; RlkError for what is no finite number, or too small a one."""
@@ -63,18 +63,18 @@ class Schedules:
         """
         if name in self.by_name:
             raise RlkError(f"there are two scheduled numbers called {name!r}; name them apart")
-        tensor = torch.zeros((), device=device)
-        self._numbers.append(_Number(tensor, f"the scheduled number {name!r}"))
-        self.change(tensor, value)
-        self.by_name[name] = tensor
-        return tensor
+        self.by_name[name] = self._new(value, device, f"the scheduled number {name!r}")
+        return self.by_name[name]
 
     def add_rate(self, value: Scheduled, device: Any, group: str) -> Tensor:
         """Add the learning rate of a parameter group; RlkError unless it is finite, at least 0."""
-        rate = torch.zeros((), device=device)
-        self._numbers.append(_Number(rate, f"the learning rate of group {group!r}", least=0.0))
-        self.change(rate, value)
-        return rate
+        return self._new(value, device, f"the learning rate of group {group!r}", least=0.0)
+
+    def _new(self, value: Scheduled, device: Any, whose: str, least: float = -_MOST) -> Tensor:
+        tensor = torch.zeros((), device=device)
+        self._numbers.append(_Number(tensor, whose, least))
+        self.change(tensor, value)
+        return tensor
 
     def change(self, tensor: Tensor, value: Scheduled) -> None:
         """Set a number to this value or this schedule from now on; RlkError as for a new one."""

@@ -82,7 +82,7 @@ class Streams:
 
     def torch(self, name: str, device: Any = "cpu") -> torch.Generator:
         """The torch generator of that name; the same object at every call."""
-        import torch
+        import torch  # not at the top: ranks plan without it
 
         if name not in self._torch:
             seed = int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1

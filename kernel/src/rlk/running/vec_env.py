@@ -39,24 +39,24 @@ def make_vec_env(
         BrokenPlugin: if a plugin made one of another number of environments.
     """
     keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
-    found = plan.env.made if plan.env.is_vector else None
-    if found is None:
+    was_passed, found = plan.env.is_vector, plan.env.made
+    if not was_passed:
         found = hooks.only("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
     env = _made(plan, n_envs, keep, extra) if found is None else _adopted(found, plan, keep)
     try:
-        if found is not None and not plan.env.is_vector:
+        if found is not None and not was_passed:
             _check_number(env, n_envs, hooks)
         _check_is_gymnasiums(env)
         _check_autoreset(env)
         were_made_together = found is None and _makes_them_together(plan)
-        if plan.env.is_vector or were_made_together:  # no single environment could be wrapped
+        if was_passed or were_made_together:  # no single environment could be wrapped
             env = _around_each(env, plan)
         env = flattened(env)
         for choice in plan.wrappers:
             if choice.component.scope == "vector":
                 env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
     except BaseException:
-        if not plan.env.is_vector:
+        if not was_passed:
             env.close()
         raise
     return env

@@ -81,7 +81,7 @@ def trajectories(rollout: Rollout, gamma: float, device: Any = "cpu") -> Traject
 
     extras, rows = rollout.extras, Rows(rollout)
     fields: dict[str, Any] = {
-        "observation": as_tensor(rows.observation(rollout), device),
+        "observation": as_tensor(rows.observation(), device),
         "row": flat(rows.place[:-1] * rows.n_envs + rows.envs),
         "action": flat(rollout.action),
         "parameters": flat(extras["parameters"]),
@@ -94,7 +94,7 @@ def trajectories(rollout: Rollout, gamma: float, device: Any = "cpu") -> Traject
     return RecurrentTrajectories(
         **fields,
         state=tensor(extras["state"][0]),
-        episode_start=tensor(rows.episode_start(rollout)),
+        episode_start=tensor(rows.episode_start()),
     )
 
 
@@ -109,6 +109,7 @@ class Rows:
     """
 
     def __init__(self, rollout: Rollout) -> None:
+        self._rollout = rollout
         steps, self.n_envs = rollout.reward.shape
         self.envs = np.arange(self.n_envs)
         cut = rollout.truncated & ~rollout.terminated
@@ -119,8 +120,9 @@ class Rows:
         env = rollout.final_env[self._valued]
         self._final = self.place[rollout.final_time[self._valued], env] + 1, env
 
-    def observation(self, rollout: Rollout) -> Any:
+    def observation(self) -> Any:
         """All observations, [L * N, ...]."""
+        rollout = self._rollout
         seen = rollout.observation, rollout.next_observation, rollout.final_observation
         if isinstance(rollout.observation, Mapping):
             return {key: self._spread(*[part[key] for part in seen]) for key in seen[0]}
@@ -133,8 +135,9 @@ class Rows:
         rows[self._final] = final[self._valued]
         return rows.reshape(-1, *rows.shape[2:])
 
-    def episode_start(self, rollout: Rollout) -> Array:
+    def episode_start(self) -> Array:
         """Where a recurrent policy's state is reset, bool [L, N]."""
+        rollout = self._rollout
         starts = np.zeros((self.length, self.n_envs), np.bool_)
         starts[self.place[:-1], self.envs] = rollout.extras["episode_start"]
         starts[self.place[-1], self.envs] = rollout.terminated[-1] | rollout.truncated[-1]

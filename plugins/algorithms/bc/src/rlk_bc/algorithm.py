@@ -28,7 +28,7 @@ class BC:
     def __init__(self, config: BCConfig, run: Run) -> None:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
-        self._loss = loss_of_actions(run.distribution, run.action_space)
+        self._loss_of = loss_of_actions(run.distribution, run.action_space)
         run.group(
             "policy", learning_rate=as_schedule(config.learning_rate), eps=config.adam_epsilon
         )
@@ -63,7 +63,7 @@ class BC:
     def loss(self, batch: Batch) -> Loss:
         """For a Box the squared error of the policy's mode, else the negative log-likelihood."""
         (parameters,) = self.policy(batch.observation, "pi")
-        value = self._loss(parameters, batch.action)
+        value = self._loss_of(parameters, batch.action)
         return Loss(value, distribution=parameters, metrics={"loss": value})
 
     # ---- state ----------------------------------------------------------------------------------

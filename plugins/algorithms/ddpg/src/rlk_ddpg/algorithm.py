@@ -6,7 +6,6 @@ and several environments may collect; see the README for all of them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from torch import Tensor
 
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
+from rlk.spaces import action_size
 from rlk_ddpg import loss as losses
 from rlk_ddpg.config import DDPGConfig
 from rlk_networks import Heads
@@ -60,7 +60,7 @@ class DDPG:
 
     @staticmethod
     def heads(config: DDPGConfig, run: Run) -> Heads:
-        size = math.prod(run.action_space.shape)
+        size = action_size(run.action_space)
         return {
             "qf": lambda trunk: with_small_output(Critic(trunk, size)),
             "pi": lambda trunk: with_small_output(DeterministicHead(trunk, size)),

@@ -6,7 +6,6 @@ and several environments may collect; see the README for all of them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from torch import Tensor
 
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
+from rlk.spaces import action_size
 from rlk_networks import Heads
 from rlk_off_policy.actor import DeterministicActor
 from rlk_off_policy.critics import Critics, critic_prefixes
@@ -47,14 +47,14 @@ class TD3:
         self.schedule = UpdateSchedule(config, run)
         self.policy: Any = run.policy
         self.target = Target(run.parameters)
-        self.action_size = math.prod(run.action_space.shape)
+        self.action_size = action_size(run.action_space)
         rate = as_schedule(config.learning_rate)
         run.group("critic", critic_prefixes(run.parameters), learning_rate=rate)
         run.group("actor", ("pi",), learning_rate=rate)
 
     @staticmethod
     def heads(config: TD3Config, run: Run) -> Heads:
-        size = math.prod(run.action_space.shape)
+        size = action_size(run.action_space)
         return {
             "qf": lambda trunk: Critics(trunk, size),
             "pi": lambda trunk: DeterministicHead(trunk, size),

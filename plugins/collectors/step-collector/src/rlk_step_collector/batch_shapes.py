@@ -37,13 +37,16 @@ def check_rewards_and_flags(run: Run, reward: Any, terminated: Any, truncated: A
     Raises:
         EnvironmentFailed: for the first array that is not.
     """
-    kinds = {"reward": (reward, "fiu"), "terminated": (terminated, "b")}
-    for name, (values, kind) in {**kinds, "truncated": (truncated, "b")}.items():
-        expected = f"{'bool' if kind == 'b' else 'float'} {(run.n_envs,)}"
+    for name, values, kinds in (
+        ("reward", reward, "fiu"),
+        ("terminated", terminated, "b"),
+        ("truncated", truncated, "b"),
+    ):
+        expected = f"{'bool' if kinds == 'b' else 'float'} {(run.n_envs,)}"
         if not isinstance(values, np.ndarray):
             found = f"{values!r:.60} ({type(values).__name__})"
             raise _wrong(run, name, found, f"an array, {expected}")
-        if values.shape != (run.n_envs,) or values.dtype.kind not in kind:
+        if values.shape != (run.n_envs,) or values.dtype.kind not in kinds:
             raise _wrong(run, name, f"{values.dtype} {values.shape}", expected)
 
 

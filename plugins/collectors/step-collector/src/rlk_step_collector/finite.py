@@ -59,20 +59,21 @@ def name_bad(
     Raises:
         NotFinite: for the first non-finite number, if there is one.
     """
-    parts: Mapping[str, Any] = (
-        observation if isinstance(observation, Mapping) else {"observation": observation}
-    )
-    for name, values in {**parts, **({} if reward is None else {"reward": reward})}.items():
+    is_dict = isinstance(observation, Mapping)
+    found: dict[str, Any] = dict(observation) if is_dict else {"observation": observation}
+    if reward is not None:
+        found["reward"] = reward
+    for name, values in found.items():
         array = np.asarray(values)
         if not np.issubdtype(array.dtype, np.floating) or not _not_finite(array).any():
             continue
         first, *place = map(int, np.argwhere(_not_finite(array))[0])
         which = first if env is None else env
         shown = "" if action is None else f" after action {np.asarray(action)[first]!r}"
-        found = array[first, *place]
-        too_large = " (too large for a float32)" if np.isfinite(found) else ""
+        number = array[first, *place]
+        too_large = " (too large for a float32)" if np.isfinite(number) else ""
         raise NotFinite(
-            f"environment {which} ({run.plan.env.name}) gave {found}{too_large} in "
+            f"environment {which} ({run.plan.env.name}) gave {number}{too_large} in "
             f"{name}{place or ''} at timestep {run.timesteps}{shown}.\nNothing of this "
             "step was stored. Mend the environment, or wrap it to clip what it returns."
         )

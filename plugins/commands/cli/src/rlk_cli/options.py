@@ -15,7 +15,7 @@ from rlk.files import looking_at
 from rlk.planning.parse import parse_setting
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.registry.kernel import default_kernel
-from rlk.registry.kinds import SLOTS
+from rlk.registry.kinds import SLOTS, option_of
 
 PLUGIN = (
     "Add a plugin, or choose a component, such as a storage; no:NAME leaves one out. Repeatable."
@@ -69,7 +69,7 @@ SHARED = (
     ),
     *(
         Option(
-            [f"--{slot.replace('_', '-')}"],
+            [option_of(slot)],
             metavar="NAME",
             help=f"The {slot} (rlk plugins list --kind {kind}).".replace("_", "-"),
         )

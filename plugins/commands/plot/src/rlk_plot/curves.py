@@ -17,10 +17,10 @@ import numpy as np
 from rlk.documents import read_json, read_npz
 from rlk.errors import BadFile, RlkError
 from rlk.files import looking_at
+from rlk.records import Array
 from rlk.structure import structured
 from rlk_wrappers.results import get_monitor_files, load_results, read_monitor_file
 
-Array = np.ndarray[Any, np.dtype[Any]]
 #: A folder with any of these files is a run folder.
 SIGNS = ("plan.json", "progress.csv", "monitor.csv", "model.zip")
 #: Slots that do not change what is learnt.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk.files import replacing
-from rlk_plot.curves import Array, Curve, rolling_mean, shared_evaluations, spread
+from rlk.records import Array
+from rlk_plot.curves import Curve, rolling_mean, shared_evaluations, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -40,17 +40,10 @@ class Adam:
             taken = torch.isfinite(norm)
             if loss.accept is not None:
                 taken = taken & loss.accept
-            if eager:
-                self._move_fused(gradient, self._scale(norm), taken.to(torch.float32))
-            else:
-                self._move_traced(gradient, norm, taken.to(torch.float32))
+            move = self._move_fused if eager else self._move_traced
+            move(gradient, norm, taken.to(torch.float32))
         metrics = {**loss.metrics, "grad_norm": norm}
         return loss._replace(metrics=metrics)
-
-    def _scale(self, norm: Tensor) -> Tensor:
-        """The divisor of the gradient, at least 1."""
-        limit = self.group.max_grad_norm
-        return self.group.one if limit is None else (norm / limit).clamp(min=1.0)
 
     def _move_on_cpu(self, gradient: Tensor, norm: float) -> None:
         """Reading the norm costs nothing here, so a branch replaces five small tensors."""
@@ -61,11 +54,15 @@ class Adam:
         self._fused(gradient, one * (norm / limit) if limit and norm > limit else None, None)
 
     @torch.no_grad()
-    def _move_fused(self, gradient: Tensor, scale: Tensor, taken: Tensor) -> None:
+    def _move_fused(self, gradient: Tensor, norm: Tensor, taken: Tensor) -> None:
+        """The same step where reading the norm would wait for the device."""
+        limit = self.group.max_grad_norm
         self.count += taken
+        scale = self.group.one if limit is None else (norm / limit).clamp(min=1.0)
         self._fused(gradient, scale, 1.0 - taken)
 
     def _fused(self, gradient: Tensor, scale: Tensor | None, skip: Tensor | None) -> None:
+        """One call for the step, by the gradient divided by `scale`; none if `skip` is 1."""
         torch._fused_adam_(
             [self.group.flat],
             [gradient],

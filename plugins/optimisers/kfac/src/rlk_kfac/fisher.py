@@ -14,10 +14,8 @@ from torch import Tensor
 from rlk.optimise import Objective
 from rlk_kfac.factors import kronecker_factors, with_ones
 from rlk_kfac.layouts import Layout
-from rlk_kfac.products import Product
+from rlk_kfac.products import Key, Product
 
-#: A layer's weight and bias as numbers of parameters in the group; None where there is none.
-Key = tuple[int | None, int | None]
 #: A [C, I, I] and G [C, O, O].
 Pair = tuple[Tensor, Tensor]
 
@@ -38,10 +36,10 @@ def batch_factors(products: list[Product], likelihood: Tensor, n_cases: int) -> 
     for product, gradient in zip(products, gradients, strict=True):
         if gradient is None:
             continue
-        given, layout = product.layout.rows_in(product.x), product.layout
-        inner, outer = rows.setdefault((product.weight, product.bias), ([], []))
+        inner, outer = rows.setdefault(product.key, ([], []))
+        given = product.layout.rows_in(product.x)
         inner.append(given if product.bias is None else with_ones(given))
-        outer.append(layout.rows_out(gradient))
+        outer.append(product.layout.rows_out(gradient))
     return {
         key: kronecker_factors(_joined(inner), _joined(outer), n_cases)
         for key, (inner, outer) in rows.items()
@@ -50,7 +48,7 @@ def batch_factors(products: list[Product], likelihood: Tensor, n_cases: int) -> 
 
 def layouts_of(products: Iterable[Product]) -> dict[Key, Layout]:
     """How the tensors of each layer are arranged."""
-    return {(product.weight, product.bias): product.layout for product in products}
+    return {product.key: product.layout for product in products}
 
 
 def mean_over_ranks(objective: Objective, factors: dict[Key, Pair]) -> tuple[dict[Key, Pair], bool]:

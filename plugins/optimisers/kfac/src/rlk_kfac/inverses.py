@@ -8,7 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import torch
 
 from rlk_kfac.factors import damped_inverses
-from rlk_kfac.fisher import Key, Pair
+from rlk_kfac.fisher import Pair
+from rlk_kfac.products import Key
 
 
 @torch.no_grad()

@@ -11,8 +11,9 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from rlk_kfac.fisher import Key, Pair
+from rlk_kfac.fisher import Pair
 from rlk_kfac.layouts import Layout, WeightLayout
+from rlk_kfac.products import Key
 
 
 class Layer:

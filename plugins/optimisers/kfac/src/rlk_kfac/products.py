@@ -19,6 +19,9 @@ from torch.overrides import TorchFunctionMode
 
 from rlk_kfac.layouts import Convolution, Copies, Dense, Layout, Repeated
 
+#: A layer's weight and bias as numbers of parameters in the group; None where there is none.
+Key = tuple[int | None, int | None]
+
 
 class Call(NamedTuple):
     """The operands of one call of torch."""
@@ -44,6 +47,11 @@ class Product:
     weight: int | None
     bias: int | None
     edge: GradientEdge
+
+    @property
+    def key(self) -> Key:
+        """The layer that it is a call of."""
+        return self.weight, self.bias
 
 
 class Products(TorchFunctionMode):

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from rlk.errors import RlkError
 from rlk.protocols import State
-from rlk_kfac.fisher import Key, Pair
+from rlk_kfac.fisher import Pair
+from rlk_kfac.products import Key
 
 
 class RunningFactors:

@@ -20,10 +20,10 @@ from rlk.optimise import Group, Objective
 from rlk.protocols import State
 from rlk.records import Loss
 from rlk_kfac.config import KfacConfig
-from rlk_kfac.fisher import Key, Pair, batch_factors, layouts_of, mean_over_ranks
+from rlk_kfac.fisher import Pair, batch_factors, layouts_of, mean_over_ranks
 from rlk_kfac.inverses import AtOnce, InThread
 from rlk_kfac.layer import Layer
-from rlk_kfac.products import Product, Products
+from rlk_kfac.products import Key, Product, Products
 from rlk_kfac.running_factors import RunningFactors, as_state, check_alike, from_state
 
 TITLE = "optimiser 'kfac' (rlk-kfac)"

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import attrs
 
 from rlk.settings import setting
 from rlk_mlp.config import ACT_FUN, STATE_VALUE, LayersConfig, are_sizes
 
+Channels = Literal["auto", "first", "last"]
+#: The arguments of `attrs.field` besides the default, also for `CNN_EXTRACTOR`.
+CHANNELS = setting(
+    "which axis of an image holds its channels; auto takes the first if it is the shortest, else "
+    "the last",
+    attrs.validators.in_(get_args(Channels)),
+)
+CNN_EXTRACTOR = setting(
+    "in Python: a module, or a function that makes one for the observation space, instead of the "
+    "Nature CNN"
+)
 #: The layers after the CNN, by role, if the settings name none; other roles have none.
 USUAL = {STATE_VALUE: [64, 64]}
 
@@ -30,25 +41,12 @@ class CnnConfig(LayersConfig):
         ),
     )
     act_fun: str | Callable[[Any], Any] = attrs.field(default="relu", **ACT_FUN)
-    cnn_extractor: Callable[[Any], Any] | None = attrs.field(
-        default=None,
-        **setting(
-            "in Python: a module, or a function that makes one for the observation "
-            "space, instead of the Nature CNN"
-        ),
-    )
+    cnn_extractor: Callable[[Any], Any] | None = attrs.field(default=None, **CNN_EXTRACTOR)
     features: int = attrs.field(
         default=512,
         **setting("size of the CNN's last, fully connected layer", attrs.validators.ge(1)),
     )
-    channels: Literal["auto", "first", "last"] = attrs.field(
-        default="auto",
-        **setting(
-            "which axis of an image holds its channels; auto takes the first if it is the "
-            "shortest, else the last",
-            attrs.validators.in_(("auto", "first", "last")),
-        ),
-    )
+    channels: Channels = attrs.field(default="auto", **CHANNELS)
 
     def own(self, role: str) -> list[int]:
         if self.layers is None and self.net_arch is None:

@@ -113,7 +113,7 @@ class NatureCnn(nn.Module):
             raise PlanError(
                 f"policy 'cnn' needs images of at least {SMALLEST}x{SMALLEST} pixels, got "
                 f"{size[0]}x{size[1]} ({channels} channels, {'first' if first else 'last'}). "
-                "Resize them, or use --policy mlp; if that axis is not the channels': --set "
+                "Resize them, or use --policy mlp; if another axis holds the channels, --set "
                 "policy.channels=first or last."
             )
         self.conv1 = nn.Conv2d(channels, 32, 8, stride=4)

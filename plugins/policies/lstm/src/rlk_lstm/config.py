@@ -10,8 +10,8 @@ from attrs import validators as v
 
 from rlk.errors import PlanError
 from rlk.settings import setting
-from rlk_cnn.config import CnnConfig
-from rlk_mlp.config import ACT_FUN, MlpConfig
+from rlk_cnn.config import CHANNELS, CNN_EXTRACTOR, Channels, CnnConfig
+from rlk_mlp.config import ACT_FUN, INIT, Init, MlpConfig, are_sizes
 from rlk_multi_input.config import MultiInputConfig
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ Roles = dict[str, list[int]]
 Entry = int | Literal["lstm"] | Roles
 
 
-def _marked(_: object, attribute: attrs.Attribute[Any], value: list[Entry] | None) -> None:
+def _has_lstm_once(_: object, attribute: attrs.Attribute[Any], value: list[Entry] | None) -> None:
+    """A validator: what `net_arch` of `mlp` may have, with the entry 'lstm' among it, once."""
     if value is None:
         return
     if value.count("lstm") != 1:
@@ -29,11 +30,7 @@ def _marked(_: object, attribute: attrs.Attribute[Any], value: list[Entry] | Non
             f"{attribute.name} takes the entry 'lstm' exactly once, where the LSTM is to be, got "
             f"{value!r}"
         )
-    _as_mlp(_sizes(value), attribute.name)
-
-
-def _positive(_: object, attribute: attrs.Attribute[Any], value: list[int] | None) -> None:
-    _as_mlp(list(value or []), attribute.name)
+    MlpConfig(net_arch=[entry for entry in value if entry != "lstm"])
 
 
 def _needs_cnn(config: LstmConfig, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -44,24 +41,12 @@ def _needs_cnn(config: LstmConfig, attribute: attrs.Attribute[Any], value: Any) 
         )
 
 
-def _apart(config: LstmConfig, attribute: attrs.Attribute[Any], value: str) -> None:
+def _has_nothing_to_share(config: LstmConfig, attribute: attrs.Attribute[Any], value: str) -> None:
     if value != "shared" and config.after():
         raise ValueError(
             f"{attribute.name}={value} leaves nothing to share after the LSTM, but net_arch has "
             f"{config.after()} there: give policy and value function their own, {{pi=[…], vf=[…]}}"
         )
-
-
-def _sizes(entries: list[Entry]) -> list[int | str | Roles]:
-    return [entry for entry in entries if entry != "lstm"]
-
-
-def _as_mlp(entries: list[int | str | Roles], name: str) -> None:
-    """Raises ValueError, with the name of the setting, for entries that `mlp` refuses."""
-    try:
-        MlpConfig(net_arch=entries)
-    except ValueError as error:
-        raise ValueError(str(error).replace("net_arch", name)) from None
 
 
 @attrs.frozen(kw_only=True)
@@ -77,7 +62,7 @@ class LstmConfig:
         **setting(
             "what remembers for the value function: the policy's LSTM, one of its own, or "
             "nothing, for which a linear layer of n_lstm units takes the place of an LSTM",
-            [v.in_(("shared", "own", "none")), _apart],
+            [v.in_(("shared", "own", "none")), _has_nothing_to_share],
         ),
     )
     layers: list[int] | None = attrs.field(
@@ -85,7 +70,7 @@ class LstmConfig:
         **setting(
             "sizes of the hidden layers before the LSTM; by default 64, 64, and no layers "
             "after a CNN",
-            _positive,
+            are_sizes,
         ),
     )
     net_arch: list[Entry] | None = attrs.field(
@@ -93,7 +78,7 @@ class LstmConfig:
         **setting(
             "shared layers with 'lstm' among them, once, then {pi=[…], vf=[…]} for each "
             "head; overrides layers",
-            _marked,
+            _has_lstm_once,
         ),
     )
     act_fun: str | Callable[[Any], Any] = attrs.field(default="tanh", **ACT_FUN)
@@ -110,11 +95,7 @@ class LstmConfig:
     )
     cnn_extractor: Callable[[Any], Any] | None = attrs.field(
         default=None,
-        **setting(
-            "in Python: a module, or a function that makes one for the observation "
-            "space, instead of the Nature CNN",
-            _needs_cnn,
-        ),
+        **{**CNN_EXTRACTOR, "validator": _needs_cnn},
     )
     features: int | None = attrs.field(
         default=None,
@@ -124,22 +105,10 @@ class LstmConfig:
             v.optional(v.ge(1)),
         ),
     )
-    channels: Literal["auto", "first", "last"] = attrs.field(
-        default="auto",
-        **setting(
-            "which axis of an image holds its channels, for the CNN; auto takes the "
-            "first if it is the shortest, else the last",
-            v.in_(("auto", "first", "last")),
-        ),
-    )
-    init: Literal["orthogonal", "xavier", "uniform"] = attrs.field(
+    channels: Channels = attrs.field(default="auto", **CHANNELS)
+    init: Init = attrs.field(
         default="orthogonal",
-        **setting(
-            "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
-            "uniform, or uniform, as PyTorch's layers have them (biases, output layers and a "
-            "CNN's layers too); the LSTM's are orthogonal",
-            v.in_(("orthogonal", "xavier", "uniform")),
-        ),
+        **setting(f"{INIT['metadata']['help']}; the LSTM's are orthogonal", INIT["validator"]),
     )
 
     def before(self) -> list[int]:
@@ -187,7 +156,7 @@ def check(config: LstmConfig, plan: Plan) -> None:
     Files have every setting, and `features` once had a default of 512: so those of a saved plan may
     be there without an effect.
     """
-    from rlk.planning.plan import SAVED
+    from rlk.planning.plan import SAVED  # not at the top: components are listed without it
 
     saved = {name for name, by in plan.policy.sources.items() if by == SAVED}
     refuse_without_cnn(config, plan.policy.title, saved)

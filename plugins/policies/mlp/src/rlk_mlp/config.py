@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import attrs
 
@@ -84,13 +84,18 @@ def is_activation(_: object, attribute: attrs.Attribute[Any], value: Any) -> Non
 
 
 #: The arguments of `attrs.field` besides the default.
-ACT_FUN: dict[str, Any] = {
-    "validator": is_activation,
-    "metadata": {
-        "help": f"activation after every hidden layer: {', '.join(ACTIVATION_NAMES)}, or in Python "
-        "a function of a tensor or a class of modules"
-    },
-}
+ACT_FUN = setting(
+    f"activation after every hidden layer: {', '.join(ACTIVATION_NAMES)}, or in Python a function "
+    "of a tensor or a class of modules",
+    is_activation,
+)
+Init = Literal["orthogonal", "xavier", "uniform"]
+#: Likewise.
+INIT = setting(
+    "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's uniform, or uniform, "
+    "as PyTorch's layers have them (biases, output layers and a CNN's layers too)",
+    attrs.validators.in_(get_args(Init)),
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -111,16 +116,7 @@ class LayersConfig:
     layer_norm: bool = attrs.field(
         default=False, **setting("normalise every hidden layer before its activation")
     )
-    init: Literal["orthogonal", "xavier", "uniform"] = attrs.field(
-        default="orthogonal",
-        **setting(
-            "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
-            "uniform, or uniform, as PyTorch's layers have them (biases, output layers and a "
-            "CNN's layers too)",
-            attrs.validators.in_(("orthogonal", "xavier", "uniform")),
-        ),
-    )
-
+    init: Init = attrs.field(default="orthogonal", **INIT)
     share_encoder: bool = attrs.field(
         default=True,
         **setting(

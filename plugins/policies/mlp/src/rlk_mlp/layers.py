@@ -10,8 +10,7 @@ from torch import Tensor, nn
 
 from rlk_mlp.activations import activation, function_of
 from rlk_mlp.config import LayersConfig
-from rlk_networks import Linear
-from rlk_networks.layers import fill_uniform
+from rlk_networks import Linear, fill_uniform
 
 
 def initialise(weight: Tensor, bias: Tensor, kind: str) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import attrs
 
 from rlk.settings import setting
+from rlk_cnn.config import CHANNELS, Channels
 from rlk_mlp.config import MlpConfig
 
 
@@ -18,11 +17,4 @@ class MultiInputConfig(MlpConfig):
         default=256,
         **setting("size of the last layer of each image's CNN (1 or more)", attrs.validators.ge(1)),
     )
-    channels: Literal["auto", "first", "last"] = attrs.field(
-        default="auto",
-        **setting(
-            "which axis of images holds their channels; auto takes the first if it is the "
-            "shortest, else the last",
-            attrs.validators.in_(("auto", "first", "last")),
-        ),
-    )
+    channels: Channels = attrs.field(default="auto", **CHANNELS)

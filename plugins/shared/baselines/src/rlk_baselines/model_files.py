@@ -17,12 +17,12 @@ from gymnasium.spaces import Box
 from rlk.errors import BadFile, RlkError
 from rlk.files import looking_at, replacing
 from rlk.making import from_state
-from rlk.planning.lost_settings import was_callable
 from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
 from rlk.running.named_parameters import named_parameters
 from rlk.running.restoring import part_of
+from rlk.settings import was_callable
 from rlk_baselines.custom_objects import SPACES, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.held import Held

@@ -56,13 +56,13 @@ class Critics(nn.Module):
         for weight in self.weight.detach():
             nn.init.orthogonal_(weight)
         # Plain references: looking a submodule up costs more than a small layer.
-        self._cached: tuple[HiddenLayers, Tensor, Tensor] = (hidden, self.weight, self.bias)
+        self._parts: tuple[HiddenLayers, Tensor, Tensor] = (hidden, self.weight, self.bias)
 
     def begin_uniform(self) -> None:
         fill_uniform(self.weight.detach(), self.bias.detach())
 
     def forward(self, features: Tensor, action: Tensor, n_critics: int | None = None) -> Tensor:
-        trunk, weight, bias = self._cached
+        trunk, weight, bias = self._parts
         if n_critics is not None:
             weight, bias = weight[:n_critics], bias[:n_critics]
         x = torch.cat([features, action], -1)

@@ -7,6 +7,8 @@ attrs.field(default=0.99, **GAMMA)`. Imports no torch.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import attrs
@@ -21,25 +23,16 @@ from rlk_schedules.settings import MAX_GRAD_NORM as MAX_GRAD_NORM
 from rlk_schedules.settings import UNIT as UNIT
 
 
-def _is_train_freq(_: object, attribute: attrs.Attribute[Any], value: int | str) -> None:
-    try:
-        parse_train_freq(value)
-    except ValueError as error:
-        raise ValueError(f"{attribute.name} {error}") from None
+def _parsed_by(parse: Callable[[Any], Any]) -> Callable[[Any, Any, Any], None]:
+    """An attrs validator: ValueError, naming the setting, for a value that this cannot parse."""
 
+    def validate(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        try:
+            parse(value)
+        except ValueError as error:
+            raise ValueError(f"{attribute.name} {error}") from None
 
-def _is_ent_coef(_: object, attribute: attrs.Attribute[Any], value: float | str) -> None:
-    try:
-        parse_ent_coef(value)
-    except ValueError as error:
-        raise ValueError(f"{attribute.name} {error}") from None
-
-
-def _is_target_entropy(_: object, attribute: attrs.Attribute[Any], value: float | str) -> None:
-    try:
-        parse_target_entropy(value, 1)
-    except ValueError as error:
-        raise ValueError(f"{attribute.name} {error}") from None
+    return validate
 
 
 def _at_least_one_or_all(_: object, attribute: attrs.Attribute[Any], value: int) -> None:
@@ -54,7 +47,9 @@ LEARNING_STARTS = setting("timesteps collected before the first update", v.ge(0)
 RANDOM_LEARNING_STARTS = setting(
     "timesteps collected, with random actions, before the first update", v.ge(0)
 )
-TRAIN_FREQ = setting("vector steps between updates, or episodes, as '1 episode'", _is_train_freq)
+TRAIN_FREQ = setting(
+    "vector steps between updates, or episodes, as '1 episode'", _parsed_by(parse_train_freq)
+)
 GRADIENT_STEPS = setting(
     "updates after every collection; -1 is one per timestep", _at_least_one_or_all
 )
@@ -73,11 +68,11 @@ RANDOM_EXPLORATION = setting(
 ENT_COEF = setting(
     "weight of the entropy: auto (learnt, starting at 1), auto_0.1 (starting at 0.1), or a fixed "
     "number",
-    _is_ent_coef,
+    _parsed_by(parse_ent_coef),
 )
 TARGET_ENTROPY = setting(
     "entropy in nats that ent_coef is adapted to; auto is minus the number of action dimensions",
-    _is_target_entropy,
+    _parsed_by(partial(parse_target_entropy, action_size=1)),
 )
 USE_SDE = setting("state-dependent exploration (gSDE), squashed")
 SDE_SAMPLE_FREQ = setting(

@@ -69,7 +69,7 @@ class UpdateSchedule:
             stored: transitions that can be sampled.
         """
         self._timesteps_collected += self.steps_per_collect() * self._n_envs
-        if self._episodes and not self._episodes_are_over():
+        if self._episodes and not self._count_episodes():
             return 0
         collected, self._timesteps_collected = self._timesteps_collected, 0
         settings = self._settings
@@ -104,8 +104,8 @@ class UpdateSchedule:
         self._every_rank_has_a_batch = all(one is None for one in lacking)
         return self._every_rank_has_a_batch
 
-    def _episodes_are_over(self) -> bool:
-        """Whether enough episodes for the next updates have ended."""
+    def _count_episodes(self) -> bool:
+        """Count the episodes that have ended; whether they are enough for updates, and used up."""
         self._episodes_collected += self._new_episodes()
         self._episodes_seen = self._clock.episodes
         if self._episodes_collected < self._episodes:

@@ -1,4 +1,4 @@
-"""Epochs of shuffled minibatches from one rollout. B = T * N transitions."""
+"""Epochs of shuffled minibatches from one rollout. B transitions of a minibatch."""
 
 from __future__ import annotations
 
@@ -106,12 +106,12 @@ def epochs(
     bounds = np.linspace(0, size, n_minibatches + 1).round().astype(int).tolist()
     for _ in range(n_epochs):
         order = torch.from_numpy(rng.permutation(size)).to(whole.action.device)
-        shuffled = each(whole, partial(torch.index_select, dim=0, index=order))
+        shuffled = map_fields(whole, partial(torch.index_select, dim=0, index=order))
         for start, end in pairwise(bounds):
-            yield each(shuffled, itemgetter(slice(start, end)))
+            yield map_fields(shuffled, itemgetter(slice(start, end)))
 
 
-def each(whole: Minibatch, function: Callable[[Any], Any]) -> Minibatch:
+def map_fields(whole: Minibatch, function: Callable[[Any], Any]) -> Minibatch:
     """A minibatch with a function applied to every field, and to each part of the observation."""
     fields = {name: one for name, one in vars(whole).items() if name != "key" and one is not None}
     mapped = {name: spaces.map_observation(function, one) for name, one in fields.items()}

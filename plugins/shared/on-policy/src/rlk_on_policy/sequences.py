@@ -16,7 +16,7 @@ from torch import Tensor
 
 from rlk.records import Array
 from rlk_networks import Policy, as_tensor
-from rlk_on_policy.minibatches import Minibatch, each, flat
+from rlk_on_policy.minibatches import Minibatch, flat, map_fields
 from rlk_on_policy.recurrent import is_recurrent, unrolled
 from rlk_rollout.rollout import Rollout
 
@@ -77,7 +77,7 @@ def sequence_epochs(
         steps = part.reshape(-1, length, n_envs, *part.shape[1:])
         return steps.transpose(0, 1).flatten(1, 2)
 
-    cut = each(flat(rollout, advantage, device), sequences)
+    cut = map_fields(flat(rollout, advantage, device), sequences)
     episode_start = sequences(as_tensor(rollout.extras["episode_start"], device).flatten())
     state: Tensor = as_tensor(rollout.extras["state"][::length], device).flatten(0, 1)
     for _ in range(n_epochs):
@@ -88,7 +88,7 @@ def sequence_epochs(
                 return part.index_select(1, chosen).flatten(0, 1)
 
             yield Sequences(
-                **vars(each(cut, rows)),
+                **vars(map_fields(cut, rows)),
                 state=state.index_select(0, chosen),
                 episode_start=episode_start.index_select(1, chosen),
             )

@@ -17,7 +17,7 @@ from rlk import settings
 from rlk.errors import PlanError
 from rlk.planning.saved_records import prefix_of
 from rlk.planning.select import JOINED
-from rlk.registry.external import PASSED, is_place
+from rlk.registry.external import is_external
 from rlk.registry.kinds import LISTS, STACKED, singular
 from rlk_ranks.world import World, title
 
@@ -79,8 +79,7 @@ def _decides(slot: str, choice: Choice) -> bool:
 
     None that joins by itself does, and a custom plugin may be a listener of one rank.
     """
-    is_custom = choice.dist == PASSED or is_place(choice.dist)
-    listens = is_custom and choice.kind in LISTS
+    listens = is_external(choice.dist) and choice.kind in LISTS
     return slot not in OWN_SLOTS and choice.by != JOINED and not listens
 
 

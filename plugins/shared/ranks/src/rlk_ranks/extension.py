@@ -59,7 +59,7 @@ class SeveralRanks:
         guard = self._launch.enter()
         if guard is None:
             return None
-        from rlk_ranks.training import JointTraining
+        from rlk_ranks.training import JointTraining  # not at the top: it imports torch
 
         self._training = JointTraining(run, guard, self._check)
         run.on_close.append(self._training.closed)
@@ -74,7 +74,7 @@ class SeveralRanks:
     @hookimpl(tryfirst=True)
     def rlk_training_start(self, run: Run) -> None:
         """All ranks load what rank 0 has learnt, and the state of their own."""
-        from rlk_ranks.checkpoints import differences
+        from rlk_ranks.checkpoints import differences  # not at the top: it imports torch
 
         saved, self._saved = self._saved, None
         anew = self._training.start(saved) if self._training else [None]

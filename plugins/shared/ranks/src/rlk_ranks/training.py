@@ -80,13 +80,11 @@ class JointTraining:
             new = merge_metrics.new_episodes(run, self._known_episodes)
             run.at = WAITING  # if a signal interrupts this, no environment is to blame
             nothing_to_report = going and new is None
-            reports = communicator.gather(
-                None if nothing_to_report else (going, new, run.timesteps)
-            )
-            known = [report or (True, None, run.timesteps) for report in reports]
-            merge_metrics.merge_episodes(run, [report[1] for report in known], communicator.rank)
+            reports = communicator.gather(None if nothing_to_report else (going, new))
+            goings, episodes = zip(*(one or (True, None) for one in reports), strict=True)
+            merge_metrics.merge_episodes(run, episodes, communicator.rank)
             self._known_episodes = run.clock.episodes
-            if all(report[0] for report in known):
+            if all(goings):
                 return True
             self._agree_on_timesteps()
             return False

@@ -2,7 +2,7 @@
 
 A new environment remakes spaces, dtypes, code, and what draws pictures or writes logs, alone or in
 a container of nothing else. Of a space the random generator is saved, in `env_state`. What wrappers
-and `gymnasium.make` know an environment by (`names`) is neither saved nor compared.
+and `gymnasium.make` know an environment by (`left_out`) is neither saved nor compared.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-_NAMES = ("spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs", "render_mode")
+_LEFT_OUT = ("spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs", "render_mode")
 _CODE = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType)
 #: How many levels of containers are searched for code, spaces and members of an Enum.
 LEVELS = 3
@@ -31,9 +31,9 @@ _TOOLS = {
 _TOOL_PACKAGES = {"logging": (), "pyglet": ("pyglet.math",)}
 
 
-def names(layer: object) -> tuple[str, ...]:
+def left_out(layer: object) -> tuple[str, ...]:
     """The names of attributes that are neither state nor remade, whatever they hold."""
-    return (*_NAMES, "env") if isinstance(layer, gym.Wrapper) else _NAMES
+    return (*_LEFT_OUT, "env") if isinstance(layer, gym.Wrapper) else _LEFT_OUT
 
 
 def state(layer: object) -> dict[str, Any]:
@@ -47,8 +47,8 @@ def remade(layer: object) -> dict[str, Any]:
 
 
 def _named(layer: object) -> Iterator[tuple[str, Any]]:
-    left_out = names(layer)
-    return ((key, value) for key, value in vars(layer).items() if key not in left_out)
+    others = left_out(layer)
+    return ((key, value) for key, value in vars(layer).items() if key not in others)
 
 
 def is_remade(value: Any, level: int = 0) -> bool:

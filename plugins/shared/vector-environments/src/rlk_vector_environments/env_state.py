@@ -191,7 +191,7 @@ def _decoded(layers: list[Any], states: list[dict[str, Any]]) -> list[_Layer]:
 def _refuse_foreign(layer: object, values: dict[str, Any]) -> None:
     """Raise Unsupported for an attribute that `capture` never saves, such as a method's name."""
     for key in values:
-        if key in attributes.names(layer) or callable(getattr(type(layer), key, None)):
+        if key in attributes.left_out(layer) or callable(getattr(type(layer), key, None)):
             name = f"{type(layer).__name__}.{key}"
             raise Unsupported(f"a saved environment state has {name}, which is not a state")
 

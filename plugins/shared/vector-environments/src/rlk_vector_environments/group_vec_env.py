@@ -15,13 +15,13 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from rlk.errors import EnvironmentFailed
+from rlk.records import Array
 from rlk_vector_environments import arguments, failures, infos, making, rows, step_arrays
 from rlk_vector_environments.adoption import adopt
 from rlk_vector_environments.arguments import Indices
 from rlk_vector_environments.step_arrays import shares
 from rlk_vector_environments.stepping import EnvironmentGroup, Infos, close_all
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Result = tuple[Any, Array, Array, Array, dict[str, Any]]
 Call = Callable[[], Any]
 

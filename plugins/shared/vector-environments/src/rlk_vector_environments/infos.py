@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from rlk.errors import EnvironmentFailed
+from rlk.records import Array
 
 Found = list[tuple[int, Any]]
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Gathered(dict[Any, Any]):

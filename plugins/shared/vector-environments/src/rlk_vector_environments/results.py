@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 
+from rlk.spaces import Space, describe
 from rlk_vector_environments.failures import WrongResult, name_of, wrappers_of
 
-Space = gym.Space[Any]
 #: The types that `terminated` and `truncated` may have.
 FLAGS = (bool, np.bool_)
 _NUMBERS = "biuf"
@@ -115,7 +115,7 @@ def _array(space: Space, sample: Any, field: str) -> Wrong | None:
     except ValueError:  # nested lists of different lengths
         array = np.asarray(None)
     shape, dtype = space.shape or (), np.dtype(space.dtype)
-    wanted = f"{dtype} of shape {shape}, as in {_described(space)}"
+    wanted = f"{dtype} of shape {shape}, as in {describe(space)}"
     if array.dtype.kind not in _NUMBERS:
         return Wrong(field, _shown(sample), wanted)
     if array.shape != shape:
@@ -156,12 +156,6 @@ def _info(info: Any) -> Wrong | None:
 
 def _first(found: Any) -> Wrong | None:
     return next((wrong for wrong in found if wrong is not None), None)
-
-
-def _described(space: Space) -> str:
-    """The space, without the bounds of a Box."""
-    is_box = isinstance(space, gym.spaces.Box)
-    return f"Box({space.shape}, {space.dtype})" if is_box else str(space)
 
 
 def _shown(value: Any) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from rlk.errors import PlanError
+
 Tree = Any
 New = Callable[[tuple[int, ...], Any], np.ndarray[Any, Any]]
 #: Writes a sample into the row with that number.
@@ -33,8 +35,6 @@ def allocate(space: gym.Space[Any], n: int, new: New = np.zeros) -> Tree:
         return tuple(allocate(sub, n, new) for sub in space.spaces)
     if isinstance(space, _ARRAYS):
         return new((n, *(space.shape or ())), space.dtype)
-    from rlk.errors import PlanError
-
     raise PlanError(
         f"vector environments keep samples in arrays of fixed shape, but found the space {space}. "
         "Wrap the environment so that it gives Box, Discrete, MultiDiscrete, MultiBinary, Dict or "

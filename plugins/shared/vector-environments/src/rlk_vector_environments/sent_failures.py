@@ -11,14 +11,20 @@ from rlk_vector_environments.env_state import Unsupported
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult, trace_of
 
 Kind = Literal["failed", "wrong", "attribute", "unsupported", "plan"]
+#: The type that is raised for every kind but `failed`, with the message alone.
+_CLASSES: dict[str, type[Exception]] = {
+    "wrong": WrongResult,
+    "attribute": AttributeError,
+    "unsupported": Unsupported,
+    "plan": PlanError,
+}
 
 
 class Failure(NamedTuple):
     """An exception on its way to the learner.
 
     Attributes:
-        kind: the type to raise: EnvironmentFailed, WrongResult, AttributeError, PlanError, or
-            `rlk_vector_environments.env_state.Unsupported`.
+        kind: `failed`, for an EnvironmentFailed with the trace, or a key of `_CLASSES`.
         message: which environment failed, when, and how.
         trace: the worker's traceback as text, from the environment inwards, with the environment's
             history (its seed) before it.
@@ -32,17 +38,10 @@ class Failure(NamedTuple):
 
     def exception(self) -> Exception:
         """What the learner raises; its cause is the worker's exception if that could be pickled."""
-        raised: Exception
-        if self.kind == "attribute":
-            raised = AttributeError(self.message)
-        elif self.kind == "unsupported":
-            raised = Unsupported(self.message)
-        elif self.kind == "plan":
-            raised = PlanError(self.message)
-        elif self.kind == "wrong":
-            raised = WrongResult(self.message)
+        if self.kind == "failed":
+            raised: Exception = EnvironmentFailed(f"{self.message}\n{self.trace}")
         else:
-            raised = EnvironmentFailed(f"{self.message}\n{self.trace}")
+            raised = _CLASSES[self.kind](self.message)
         try:
             raised.__cause__ = pickle.loads(self.error) if self.error else None
         except Exception:  # its class cannot be imported, or the exception cannot be unpickled

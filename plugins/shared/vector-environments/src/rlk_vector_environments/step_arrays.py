@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 
+from rlk.records import Array
 from rlk_vector_environments import rows
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Slot(NamedTuple):

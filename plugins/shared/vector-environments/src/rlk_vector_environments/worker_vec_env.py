@@ -15,6 +15,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from rlk.errors import EnvironmentFailed
+from rlk.records import Array
 from rlk_vector_environments import arguments, failures, infos, making, rows
 from rlk_vector_environments.adoption import adopt
 from rlk_vector_environments.arguments import Indices
@@ -22,7 +23,6 @@ from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
 from rlk_vector_environments.worker_side import ENDED, QUIET
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Wait = Callable[[list[Any], list[tuple[Any, Any]], int], None]
 Result = tuple[Any, Array, Array, Array, dict[str, Any]]
 

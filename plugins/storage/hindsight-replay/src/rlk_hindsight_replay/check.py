@@ -24,6 +24,7 @@ def check(config: HindsightReplayConfig, plan: Plan) -> None:
         PlanError: if observations have no goals, the environment has no `compute_reward`, or new
             goals are to be drawn every time although another storage keeps a priority for each.
     """
+    # Not at the top: components are listed without them.
     from rlk.planning.environment import MakeEnv, vector_of
     from rlk_hindsight_replay.rewards import reward_of
 
@@ -54,7 +55,7 @@ def check_goals(space: Any) -> None:
         PlanError: if a goal is missing, their shapes differ, or the desired one cannot be replaced
             by an achieved one.
     """
-    import numpy as np
+    import numpy as np  # not at the top: components are listed without it
 
     found = getattr(space, "spaces", {})
     missing = [key for key in (ACHIEVED, DESIRED) if key not in found]

@@ -22,9 +22,9 @@ from rlk.records import Array, Schema
 #: Infos of B transitions: key -> [B].
 Infos = dict[str, Array]
 #: Rows of the trial; a goal of just as many numbers is tried with one more.
-_TRIAL = 7
+_TRIAL_ROWS = 7
 #: Trials after which a method whose results are always equal is used for batches.
-_TRIALS = 20
+_MOST_TRIALS = 20
 _GIVE = "Give the environment compute_reward(achieved_goal, desired_goal, info) -> reward"
 
 
@@ -64,7 +64,7 @@ class Judge:
 
     def _try(self, achieved: Array, desired: Array, info: Infos) -> None:
         """Try whether a batch gives the results of its rows one by one; a third were reached."""
-        rows = _TRIAL + (_TRIAL in achieved.shape[1:])
+        rows = _TRIAL_ROWS + (_TRIAL_ROWS in achieved.shape[1:])
         achieved = np.resize(achieved, (rows, *achieved.shape[1:]))
         desired = np.resize(desired, achieved.shape)
         desired[::3] = achieved[::3]
@@ -76,7 +76,7 @@ class Judge:
             same = found.shape == expected.shape and np.allclose(found, expected, equal_nan=True)
         except Exception:
             same = False
-        if not same or (expected != expected[0]).any() or self._trials == _TRIALS:
+        if not same or (expected != expected[0]).any() or self._trials == _MOST_TRIALS:
             self.vectorised = same
 
     def _one_by_one(self, achieved: Array, desired: Array, info: Infos) -> Array:

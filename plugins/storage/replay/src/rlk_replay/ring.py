@@ -113,8 +113,9 @@ class Ring:
                 ring is then unchanged.
         """
         time, row = self._time, self._time % self.capacity
-        if self._extras:
-            self._check_extras(step)
+        for name, _ in self._extras:
+            if name not in step.extras:
+                raise missing_extra("replay", name, step)
         if not time:
             self._allocate(self.capacity)
         if self._has_stacks:
@@ -134,9 +135,8 @@ class Ring:
         self._reward[row] = reward
         self._terminated[row] = terminated
         self._truncated[row] = truncated
-        if self._extras:
-            for name, store in self._extras:
-                store[row] = step.extras[name]
+        for name, store in self._extras:
+            store[row] = step.extras[name]
         self._copy_next_observation(row, following)
         self._episodes.step(row)
         if final_rows:
@@ -154,7 +154,7 @@ class Ring:
             self.cut(list(range(self.n_envs)))
 
     def _copy_observation(self, row: int, observation: Any) -> bool:
-        """Returns whether it is, bit for bit, the latest next observation: nothing was reset."""
+        """Copy it; whether it is, bit for bit, the latest next observation: nothing was reset."""
         continues = True
         for key, store, latest, equal in self._observed:
             written = store[row]
@@ -162,13 +162,8 @@ class Ring:
             continues = continues and equal(written, latest)
         return continues
 
-    def _check_extras(self, step: Step) -> None:
-        for name, _ in self._extras:
-            if name not in step.extras:
-                raise missing_extra("replay", name, step)
-
     def _copy_next_observation(self, row: int, observation: Any) -> None:
-        """Into the first rows of the side table, which the newest step uses until one follows."""
+        """Copy it into the first rows of the side table, which serve until a step follows."""
         for key, _, latest, _ in self._observed:
             latest[...] = observation if key is None else observation[key]
         self._side_rows[row] = self._latest_rows

@@ -46,7 +46,7 @@ class Replay:
         self._config = config
         self._zeros = Mapped(os.path.abspath(config.mapped)).zeros if config.mapped else in_memory
         self._ones = functools.lru_cache(_ones)
-        self._unit = functools.lru_cache(lambda n: self._tensor(_ones(n)))
+        self._ones_tensor = functools.lru_cache(lambda n: self._tensor(_ones(n)))
 
     def open(self, schema: Schema) -> None:
         """Become empty. The first step allocates all memory, with two exceptions.
@@ -67,9 +67,10 @@ class Replay:
         self._owner = self._stages.owner
         self._extras = [(name, f"extras.{name}") for name in schema.extras]
         self._discounts = np.array([schema.gamma, 0.0], np.float32)
+        #: Whether observations are one array, and no decorator takes another stage than `choose`.
         self._plain = len(self._ring.leaves) == 1 and self._ring.leaves[0].key is None
         self._on_cpu = torch.device(schema.device).type == "cpu"
-        self._uniform = True
+        self._uniform = True  # whether no decorator chooses, so that all weights are 1
 
     def add(self, step: Step) -> None:
         """Store one vector step; everything is copied.
@@ -133,7 +134,7 @@ class Replay:
             reward=tensor(rows["reward"]),
             next_observation=tensor(seen[1]),
             discount=tensor(self.discount(rows["terminated"])),
-            weight=self._unit(len(index)) if self._uniform else tensor(weight.copy()),
+            weight=self._ones_tensor(len(index)) if self._uniform else tensor(weight.copy()),
             index=index,
             extras={name: tensor(rows[field]) for name, field in self._extras},
         )

@@ -30,8 +30,8 @@ class RolloutStorage:
         self._schema = schema
         self._leaves = observation_leaves(schema.observation_space, "rollout")
         lead = (schema.n_steps, schema.n_envs)
-        self._observation = _arrays(lead, self._leaves)
-        self._next_observation = _arrays(lead[1:], self._leaves)
+        self._observation = _zeros(lead, self._leaves)
+        self._next_observation = _zeros(lead[1:], self._leaves)
         action = action_field(schema.action_space)
         self._action = np.zeros((*lead, *action.shape), action.dtype)
         self._reward = np.zeros(lead, np.float32)
@@ -157,7 +157,7 @@ class RolloutStorage:
         }
 
 
-def _arrays(lead: tuple[int, ...], leaves: tuple[Leaf, ...]) -> dict[str | None, Array]:
+def _zeros(lead: tuple[int, ...], leaves: tuple[Leaf, ...]) -> dict[str | None, Array]:
     return {leaf.key: np.zeros((*lead, *leaf.shape), leaf.dtype) for leaf in leaves}
 
 

@@ -20,12 +20,12 @@ from gymnasium.vector.utils import batch_space
 
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk.planning.environment import MakeEnv
+from rlk.records import Array
 from rlk_envpool.config import EnvPoolConfig
 from rlk_envpool.tasks import PREFIX
 from rlk_vector_environments import arguments, infos, rows
 from rlk_vector_environments.adoption import adopt
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Result = tuple[Any, Array, Array, Array, dict[str, Any]]
 #: Keys that EnvPool adds to its infos: the indices of the environments in the rows.
 _OWN = ("env_id", "players")

@@ -15,7 +15,8 @@ import gymnasium as gym
 import numpy as np
 
 from rlk.errors import EnvironmentFailed
-from rlk_vector_environments.step_arrays import Array, StepArrays, allocate
+from rlk.records import Array
+from rlk_vector_environments.step_arrays import StepArrays, allocate
 
 #: Room for a worker's answer, when a signal asks where it hangs.
 NOTE_BYTES = 512

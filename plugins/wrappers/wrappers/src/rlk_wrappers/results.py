@@ -13,9 +13,9 @@ import numpy as np
 
 from rlk.documents import parse_json
 from rlk.errors import RlkError
+from rlk.records import Array
 from rlk_wrappers.episode_file import SUFFIX
 
-Array = np.ndarray[Any, np.dtype[Any]]
 _OLD_SUFFIX = "monitor.json"
 _DAMAGES = (
     OSError,
