@@ -73,6 +73,17 @@ def test_another_component_acts_in_the_slot_of_one_that_is_not_installed(
             loaded.learn(4)
 
 
+def test_an_algorithm_that_is_missing_with_a_part_of_its_training_is_named(
+    make, tmp_path, rlk_stand_in_kernel
+):
+    acme(rlk_stand_in_kernel, "optimisers")
+    path = make(optimiser="acme").save(tmp_path / "model")
+    rlk_stand_in_kernel.registries.optimisers.unregister("acme")
+    rlk_stand_in_kernel.registries.algorithms.unregister("stand-in")
+    with pytest.raises(PlanError, match=r"made with algorithm 'stand-in' .* not there"):
+        rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, to_act=True)
+
+
 def test_what_is_there_is_used_to_act_and_nothing_is_said(make, tmp_path, rlk_stand_in_kernel):
     acme(rlk_stand_in_kernel, "storages")
     path = make(storage="acme").save(tmp_path / "model")

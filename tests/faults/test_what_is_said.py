@@ -110,6 +110,13 @@ def test_what_need_not_be_installed_is_no_fault(rlk_empty_kernel):
     assert fault(entry, rlk_empty_kernel.registries) is None
 
 
+def test_defaults_that_no_run_takes_are_found_by_plugins_check():
+    component = Component(name="mine", factory=StandIn, defaults={"optimiser": "adam"})
+    entry = Entry("extensions", "mine", "my-own", "0.1", lambda: component)
+    found = fault(entry, rlk.default_kernel().registries) or "sound"
+    assert "only the defaults of its algorithm. Propose settings in rlk_configure" in found
+
+
 # ---- errors say what to type ---------------------------------------------------------------------
 
 

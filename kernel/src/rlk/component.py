@@ -98,7 +98,8 @@ class Component:
     config: type | None = attrs.field(default=None, validator=_is_config)
     #: Settings that this name fixes (`LnMlpPolicy` is `mlp` with `layer_norm`).
     own: Mapping[str, Any] = attrs.field(factory=dict)
-    #: Its defaults for the rest of the run: the component of a slot (`"policy": "mlp"`, or for
+    #: Of an algorithm alone (others have `rlk_configure` to propose settings): its
+    #: defaults for the rest of the run: the component of a slot (`"policy": "mlp"`, or for
     #: `"distribution"` one name per action space), the optimiser of one parameter group
     #: (`"vf_optimiser": "adam"`), a setting of a slot (`"policy.act_fun": "relu"`) or of a
     #: component that may be put in, by its name, or a setting of the run (`"n_envs": 8`).

@@ -17,6 +17,7 @@ from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.mean_entropy import mean_entropy
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
@@ -99,7 +100,7 @@ class KLPenaltyPPO:
             log_prob, batch.log_prob, batch.advantage, kl, self.kl_coef
         )
         value_loss = squared_error(value, batch.return_)
-        entropy = distribution.entropy(parameters).mean()
+        entropy = mean_entropy(distribution, parameters, config.ent_coef, log_prob)
         total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
         metrics = {"policy_loss": policy_loss, "value_loss": value_loss, "entropy_loss": -entropy}
         return Loss(total, distribution=parameters, prediction=value, metrics=metrics)

@@ -31,6 +31,8 @@ def wrong_references(component: Component, kind: str, registries: Registries) ->
         for key in getattr(component, field):
             if key not in own:
                 yield f"{field}: {UnknownName('setting of its own', key, own)}"
+    if component.defaults and kind != "algorithms":
+        yield "a run takes only the defaults of its algorithm. Propose settings in rlk_configure"
     for key, value in component.defaults.items():
         for name in value.values() if isinstance(value, Mapping) else [value]:
             problem = _wrong_default(key, name, component, registries)

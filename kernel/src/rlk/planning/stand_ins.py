@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from rlk.errors import UnknownName
 from rlk.planning.parse import parse_plugin
 from rlk.planning.restored_components import not_passed_again
 from rlk.planning.saved_records import SavedComponent
@@ -50,8 +51,11 @@ class StandIns:
         return None
 
     def of(self, saved: SavedComponent) -> SavedComponent | None:
-        """The algorithm's own choice for that slot with its default settings, if it is there."""
-        component = find_entry(self.algo, "algorithms", self.registries).component()
+        """The algorithm's own choice for that slot with its default settings, if both are there."""
+        try:
+            component = find_entry(self.algo, "algorithms", self.registries).component()
+        except UnknownName:
+            return None  # the algorithm is missing, too, and is what cannot be done without
         name = component.defaults.get(saved.slot)
         if not isinstance(name, str) or name not in self.registries:
             return None

@@ -283,6 +283,10 @@ def test_no_process_outlives_a_search_that_is_killed(tmp_path: Path, typed: list
         (["--algo", "ppo2", "--set", "gama=1"], "Did you mean 'gamma'?"),
         (["--algo", "ppo2", "--search", "gama=0.9,1"], "Did you mean 'gamma'?"),
         (["--algo", "ppo2", "--search", "gamma=0.9,2"], "--search gamma=0.9,2: 2 cannot be used."),
+        (
+            ["--algo", "ppo2", "--search", "learning_rate=uniform:1,2"],
+            "A range is LOW:HIGH or log:",
+        ),
         (["--algo", "ppo2", "--search", "gamma=0.9"], "type --set gamma=0.9"),
         (["--algo", "ppo2", "--search", "seed=1,2"], "trials that differ in seed cannot be comp"),
         (["--algo", "ppo2", "--search", "evaluation.seed=1,2"], "differ in evaluation.seed cannot"),

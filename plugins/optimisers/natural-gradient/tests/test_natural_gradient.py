@@ -148,6 +148,17 @@ def test_a_group_without_a_divergence_is_refused_with_what_to_use():
         NaturalGradient(Group("policy", [x], x.data, torch.tensor(1.0)))
 
 
+def test_a_divergence_without_a_formula_is_an_error_that_says_what_to_use():
+    def none(p, q):
+        raise NotImplementedError("a mixture has no formula of its divergence")
+
+    one = One(1.0, lambda x: x)
+    one.optimiser.kl = none
+    with pytest.raises(RlkError, match=r"'natural-gradient'.*a mixture.*Use another distribution"):
+        one.step()
+    assert one.x.item() == 1.0
+
+
 def test_a_loss_without_a_distribution_is_refused():
     one = One(1.0, lambda x: x)
     one.loss = lambda: Loss(one.x.sum())

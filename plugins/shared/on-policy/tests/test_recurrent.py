@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from rlk_networks.actor import DistributionActor
 from rlk_on_policy.bootstrap import following_values
 from rlk_on_policy.recurrent import RecurrentActor, is_recurrent, make_actor, state_fields
 from rlk_on_policy.sequence_sizes import refuse_uneven_minibatches, sequence_length
-from rlk_on_policy.sequences import sequence_epochs
+from rlk_on_policy.sequences import Sequences, sequence_epochs, shuffled_sequences, whole
 from rlk_rollout.rollout import Rollout
 from rlk_testing import NoLayers
 
@@ -251,6 +253,24 @@ def test_a_minibatch_is_every_step_of_some_environments_in_order():
         assert torch.equal(part.return_, 110.0 * numbers)
         assert part.state.tolist() == [[100.0 * (env + 1)]]
         assert part.episode_start.shape == (T, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbered(Sequences):
+    number: torch.Tensor
+
+
+def test_fields_of_an_algorithms_own_are_cut_as_all_others_are():
+    given, advantage = rollout(), np.zeros((T, N), np.float32)
+    joined = whole(given, advantage, made())
+    numbered = Numbered(**vars(joined), number=joined.action + 0.5)
+    found = list(shuffled_sequences(numbered, 2, 3, np.random.default_rng(0)))
+    expected = list(sequence_epochs(given, advantage, 2, 3, np.random.default_rng(0)))
+    assert len(found) == len(expected) == 6
+    for one, other in zip(found, expected, strict=True):
+        assert one.number.tolist() == (other.action + 0.5).tolist()
+        for name in ("observation", "state", "episode_start"):
+            assert torch.equal(getattr(one, name), getattr(other, name)), name
 
 
 def test_several_environments_are_time_first():

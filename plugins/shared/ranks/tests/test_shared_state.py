@@ -13,7 +13,7 @@ from rlk import hookimpl
 from rlk.running.seeding import CONTROL, Streams
 from rlk_ranks.checkpoints import differences, keep_apart, own_state, restore_own
 from rlk_ranks.communicator import END, RanksCommunicator
-from rlk_ranks.consistency import fingerprints, share_model
+from rlk_ranks.consistency import apart, fingerprints, share_model
 from rlk_ranks.equal_plans import _is_own
 from rlk_ranks.training import JointTraining
 
@@ -36,12 +36,21 @@ def model(value):
     policy = torch.nn.BatchNorm1d(1)
     policy.running_mean.fill_(value)
     parts = {name: Holds(value) for name in ("parameters", "algorithm", "optimise")}
-    return SimpleNamespace(policy=policy, **parts)
+    run = SimpleNamespace(policy=policy, **parts)
+    run.parameters.flat = torch.tensor([0.0, value])
+    flats = {"policy": run.parameters.flat[1:], "of a plugin": torch.tensor([value])}
+    run.optimise.groups = {name: SimpleNamespace(flat=flat) for name, flat in flats.items()}
+    return run
 
 
 def numbers(run):
-    parts = run.parameters, run.algorithm, run.optimise
-    return [*(part.value for part in parts), run.policy.running_mean.item()]
+    parts, of_plugin = (run.parameters, run.algorithm, run.optimise), "of a plugin"
+    own = [run.policy.running_mean, run.optimise.groups[of_plugin].flat]
+    return [*(part.value for part in parts), *(one.item() for one in own)]
+
+
+def test_only_groups_that_are_not_the_policys_are_sent_by_themselves():
+    assert list(apart(model(1.0))) == ["of a plugin"]
 
 
 def test_all_that_is_learnt_becomes_rank_0s():
@@ -49,7 +58,7 @@ def test_all_that_is_learnt_becomes_rank_0s():
     share_model(first, SimpleNamespace(rank=0, broadcast=sent.append))
     own = []
     share_model(second, SimpleNamespace(rank=1, broadcast=lambda mine: own.append(mine) or sent[0]))
-    assert own == [None] and numbers(first) == numbers(second) == [1.0] * 4
+    assert own == [None] and numbers(first) == numbers(second) == [1.0] * 5
 
 
 def test_parameters_that_no_optimiser_has_are_compared_too():

@@ -125,7 +125,7 @@ class PPO:
         ratio = (log_prob - batch.log_prob).exp()
         policy_loss = clipped_policy_loss(ratio, advantage, self.clip_range)
         value_loss = self._value_loss(value, batch)
-        entropy = mean_entropy(distribution, parameters, config.ent_coef)
+        entropy = mean_entropy(distribution, parameters, config.ent_coef, log_prob)
         total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
         kl, accept = losses.approximate_kl(log_prob, batch.log_prob), None
         if config.target_kl is not None:

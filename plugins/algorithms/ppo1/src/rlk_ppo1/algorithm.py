@@ -91,7 +91,7 @@ class PPO1:
         ratio = (log_prob - batch.log_prob).exp()
         policy_loss = clipped_policy_loss(ratio, batch.advantage, self.clip_range)
         value_loss = squared_error(value, batch.return_)
-        entropy = mean_entropy(distribution, parameters, self.config.entcoeff)
+        entropy = mean_entropy(distribution, parameters, self.config.entcoeff, log_prob)
         total = policy_loss + value_loss - self.config.entcoeff * entropy
         metrics = {
             "loss": total,

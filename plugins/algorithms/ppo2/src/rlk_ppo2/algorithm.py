@@ -100,7 +100,7 @@ class PPO2:
             value_loss = losses.clipped_value_loss(
                 value, batch.value, batch.return_, self.cliprange_vf
             )
-        entropy = mean_entropy(distribution, parameters, config.ent_coef)
+        entropy = mean_entropy(distribution, parameters, config.ent_coef, log_prob)
         total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
         metrics = {
             "loss": total,

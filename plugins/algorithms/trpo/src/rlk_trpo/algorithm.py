@@ -81,7 +81,7 @@ class TRPO:
         (parameters,) = self.policy(batch.observation, "pi")
         log_prob = self.distribution.log_prob(parameters, batch.action)
         gain = losses.surrogate(log_prob, batch.log_prob, batch.advantage)
-        entropy = mean_entropy(self.distribution, parameters, self.config.entcoeff)
+        entropy = mean_entropy(self.distribution, parameters, self.config.entcoeff, log_prob)
         total = gain + self.config.entcoeff * entropy
         metrics = {"policy_objective": total, "entropy_loss": -entropy}
         return Loss(-total, distribution=parameters, metrics=metrics)

@@ -81,7 +81,9 @@ def _why_not(plan: Plan, settings: Mapping[str, Any]) -> str | None:
 
 
 def _whole(name: str, range_: Range, value: Any) -> str:
-    """What to type for whole numbers, if a number between bounds such as 1e3 is refused."""
+    """What else to type: for whole numbers if 1e3, between bounds, is refused; for a range."""
+    if isinstance(value, str) and ":" in value:
+        return " A range is LOW:HIGH or log:LOW:HIGH."
     if not isinstance(range_, Interval) or value in (range_.low, range_.high):
         return ""
     whole = range_.of_whole_numbers()

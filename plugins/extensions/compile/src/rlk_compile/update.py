@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 CHANGED = (
-    "what it does depends on something that is neither a tensor nor batch.key, and that changed"
+    "what it does depends on something that is neither a tensor nor batch.key, and that changed; "
+    "a plugin fills a tensor that its loss reads (copy_), and does not replace it"
 )
 
 HOMELESS = "this user has no home, so set XDG_CACHE_HOME to a folder for caches"

@@ -47,8 +47,9 @@ class Kfac:
         if "log_likelihood" not in group.options:
             raise PlanError(
                 f"{TITLE} needs a likelihood of actions and values (the option `log_likelihood`), "
-                f"and this algorithm declares none for its group {group.name!r}. Use --optimiser "
-                "adam, or an on-policy algorithm."
+                f"which the parameter group {group.name!r} is not given. Use --optimiser adam, or "
+                "an on-policy algorithm; a plugin with a group of its own makes its optimiser "
+                "(rlk_make_optimiser)."
             )
         self.group, self.config = group, config or KfacConfig()
         self.likelihood: Callable[..., Tensor] = group.options["log_likelihood"]

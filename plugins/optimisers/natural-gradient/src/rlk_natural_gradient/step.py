@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, RlkError
 from rlk.optimise import Group, Objective
 from rlk.protocols import State
 from rlk.records import Loss
@@ -20,6 +20,8 @@ from rlk_natural_gradient.config import NaturalGradientConfig
 from rlk_natural_gradient.conjugate import conjugate_gradient
 from rlk_natural_gradient.fisher import Divergence, FisherProduct
 from rlk_natural_gradient.joint import joint, joint_divergence
+
+TITLE = "optimiser 'natural-gradient' (rlk-natural-gradient)"
 
 
 class NaturalGradient:
@@ -37,9 +39,10 @@ class NaturalGradient:
     def __init__(self, group: Group, config: NaturalGradientConfig | None = None) -> None:
         if "kl" not in group.options:
             raise PlanError(
-                f"optimiser 'natural-gradient' (rlk-natural-gradient) needs the divergence of the "
-                f"action distribution, which this algorithm does not give its group {group.name!r}."
-                " Use --optimiser adam, or an on-policy algorithm."
+                f"{TITLE} needs the divergence of the action distribution, which the parameter "
+                f"group {group.name!r} is not given. Use --optimiser adam, or an on-policy "
+                "algorithm; a plugin with a group of its own makes its optimiser "
+                "(rlk_make_optimiser)."
             )
         self.group, self.config = group, config or NaturalGradientConfig()
         self.kl: Divergence = group.options["kl"]
@@ -55,10 +58,20 @@ class NaturalGradient:
         return loss._replace(metrics=metrics)
 
     def _full_step(self, objective: Objective, loss: Loss, gradient: Tensor) -> Tensor:
-        """-sqrt(2 max_kl / s^T F s) s with F s = g, float [P]; the models' best step."""
+        """-sqrt(2 max_kl / s^T F s) s with F s = g, float [P]; the models' best step.
+
+        Raises:
+            RlkError: if the distribution has no formula for its divergence.
+        """
         config = self.config
         numbers, kl = joint(loss), joint_divergence(loss, self.kl)
-        fisher = FisherProduct(numbers, self.group.parameters, kl)
+        try:
+            fisher = FisherProduct(numbers, self.group.parameters, kl)
+        except NotImplementedError as error:
+            raise RlkError(
+                f"{TITLE} needs the divergence of the action distribution: {error}. Use another "
+                "distribution, or an algorithm with --optimiser adam."
+            ) from error
 
         def product(vector: Tensor) -> Tensor:
             return objective.mean(fisher(vector)) + config.cg_damping * vector

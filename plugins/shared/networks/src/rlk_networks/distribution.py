@@ -50,7 +50,10 @@ class Distribution(Protocol):
 
     @abstractmethod
     def entropy(self, parameters: Tensor) -> Tensor:
-        """In nats, float [...]; NotImplementedError where there is no formula."""
+        """In nats, float [...]; NotImplementedError where there is no formula.
+
+        Losses of on-policy algorithms then estimate it (`rlk_on_policy.mean_entropy`).
+        """
 
     @abstractmethod
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:

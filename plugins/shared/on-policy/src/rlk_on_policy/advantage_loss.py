@@ -39,9 +39,10 @@ def advantage_loss(
         vf_coef, ent_coef: the weights of the value's loss and of the entropy.
     """
     value = value[:, 0]
-    of_policy = policy_loss(distribution.log_prob(parameters, batch.action), batch.advantage)
+    log_prob = distribution.log_prob(parameters, batch.action)
+    of_policy = policy_loss(log_prob, batch.advantage)
     of_value = squared_error(value, batch.return_)
-    entropy = mean_entropy(distribution, parameters, ent_coef)
+    entropy = mean_entropy(distribution, parameters, ent_coef, log_prob)
     total = of_policy + vf_coef * of_value - ent_coef * entropy
     metrics = {
         "loss": total,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -57,6 +57,9 @@ class Minibatch:
         return given
 
 
+SomeMinibatch = TypeVar("SomeMinibatch", bound=Minibatch)
+
+
 def flat(rollout: Rollout, advantage: Array, device: Any = "cpu") -> Minibatch:
     """The whole rollout as one minibatch, time and environments flattened.
 
@@ -95,8 +98,8 @@ def minibatches_ahead(
 
 
 def epochs(
-    whole: Minibatch, n_epochs: int, n_minibatches: int, rng: np.random.Generator
-) -> Iterator[Minibatch]:
+    whole: SomeMinibatch, n_epochs: int, n_minibatches: int, rng: np.random.Generator
+) -> Iterator[SomeMinibatch]:
     """Every epoch shuffles again and yields `n_minibatches` slices that hold each transition once.
 
     Fields are gathered once per epoch; a minibatch is a view. If the transitions do not divide
@@ -111,8 +114,15 @@ def epochs(
             yield map_fields(shuffled, itemgetter(slice(start, end)))
 
 
-def map_fields(whole: Minibatch, function: Callable[[Any], Any]) -> Minibatch:
-    """A minibatch with a function applied to every field, and to each part of the observation."""
-    fields = {name: one for name, one in vars(whole).items() if name != "key" and one is not None}
+def map_fields(
+    whole: SomeMinibatch, function: Callable[[Any], Any], without: Collection[str] = ("key",)
+) -> SomeMinibatch:
+    """A minibatch with a function applied to every field, and to each part of the observation.
+
+    Args:
+        without: names of fields that stay as they are; None does, too.
+    """
+    given = {name: one for name, one in vars(whole).items() if name not in without}
+    fields = {name: one for name, one in given.items() if one is not None}
     mapped = {name: spaces.map_observation(function, one) for name, one in fields.items()}
     return replace(whole, **mapped)

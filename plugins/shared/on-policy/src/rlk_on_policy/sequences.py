@@ -7,8 +7,8 @@ L is T; a minibatch holds n of them, B = L * n, time first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -36,6 +36,9 @@ class Sequences(Minibatch):
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
         """The outputs of the named heads, [B, ...], each sequence unrolled in one call."""
         return unrolled(policy, self.observation, self.state, self.episode_start, *names)
+
+
+SomeSequences = TypeVar("SomeSequences", bound=Sequences)
 
 
 def whole(rollout: Rollout, advantage: Array, policy: Policy, device: Any = "cpu") -> Minibatch:
@@ -77,18 +80,33 @@ def sequence_epochs(
         steps = part.reshape(-1, length, n_envs, *part.shape[1:])
         return steps.transpose(0, 1).flatten(1, 2)
 
-    cut = map_fields(flat(rollout, advantage, device), sequences)
+    steps = map_fields(flat(rollout, advantage, device), lambda part: sequences(part).flatten(0, 1))
     episode_start = sequences(as_tensor(rollout.extras["episode_start"], device).flatten())
     state: Tensor = as_tensor(rollout.extras["state"][::length], device).flatten(0, 1)
+    cut = Sequences(**vars(steps), state=state, episode_start=episode_start)
+    yield from shuffled_sequences(cut, n_epochs, n_minibatches, rng)
+
+
+def shuffled_sequences(
+    cut: SomeSequences, n_epochs: int, n_minibatches: int, rng: np.random.Generator
+) -> Iterator[SomeSequences]:
+    """The same for sequences that are there already, as `whole` makes them of a rollout.
+
+    All fields are cut alike, also those of a class derived from `Sequences`: [B, ...], time first.
+
+    Args:
+        n_minibatches: a divisor of the number of sequences.
+    """
+    steps = cut.episode_start.shape
     for _ in range(n_epochs):
-        order = torch.from_numpy(rng.permutation(len(state))).to(device)
-        for chosen in torch.split(order, len(state) // n_minibatches):
+        order = torch.from_numpy(rng.permutation(len(cut.state))).to(cut.state.device)
+        for chosen in torch.split(order, len(cut.state) // n_minibatches):
 
             def rows(part: Any, chosen: Tensor = chosen) -> Any:
-                return part.index_select(1, chosen).flatten(0, 1)
+                return part.unflatten(0, steps).index_select(1, chosen).flatten(0, 1)
 
-            yield Sequences(
-                **vars(map_fields(cut, rows)),
-                state=state.index_select(0, chosen),
-                episode_start=episode_start.index_select(1, chosen),
+            yield replace(
+                map_fields(cut, rows, ("key", "state", "episode_start")),
+                state=cut.state.index_select(0, chosen),
+                episode_start=cut.episode_start.index_select(1, chosen),
             )

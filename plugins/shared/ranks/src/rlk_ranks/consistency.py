@@ -29,6 +29,8 @@ def share_model(run: Run, communicator: RanksCommunicator) -> None:
     restore_untrained(run.policy, first["buffers"])
     run.algorithm.load_state_dict(first["algorithm"])
     run.optimise.load_state_dict(first["optimise"])
+    for name, flat in apart(run).items():
+        flat.copy_(first["apart"][name])
 
 
 def model_of(run: Run) -> State:
@@ -38,6 +40,16 @@ def model_of(run: Run) -> State:
         "buffers": {name: value.clone() for name, value in untrained(run.policy).items()},
         "algorithm": run.algorithm.state_dict(),
         "optimise": run.optimise.state_dict(),
+        "apart": {name: flat.clone() for name, flat in apart(run).items()},
+    }
+
+
+def apart(run: Run) -> dict[str, Tensor]:
+    """The parameters of groups that are not the policy's, such as those of a plugin's network."""
+    policy = run.parameters.flat.untyped_storage().data_ptr()
+    flats = {name: group.flat for name, group in run.optimise.groups.items()}
+    return {
+        name: flat for name, flat in flats.items() if flat.untyped_storage().data_ptr() != policy
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from rlk.errors import PlanError, either, nearest
@@ -34,18 +34,36 @@ def find_shape(name: str) -> type[Schedule]:
     """The shape with that name, of this library or of an installed distribution.
 
     Raises:
-        ValueError: if there is none; the message lists similar names.
+        ValueError: if there is none, with similar names; or if what is installed is broken.
     """
     if name in SHAPES or name == "lin":
         return SHAPES.get(name, Linear)
     others = {point.name: point for point in entry_points(group=GROUP)}
     if name in others:
-        found: type[Schedule] = others[name].load()
-        return found
+        return _loaded(others[name])
     names = [*SHAPES, *others]
     near = nearest(name, names)
     meant = f"Did you mean {either(near)}?" if near else f"Known: {', '.join(names)}."
     raise ValueError(f"there is no schedule {name!r}. {meant}")
+
+
+def _loaded(point: EntryPoint) -> type[Schedule]:
+    """The shape that an entry point names.
+
+    Raises:
+        ValueError: if it cannot be imported, is not a shape, or has another name than that of the
+            entry point, by which files could not find it again.
+    """
+    title = f"schedule {point.name!r} ({point.dist.name if point.dist else point.value})"
+    try:
+        found = point.load()
+    except Exception as error:  # whatever the module raises
+        raise ValueError(f"{title} is broken: {type(error).__name__}: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, Schedule)):
+        raise ValueError(f"{title} is broken: {point.value} is not derived from Schedule")
+    if found.name != point.name:
+        raise ValueError(f"{title} is broken: its class has the name {found.name!r}")
+    return found
 
 
 def written(value: Any) -> float | Schedule:

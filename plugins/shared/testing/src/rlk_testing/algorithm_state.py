@@ -190,7 +190,8 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
                 assert same(value, theirs.get(path)), (
                     f"load_parameters(get_parameters()) does not restore {path} of state_dict(): a "
                     f"target or a coefficient must be a floating-point tensor there, and "
-                    f"load_state_dict must load it"
+                    f"load_state_dict must load it. An array that is neither (of unfinished "
+                    f"episodes, a memory) is for hooks: rlk_save and rlk_load"
                 )
             assert same(training.named, other.get_parameters())
 
