@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import attrs
 import gymnasium as gym
 import numpy as np
@@ -10,7 +12,7 @@ import torch
 
 from rlk import hookimpl
 from rlk.component import Component
-from rlk.errors import PlanError
+from rlk.errors import BrokenPlugin, PlanError
 from rlk.running.vec_env import make_vec_env
 from rlk_testing.environments import BY_ACTION_SPACE, DiscreteMatch
 from rlk_testing.stand_in_policy import StandInPolicy
@@ -133,6 +135,22 @@ def test_a_policy_that_takes_no_filters_is_refused_where_there_is_one(make):
 
     with pytest.raises(PlanError, match=r"policy 'stand-in-policy' .* takes no filters"):
         make(Filters(), Plain())
+
+
+@pytest.mark.parametrize(
+    ("changed", "shape"),
+    [(lambda reward: reward.mean(), ()), (lambda reward: reward[:, None], (2, 1))],
+)
+def test_rewards_that_a_plugin_gives_another_shape_are_refused_by_its_name(make, changed, shape):
+    class Changes:
+        @hookimpl
+        def rlk_wrap_add(self):
+            return lambda add: lambda step: add(step._replace(reward=changed(step.reward)))
+
+    agent = make(Changes(), n_envs=2)
+    found = rf"plugin 'Changes-\d' \(rlk_wrap_add\) .* of shape {re.escape(str(shape))}"
+    with pytest.raises(BrokenPlugin, match=found):
+        agent.learn(4)
 
 
 def test_a_storage_that_takes_no_decorator_is_refused_where_there_is_one(make, rlk_stand_in_kernel):

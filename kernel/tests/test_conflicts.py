@@ -134,6 +134,17 @@ def test_parts_that_do_not_fit_are_refused_with_both_names(plan, algo, given, me
     assert "rlk plugins list" in str(caught.value)
 
 
+def test_a_list_of_algorithms_is_offered_as_other_algorithms(plan):
+    with pytest.raises(PlanError) as caught:
+        plan("algo", policy="remembers")
+    assert str(caught.value).endswith(
+        "\nUse another policy, or another algorithm. To list what fits: "
+        "rlk plugins list --kind algorithms --recurrent"
+    )
+    with pytest.raises(PlanError, match=r"Use another storage\. To list what fits: "):
+        plan("other", storage="keeps")
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

@@ -178,6 +178,14 @@ def test_a_plugin_that_the_model_needs_and_that_is_missing_is_noted(make, code, 
         assert told.stderr == ""
 
 
+def test_a_plugin_that_the_user_leaves_out_is_not_noted(make, place, tmp_path):
+    with make(f"{place}:Climbs") as agent:
+        model = agent.learn(16).save(tmp_path / "model")
+    words = [str(model), "--env", f"{place}:World", "--episodes", "1", "--plugin", "no:Climbs"]
+    told = CliRunner().invoke(evaluate, words, catch_exceptions=False)
+    assert told.exit_code == 0 and told.stderr == ""
+
+
 def test_an_object_is_found_again_by_the_place_of_its_class(make, code, place, tmp_path):
     with make(code.Climbs()) as agent:
         model = agent.learn(32).save(tmp_path / "model")

@@ -10,6 +10,11 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import torch
+
+from rlk_mlp.config import MlpConfig
+from rlk_mlp.network import Mlp
+from rlk_testing.examples import defined_in
 
 ROOT = Path(__file__).resolve().parents[2]
 OFF_POLICY = ROOT / "examples" / "off_policy_algorithm"
@@ -88,3 +93,16 @@ def test_a_guide_shows_code_of_every_file(page):
 def test_what_a_guide_shows_stands_in_its_example(page, name, code):
     text = (GUIDES[page] / name).read_text()
     assert code in text or textwrap.indent(code, "    ") in text
+
+
+def test_the_head_of_a_distribution_of_returns_gives_quantiles_and_their_mean():
+    def trunk(role, **keywords):
+        return Mlp(MlpConfig(layers=[8])).trunk(role, 3, **keywords)
+
+    guide = ROOT / "docs" / "writing-an-off-policy-algorithm.md"
+    head = defined_in(guide, "class QuantileHead")["QuantileHead"](trunk, 2, 5)
+    features = torch.randn(4, 3)
+    quantiles = head.quantiles(features)
+    assert quantiles.shape == (4, 2, 5)
+    assert torch.equal(quantiles.flatten(1), head.out(head.trunk(features)))
+    assert torch.equal(head(features), quantiles.mean(2))

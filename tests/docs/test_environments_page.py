@@ -16,6 +16,8 @@ from rlk.registry.kernel import default_kernel
 from rlk_cli.main import main
 from rlk_env_check.checker import examine
 from rlk_evaluate.evaluate import evaluate_agent
+from rlk_scaffold import tree
+from rlk_scaffold.manifest import read_manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
@@ -72,4 +74,6 @@ def test_a_command_of_the_page_runs(command, tmp_path, monkeypatch):
 def test_the_page_lists_every_backend():
     table = PAGE.partition("| `--vec-env` |")[2].partition("\n\n")[0]
     listed = set(re.findall(r"\[`([\w-]+)`\]", table))
-    assert listed == set(default_kernel().registries.vec_envs.names())
+    ours = {read_manifest(one / "pyproject.toml").name for one in tree.distributions(ROOT)}
+    entries = default_kernel().registries.every_entry()
+    assert listed == {one.name for one in entries if one.kind == "vec_envs" and one.dist in ours}

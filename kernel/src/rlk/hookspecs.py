@@ -145,7 +145,8 @@ class Specs:
     def rlk_wrap_add(self, run: Run) -> Wrapper | None:
         """Once: a wrapper around `add(step)`, which stores a vector step (a bonus on its reward).
 
-        Listeners of `rlk_step` and the run's metrics have the step as the environments gave it.
+        Listeners of `rlk_step` and the run's metrics have the step as the environments gave it. The
+        reward that is stored has one number for each environment.
         """
 
     @hookspec

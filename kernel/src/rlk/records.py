@@ -108,7 +108,8 @@ class Update(NamedTuple):
     """What one update of an algorithm reports."""
 
     metrics: Mapping[str, Tensor]  #: 0-dim, by name; they stay tensors until somebody reads them
-    #: float [B], for storages that keep priorities; signed or not, they use its absolute value
+    #: float [B], the error of each transition, or its part of the loss, for storages that keep
+    #: priorities; signed or not, they use its absolute value
     td_error: Tensor | None = None
 
 

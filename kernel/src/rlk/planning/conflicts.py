@@ -19,6 +19,7 @@ class Conflict(NamedTuple):
     reason: str
     filter: str  #: the options of `rlk plugins list` that list components that would fit
     or_else: str = ""  #: what else would help
+    of_algorithms: bool = False  #: whether these are algorithms with which the component fits
 
 
 def conflicts(plan: Plan) -> Iterator[str]:
@@ -26,7 +27,7 @@ def conflicts(plan: Plan) -> Iterator[str]:
     for slot, part in plan.choices():
         conflict = _first_conflict(plan, slot, part)
         if conflict is not None:
-            use = _instead(plan, slot, part)
+            use = _instead(plan, slot, part) + ", or another algorithm" * conflict.of_algorithms
             lists = f"To list what fits: rlk plugins list {conflict.filter}{conflict.or_else}"
             yield f"{conflict.reason}.\nUse {use}. {lists}"
     yield from _shared_stages(plan)
@@ -73,6 +74,7 @@ def _reports(plan: Plan, slot: str, part: Choice) -> Conflict | None:
         f"{part.title} needs {', '.join(missing)} after every update, but {algorithm.title} does "
         "not report it",
         f"--reports {missing[0]}",
+        of_algorithms=True,
     )
 
 
@@ -146,7 +148,8 @@ def _recurrent(plan: Plan, slot: str, part: Choice) -> Conflict | None:
         return None
     return Conflict(
         f"{plan.algorithm.title} cannot train recurrent policies such as {part.title}",
-        "--recurrent",
+        "--kind algorithms --recurrent",
+        of_algorithms=True,
     )
 
 
@@ -158,6 +161,7 @@ def _deterministic(plan: Plan, slot: str, part: Choice) -> Conflict | None:
         f"{part.title} compares actions of policies, but that of {plan.algorithm.title} gives more "
         "than one action for an observation",
         "--kind algorithms --deterministic",
+        of_algorithms=True,
     )
 
 

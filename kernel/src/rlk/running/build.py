@@ -18,7 +18,7 @@ from rlk.running.plan_file import keep_plan
 from rlk.running.policy import make_policy
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
-from rlk.running.storage import make_storage
+from rlk.running.storage import make_add, make_storage
 from rlk.running.vec_env import make_vec_env, metrics_of
 from rlk.wrapping import wrapped
 
@@ -69,7 +69,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.actors = _training_actors(run)
     run.actor = run.actors[-1]
     run.storage = make_storage(run)
-    run.add = wrapped(run.storage.add, hooks.all("rlk_wrap_add", run=run), 1)
+    run.add = make_add(run)
     run.collector = hooks.only("rlk_make_collector", run=run) or plan.collector.make(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run), 0)
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run), 2)

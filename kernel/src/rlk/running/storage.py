@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rlk.abilities import AsksEnvironment, Decorated, Discounts, HasMetrics, offers
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.environment import MakeEnv
 from rlk.protocols import methods
-from rlk.records import Field, Schema
+from rlk.records import Field, Schema, Step
 from rlk.registry.answers import check_given
 from rlk.running.vec_env import stack_size
+from rlk.wrapping import wrapped
 
 if TYPE_CHECKING:
     from rlk.planning.choice import Choice
@@ -37,6 +41,29 @@ def make_storage(run: Run) -> Any:
         decorator.open(base, schema)
         base.decorate(decorator)
     return base
+
+
+def make_add(run: Run) -> Callable[[Step], None]:
+    """The storage's `add` in the wrappers of plugins, whose rewards are then checked.
+
+    Otherwise numpy would give one reward to every environment, or blame the storage.
+    """
+    wrappers, n_envs = run.hooks.all("rlk_wrap_add", run=run), run.n_envs
+    add: Callable[[Step], None] = run.storage.add
+    if not wrappers:
+        return add
+
+    def checked(step: Step) -> None:
+        shape = np.shape(step.reward)
+        if shape != (n_envs,):
+            plugins = " or ".join(map(repr, run.hooks.implementers("rlk_wrap_add")))
+            raise BrokenPlugin(
+                f"plugin {plugins} (rlk_wrap_add) gave the storage a reward of shape {shape}. It "
+                f"must have one number for each environment, shape ({n_envs},)."
+            )
+        add(step)
+
+    return wrapped(checked, wrappers, 1)
 
 
 def _make_one_storage(run: Run, choice: Choice) -> Any:

@@ -149,6 +149,12 @@ def test_what_cannot_be_learnt_from_is_refused_while_planning(expert: Path, tmp_
         clone(expert, storage="rollout")
 
 
+def test_an_algorithm_that_learns_from_no_expert_is_not_asked_for_one() -> None:
+    with pytest.raises(PlanError, match="is for offline algorithms") as caught:
+        rlk.make("dqn", env="CartPole-v1", storage="expert-transitions")
+    assert "expert_path" not in str(caught.value)
+
+
 #: Of every setting another value, which has to learn otherwise.
 OTHERS = {
     "expert_path": "other.npz",

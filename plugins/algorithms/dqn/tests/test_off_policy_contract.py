@@ -115,6 +115,20 @@ class ReportsTheMean(DQN):
         return found._replace(td_error=found.td_error.mean().expand(len(batch.reward)))
 
 
+class ClipsItsErrors(DQN):
+    def update(self, batch, optimise):
+        found = super().update(batch, optimise)
+        return found._replace(td_error=found.td_error.clamp(-1.0, 1.0))
+
+
+class ReportsItsLosses(DQN):
+    """Good: as algorithms do that learn a distribution, it gives priority by the loss of each."""
+
+    def update(self, batch, optimise):
+        found = super().update(batch, optimise)
+        return found._replace(td_error=found.td_error.square())
+
+
 class NeverActs(DQN):
     def explore(self, actor):
         made = self.run.streams.numpy("exploration")
@@ -157,6 +171,7 @@ CASES = [
     ),
     (AsksNoTarget, "test_the_next_value_is_that_of_the_target_network"),
     (ReportsTheMean, "test_priorities_are_the_errors_of_each_transition"),
+    (ClipsItsErrors, "test_priorities_are_the_errors_of_each_transition"),
     (NeverActs, "test_before_learning_starts_all_actions_are_random_if_it_says_so"),
 ]
 
@@ -166,3 +181,8 @@ CASES = [
 )
 def test_a_broken_dqn_fails_the_check_that_is_meant_for_it(rlk_verdict, factory, check):
     assert rlk_verdict(suite(factory), check).startswith("failed")
+
+
+def test_priorities_may_be_the_losses_of_each_transition(rlk_verdict):
+    check = "test_priorities_are_the_errors_of_each_transition"
+    assert rlk_verdict(suite(ReportsItsLosses), check) == "passed"

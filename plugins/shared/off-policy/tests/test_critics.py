@@ -76,15 +76,16 @@ def test_the_first_critics_can_be_evaluated_alone():
         assert torch.allclose(found, critic(features, action)[:n], atol=1e-6)
 
 
+@pytest.mark.parametrize("n_outputs", [1, 4])
 @pytest.mark.parametrize("n_critics", [1, 2, 3])
-def test_critics_may_give_several_numbers_each(n_critics):
+def test_critics_may_give_as_many_numbers_each_as_they_are_told(n_critics, n_outputs):
     torch.manual_seed(0)
-    critic = Critics(trunk, 2, n_critics, n_outputs=4)
+    critic = Critics(trunk, 2, n_critics, n_outputs)
     with torch.no_grad():
         critic.bias.normal_()
     features, action = torch.randn(6, 3), torch.randn(6, 2)
     found = critic(features, action)
-    assert found.shape == (n_critics, 6, 4)
+    assert found.shape == (n_critics, 6, n_outputs)
     hidden = critic.trunk(torch.cat([features, action], 1)).reshape(n_critics, 6, 4)
     for copy in range(n_critics):
         expected = hidden[copy] @ critic.weight[copy].T + critic.bias[copy]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
+import time
 from pathlib import Path
 
 import attrs
@@ -74,6 +76,12 @@ class SwallowsCtrlC(StandInVecEnv):
             return super().reset()
 
 
+class LeavesItsThread(StandInVecEnv):
+    def __init__(self, env_fns):
+        super().__init__(env_fns)
+        threading.Thread(target=time.sleep, args=(3.0,)).start()
+
+
 class ClosesOnce(StandInVecEnv):
     def close(self, **keywords):
         assert not self.closed
@@ -106,6 +114,7 @@ VEC_ENV = COMPONENTS["vec_envs"]
         (HidesFailures, "test_an_environment_that_fails_is_reported_with_its_own_words"),
         (TakesAnything, "test_what_does_not_fit_is_refused_with_the_environment_and_the_field"),
         (SwallowsCtrlC, "test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon"),
+        (LeavesItsThread, "test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon"),
         (ClosesOnce, "test_it_can_be_closed_twice"),
         (LosesItsState, "test_its_state_if_it_has_one_is_plain_and_goes_on_where_it_was"),
     ],

@@ -24,7 +24,8 @@ def check(config: BCConfig, plan: Plan) -> None:
 def check_expert(config: Any, plan: Plan) -> None:
     """Check that there is an expert, and that it has the plan's spaces.
 
-    A model can be loaded without the file; training on then refuses to begin.
+    A model can be loaded without the file; training on then refuses to begin. An algorithm that
+    does not learn offline is refused by planning itself.
 
     Raises:
         PlanError: saying what to type.
@@ -32,6 +33,8 @@ def check_expert(config: Any, plan: Plan) -> None:
     from rlk_expert_data.images import is_paths  # not at the top: components import no numpy
     from rlk_expert_data.source import Absent, read
 
+    if plan.algorithm.component.collects not in ("offline", None):
+        return
     if config.expert_path is None:
         raise PlanError(
             f"{plan.algorithm.title} learns from an expert's transitions: use "

@@ -43,13 +43,17 @@ def load_to_act(path: Path, **how: Any) -> Agent:
 
     It works without parts that only training needs. A note on stderr names each that is absent,
     and what stands in its place; and each plugin that is missing although the model holds its
-    state, such as the level of a curriculum.
+    state, such as the level of a curriculum, unless the user left it out.
     """
     from rlk.making import load  # as above
+    from rlk.planning.draft import leaves_out
     from rlk.running.plugin_states import IN_MODEL
 
     agent = load(path, to_act=True, **how)
-    without = [f"{one}. Pass it again: --plugin …" for one in agent.differs if IN_MODEL in one]
-    for sentence in (*agent.spec.absent, *without):
+    names = [one.removeprefix("no:") for one in how.get("plugins", ()) if leaves_out(one)]
+    left_out = tuple(f"plugin {name!r}, " for name in names)
+    without = [one for one in agent.differs if IN_MODEL in one and not one.startswith(left_out)]
+    again = [f"{one}. Pass it again: --plugin …" for one in without]
+    for sentence in (*agent.spec.absent, *again):
         click.echo(f"note: {sentence}", err=True)
     return agent

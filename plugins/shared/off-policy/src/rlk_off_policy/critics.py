@@ -35,24 +35,25 @@ class Critic(nn.Module):
 class Critics(nn.Module):
     """Q_c(s, a) in one call: features [B, F] and actions [B, D] to float [C, B].
 
-    With several outputs, each critic gives N numbers for an action (quantiles, for example),
-    float [C, B, N]. `critics(features, action, n)` evaluates only the first n critics.
+    With `n_outputs`, each critic gives N numbers for an action (quantiles, for example), float
+    [C, B, N]. `critics(features, action, n)` evaluates only the first n critics.
 
     Args:
         trunk: the maker of hidden layers.
         action_size: D.
         n_critics: C, at least 1.
-        n_outputs: N. With 1, the output has no last axis.
+        n_outputs: N, at least 1. With None a critic gives one number, and there is no last axis.
     """
 
     def __init__(
-        self, trunk: Trunk, action_size: int, n_critics: int = 2, n_outputs: int = 1
+        self, trunk: Trunk, action_size: int, n_critics: int = 2, n_outputs: int | None = None
     ) -> None:
         super().__init__()
         hidden = trunk("qf", extra=action_size, n_copies=n_critics)
         self.trunk, self.n_outputs, self.is_single = hidden, n_outputs, n_critics == 1
-        self.weight = nn.Parameter(torch.empty(n_critics, n_outputs, hidden.features))
-        self.bias = nn.Parameter(torch.zeros(n_critics, n_outputs))
+        n = 1 if n_outputs is None else n_outputs
+        self.weight = nn.Parameter(torch.empty(n_critics, n, hidden.features))
+        self.bias = nn.Parameter(torch.zeros(n_critics, n))
         for weight in self.weight.detach():
             nn.init.orthogonal_(weight)
         # Plain references: looking a submodule up costs more than a small layer.
@@ -68,7 +69,7 @@ class Critics(nn.Module):
         x = torch.cat([features, action], -1)
         # A single stack of hidden layers has no axis of copies, and evaluates no part of them.
         hidden = trunk(x)[None] if self.is_single else trunk(x, n_critics)
-        if self.n_outputs > 1:
+        if self.n_outputs is not None:
             return torch.baddbmm(bias[:, None], hidden, weight.mT)
         # Not a product: of a matrix and a vector, a batched one takes six times as long.
         return (hidden * weight).sum(-1) + bias

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import torch
 
     from rlk.agent import Agent
+    from rlk.records import Step
 
 
 #: The hooks by which a component remembers something, each with where a checkpoint has it.
@@ -249,6 +250,22 @@ class ObserverChecks(RunContract):
                 f"after {ends[1][0]} timesteps a resumed run has other parameters than one without "
                 f"interruption after {ends[0][0]}: save what it remembers (rlk_save, rlk_load)"
             )
+
+    @applies(lambda suite: may_have(suite, "rlk_wrap_add"))
+    def test_a_step_whose_storing_it_wraps_stays_as_the_environment_gave_it(self) -> None:
+        with self.agent() as agent:
+            add = agent.run.add
+
+            def watched(step: Step) -> None:
+                before = copy.deepcopy(step)
+                add(step)
+                assert same(step, before), (
+                    "rlk_wrap_add: it writes into the arrays of the step, which logged returns and "
+                    "listeners of rlk_step read. Store a changed copy: add(step._replace(reward=…))"
+                )
+
+            agent.run.add = watched
+            agent.learn(self.timesteps)
 
     def test_a_run_with_it_learns_the_same_every_time(self) -> None:
         one, other = self.two_runs()

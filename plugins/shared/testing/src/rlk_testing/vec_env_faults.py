@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
@@ -89,7 +90,9 @@ class VecEnvFaults(Contract):
     @applies(lambda suite: suite.takes_functions)
     def test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon(self) -> None:
         hangs = "the backend hangs after Ctrl-C: neither step nor close may wait for a worker"
-        with failing_after(2 * PATIENCE_SECONDS, hangs), self.made_of([Hangs] * 2) as env:
+        with failing_after(2 * PATIENCE_SECONDS, hangs), contextlib.ExitStack() as opened:
+            before = threading.enumerate()
+            env = opened.enter_context(self.made_of([Hangs] * 2))
             env.reset(seed=0)
             with ctrl_c_after(0.2):
                 env.step(np.zeros(2, np.int64))
@@ -97,4 +100,10 @@ class VecEnvFaults(Contract):
             env.close()
             assert time.monotonic() - began < CLOSES_SECONDS, (
                 "an environment that hangs in step must not keep the run from ending"
+            )
+            its_own = [one for one in threading.enumerate() if one not in before]
+            waited_for = [one.name for one in its_own if not one.daemon]
+            assert not waited_for, (
+                f"Python waits for the threads {waited_for} before it ends: make threads that step "
+                "environments with daemon=True (those of a ThreadPoolExecutor never are)"
             )

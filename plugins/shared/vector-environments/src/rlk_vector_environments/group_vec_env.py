@@ -43,7 +43,11 @@ class Runner(Protocol):
         """The numbers of the groups, counting from 0, whose latest call has not ended."""
 
     def close(self) -> None:
-        """Take no more calls. Wait a few seconds at most for a call: its environment may hang."""
+        """Take no more calls. Wait a few seconds at most for a call: its environment may hang.
+
+        Python waits at its end for every thread that is no daemon, as those of a
+        ThreadPoolExecutor.
+        """
 
 
 class GroupVecEnv(VectorEnv[Any, Any, Array]):
