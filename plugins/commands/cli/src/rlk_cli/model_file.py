@@ -47,13 +47,12 @@ def load_to_act(path: Path, **how: Any) -> Agent:
     """
     from rlk.making import load  # as above
     from rlk.planning.draft import leaves_out
-    from rlk.running.plugin_states import IN_MODEL
+    from rlk.running.plugin_states import MissingPlugin
 
     agent = load(path, to_act=True, **how)
-    names = [one.removeprefix("no:") for one in how.get("plugins", ()) if leaves_out(one)]
-    left_out = tuple(f"plugin {name!r}, " for name in names)
-    without = [one for one in agent.differs if IN_MODEL in one and not one.startswith(left_out)]
-    again = [f"{one}. Pass it again: --plugin …" for one in without]
+    left_out = {one.removeprefix("no:") for one in how.get("plugins", ()) if leaves_out(one)}
+    missing = [one for one in agent.differs if isinstance(one, MissingPlugin) and one.is_for_acting]
+    again = [f"{one}. Pass it again: --plugin …" for one in missing if one.plugin not in left_out]
     for sentence in (*agent.spec.absent, *again):
         click.echo(f"note: {sentence}", err=True)
     return agent
