@@ -143,6 +143,17 @@ def test_what_an_episode_ended_on_follows_its_last_step(expert: str) -> None:
         assert len(whole) == 240 - 30 and not whole.terminated.any()
 
 
+def test_an_experts_last_steps_are_shown_where_it_is_known_how_episodes_ended(expert: str) -> None:
+    """Without them, a discriminator would know the ends of episodes from the policy alone."""
+    data, ends = matches(size=16), np.array([[2, 0, 0], [0, 0, 3]], np.float32)
+    data |= {"episode_final_obs": ends, "episode_terminated": np.array([True, False])}
+    with imitator("a2c", "airl-reward", expert) as agent:
+        whole = of_expert(agent.run, Trajectories.of(data))
+        assert len(whole) == 16 and np.flatnonzero(whole.terminated).tolist() == [7]
+        assert np.array_equal(whole.following[[7, 15]], ends)
+        assert np.array_equal(whole.following[:7], whole.seen[1:8])
+
+
 def test_the_environments_rewards_are_replaced_and_still_reported(expert: str) -> None:
     with imitator("a2c", "gail-reward", expert, n_steps=16) as agent:
         agent.run.collect()
