@@ -28,7 +28,10 @@ BOX = gym.spaces.Box(-np.inf, np.inf, (2,), np.float32)
 
 
 class Script(VectorEnv[Any, Any, Any]):
-    """Two environments that return given observations [T, 2, 2], rewards and ends [T, 2]."""
+    """Two environments that return given observations [T, 2, 2], rewards and ends [T, 2].
+
+    Episodes of the first terminate, those of the second are truncated.
+    """
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
     num_envs = N
@@ -46,8 +49,9 @@ class Script(VectorEnv[Any, Any, Any]):
 
     def step(self, actions: Any) -> Any:
         self.at += 1
-        at, none = self.at, np.zeros(N, bool)
-        return self.observations[at], self.rewards[at], self.ends[at], none, {}
+        at, first = self.at, np.array([True, False])
+        terminated, truncated = self.ends[at] & first, self.ends[at] & ~first
+        return self.observations[at], self.rewards[at], terminated, truncated, {}
 
 
 def scripted(rewards: Any, ends: Any = None, **settings: Any) -> tuple[Any, Normalizer, Script]:
