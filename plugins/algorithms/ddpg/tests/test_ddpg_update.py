@@ -99,6 +99,21 @@ def test_the_policys_step_climbs_the_critic_and_leaves_it_alone(rlk_make):
     assert critic.equal(run.optimise.groups["critic"].flat)
 
 
+def test_the_policys_step_is_by_the_critic_that_has_just_learnt(rlk_make):
+    agent, batch = ready(rlk_make)
+    run, algorithm = agent.run, agent.run.algorithm
+    losses = []
+
+    def watched(group, loss_fn, *args):
+        losses.append((group, algorithm.actor_loss(batch).value.item()))
+        return run.optimise(group, loss_fn, *args)
+
+    update = algorithm.update(batch, watched)
+    (first, before), (second, after) = losses
+    assert (first, second) == ("critic", "actor") and before != after
+    assert update.metrics["actor_loss"].item() == after
+
+
 def test_values_of_the_critic_are_within_the_range_of_returns(rlk_make):
     agent, batch = ready(rlk_make, return_range=[-0.25, 0.5])
     algorithm = agent.run.algorithm

@@ -229,6 +229,21 @@ def test_the_policys_step_climbs_the_first_critic(rlk_make):
     assert value() > before
 
 
+def test_the_policys_step_is_by_the_critics_that_have_just_learnt(rlk_make):
+    agent = ready(rlk_make)
+    batch, run, algorithm = batch_of(agent, DELAYED), agent.run, agent.run.algorithm
+    losses = []
+
+    def watched(group, loss_fn, *args):
+        losses.append((group, algorithm.actor_loss(batch).value.item()))
+        return run.optimise(group, loss_fn, *args)
+
+    update = algorithm.update(batch, watched)
+    (first, before), (second, after) = losses
+    assert (first, second) == ("critic", "actor") and before != after
+    assert update.metrics["actor_loss"].item() == after
+
+
 def test_the_policys_loss_evaluates_the_first_critic_alone(rlk_make):
     agent = ready(rlk_make)
     asked = []

@@ -49,7 +49,7 @@ def test_the_loss_of_the_critics_is_the_sum_of_their_weighted_mean_squares():
 
 
 def test_the_policy_maximises_the_first_critic_alone():
-    q = tensor([[1.0, 3.0], [50.0, 70.0]], requires_grad=True)
+    q = tensor([[1.0, 3.0], [50.0, -70.0]], requires_grad=True)
     loss = actor_loss(q)
     assert loss.item() == -2.0
     (gradient,) = torch.autograd.grad(loss, q)

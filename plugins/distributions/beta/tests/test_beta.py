@@ -192,6 +192,13 @@ def test_samples_stay_inside_and_log_prob_and_gradients_finite_far_out(one, raw)
 # ---- what the environment gets ------------------------------------------------------------------
 
 
+def test_the_first_densities_are_one_broad_hill(two):
+    head = two.head(64)  # orthogonal, with a gain of 0.01
+    assert head.weight.norm(dim=0).tolist() == pytest.approx([0.01] * 4)
+    beginning = two.entropy(head(torch.randn(100, 64)))
+    assert torch.allclose(beginning, two.entropy(torch.zeros(4)), atol=0.05)
+
+
 def test_actions_are_scaled_to_the_bounds(two):
     found = two.env_action(np.array([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]], np.float32))
     assert found.tolist() == [[-1.0, 0.0], [0.5, 0.25], [2.0, 0.5]]

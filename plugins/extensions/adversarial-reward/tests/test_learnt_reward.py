@@ -143,6 +143,33 @@ def test_what_an_episode_ended_on_follows_its_last_step(expert: str) -> None:
         assert len(whole) == 240 - 30 and not whole.terminated.any()
 
 
+def test_the_reward_is_shaped_by_what_a_step_came_from_and_what_it_led_to(expert: str) -> None:
+    with imitator("a2c", "airl-reward", expert, n_steps=12, gamma=0.9) as agent:
+        agent.run.collector.collect()
+        found = of_rollout(agent.run, agent.run.storage.latest())
+        discriminator = agent.run.hooks.get("airl-reward").adversary.discriminator
+        log_prob = torch.linspace(-2.0, -1.0, 12)
+        with torch.no_grad():
+            seen, after = discriminator.rows(found.seen), discriminator.rows(found.following)
+            taken = torch.as_tensor(found.taken, dtype=torch.float32)
+            g = discriminator.g(torch.cat((seen, taken), 1))[:, 0]
+            h, next_h = discriminator.h(seen)[:, 0], discriminator.h(after)[:, 0]
+            f = g + 0.9 * next_h * torch.as_tensor(~found.terminated) - h
+            assert torch.allclose(discriminator.logits(found, log_prob), f - log_prob, atol=1e-6)
+            assert found.terminated.any() and not torch.allclose(h, next_h, atol=1e-3)
+
+
+def test_an_experts_last_steps_are_shown_where_it_is_known_how_episodes_ended(expert: str) -> None:
+    """Without them, a discriminator would know the ends of episodes from the policy alone."""
+    data, ends = matches(size=16), np.array([[2, 0, 0], [0, 0, 3]], np.float32)
+    data |= {"episode_final_obs": ends, "episode_terminated": np.array([True, False])}
+    with imitator("a2c", "airl-reward", expert) as agent:
+        whole = of_expert(agent.run, Trajectories.of(data))
+        assert len(whole) == 16 and np.flatnonzero(whole.terminated).tolist() == [7]
+        assert np.array_equal(whole.following[[7, 15]], ends)
+        assert np.array_equal(whole.following[:7], whole.seen[1:8])
+
+
 def test_the_environments_rewards_are_replaced_and_still_reported(expert: str) -> None:
     with imitator("a2c", "gail-reward", expert, n_steps=16) as agent:
         agent.run.collect()

@@ -35,7 +35,9 @@ def test_there_are_no_more_batches_than_transitions(adversary: Any) -> None:
 def test_every_pass_has_each_of_the_experts_transitions_once(adversary: Any) -> None:
     adversary.expert = np.arange(8)
     drawn = np.concatenate([adversary._of_expert(3) for _ in range(8)])
-    assert [sorted(one) for one in np.split(drawn, 3)] == [list(range(8))] * 3
+    passes = [one.tolist() for one in np.split(drawn, 3)]
+    assert [sorted(one) for one in passes] == [list(range(8))] * 3
+    assert len({tuple(one) for one in [*passes, range(8)]}) == 4, "each has an order of its own"
     several = adversary._of_expert(16)
     assert sorted(several) == sorted([*range(8)] * 2), "also where a batch is larger than a pass"
 

@@ -107,6 +107,16 @@ def test_each_environment_acts_by_parameters_of_its_own_as_a_loop_computes_them(
         carry = act.carry
 
 
+def test_noise_is_drawn_as_strong_as_it_has_become():
+    run, inner = world(seed=3)
+    actor, policy = wrapped(run, inner, initial_stddev=0.5), inner.parameters.flat.numpy()
+    rng, carry = Streams(3).numpy("noise"), {**actor.start(N), "stddev": 0.125}
+    found = actor.act(observed(N, 0), carry, np.ones(N, bool)).carry["parameters"].numpy()
+    for parameters in found:
+        drawn = rng.standard_normal(len(policy), dtype=np.float32)
+        assert np.allclose(parameters, policy + np.float32(0.125) * drawn, atol=1e-7)
+
+
 def test_a_choice_is_the_largest_value_of_the_perturbed_policy():
     run, inner = world(CHOICES)
     actor = wrapped(run, inner, initial_stddev=5.0)
@@ -244,7 +254,8 @@ def test_with_choices_it_adapts_as_it_steps_to_the_distance_of_epsilon_greedy():
             other = theta + np.float32(stddev) * rng.standard_normal(size, dtype=np.float32)
             p, q = (_softmax(values(one, observed(N, t))) for one in (theta, other))
             epsilon = max(0.1, 1.0 - 0.9 * 0.4 * t)
-            near = policy_divergence(p, q) <= greedy_divergence(epsilon, 3)
+            assert carry["distance"] == pytest.approx(policy_divergence(p, q), rel=1e-4)
+            near = carry["distance"] <= greedy_divergence(epsilon, 3)
             stddev = stddev * 2.0 if near else stddev / 2.0
         assert carry["stddev"] == pytest.approx(stddev)
     assert run.storage.asked == [] and stddev != 0.7

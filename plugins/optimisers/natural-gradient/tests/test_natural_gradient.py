@@ -108,6 +108,17 @@ def test_a_little_beyond_the_trust_region_is_taken():
     assert strict.step().metrics["step_fraction"].item() == 0.5
 
 
+def test_the_trust_region_is_of_the_divergence_from_the_old_distribution_to_the_new_one():
+    """Of a Gaussian with log std x, whose Fisher number is 2: from 0 it moves by sqrt(0.04 / 2)."""
+    one = One(0.0, lambda x: -x)
+    one.optimiser.kl = lambda p, q: (q - p + 0.5 * (2 * (p - q)).exp() - 0.5).sum(-1)
+    found, d = one.step(), math.sqrt(0.02)
+    assert one.x.item() == pytest.approx(d)
+    # 0.0182; in the other direction it is 0.0220
+    divergence = d + 0.5 * math.exp(-2 * d) - 0.5
+    assert found.metrics["kl_divergence_loss"].item() == pytest.approx(divergence, abs=1e-6)
+
+
 def test_a_line_search_without_success_leaves_everything_as_it_was():
     one = One(1.0, lambda x: (x - 1.0 - 1e-9 * x).abs() * 100 + torch.relu(1.0 - x) * 1e6)
     start = one.x.detach().clone()

@@ -255,11 +255,6 @@ def test_the_returns_of_a_dataset_are_plotted(data: Any, monkeypatch: pytest.Mon
     assert sum(shown[0]) == 4 and max(shown[0]) == 4
 
 
-def test_the_next_observation_of_an_episodes_last_step_is_not_known(data: Any) -> None:
-    now, following = Trajectories.of(data).following()
-    assert now.tolist() == [0, 1, 3, 4, 6, 7, 9, 10] and np.array_equal(following, now + 1)
-
-
 def test_actions_are_those_that_a_storage_keeps() -> None:
     assert actions_in(spaces.Discrete(3, start=5), np.array([[5], [7]]), "it").tolist() == [0, 2]
     space = spaces.MultiDiscrete([2, 3], start=[1, 4])

@@ -35,6 +35,12 @@ def test_two_groups_of_returns_by_hand():
     assert found.dtype == torch.float64
 
 
+def test_statistics_begin_as_if_a_hundredth_of_a_return_had_been_seen():
+    # 2, 4 (mean 3, variance 1) and 0.01 returns of mean 0 and variance 1.
+    found = merged(moments(*PRIOR), tensor([2.0, 4.0]), alone, 1)
+    assert found.tolist() == pytest.approx([6 / 2.01, (2.01 + 9 * 0.02 / 2.01) / 2.01, 2.01])
+
+
 def test_batches_have_the_moments_of_everything_that_was_seen_even_far_from_zero():
     rng = np.random.default_rng(0)
     batches = [1e4 + rng.normal(size=16).astype(np.float32) for _ in range(20)]

@@ -7,8 +7,8 @@ from rlk_on_policy.normalise import normalised
 
 
 def test_advantages_get_zero_mean_and_unit_variance():
-    found = normalised(tensor([1.0, 3.0]), lambda value: value)
-    assert found.tolist() == pytest.approx([-1.0, 1.0])
+    found = normalised(tensor([0.0, 0.0, 0.0, 4.0]), lambda value: value)
+    assert found.tolist() == pytest.approx([-(3**-0.5)] * 3 + [3**0.5])  # mean 1, variance 3
 
 
 def test_one_advantage_alone_becomes_zero_instead_of_nan():

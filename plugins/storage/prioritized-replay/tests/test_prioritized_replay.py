@@ -125,14 +125,14 @@ def test_the_same_uniform_numbers_give_the_same_indices_as_a_naive_running_sum(
 
 
 def test_a_new_transition_gets_the_highest_priority_so_far_and_an_overwritten_slot_too() -> None:
-    base, prioritized = built(3, alpha=1.0, eps=0.5)
+    base, prioritized = built(3, alpha=0.5, eps=0.5)
     fill(base, 3)
     assert prioritized._tree.leaves.tolist() == [1.0, 1.0, 1.0]
-    learn(base, {0: 4.5, 1: 0.0})
-    assert prioritized._tree.leaves.tolist() == [5.0, 0.5, 1.0]
-    learn(base, {0: 0.0})
+    learn(base, {0: 15.5, 1: 3.5})  # priorities 16 and 4
+    assert prioritized._tree.leaves.tolist() == [4.0, 2.0, 1.0]
+    learn(base, {0: 0.5})
     fill(base, 2, start=3)
-    assert prioritized._tree.leaves.tolist() == [5.0, 5.0, 1.0]
+    assert prioritized._tree.leaves.tolist() == [4.0, 4.0, 1.0]
 
 
 def test_of_a_transition_twice_in_a_batch_the_last_error_counts() -> None:
@@ -162,6 +162,18 @@ def test_beta_goes_to_one_in_beta_iters_timesteps_whatever_the_length_of_the_run
         assert prioritized.beta() == pytest.approx(0.7)
         clock.timesteps = 300
         assert prioritized.beta() == 1.0
+
+
+def test_the_weights_have_the_exponent_of_that_time() -> None:
+    clock = Clock(1000)
+    base, prioritized = built(clock=clock, alpha=1.0, beta0=0.5, eps=1.0)
+    fill(base, 2)
+    learn(base, {0: 15.0, 1: 0.0})  # priorities 16 and 1
+    for timesteps, beta in ((0, 0.5), (500, 0.75), (1000, 1.0)):
+        clock.timesteps = timesteps
+        index, weight = prioritized.choose(17)
+        assert index.tolist() == [0] * 16 + [1]
+        np.testing.assert_allclose(weight, [*[16.0**-beta] * 16, 1.0], rtol=1e-6)
 
 
 def test_alpha_of_zero_is_uniform() -> None:

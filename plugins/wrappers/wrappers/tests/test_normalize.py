@@ -28,7 +28,7 @@ BOX = gym.spaces.Box(-np.inf, np.inf, (2,), np.float32)
 
 
 class Script(VectorEnv[Any, Any, Any]):
-    """Two environments that return given observations [T, 2, 2], rewards and ends [T, 2]."""
+    """Two environments: observations [T, 2, 2], rewards and ends [T, 2]; the second truncates."""
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
     num_envs = N
@@ -46,8 +46,8 @@ class Script(VectorEnv[Any, Any, Any]):
 
     def step(self, actions: Any) -> Any:
         self.at += 1
-        at, none = self.at, np.zeros(N, bool)
-        return self.observations[at], self.rewards[at], self.ends[at], none, {}
+        at, ends = self.at, self.ends[self.at]
+        return self.observations[at], self.rewards[at], ends & [1, 0] > 0, ends & [0, 1] > 0, {}
 
 
 def scripted(rewards: Any, ends: Any = None, **settings: Any) -> tuple[Any, Normalizer, Script]:

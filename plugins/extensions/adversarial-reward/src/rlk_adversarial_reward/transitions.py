@@ -12,6 +12,7 @@ from gymnasium import spaces
 from rlk.records import Array
 from rlk_adversarial_reward.numbers import rows
 from rlk_expert_data import Trajectories
+from rlk_expert_data.fitting import observations_in
 from rlk_networks import own_action
 from rlk_rollout.rollout import Rollout
 
@@ -57,15 +58,20 @@ def of_rollout(run: Run, rollout: Rollout) -> Transitions:
 
 
 def of_expert(run: Run, expert: Trajectories) -> Transitions:
-    """An expert's transitions in the run's spaces, except the last one of every episode.
+    """An expert's transitions in the run's spaces.
+
+    Where the data does not say how episodes ended, the last one of each is left out.
 
     Raises:
         PlanError: if its spaces differ.
     """
     observation, action = _in_run(run, expert)
-    now, after = expert.following()
-    terminated = np.zeros(len(now), np.bool_)
-    return _of(run, observation[now], action[now], observation[after], terminated)
+    now, after, terminated = expert.following()
+    every = observation
+    if expert.final_observation is not None:
+        final = observations_in(run.observation_space, expert.final_observation, expert.whose)
+        every = np.concatenate((observation, final))
+    return _of(run, observation[now], action[now], every[after], terminated)
 
 
 def every_pair(run: Run, expert: Trajectories) -> Transitions:

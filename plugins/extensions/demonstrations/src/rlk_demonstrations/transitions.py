@@ -114,28 +114,20 @@ def transitions_of(data: Trajectories, observation_space: Any, action_space: Any
         PlanError: if the spaces differ, a number is not finite or not in its space, or rewards are
             missing.
     """
-    rows, following, terminated = data.observation, np.arange(1, len(data) + 1), None
-    is_last = np.append(data.episode_start[1:], True)
-    index = np.arange(len(data))
-    if data.final_observation is not None and data.terminated is not None:
+    rows, (index, following, over) = data.observation, data.following()
+    if data.final_observation is not None:
         rows = np.concatenate([data.observation, data.final_observation])
-        following[is_last] = len(data) + np.arange(len(data.returns))
-        terminated = data.terminated
-    else:
-        index = index[~is_last]
-        is_last = np.append(is_last[1:], True)
     if not is_paths(rows):
         parts_in(observation_space, rows, data.whose)
-    ends, over = is_last[index], np.zeros(len(index), np.bool_)
-    if terminated is not None:
-        over[ends] = terminated
+    # An episode ends where the next transition does not continue from the observation it led to.
+    ends = np.append(index[1:] != following[:-1], True)[: len(index)]
     return Transitions(
         space=observation_space,
         rows=rows,
         action=_stored(action_space, data),
         reward=_rewards(data),
         index=index,
-        following=following[index],
+        following=following,
         terminated=over,
         truncated=ends & ~over,
         episodes=len(data.returns),

@@ -113,13 +113,22 @@ class Trajectories:
         first: dict[str, Any] = {KEYS[key]: array[: lengths[key]] for key, array in arrays}
         return replace(self, **first)
 
-    def following(self) -> tuple[Array, Array]:
-        """(t, t + 1) of all transitions but the last of each episode, int64 [K] each.
+    def following(self) -> tuple[Array, Array, Array]:
+        """All transitions whose next observation is known, in their order, [K] each.
 
-        What these led to is a row of `observation`, also where no final observation is known.
+        If it is not known how episodes ended, the last transition of each is left out.
+
+        Returns:
+            their indices, int64; the rows of their next observations, int64, where those from M on
+            are rows of `final_observation`; and whether they terminated, bool.
         """
-        index = np.flatnonzero(~self.episode_start[1:])
-        return index, index + 1
+        index, is_last = np.arange(len(self)), np.append(self.episode_start[1:], True)
+        following, over = index + 1, np.zeros(len(self), np.bool_)
+        if self.final_observation is None or self.terminated is None:
+            return index[~is_last], following[~is_last], over[~is_last]
+        following[is_last] = len(self) + np.arange(len(self.returns))
+        over[is_last] = self.terminated
+        return index, following, over
 
     def fitted(self, observation_space: Any, action_space: Any) -> Trajectories:
         """The same data in the shapes and dtypes of these spaces; actions as storages keep them.
