@@ -106,13 +106,16 @@ def test_a_game_that_ends_before_the_next_life_begins_anew():
     assert ale.played == [LEFT] * 8 + [NOOP] * 2 and ale.frames == 0
 
 
-def test_the_limit_of_frames_truncates_and_its_last_frame_is_seen_alone():
-    env, ale = played({"fires": False, "lives": 9, "limit": 7})
+@pytest.mark.parametrize(("limit", "seen"), [(6, [[[0], [6]]]), (7, [[[7], [0]]])])
+def test_the_limit_of_frames_truncates_and_its_last_frame_is_seen_alone(limit, seen):
+    env, ale = played({"fires": False, "lives": 9, "limit": limit})
     env.step(LEFT)
     observation, _, terminated, truncated, info = env.step(LEFT)
-    assert ale.frames == 7 and (terminated, truncated) == (False, True)
-    assert observation.tolist() == [[[7], [0]]]
-    assert info["episode"] == {"r": 21.0, "l": 2}
+    assert ale.frames == limit and (terminated, truncated) == (False, True)
+    assert observation.tolist() == seen
+    assert info["episode"] == {"r": 3.0 * limit, "l": 2}
+    env.reset()
+    assert env.step(LEFT)[2:4] == (False, False), "the next game"
 
 
 def test_a_game_that_the_start_ends_begins_again():
