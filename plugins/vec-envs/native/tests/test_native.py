@@ -91,6 +91,14 @@ def test_after_an_end_the_vectors_own_next_step_begins_the_episode(length):
     assert env.vector.resets == 1
 
 
+def test_the_picture_of_a_row_is_that_of_its_environment():
+    vector = SyncVectorEnv([lambda: Walk(render_mode="rgb_array")])
+    env = OneRow(vector)
+    env.reset(seed=1)
+    assert np.array_equal(env.render(), vector.envs[0].render())
+    assert env.render().ndim == 3
+
+
 def test_a_vector_that_is_made_to_ask_for_its_mode_is_closed_again():
     made = []
 

@@ -90,13 +90,22 @@ def test_without_episode_life_an_episode_is_a_game():
 
 
 def test_the_game_goes_on_after_a_lost_life_only_and_never_with_a_seed():
-    env, ale = played({"fires": False, "lives": 2, "life": 8})
+    env, ale = played({"fires": False, "lives": 3, "life": 8})
     env.step(LEFT)
     env.reset()
     assert ale.frames == 0, "in the middle of a life"
     env.step(LEFT), env.step(LEFT)
+    env.reset(), env.reset()
+    assert ale.frames == 0, "it had gone on already"
+    env.step(LEFT), env.step(LEFT)
     env.reset(seed=3)
     assert ale.frames == 0
+
+
+def test_a_game_that_is_truncated_as_a_life_is_lost_does_not_go_on():
+    env, _ = played({"fires": False, "lives": 2, "life": 8, "limit": 8})
+    env.step(LEFT)
+    assert env.step(LEFT)[2:] == (False, True, {"lives": 1, "episode": {"r": 24.0, "l": 2}})
 
 
 def test_a_game_that_ends_before_the_next_life_begins_anew():
