@@ -68,3 +68,14 @@ def test_flags_that_are_numbers_are_refused(make):
     env = Ends({}, lambda one: one.astype(np.float64))
     with pytest.raises(EnvironmentFailed, match=r"terminated: float64 \(2,\); expected bool \(2,"):
         make(env=env, n_steps=8).learn(8)
+
+
+class TruncatesByNumbers(Ends):
+    def step(self, actions):
+        *found, truncated, infos = super().step(actions)
+        return *found, truncated.astype(np.int64), infos
+
+
+def test_truncations_that_are_numbers_are_refused(make):
+    with pytest.raises(EnvironmentFailed, match=r"truncated: int64 \(2,\); expected bool \(2,"):
+        make(env=TruncatesByNumbers({}), n_steps=8).learn(8)

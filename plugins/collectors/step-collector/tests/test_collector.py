@@ -298,7 +298,8 @@ def test_a_listener_stops_at_once_and_no_update_follows(make):
 
 
 @pytest.mark.parametrize(
-    ("answer", "timesteps"), [(np.float32(1) > 2, 10), (torch.tensor(False), 10), (True, 16)]
+    ("answer", "timesteps"),
+    [(np.float32(1) > 2, 10), (torch.tensor(False), 10), (True, 16), (0, 16)],
 )
 def test_a_comparison_of_numpy_or_torch_stops_as_well(make, answer, timesteps):
     agent = make(plugins=[StopsAt(10, answer)], n_steps=4)

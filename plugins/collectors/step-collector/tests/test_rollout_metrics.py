@@ -30,9 +30,9 @@ def row_of(made, run, **row):
 
 
 def test_a_row_has_the_means_of_the_latest_episodes():
-    run = run_with((2.0, 1), (4.0, 3), episodes=7)
+    run = run_with((2.0, 1), (4.0, 3), (9.0, 8), episodes=7)
     row = row_of(RolloutMetrics(run), run)
-    assert row["rollout/ep_rew_mean"] == 3.0 and row["rollout/ep_len_mean"] == 2.0
+    assert row["rollout/ep_rew_mean"] == 5.0 and row["rollout/ep_len_mean"] == 4.0
     assert row["time/episodes"] == 7
 
 

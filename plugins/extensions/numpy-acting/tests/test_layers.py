@@ -9,6 +9,8 @@ import torch
 from torch import nn
 
 from rlk_diag_gaussian.distribution import GaussianHead
+from rlk_gsde.config import GSDEConfig
+from rlk_gsde.head import NoiseHead
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.layers import Layers
 from rlk_mlp.network import Mlp
@@ -42,6 +44,8 @@ MODULES = {
     "no layers": lambda: layers([], act_fun="elu"),
     "head": lambda: Head(layers([5]), Linear(5, 2)),
     "Gaussian head": lambda: Head(layers([5]), GaussianHead(5, 3, -0.5)),
+    "noise head": lambda: NoiseHead(6, 2, GSDEConfig()),
+    "noise head, expln": lambda: NoiseHead(6, 2, GSDEConfig(use_expln=True)),
     "deterministic head": lambda: DeterministicHead(trunk, 2),
     "dueling head": lambda: DuelingHead(trunk, 3),
 }

@@ -148,6 +148,13 @@ def test_a_range_clips_every_box_but_images_and_the_same_in_numpy():
     assert bounds.numpy_forward()(arrays)["place"].tolist() == [[-1.0, 2.0]]
 
 
+@pytest.mark.parametrize(("low", "high"), [("-inf", "0.5"), ("-0.5", "inf")])
+def test_a_range_may_have_one_bound(low, high):
+    with made(f"observation-range:range=[{low},{high}]") as agent:
+        (bounds,) = (one for one in agent.run.policy.children() if isinstance(one, Bounds))
+        assert (bounds.low, bounds.high) == (float(low), float(high))
+
+
 @pytest.mark.parametrize("wrong", ["[2,1]", "[1,1]", "3"])
 def test_a_range_that_holds_nothing_is_refused(wrong):
     with pytest.raises(PlanError, match="range"):

@@ -44,6 +44,13 @@ def test_a_run_begins_with_the_replay_of_another(first: Path, place: str) -> Non
         assert len(agent.run.storage) == 60 + 6  # it is loaded once
 
 
+def test_a_run_may_be_in_the_home_of_the_user(first: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(first.parent))
+    with made("dqn", "replay-start:run=~/first") as agent:
+        agent.learn(1)
+        assert len(agent.run.storage) == 60 + 1
+
+
 def test_of_the_same_form_it_is_the_same_bit_for_bit(first: Path) -> None:
     with made("dqn", *PRIORITIES, n_envs=2) as agent, made("dqn", *PRIORITIES, n_envs=2) as other:
         agent.load_replay_buffer(first / "replay.zip")

@@ -66,6 +66,32 @@ def test_an_environment_is_reset_where_an_episode_ended_in_the_adopt(kind, mode)
     env.close()
 
 
+class ClearsItsArrays(SyncVectorEnv):
+    """A step returns the environment's own arrays, which the restart of an episode clears."""
+
+    def reset(self, *, seed=None, options=None):
+        found = super().reset(seed=seed, options=options)
+        if options is not None:
+            self.reward[:], self.speed[:] = 0.0, 0.0
+        return found
+
+    def step(self, actions):
+        observation, reward, _, _, _ = super().step(actions)
+        self.reward, self.speed = reward, np.full((self.num_envs, 2), 3.0)
+        return observation, reward, self._terminations, self._truncations, {"speed": self.speed}
+
+
+def test_what_a_step_returned_stays_where_the_restart_clears_the_arrays_of_the_environment():
+    env = adopt(ClearsItsArrays([lambda: Walk(length=1)], autoreset_mode=AutoresetMode.DISABLED))
+    twin = StandInVecEnv([lambda: Walk(length=1)])
+    env.reset(seed=[1]), twin.reset(seed=[1])
+    found, expected = (each.step(np.zeros(1, np.int64)) for each in (env, twin))
+    assert (expected[2] | expected[3]).all() and expected[1].all()
+    for i in (1, 2, 3):
+        assert np.array_equal(found[i], expected[i])
+    assert found[4]["final_info"]["speed"].tolist() == [[3.0, 3.0]]
+
+
 class Says(Walk):
     """Its info is a number of the observation that the step led to."""
 

@@ -1,11 +1,11 @@
-"""Indices of environments, as `get_attr` and `set_attr` take them."""
+"""Arguments of vector environments: indices, and those of a reset."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from rlk_vector_environments.arguments import resolve_indices
+from rlk_vector_environments.arguments import resolve_indices, resolve_reset
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,9 @@ def test_an_index_that_does_not_exist_is_named(indices):
 def test_what_is_no_whole_number_is_refused(indices, found):
     with pytest.raises(TypeError, match=f"is a whole number, {found}"):
         resolve_indices(4, indices)
+
+
+def test_the_mask_of_a_reset_is_kept_from_the_environments_and_other_options_are_not():
+    given = {"reset_mask": np.array([False, True]), "level": 3}
+    assert resolve_reset(2, None, given) == ([None, None], [1], {"level": 3})
+    assert set(given) == {"reset_mask", "level"}

@@ -59,6 +59,15 @@ def test_it_is_a_gymnasium_vector_environment_that_restarts_in_the_same_step(mak
     assert cartpole().metadata == of_one
 
 
+def test_a_sample_of_its_spaces_draws_nothing_from_those_of_an_environment(make):
+    vector, env = make([cartpole]), cartpole()
+    for one in (vector.envs[0], env):
+        one.action_space.seed(1)
+    vector.single_action_space.sample()
+    drawn = [[one.action_space.sample() for _ in range(20)] for one in (vector.envs[0], env)]
+    assert drawn[0] == drawn[1]
+
+
 def test_where_an_episode_ends_the_next_begins_and_the_end_is_in_the_infos(make):
     vector = make([Counter, lambda: Counter(2, "truncated")])
     vector.reset(seed=0)

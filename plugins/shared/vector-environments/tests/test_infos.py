@@ -26,9 +26,9 @@ def test_a_number_beyond_64_bits_is_kept_as_it_is():
 
 
 def test_what_two_environments_disagree_about_is_kept_as_objects():
-    rows = [np.zeros(2), np.ones(3)]
-    found = gather(2, [(i, {"x": row}) for i, row in enumerate(rows)])["x"]
-    assert found.dtype == object and found[0] is rows[0] and found[1] is rows[1]
+    for rows in ([np.zeros(2), np.ones(3)], [np.array([1, 2]), np.array([0.5, 2.5])]):
+        found = gather(2, [(i, {"x": row}) for i, row in enumerate(rows)])["x"]
+        assert found.dtype == object and found[0] is rows[0] and found[1] is rows[1]
     assert gather(2, [(0, {"x": {"a": 1}}), (1, {"x": 3})])["x"].tolist() == [{"a": 1}, 3]
     assert gather(2, [(0, {"x": None}), (1, {"x": 3})])["x"].tolist() == [None, 3]
     assert gather(2, [(0, {"x": [1, 2]}), (1, {"x": "a"})])["x"].tolist() == [[1, 2], "a"]

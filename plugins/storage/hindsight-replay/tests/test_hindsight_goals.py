@@ -161,6 +161,14 @@ def test_goals_that_a_loaded_memory_got_stay_when_the_next_episode_begins(line):
     assert goals_of(base, index) == first
 
 
+def test_a_memory_whose_goals_were_drawn_anew_gets_goals_that_stay_when_it_is_loaded(line):
+    saved, _ = line(6, {3: "truncated"}, online=True)
+    base, hindsight = line(0, online=False)
+    base.load_state_dict(copy.deepcopy(saved.state_dict()))
+    chosen = hindsight.state_dict()["chosen"]
+    assert (chosen[:, :4] >= 0).all() and (chosen[:, 4:] < 0).all()
+
+
 def test_a_memory_with_hindsight_gets_priorities_when_it_is_loaded(line):
     saved, _ = line(6, {3: "truncated"}, goals=2, online=False)
     for take in ("load_state_dict", "adopt"):

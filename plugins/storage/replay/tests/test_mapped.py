@@ -80,6 +80,31 @@ def test_the_folder_is_made_and_nothing_is_left_in_it(tmp_path: Path) -> None:
     assert same(one.state_dict(), other.state_dict())
 
 
+def test_a_folder_of_the_user_is_found_wherever_the_process_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    arrays = Replay(ReplayConfig(mapped="~/replay")), Replay(ReplayConfig(mapped="here"))
+    monkeypatch.chdir("elsewhere")
+    trajectory = Trajectory(STACKS, gym.spaces.Discrete(4))
+    for storage in arrays:
+        storage.open(schema(trajectory))
+        storage.add(next(iter(trajectory.steps(1))))
+    assert (tmp_path / "home" / "replay").is_dir() and (tmp_path / "here").is_dir()
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_every_byte_of_an_array_is_reserved_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserved = []
+    monkeypatch.setattr(memory.os, "posix_fallocate", lambda *given: reserved.append(given[1:]))
+    Mapped(str(tmp_path)).zeros((3, 5), np.float64)
+    assert reserved == [(0, 120)]
+
+
 def test_a_place_that_is_no_folder_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RlkError, match=r"(?s)cannot keep .*file.*another folder.*replay\.mapped="):

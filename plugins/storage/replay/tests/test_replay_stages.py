@@ -149,6 +149,17 @@ def test_a_batch_of_box_actions_holds_float32_rows() -> None:
     assert batch.action.tolist() == [[0.5, -1.0, 0.25]] * 2
 
 
+def test_observations_of_a_dict_with_one_key_are_dicts() -> None:
+    space = gym.spaces.Dict(place=gym.spaces.Box(-np.inf, np.inf, (2,), np.float64))
+    storage = filled(0, observation_space=space)
+    alone = step(0)
+    seen, after = {"place": alone.observation}, {"place": alone.next_observation}
+    storage.add(alone._replace(observation=seen, next_observation=after))
+    batch = storage.sample(2)
+    assert batch.observation["place"].tolist() == [[0.0, 0.0]] * 2
+    assert batch.next_observation["place"].tolist() == [[1.0, 1.0]] * 2
+
+
 def test_tensors_of_a_batch_are_contiguous_and_none_shares_memory_with_the_storage() -> None:
     storage = filled(extras={}, ends={3: "terminated"})
     before = storage.fold(storage.window(np.arange(6), 1))

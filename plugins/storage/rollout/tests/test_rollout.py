@@ -206,10 +206,12 @@ def test_the_next_collection_overwrites_the_last_one_and_forgets_its_episodes() 
     assert second.terminated.tolist() == [[False], [False]]
 
 
-def test_an_unfinished_collection_is_not_handed_out() -> None:
+@pytest.mark.parametrize("steps", [1, 2])
+def test_an_unfinished_collection_is_not_handed_out(steps: int) -> None:
     storage = opened(3, 1)
-    storage.add(step(0, n_envs=1))
-    with pytest.raises(RlkError, match="holds 1 of 3 steps"):
+    for t in range(steps):
+        storage.add(step(t, n_envs=1))
+    with pytest.raises(RlkError, match=f"holds {steps} of 3 steps"):
         storage.latest()
     assert len(storage) == 0
 
@@ -294,12 +296,13 @@ def test_a_restored_storage_goes_on_like_the_saved_one(before: int) -> None:
     np.testing.assert_array_equal(a.extras["value"], b.extras["value"])
 
 
-def test_a_restored_list_of_many_final_observations_is_whole() -> None:
-    one, other = opened(30), opened(30)
-    for t in range(30):
+@pytest.mark.parametrize("steps", [9, 30])
+def test_a_restored_list_of_many_final_observations_is_whole(steps: int) -> None:
+    one, other = opened(steps), opened(steps)
+    for t in range(steps):
         one.add(step(t, {0: "terminated"}))
     other.load_state_dict(copy.deepcopy(one.state_dict()))
-    assert other.latest().final_time.tolist() == list(range(30))
+    assert other.latest().final_time.tolist() == list(range(steps))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from rlk.planning.environment import EnvChoice, MakeEnv
 from rlk_gymnasium.made import ById
 from rlk_native import NativeVecEnv
 from rlk_native.one_row import OneRow
-from rlk_native.same_step import RESTARTS
+from rlk_native.same_step import RESTARTS, restarting_in_the_same_step
 from rlk_testing.environments import Walk
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
@@ -68,6 +70,46 @@ def test_a_reset_with_options_is_one_also_where_an_episode_has_just_ended():
     assert given[-1] == {"start": 3}
 
 
+class CountsResets(SyncVectorEnv):
+    """A vector of another class than Gymnasium's own, which restarts in the next step."""
+
+    resets = 0
+
+    def reset(self, *, seed=None, options=None):
+        self.resets += 1
+        return super().reset(seed=seed, options=options)
+
+
+@pytest.mark.parametrize("length", [1, 10**6])  # the ends are truncations, or terminations
+def test_after_an_end_the_vectors_own_next_step_begins_the_episode(length):
+    env = OneRow(CountsResets([lambda: Walk(length=length)]))
+    env.reset(seed=1)
+    for _ in range(3):
+        while not any(env.step(0)[2:4]):
+            pass
+        env.reset()
+    assert env.vector.resets == 1
+
+
+def test_the_picture_of_a_row_is_that_of_its_environment():
+    vector = SyncVectorEnv([lambda: Walk(render_mode="rgb_array")])
+    env = OneRow(vector)
+    env.reset(seed=1)
+    assert np.array_equal(env.render(), vector.envs[0].render())
+    assert env.render().ndim == 3
+
+
+def test_a_vector_that_is_made_to_ask_for_its_mode_is_closed_again():
+    made = []
+
+    def make(n):
+        made.append(CountsResets([Walk] * n))
+        return made[-1]
+
+    restarting_in_the_same_step(make, 2, ())
+    assert [(one.num_envs, one.closed) for one in made] == [(2, True), (1, False), (1, False)]
+
+
 def test_a_restart_draws_what_gymnasiums_extra_step_would_have_drawn():
     ours, theirs = cart_poles(2), gym.make_vec("CartPole-v1", 2)
     ours.reset(seed=1), theirs.reset(seed=1)
@@ -92,7 +134,7 @@ class Final(VectorEnv):
         assert autoreset_mode == AutoresetMode.SAME_STEP
         self.num_envs = num_envs
         self.single_observation_space = gym.spaces.Box(0, 9, (1,), np.float32)
-        self.single_action_space = gym.spaces.Discrete(2)
+        self.single_action_space = gym.spaces.Discrete(3)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.seeded = []
@@ -103,23 +145,30 @@ class Final(VectorEnv):
 
     def step(self, actions):
         observation = np.ones((self.num_envs, 1), np.float32)
-        over = actions == 1
+        over, cut = actions == 1, actions == 2
         infos = {"lives": np.full(self.num_envs, 3)}
-        if over.any():
+        if (over | cut).any():
             infos["final_obs"] = 2 * observation
-        return observation, np.ones(self.num_envs, np.int32), over, over & False, infos
+        return observation, np.ones(self.num_envs, np.int32), over, cut, infos
 
 
 gym.register("rlk-test/Final-v0", Walk, vector_entry_point=Final)
 
 
-def test_final_observations_of_all_rows_become_those_of_the_rows_that_ended():
+def test_keywords_that_a_wrapper_asks_for_reach_the_vector_before_those_of_the_user():
+    choice = EnvChoice("CartPole-v1", {"render_mode": "human"}, ById("CartPole-v1"))
+    with closing(NativeVecEnv([MakeEnv(choice, extra={"render_mode": "rgb_array"})])) as vector:
+        assert vector.render_mode == "rgb_array"
+
+
+@pytest.mark.parametrize("end", [1, 2])  # terminated, truncated
+def test_final_observations_of_all_rows_become_those_of_the_rows_that_ended(end):
     choice = EnvChoice("rlk-test/Final-v0", {}, ById("rlk-test/Final-v0"))
     vector = NativeVecEnv([MakeEnv(choice)] * 3)
     vector.reset(seed=[4, 5, 6])
     assert vector.unwrapped.seeded == [4], "one generator is given one seed"
     assert set(vector.step(np.array([0, 0, 0]))[4]) == {"lives"}
-    infos = vector.step(np.array([0, 1, 0]))[4]
+    infos = vector.step(np.array([0, end, 0]))[4]
     assert infos["_final_obs"].tolist() == infos["_final_info"].tolist() == [False, True, False]
     assert infos["final_obs"][0] is None and infos["final_obs"][1].tolist() == [2.0]
     assert infos["final_info"] == {}

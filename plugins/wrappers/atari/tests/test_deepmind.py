@@ -90,13 +90,22 @@ def test_without_episode_life_an_episode_is_a_game():
 
 
 def test_the_game_goes_on_after_a_lost_life_only_and_never_with_a_seed():
-    env, ale = played({"fires": False, "lives": 2, "life": 8})
+    env, ale = played({"fires": False, "lives": 3, "life": 8})
     env.step(LEFT)
     env.reset()
     assert ale.frames == 0, "in the middle of a life"
     env.step(LEFT), env.step(LEFT)
+    env.reset(), env.reset()
+    assert ale.frames == 0, "it had gone on already"
+    env.step(LEFT), env.step(LEFT)
     env.reset(seed=3)
     assert ale.frames == 0
+
+
+def test_a_game_that_is_truncated_as_a_life_is_lost_does_not_go_on():
+    env, _ = played({"fires": False, "lives": 2, "life": 8, "limit": 8})
+    env.step(LEFT)
+    assert env.step(LEFT)[2:] == (False, True, {"lives": 1, "episode": {"r": 24.0, "l": 2}})
 
 
 def test_a_game_that_ends_before_the_next_life_begins_anew():
@@ -106,13 +115,16 @@ def test_a_game_that_ends_before_the_next_life_begins_anew():
     assert ale.played == [LEFT] * 8 + [NOOP] * 2 and ale.frames == 0
 
 
-def test_the_limit_of_frames_truncates_and_its_last_frame_is_seen_alone():
-    env, ale = played({"fires": False, "lives": 9, "limit": 7})
+@pytest.mark.parametrize(("limit", "seen"), [(6, [[[0], [6]]]), (7, [[[7], [0]]])])
+def test_the_limit_of_frames_truncates_and_its_last_frame_is_seen_alone(limit, seen):
+    env, ale = played({"fires": False, "lives": 9, "limit": limit})
     env.step(LEFT)
     observation, _, terminated, truncated, info = env.step(LEFT)
-    assert ale.frames == 7 and (terminated, truncated) == (False, True)
-    assert observation.tolist() == [[[7], [0]]]
-    assert info["episode"] == {"r": 21.0, "l": 2}
+    assert ale.frames == limit and (terminated, truncated) == (False, True)
+    assert observation.tolist() == seen
+    assert info["episode"] == {"r": 3.0 * limit, "l": 2}
+    env.reset()
+    assert env.step(LEFT)[2:4] == (False, False), "the next game"
 
 
 def test_a_game_that_the_start_ends_begins_again():

@@ -92,6 +92,8 @@ def test_make_atari_shows_the_game_in_its_colours():
     after, _, terminated, truncated, info = env.step(1)
     assert np.array_equal(observation, before) and not np.array_equal(after, before)
     assert not (terminated or truncated) and info == {"lives": 5}
+    before = after.copy()
+    assert not np.array_equal(env.step(2)[0], before) and np.array_equal(after, before)
     with pytest.raises(PlanError, match="CartPoleEnv is not one"):
         make_atari("CartPole-v1")
 

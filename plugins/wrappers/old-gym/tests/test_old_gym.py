@@ -125,6 +125,15 @@ def test_spaces_derived_from_those_of_the_package_gym_become_gymnasiums() -> Non
     assert FiveValues(Derived()).action_space == spaces.Discrete(3)
 
 
+def test_an_environment_is_old_if_a_layer_says_so_or_its_reset_takes_no_seed() -> None:
+    class SaysSo(gymnasium.Wrapper[Any, Any, Any, Any]):
+        gives_four_values = True
+
+    new = gymnasium.make("CartPole-v1")
+    assert not is_old(new) and is_old(SaysSo(new))
+    assert is_old(gymnasium.Wrapper(FiveButNoSeed()))
+
+
 def test_spaces_of_derived_classes_become_those_of_their_base() -> None:
     class Own(spaces.Box):
         def sample(self, *arguments: Any) -> Any:
@@ -244,6 +253,17 @@ def test_an_episode_that_reaches_a_declared_time_limit_is_truncated_unless_its_i
     for _ in range(2):
         env.reset()
         assert [env.step(0)[2:4] for _ in range(3)] == [(False, False), (False, False), ends]
+
+
+def test_an_end_at_a_time_limit_that_was_taken_off_is_what_its_info_says() -> None:
+    class Denies(FourValues):
+        def step(self, action: Any) -> Any:
+            observation, reward, _, _ = super().step(action)
+            return observation, reward, True, {"TimeLimit.truncated": False}
+
+    env = FiveValues(gymnasium.wrappers.TimeLimit(Denies(), 1))
+    env.reset()
+    assert env.step(0)[2:4] == (True, False)
 
 
 def test_wrappers_and_ids_of_gymnasium_work_around_what_gym_has_registered(

@@ -126,6 +126,20 @@ def test_where_frames_stand_in_a_stack(shape: Any, order: Any, joined: Any) -> N
     assert layout.space(space, with_zero=True) == spaces.Box(0.0, 2.0, joined, np.float32)
 
 
+def test_the_bounds_of_every_frame_are_those_of_the_frame() -> None:
+    space = layout_of((2,), 3, None).space(spaces.Box(np.float32([-1, 2]), 4.0), with_zero=False)
+    assert space.low.tolist() == [-1, 2] * 3
+
+
+def test_a_state_stays_as_it_is_while_its_environments_go_on(counting: Any) -> None:
+    env = stacked(counting())
+    env.reset()
+    part = env.get_state()[0]["frame-stack"]
+    for _ in range(2):
+        env.step(ACTIONS)
+    assert [stack.tolist() for stack in part.values()] == [[0, 0, 10]]
+
+
 def test_images_of_two_axes_are_stacked_as_gymnasium_does(counting: Any) -> None:
     env = stacked(counting(shape=(5, 6), dtype=np.uint8))
     assert env.reset()[0][0, :, 0, 0].tolist() == [0, 0, 10]

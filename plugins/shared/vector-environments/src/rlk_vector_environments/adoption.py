@@ -14,8 +14,8 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk.vector_wrapper import TransparentVector
 from rlk_vector_environments import rows
+from rlk_vector_environments.infos import as_it_is, gather, missing, of_row
 from rlk_vector_environments.infos import ended as gather_ended
-from rlk_vector_environments.infos import gather, missing, of_row
 from rlk_vector_environments.lists import FromLists, gives_lists
 
 AnyVector = VectorEnv[Any, Any, Any]
@@ -80,8 +80,10 @@ class ResetWhereEnded(TransparentVector):
         if not ended.any():
             return observation, reward, terminated, truncated, infos
         kept = {"kept": infos.pop("kept")} if "kept" in infos else {}
+        # The restart may clear the environment's own arrays.
+        reward, terminated, truncated = map(np.copy, (reward, terminated, truncated))
         indices = np.flatnonzero(ended).tolist()
-        ends = [(i, rows.read(observation, i), of_row(infos, i)) for i in indices]
+        ends = [(i, rows.read(observation, i), as_it_is(of_row(infos, i))) for i in indices]
         observation, restarted = self._restart(self.unwrapped, ended)
         sources = [restarted if over else infos for over in ended]
         going_on = gather(self.num_envs, [(i, of_row(one, i)) for i, one in enumerate(sources)])

@@ -46,11 +46,12 @@ class Mapped:
     start, because a mapped file that finds the disk full later would end the process.
 
     Args:
-        folder: created if it is missing.
+        folder: created if it is missing; `~` is the user's own.
     """
 
     def __init__(self, folder: str) -> None:
-        self._folder = Path(folder).expanduser()
+        # Absolute, because the working folder may change.
+        self._folder = Path(folder).expanduser().absolute()
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Array:
         """An array in a file.

@@ -9,7 +9,6 @@ slot; the README explains how to write a decorating storage.
 from __future__ import annotations
 
 import functools
-import os
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ class Replay:
 
     def __init__(self, config: ReplayConfig) -> None:
         self._config = config
-        self._zeros = Mapped(os.path.abspath(config.mapped)).zeros if config.mapped else in_memory
+        self._zeros = Mapped(config.mapped).zeros if config.mapped else in_memory
         self._ones = functools.lru_cache(_ones)
         self._ones_tensor = functools.lru_cache(lambda n: self._tensor(_ones(n)))
 
