@@ -216,12 +216,15 @@ def test_an_evaluation_environment_writes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_folder_it_writes_nothing_and_a_filename_wins(tmp_path: Path) -> None:
+def test_without_a_folder_it_writes_nothing_and_a_filename_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     env = VectorMonitor(Script(([1.0, 1.0], BOTH, {})))
     env.reset()
     play(env, 1)
     env.close()
-    named = MonitorConfig(filename=str(tmp_path / "run7"))
+    named = MonitorConfig(filename="~/run7")
     env = VectorMonitor(Script(([1.0, 1.0], BOTH, {})), named, out=tmp_path / "elsewhere")
     env.reset()
     play(env, 1)

@@ -120,6 +120,24 @@ def test_a_trigger_of_ones_own_decides(films: Any, tmp_path: Path) -> None:
     assert asked == [0, 1, 2, 3, 5]  # not while a video is being recorded
 
 
+def test_a_folder_may_begin_with_the_users_home(
+    films: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[Path] = []
+
+    class Placed(Frames):
+        def __init__(self, path: Path, fps: float) -> None:
+            super().__init__(path, fps)
+            folders.append(path.parent)
+
+    monkeypatch.setattr(videos_module, "film", Placed)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    env = recorder(tmp_path / "run", video_folder="~/films")
+    play(env, 5)
+    env.close()
+    assert films and set(folders) == {tmp_path / "films"}
+
+
 def test_evaluations_are_filmed_only_if_they_are_to_be(films: Any, tmp_path: Path) -> None:
     play(recorder(tmp_path, training=False), 5)
     env = recorder(tmp_path, training=False, evaluation=True, video_length=3)

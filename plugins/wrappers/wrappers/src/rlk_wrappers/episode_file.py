@@ -206,7 +206,7 @@ class EpisodeFile:
 
 def episode_path(filename: str | os.PathLike[str]) -> Path:
     """The file that Stable Baselines' Monitor writes for a name: for `x`, x.monitor.csv."""
-    path = Path(filename)
+    path = Path(filename).expanduser()
     if path.name.endswith(SUFFIX):
         return path
     return path / SUFFIX if path.is_dir() else path.with_name(f"{path.name}.{SUFFIX}")

@@ -166,7 +166,7 @@ def _shared_videos(env: Any, config: VideoRecorderConfig, out: Any, hooks: Hooks
         return known
     folder = config.video_folder or (None if out is None else os.path.join(out, FOLDER))
     videos = Videos(
-        None if folder is None else Path(os.path.abspath(folder)),
+        None if folder is None else Path(folder).expanduser().absolute(),
         config.name_prefix,
         float(env.metadata.get("render_fps") or FPS),
         in_run=hooks is not None,
