@@ -9,11 +9,13 @@ import torch
 
 import rlk
 from rlk.errors import EnvironmentFailed, PlanError, RlkError
+from rlk.hookspecs import hookimpl
 from rlk_testing.environments import (
     BY_ACTION_SPACE,
     BoxMatch,
     DiscreteMatch,
 )
+from rlk_testing.stand_ins import StandInStorage
 
 MATCH = BY_ACTION_SPACE["Discrete"]
 
@@ -337,8 +339,18 @@ def test_keywords_of_the_environment_stay_with_one_of_its_name(make):
 
 
 def test_a_storage_that_asks_the_environment_is_told_of_another_one(make):
-    agent, told = make(), []
-    agent.run.on_change_env.append(lambda: told.append(agent.run.plan.env.name))
+    told = []
+
+    class Asks(StandInStorage):
+        def environment_changed(self):
+            told.append(agent.run.plan.env.name)
+
+    class Makes:
+        @hookimpl
+        def rlk_make_storage(self):
+            return Asks()
+
+    agent = make(plugins=[Makes()])
     agent.set_env(DiscreteMatch)
     assert told == ["DiscreteMatch"]
 

@@ -153,13 +153,13 @@ def test_a_stop_does_not_outlive_its_training(make):
         def rlk_update_end(self, run):
             if not self.done:
                 self.done = True
-                run.stop("once")
+                run.stop("once", hurry=True)
 
     agent = make(StopsOnce())
     agent.learn(100)
-    assert agent.num_timesteps == 4
+    assert agent.num_timesteps == 4 and agent.run.hurries
     agent.learn(20)
-    assert agent.num_timesteps == 20
+    assert agent.num_timesteps == 20 and not agent.run.hurries
 
 
 def test_of_several_reasons_to_stop_the_first_is_told(make):

@@ -146,6 +146,16 @@ def test_a_method_that_is_called_in_the_environments_counts_as_by_hand(vec_env, 
     watch.check()
 
 
+def test_a_step_that_is_begun_and_awaited_by_hand_counts_too():
+    watch = Steps()
+    with trained("ppo2", watch) as agent:
+        env = agent.get_env()
+        env.step_async(np.zeros(2, np.int64))
+        env.step_wait()
+        agent.learn(8, reset_num_timesteps=False)
+    watch.check()
+
+
 def test_states_that_are_put_back_by_hand_count_too():
     watch = Steps()
     with trained("ppo2", watch) as agent:

@@ -98,6 +98,7 @@ def test_a_folder_deleted_during_a_run_is_reported_and_the_run_fails(waiting, tm
     assert waiting.wait(timeout=60) == 1
     printed = waiting.printed()
     assert "there was deleted during the run" in printed and "a write failed" in printed
+    assert "the run folder, 1 time: " in printed
     names = {path.name for path in (tmp_path / "there").iterdir()}
     assert {"model.zip", "checkpoints", "progress.csv"} <= names
 
@@ -141,6 +142,45 @@ def test_a_child_keeps_no_folder_of_its_parent(tmp_path):
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+
+
+def test_a_folder_is_free_when_its_owner_is_dead_though_a_child_of_it_lives(tmp_path):
+    reading, writing = os.pipe()
+    owner = os.fork()
+    if owner == 0:
+        code = 1
+        try:
+            folder = OwnedFolder(tmp_path)
+            child = os.fork()
+            if child == 0:
+                time.sleep(30)
+            os.write(writing, str(child).encode())
+            code = int(folder is None)  # it dies without a release, as a process that is killed
+        finally:
+            os._exit(code)
+    assert os.waitpid(owner, 0)[1] == 0
+    child = int(os.read(reading, 20))
+    try:
+        assert in_use(tmp_path) is None
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.close(reading)
+        os.close(writing)
+
+
+def test_a_child_that_lets_go_of_the_folder_leaves_it_to_its_parent(tmp_path):
+    folder = OwnedFolder(tmp_path)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            folder.release()
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    assert in_use(tmp_path) is not None
+    folder.release()
 
 
 def test_only_the_files_of_dead_processes_are_removed(tmp_path):

@@ -48,6 +48,12 @@ def test_training_stops_when_an_evaluation_reaches_the_threshold() -> None:
         assert agent.learn(48).num_timesteps == 48
 
 
+def test_a_threshold_that_was_reached_does_not_stop_the_next_call() -> None:
+    with made("evaluation:every=16,episodes=1", "stop-on-reward:reward_threshold=-1") as agent:
+        for _ in range(2):
+            assert agent.learn(160).num_timesteps == 16
+
+
 def test_of_several_evaluations_the_one_that_is_asked_for_counts() -> None:
     first, second = SimpleNamespace(mean_return=1.0), SimpleNamespace(mean_return=9.0, number=2)
     for number, stops in ((1, False), (2, True)):
@@ -113,8 +119,11 @@ def test_evaluations_without_a_new_best_are_counted_in_a_row() -> None:
     other.rlk_load(run, callback.rlk_save())
     other.rlk_training_start(run)
     assert other.rlk_should_stop() == answers[5]
-    other.rlk_training_start(Counting())  # another run, which is not at 0, either
-    assert other.rlk_should_stop() is None
+    run.timesteps = 0
+    other.rlk_training_start(run)
+    assert other.rlk_should_stop() is None, "a call that counts from 0 counts evaluations anew"
+    callback.rlk_training_start(Counting())  # another run, which is not at 0, either
+    assert callback.rlk_should_stop() is None
 
 
 def test_the_first_evaluations_need_not_count() -> None:
@@ -134,6 +143,12 @@ def test_training_stops_after_so_many_episodes_of_all_environments() -> None:
         agent.learn(24)
         agent.learn(1000, callback=MaxEpisodes(max_episodes=2))
         assert agent.run.clock.episodes == 3 + 2
+
+
+def test_episodes_are_counted_anew_by_a_call_that_counts_from_0() -> None:
+    with made("max-episodes:max_episodes=5") as agent:
+        for played in (5, 10):
+            assert agent.learn(1000).run.clock.episodes == played
 
 
 def test_the_episodes_of_another_agent_do_not_count() -> None:

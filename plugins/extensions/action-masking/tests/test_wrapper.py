@@ -146,6 +146,20 @@ def test_a_vector_gives_what_its_wrapped_environments_would(name):
     twin.close()
 
 
+def test_a_step_of_a_vector_in_two_halves_has_masks_too():
+    both = [VectorActionMasks(DummyVecEnv([MaskedGame] * 2)) for _ in range(2)]
+    whole, halves = both
+    halves.reset(seed=3)
+    actions = first_allowed(whole.reset(seed=3)[0]["action_mask"])
+    expected = whole.step(actions)[0]
+    halves.step_async(actions)
+    found = halves.step_wait()[0]
+    assert found.keys() == expected.keys()
+    assert np.array_equal(found["action_mask"], expected["action_mask"])
+    for env in both:
+        env.close()
+
+
 class Allowed(VectorEnv):
     """Two environments that are computed together, with masks of their own."""
 

@@ -264,6 +264,21 @@ def test_a_cnn_of_ones_own_comes_before_the_lstm_and_needs_the_feature_extractio
         LstmConfig(cnn_extractor=torch.nn.Flatten())
 
 
+@pytest.mark.parametrize("extraction", ["cnn", "multi-input"])
+def test_settings_of_a_cnn_reach_the_one_before_the_lstm(extraction):
+    image = gym.spaces.Box(0, 255, (40, 40, 36), np.uint8)
+
+    def cnn(**settings):
+        space = image if extraction == "cnn" else gym.spaces.Dict({"image": image})
+        config = LstmConfig(feature_extraction=extraction, n_lstm=4, **settings)
+        first = Lstm(config).encoder(space).before[0]
+        return first if extraction == "cnn" else first.cnns["image0"]
+
+    assert cnn().conv1.in_channels == 36 and not cnn().conv1.bias.any()
+    told = cnn(channels="first", features=8, init="uniform")
+    assert (told.conv1.in_channels, told.features) == (40, 8) and told.conv1.bias.any()
+
+
 @pytest.mark.parametrize("policy", ["lstm", "ln-lstm"])
 @pytest.mark.parametrize(("setting", "value"), [("features", 8), ("channels", "first")])
 def test_settings_of_a_cnn_are_refused_where_there_is_none(rlk_make, policy, setting, value):

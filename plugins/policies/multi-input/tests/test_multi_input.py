@@ -145,3 +145,11 @@ def test_dqn_learns_predicts_and_comes_back_on_dict_observations(tmp_path):
     assert agent.predict(many)[0].tolist() == [action] * 4
     loaded = rlk.load(agent.save(tmp_path / "model"), **world)
     assert loaded.predict(many)[0].tolist() == [action] * 4
+
+
+def test_its_settings_reach_the_cnn_of_each_image():
+    space = gym.spaces.Dict({"image": gym.spaces.Box(0, 255, (40, 40, 36), np.uint8)})
+    last, first = encoder(space).cnns["image0"], encoder(space, channels="first").cnns["image0"]
+    assert (last.conv1.in_channels, first.conv1.in_channels) == (36, 40)
+    assert not last.conv1.bias.any()
+    assert encoder(space, init="uniform").cnns["image0"].conv1.bias.any()
