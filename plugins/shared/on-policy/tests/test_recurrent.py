@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
@@ -12,7 +13,13 @@ from rlk.records import Field
 from rlk_networks import Head, Linear
 from rlk_networks.actor import DistributionActor
 from rlk_on_policy.bootstrap import following_values
-from rlk_on_policy.recurrent import RecurrentActor, is_recurrent, make_actor, state_fields
+from rlk_on_policy.recurrent import (
+    RecurrentActor,
+    is_recurrent,
+    make_actor,
+    state_fields,
+    stochastic_actor,
+)
 from rlk_on_policy.sequence_sizes import refuse_uneven_minibatches, sequence_length
 from rlk_on_policy.sequences import Sequences, sequence_epochs, shuffled_sequences, whole
 from rlk_rollout.rollout import Rollout
@@ -100,6 +107,17 @@ def test_each_policy_gets_the_actor_that_it_needs():
         for policy in (made(), made(NoLayers()))
     ]
     assert kinds == [RecurrentActor, DistributionActor]
+
+
+def test_the_actor_of_a_run_draws_from_the_stream_actor_unless_it_is_given_a_generator():
+    stream, own = np.random.default_rng(0), np.random.default_rng(0)
+    streams = SimpleNamespace(numpy={"actor": stream}.__getitem__)
+    run = SimpleNamespace(policy=made(), distribution=Higher(), streams=streams, device="cpu")
+    assert stochastic_actor(run, None).rng is stream
+    chosen = stochastic_actor(run, own, ("value",))
+    assert chosen.rng is own
+    act = chosen.act(column(1), chosen.start(1), np.array([True]))
+    assert set(act.extras) == {"value", "state", "episode_start"}
 
 
 # ---- the actor -----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ Shapes: T steps, N environments, F features, S numbers of state per environment.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -18,6 +18,9 @@ from rlk_networks import Distribution, Policy, as_tensor
 from rlk_networks.actor import STATE_TO_PASS, DistributionActor, mode, sample
 from rlk_networks.held_noise import holding_noise
 from rlk_networks.probabilities import TellsByDistribution
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
 
 
 class RecurrentEncoder(Protocol):
@@ -68,6 +71,20 @@ def state_fields(policy: Policy, *, first_only: bool = False) -> Mapping[str, Fi
     size = encoder_of(policy).state_size
     state = Field((size,), first_only=first_only)
     return {"state": state, "episode_start": Field((), "bool")}
+
+
+def stochastic_actor(
+    run: Run, rng: np.random.Generator | None, extras: tuple[str, ...] = ("value", "log_prob")
+) -> Actor:
+    """A sample of the run's policy, for `Algorithm.actor`.
+
+    Args:
+        run: with the policy and its distribution.
+        rng: the generator of the noise; None is the run's stream `actor`.
+        extras: to store with every step, as in `make_actor`.
+    """
+    stream = rng if rng is not None else run.streams.numpy("actor")
+    return make_actor(run.policy, run.distribution, stream, run.device, extras)
 
 
 def make_actor(
