@@ -318,6 +318,7 @@ def test_shorter_sequences_unrolled_give_what_acting_gave(length):
     given, policy = rollout(ends=[(1, 0), (2, 2)]), made()
     for part in parts(n_minibatches=1, length=length, ends=[(1, 0), (2, 2)]):
         (value,) = part.outputs(policy, "vf")
+        assert torch.equal(policy.vf.out(part.hidden(policy, "vf")), value)
         for row, number in enumerate(part.action.tolist()):
             t, n = divmod(number, N)
             kept = 0.0 if given.extras["episode_start"][t, n] else given.extras["state"][t, n, 0]

@@ -108,6 +108,11 @@ def stepped(
     return encoder_of(policy).step(x, as_tensor(state, device), start)
 
 
+def encoded(policy: Policy, observation: Any, state: Tensor, episode_start: Tensor) -> Tensor:
+    """The features of sequences, [T * N, F]: the arguments are those of `unrolled`."""
+    return encoder_of(policy)(policy.preprocess(observation), state, episode_start)
+
+
 def unrolled(
     policy: Policy, observation: Any, state: Tensor, episode_start: Tensor, *names: str
 ) -> tuple[Any, ...]:
@@ -117,7 +122,7 @@ def unrolled(
         observation: [T * N, ...], raw, time first.
         state: float [N, S], before the first step. episode_start: bool [T, N].
     """
-    features = encoder_of(policy)(policy.preprocess(observation), state, episode_start)
+    features = encoded(policy, observation, state, episode_start)
     return tuple([getattr(policy, name)(features) for name in names])
 
 
