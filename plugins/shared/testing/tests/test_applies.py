@@ -24,7 +24,7 @@ CONDITIONAL = {
     "Contract": 5,
     "DistributionContract": 7,
     "EnvironmentContract": 2,
-    "ExtensionContract": 3,
+    "ExtensionContract": 5,
     "FinderContract": 3,
     "LoggerContract": 2,
     "NoiseContract": 6,

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from rlk_testing.decorator import DecoratorContract
     from rlk_testing.distribution import DistributionContract
     from rlk_testing.environment import EnvironmentContract
+    from rlk_testing.extension import ExtensionContract
     from rlk_testing.finder import FinderContract
     from rlk_testing.logger import LoggerContract
     from rlk_testing.no_layers import NoLayers
     from rlk_testing.noise import NoiseContract
-    from rlk_testing.observer import CallbackContract, ExtensionContract
+    from rlk_testing.observer import CallbackContract
     from rlk_testing.optimiser import OptimiserContract
     from rlk_testing.policy import PolicyContract
     from rlk_testing.preset import PresetContract
@@ -50,7 +51,7 @@ _HOMES = {
     "DecoratorContract": "decorator",
     "DistributionContract": "distribution",
     "EnvironmentContract": "environment",
-    "ExtensionContract": "observer",
+    "ExtensionContract": "extension",
     "FinderContract": "finder",
     "LoggerContract": "logger",
     "NoLayers": "no_layers",
