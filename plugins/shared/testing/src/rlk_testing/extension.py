@@ -43,9 +43,9 @@ class ExtensionContract(ObserverChecks):
     @applies(lambda suite: not hasattr(suite.record().load(), _OF_RANKS))
     def test_two_ranks_with_it_train_the_same_parameters(self) -> None:
         """The ranks are threads; without a plugin for ranks, each counts its own timesteps."""
-        name, trained = self.entry().name, {}
         if hasattr(self.made(), _OF_RANKS):
-            pytest.skip("it makes the communicator of several ranks itself")
+            return  # made by a function, so that `applies` could not know
+        name, trained = self.entry().name, {}
 
         def train(rank: ThreadRank) -> None:
             with self.agent(plugins=(name, OnRank(rank))) as agent:
