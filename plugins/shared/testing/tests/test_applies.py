@@ -30,6 +30,7 @@ CONDITIONAL = {
     "NoiseContract": 6,
     "PolicyContract": 15,
     "PresetContract": 4,
+    "ScheduleContract": 1,
     "SerializerContract": 9,
     "StorageContract": 20,
     "VecEnvContract": 10,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rlk_testing.preset import PresetContract
     from rlk_testing.recipe import RecipeContract
     from rlk_testing.samples import BY_NAME, observations
+    from rlk_testing.schedule import ScheduleContract
     from rlk_testing.serializer import SerializerContract
     from rlk_testing.stand_ins import stand_in_kernel
     from rlk_testing.storage import StorageContract
@@ -61,6 +62,7 @@ _HOMES = {
     "PolicyContract": "policy",
     "PresetContract": "preset",
     "RecipeContract": "recipe",
+    "ScheduleContract": "schedule",
     "SerializerContract": "serializer",
     "StorageContract": "storage",
     "VecEnvContract": "vec_env",
@@ -90,6 +92,7 @@ __all__ = [
     "PolicyContract",
     "PresetContract",
     "RecipeContract",
+    "ScheduleContract",
     "SerializerContract",
     "StorageContract",
     "VecEnvContract",
