@@ -5,17 +5,23 @@ from __future__ import annotations
 import importlib.util
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 import rlk
+from rlk.errors import UnknownName
+from rlk.records import Loss
 from rlk.registry.implementations import HOOKS
 from rlk_evaluate.evaluate import evaluate_agent
+from rlk_flat_parameters import FlatParameters
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "own_plugins"
 PAGE = (ROOT / "docs" / "changing-a-run.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.fixture
@@ -44,12 +50,56 @@ def test_every_example_trains(example, name):
 
 
 def test_the_first_plugin_of_the_page_is_called_in_every_iteration(capsys):
-    (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     names = {}
-    exec(block, names)
+    exec(BLOCKS[0], names)
     names["agent"].close()
     told = re.findall(r"^episodes so far: (\d+)$", capsys.readouterr().out, re.M)
     assert len(told) == 1024 // 128 and int(told[-1]) > 20
+
+
+@pytest.mark.parametrize(("given", "found"), [({}, "Adam"), ({"optimiser": "rmsprop"}, "RMSProp")])
+def test_a_plugin_has_an_optimiser_of_its_own_for_its_group(given, found):
+    names = {"rlk": rlk}
+    exec(BLOCKS[1], names)
+
+    class WithGroup(names["Predicts"]):
+        @rlk.hookimpl
+        def rlk_wrap_update(self, run):
+            network = FlatParameters(torch.nn.Linear(4, 1))
+            run.group("predictor", parameters=network, learning_rate=0.1)
+            before, ones = network.flat.clone(), torch.ones(1, 4)
+
+            def loss():
+                return Loss(network.module(ones).square().sum())
+
+            def wrapper(update):
+                def with_prediction(batch, optimise):
+                    optimise("predictor", loss)
+                    self.moved = not network.flat.equal(before)
+                    return update(batch, optimise)
+
+                return with_prediction
+
+            return wrapper
+
+    plugin = WithGroup(**given)
+    with rlk.make("trpo", plugins=[plugin], timesteps_per_batch=16) as agent:
+        steps = agent.learn(16).run.optimise.steps
+        assert {name: type(step).__name__ for name, step in steps.items()} == {
+            "pi": "NaturalGradient",
+            "vf": "Adam",
+            "predictor": found,
+        }
+    assert plugin.moved
+
+
+def test_an_optimiser_that_a_plugin_names_and_that_does_not_exist_is_refused():
+    names = {"rlk": rlk}
+    exec(BLOCKS[1], names)
+    group, run = SimpleNamespace(name="predictor"), SimpleNamespace(plan=None)
+    run.plan = SimpleNamespace(kernel=rlk.default_kernel())
+    with pytest.raises(UnknownName, match=r"adamm.*adam"):
+        names["Predicts"]("adamm").rlk_make_optimiser(run, group)
 
 
 def test_hooks_are_called_in_the_order_of_the_page():

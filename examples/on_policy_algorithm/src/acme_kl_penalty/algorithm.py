@@ -21,7 +21,7 @@ from rlk_on_policy.mean_entropy import mean_entropy
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import make_actor
+from rlk_on_policy.recurrent import stochastic_actor
 from rlk_on_policy.squared_error import squared_error
 from rlk_rollout.rollout import OnPolicyStorage
 
@@ -59,8 +59,7 @@ class KLPenaltyPPO:
         return {"value": Field(()), "log_prob": Field(())}
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
-        stream = rng if rng is not None else self.run.streams.numpy("actor")
-        return make_actor(self.policy, self.distribution, stream, self.run.device)
+        return stochastic_actor(self.run, rng)
 
     # ---- learning -------------------------------------------------------------------------------
 

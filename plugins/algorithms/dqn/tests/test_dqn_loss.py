@@ -87,6 +87,22 @@ def test_the_layers_before_the_value_have_their_own_role():
     assert asked == ["qf", "state_value"]
 
 
+def test_the_hidden_layers_of_a_dueling_head_are_those_of_both_streams():
+    head = DuelingHead(lambda role, **_: Doubled(role == "qf"), 3)
+    assert head.hidden(tensor([[3.0, 6.0]])).tolist() == [[6.0, 12.0, 3.0, 6.0]]
+
+
+class Doubled(torch.nn.Module):
+    features = 2
+
+    def __init__(self, is_doubled):
+        super().__init__()
+        self.factor = 1.0 + is_doubled
+
+    def forward(self, x):
+        return self.factor * x
+
+
 def test_the_mean_of_what_a_dueling_head_gives_is_the_value():
     torch.manual_seed(0)
     head = DuelingHead(trunk, 4)

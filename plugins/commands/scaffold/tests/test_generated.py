@@ -62,7 +62,9 @@ def test_the_kernel_finds_every_generated_component(packages, start, tmp_path):
     with start(program, cwd=tmp_path) as running:
         printed, _ = running.communicate()
     assert running.returncode == 0, printed
-    expected = {f"{kind} {name} {name} True" for name, (kind, _) in EVERY.items()}
+    # A schedule is no component of the kernel: `rlk_schedules` finds it.
+    components = {name: kind for name, (kind, _) in EVERY.items() if kind != "schedules"}
+    expected = {f"{kind} {name} {name} True" for name, kind in components.items()}
     assert set(printed.splitlines()) == expected
 
 
@@ -76,7 +78,7 @@ def test_the_table_of_settings_in_every_generated_readme_is_up_to_date(packages,
 def test_a_run_that_a_generated_readme_prints_trains(packages, start, tmp_path):
     folder, _ = packages
     storages, policies = ("storage", "storage-decorating"), ("policy", "policy-recurrent")
-    for name in (f"new-{kind}" for kind in (*storages, *policies, "noise", "finder")):
+    for name in (f"new-{kind}" for kind in (*storages, *policies, "noise", "finder", "schedule")):
         readme = (folder / name / "README.md").read_text()
         (line,) = [one for one in readme.splitlines() if one.startswith("$ rlk run ")]
         # Installed alone, it meets the zoo's settings, and not those of the example of a preset.

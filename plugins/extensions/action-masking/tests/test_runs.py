@@ -45,6 +45,44 @@ def test_policies_see_the_observation_without_its_mask(observation, policy):
         assert one.run.policy.shared.encoder.features == one.run.policy.shared.features - 6
 
 
+class Predicts:
+    """An auxiliary loss: what is before a head predicts the return, by one weight for all."""
+
+    def __init__(self, head):
+        self.head, self.seen = head, []
+
+    @rlk.hookimpl
+    def rlk_wrap_loss(self, run):
+        def wrapper(loss_fn):
+            def with_prediction(batch, *args):
+                loss, hidden = loss_fn(batch, *args), batch.hidden(run.policy, self.head)
+                (output,) = batch.outputs(run.policy, self.head)
+                self.seen.append((hidden, output))
+                return loss._replace(value=loss.value + (hidden.mean(1) - batch.return_).var())
+
+            return with_prediction
+
+        return wrapper
+
+
+@pytest.mark.parametrize("head", ["pi", "vf"])
+@pytest.mark.parametrize("policy", ["mlp", "lstm"])
+def test_an_auxiliary_loss_reaches_what_is_before_a_head(policy, head):
+    plugin = Predicts(head)
+    size = {"policy.layers": [16]} if policy == "mlp" else {"policy.n_lstm": 16}
+    given = {**size, "policy": policy, "nminibatches": 1, "noptepochs": 1}
+    with agent(plugins=["action-masking", plugin], **given) as one, agent(**given) as other:
+        for each in (one, other):
+            each.learn(32)
+        assert not one.run.parameters.flat.equal(other.run.parameters.flat)
+        (hidden, output), *_ = plugin.seen
+        assert hidden.shape == (32, 16), "without the mask"
+        if head == "vf":
+            with torch.no_grad():
+                first = agent(**given).run.policy.vf.head.out(hidden)
+            assert torch.equal(first, output)
+
+
 def test_images_beside_a_mask_are_images_still():
     torch.set_num_threads(2)
     with agent(n_threads=None, **{"env.observation": "Image"}) as one:

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from rlk.errors import RlkError
 from rlk_flat_parameters import FlatParameters
 from rlk_networks import Head, Linear
 from rlk_testing import NoLayers
@@ -48,6 +49,21 @@ def test_observations_are_preprocessed_by_their_space():
     policy = made(gym.spaces.Discrete(5, start=2))
     found = policy.encode(torch.tensor([2, 6]))
     assert found.tolist() == [[1.0, 0, 0, 0, 0], [0, 0, 0, 0, 1.0]]
+
+
+def test_the_output_of_hidden_layers_is_what_the_output_layer_is_computed_from():
+    policy, x = made(), torch.randn(4, 3)
+    hidden = policy.hidden(x, "vf")
+    assert torch.equal(hidden, policy.vf.trunk(x))
+    assert torch.equal(policy.vf.out(hidden), policy(x, "vf")[0])
+
+
+def test_a_head_that_does_not_exist_or_gives_no_hidden_layers_is_named():
+    policy = NoLayers().build(BOX, {"qf": lambda trunk: nn.Linear(3, 1)})
+    with pytest.raises(RlkError, match=r"no head 'pi'; it has qf\."):
+        policy.hidden(torch.randn(4, 3), "pi")
+    with pytest.raises(RlkError, match=r"is a Linear.*hidden\(features\)"):
+        policy.hidden(torch.randn(4, 3), "qf")
 
 
 def test_a_linear_layer_is_a_product_and_a_bias():

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from rlk.component import Component
+from rlk_networks import Policy
 from rlk_testing import NoLayers, PolicyContract
 
 
@@ -92,6 +93,15 @@ class EvaluatesAllCopies(torch.nn.Module):
         return x * self.scale
 
 
+class HidesItsLayers(Hidden):
+    """Its heads are inside modules that do not give the output of their hidden layers."""
+
+    def build(self, observation_space, heads):
+        made = super().build(observation_space, heads)
+        wrapped = {name: torch.nn.Sequential(getattr(made, name)) for name in heads}
+        return Policy(observation_space, made.shared, wrapped)
+
+
 POLICY = Component(name="hidden", factory=Hidden, summary="one layer for each head")
 
 
@@ -115,6 +125,12 @@ POLICY = Component(name="hidden", factory=Hidden, summary="one layer for each he
 )
 def test_a_broken_policy_fails(rlk_fails, layer, check):
     broken = attrs.evolve(POLICY, factory=hidden(layer))
+    rlk_fails(PolicyContract, POLICY, broken, check)
+
+
+def test_a_policy_whose_hidden_layers_cannot_be_reached_fails(rlk_fails):
+    broken = attrs.evolve(POLICY, factory=HidesItsLayers)
+    check = "test_the_output_of_a_heads_hidden_layers_can_be_had"
     rlk_fails(PolicyContract, POLICY, broken, check)
 
 

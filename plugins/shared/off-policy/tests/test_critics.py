@@ -33,6 +33,24 @@ def test_batched_critics_equal_two_of_their_own_fed_with_observation_and_action(
         assert torch.allclose(found[copy], expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("n_critics", [1, 2])
+def test_the_hidden_layers_of_critics_see_the_action_too(n_critics):
+    torch.manual_seed(0)
+    several, single = Critics(trunk, 2, n_critics), Critic(trunk, 2)
+    features, action = torch.randn(6, 3), torch.randn(6, 2)
+    hidden = several.hidden(features, action)
+    assert hidden.shape == (n_critics, 6, 4)
+    expected = (hidden * several.weight).sum(-1) + several.bias
+    assert torch.equal(several(features, action), expected)
+    assert torch.equal(single.out(single.hidden(features, action))[:, 0], single(features, action))
+
+
+def test_the_hidden_layers_of_a_deterministic_policy_come_before_its_output():
+    torch.manual_seed(0)
+    head, features = DeterministicHead(trunk, 2), torch.randn(6, 3)
+    assert torch.equal(torch.tanh(head.out(head.hidden(features))), head(features))
+
+
 def test_batched_critics_may_begin_as_pytorchs_layers_do():
     torch.manual_seed(0)
     critic = Critics(lambda *_, **__: Mlp(MlpConfig(layers=[400])).trunk("qf", 3, n_copies=9), 2, 9)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
@@ -12,7 +13,13 @@ from rlk.records import Field
 from rlk_networks import Head, Linear
 from rlk_networks.actor import DistributionActor
 from rlk_on_policy.bootstrap import following_values
-from rlk_on_policy.recurrent import RecurrentActor, is_recurrent, make_actor, state_fields
+from rlk_on_policy.recurrent import (
+    RecurrentActor,
+    is_recurrent,
+    make_actor,
+    state_fields,
+    stochastic_actor,
+)
 from rlk_on_policy.sequence_sizes import refuse_uneven_minibatches, sequence_length
 from rlk_on_policy.sequences import Sequences, sequence_epochs, shuffled_sequences, whole
 from rlk_rollout.rollout import Rollout
@@ -100,6 +107,17 @@ def test_each_policy_gets_the_actor_that_it_needs():
         for policy in (made(), made(NoLayers()))
     ]
     assert kinds == [RecurrentActor, DistributionActor]
+
+
+def test_the_actor_of_a_run_draws_from_the_stream_actor_unless_it_is_given_a_generator():
+    stream, own = np.random.default_rng(0), np.random.default_rng(0)
+    streams = SimpleNamespace(numpy={"actor": stream}.__getitem__)
+    run = SimpleNamespace(policy=made(), distribution=Higher(), streams=streams, device="cpu")
+    assert stochastic_actor(run, None).rng is stream
+    chosen = stochastic_actor(run, own, ("value",))
+    assert chosen.rng is own
+    act = chosen.act(column(1), chosen.start(1), np.array([True]))
+    assert set(act.extras) == {"value", "state", "episode_start"}
 
 
 # ---- the actor -----------------------------------------------------------------------------------
@@ -300,6 +318,7 @@ def test_shorter_sequences_unrolled_give_what_acting_gave(length):
     given, policy = rollout(ends=[(1, 0), (2, 2)]), made()
     for part in parts(n_minibatches=1, length=length, ends=[(1, 0), (2, 2)]):
         (value,) = part.outputs(policy, "vf")
+        assert torch.equal(policy.vf.out(part.hidden(policy, "vf")), value)
         for row, number in enumerate(part.action.tolist()):
             t, n = divmod(number, N)
             kept = 0.0 if given.extras["episode_start"][t, n] else given.extras["state"][t, n, 0]

@@ -18,7 +18,7 @@ from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import make_actor, state_fields
+from rlk_on_policy.recurrent import state_fields, stochastic_actor
 from rlk_on_policy.sequences import whole
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import scaled
@@ -54,8 +54,7 @@ class A2C:
         return {"value": Field(()), **state_fields(self.policy)}
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
-        stream = rng if rng is not None else self.run.streams.numpy("actor")
-        return make_actor(self.policy, self.distribution, stream, self.run.device, ("value",))
+        return stochastic_actor(self.run, rng, ("value",))
 
     # ---- learning -------------------------------------------------------------------------------
 

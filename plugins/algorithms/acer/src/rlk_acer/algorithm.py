@@ -19,7 +19,7 @@ from rlk_acer.trajectories import Trajectories, trajectories
 from rlk_networks import Heads
 from rlk_off_policy.target import Target
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import make_actor, state_fields
+from rlk_on_policy.recurrent import state_fields, stochastic_actor
 from rlk_schedules import scaled
 from rlk_trajectory_replay.protocol import TrajectoryStorage
 
@@ -58,10 +58,7 @@ class ACER:
         return {"parameters": logits, **state_fields(self.policy, first_only=True)}
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
-        stream = rng if rng is not None else self.run.streams.numpy("actor")
-        return make_actor(
-            self.policy, self.distribution, stream, self.run.device, extras=("parameters",)
-        )
+        return stochastic_actor(self.run, rng, ("parameters",))
 
     # ---- learning -------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
+from rlk_on_policy.recurrent import is_recurrent, state_fields, stochastic_actor
 from rlk_on_policy.sequence_sizes import sequence_length
 from rlk_on_policy.sequences import sequence_epochs
 from rlk_on_policy.squared_error import squared_error
@@ -80,8 +80,7 @@ class PPO:
         return {"value": Field(()), "log_prob": Field(()), **state_fields(self.policy)}
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
-        stream = rng if rng is not None else self.run.streams.numpy("actor")
-        return make_actor(self.policy, self.distribution, stream, self.run.device)
+        return stochastic_actor(self.run, rng)
 
     # ---- learning -------------------------------------------------------------------------------
 

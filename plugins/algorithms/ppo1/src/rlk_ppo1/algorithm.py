@@ -22,7 +22,7 @@ from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import make_actor
+from rlk_on_policy.recurrent import stochastic_actor
 from rlk_on_policy.squared_error import squared_error
 from rlk_ppo1 import loss as losses
 from rlk_ppo1.config import PPO1Config
@@ -64,8 +64,7 @@ class PPO1:
         return {"value": Field(()), "log_prob": Field(())}
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
-        stream = rng if rng is not None else self.run.streams.numpy("actor")
-        return make_actor(self.policy, self.distribution, stream, self.run.device)
+        return stochastic_actor(self.run, rng)
 
     # ---- learning -------------------------------------------------------------------------------
 

@@ -39,6 +39,8 @@ class Example:
         test: requirement strings for its tests.
         try_it: the command lines that run it.
         tried: further lines of the contract suite's class.
+        group: the entry-point group, where it is not `rlk.` and the kind.
+        point: the object that the entry point names.
     """
 
     kind: str
@@ -50,6 +52,8 @@ class Example:
     test: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     try_it: tuple[str, ...] = attrs.field(converter=tuple)
     tried: str = ""
+    group: str = ""
+    point: str = "$module.component:component"
 
 
 def kinds() -> tuple[str, ...]:

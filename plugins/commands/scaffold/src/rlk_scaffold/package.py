@@ -142,14 +142,14 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
     values["renew"] = _RENEW if "<!-- settings: " in values["about"] else ""
     values["tried"] = Template(example.tried).substitute(values)
     values["try_it"] = "\n".join(f"$ {line}" for line in try_lines(made, example))
-    point = {made.component: f"{made.module}.component:component"}
+    point = {made.component: Template(example.point).substitute(values)}
     manifest = Manifest(
         name=made.dist,
         module=made.module,
         description=example.summary,
         dependencies=(*example.dependencies, "rlk-kernel>=0.1"),
         extras={"test": ("pytest>=8", f"{_dist(example.suites)}>=0.1", *example.test)},
-        entry_points={f"rlk.{example.kind}": point},
+        entry_points={example.group or f"rlk.{example.kind}": point},
     )
     files = {_PROJECT: render_pyproject(manifest), f"src/{made.module}/py.typed": ""}
     for folder in (_EVERY_KIND, example.folder):

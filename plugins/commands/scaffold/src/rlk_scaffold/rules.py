@@ -12,7 +12,7 @@ from rlk_scaffold.kinds import GROUP, kinds
 from rlk_scaffold.manifest import Manifest, import_name, read_manifest, render_pyproject
 
 #: Entry-point groups that are not a kind of component.
-OTHER_GROUPS = ("pytest11", GROUP)
+OTHER_GROUPS = ("pytest11", GROUP, "rlk_schedules")
 _KERNEL = "rlk-kernel"
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?([^;]*)")
 

@@ -17,6 +17,7 @@ from rlk.abilities import offers
 from rlk.errors import PlanError
 from rlk_action_masking.masks import KEY, OBSERVATION, TITLE
 from rlk_networks import Maskable, Policy
+from rlk_networks.layers import hidden_of
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -130,6 +131,10 @@ class MaskedHead(nn.Module):
         size = self.distribution.mask_size
         return self.distribution.masked(self.head(x[:, :-size]), x[:, -size:])
 
+    def hidden(self, x: Tensor) -> Tensor:
+        """The output of the hidden layers, which see no mask (`Policy.hidden`)."""
+        return hidden_of(self.head, x[:, : -self.distribution.mask_size])
+
 
 class MaskDropped(nn.Module):
     """Every other head: it gets the features of [features, mask]."""
@@ -140,3 +145,7 @@ class MaskDropped(nn.Module):
 
     def forward(self, x: Tensor, *arguments: Any) -> Any:
         return self.head(x[:, : -self.size], *arguments)
+
+    def hidden(self, x: Tensor, *arguments: Any) -> Tensor:
+        """The output of the hidden layers (`Policy.hidden`)."""
+        return hidden_of(self.head, x[:, : -self.size], *arguments)

@@ -7,10 +7,12 @@ in Python, which takes as long as the activation of a small layer.
 from __future__ import annotations
 
 import math
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
+
+from rlk.errors import RlkError
 
 
 class HiddenLayers(Protocol):
@@ -85,6 +87,30 @@ class Head(nn.Module):
         trunk, out = self._parts
         result: Tensor = out(trunk(features))
         return result
+
+    def hidden(self, features: Tensor) -> Tensor:
+        """The output of the hidden layers, [B, F'] (`Policy.hidden`)."""
+        return self._parts[0](features)
+
+
+def hidden_of(head: nn.Module, features: Tensor, *arguments: Any) -> Tensor:
+    """The output of a head's hidden layers for the features of the encoder [B, F].
+
+    Args:
+        arguments: what the head takes besides features.
+
+    Raises:
+        RlkError: if the head has no method `hidden`.
+    """
+    hidden = getattr(head, "hidden", None)
+    if hidden is None:
+        raise RlkError(
+            f"a head of the policy is a {type(head).__name__}, which does not give the output of "
+            "its hidden layers. Build it as a rlk_networks.Head, or give it a method "
+            "hidden(features), from float [B, F] to [B, F']."
+        )
+    found: Tensor = hidden(features, *arguments)
+    return found
 
 
 class Part(nn.Module):

@@ -11,7 +11,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from rlk.errors import RlkError
 from rlk_networks import observations
+from rlk_networks.layers import hidden_of
 
 
 class Policy(nn.Module):
@@ -60,6 +62,27 @@ class Policy(nn.Module):
         """The outputs of the named heads for raw observations [B, ...]."""
         features = self.encode(observation)
         return tuple([self._heads[name](features) for name in names])
+
+    def hidden(self, observation: Any, name: str, *arguments: Any) -> Tensor:
+        """The output of a head's hidden layers for raw observations [B, ...], float [B, F'].
+
+        The head's output layers are computed from it, so a loss of it also trains the layers of
+        the head and the encoder.
+
+        Args:
+            name: of the head. arguments: what it takes besides features (a critic: actions).
+
+        Raises:
+            RlkError: if there is no such head, or it does not give the output of its hidden layers.
+        """
+        return self.hidden_from(self.encode(observation), name, *arguments)
+
+    def hidden_from(self, features: Tensor, name: str, *arguments: Any) -> Tensor:
+        """Likewise for the features of the encoder [B, F]."""
+        head = self._heads.get(name)
+        if head is None:
+            raise RlkError(f"the policy has no head {name!r}; it has {', '.join(self._heads)}.")
+        return hidden_of(head, features, *arguments)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Policy:
         """A copy with its own parameters and the same filters."""

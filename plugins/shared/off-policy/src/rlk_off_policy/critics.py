@@ -31,6 +31,10 @@ class Critic(nn.Module):
         value: Tensor = out(trunk(torch.cat([features, action], -1)))
         return value.squeeze(-1)
 
+    def hidden(self, features: Tensor, action: Tensor) -> Tensor:
+        """The output of the hidden layers, [B, F'] (`Policy.hidden`)."""
+        return self._parts[0](torch.cat([features, action], -1))
+
 
 class Critics(nn.Module):
     """Q_c(s, a) in one call: features [B, F] and actions [B, D] to float [C, B].
@@ -73,6 +77,11 @@ class Critics(nn.Module):
             return torch.baddbmm(bias[:, None], hidden, weight.mT)
         # Not a product: of a matrix and a vector, a batched one takes six times as long.
         return (hidden * weight).sum(-1) + bias
+
+    def hidden(self, features: Tensor, action: Tensor) -> Tensor:
+        """The output of every critic's hidden layers, [C, B, F'] (`Policy.hidden`)."""
+        found = self._parts[0](torch.cat([features, action], -1))
+        return found[None] if self.is_single else found
 
 
 def critic_prefixes(parameters: Parameters) -> tuple[str, ...]:

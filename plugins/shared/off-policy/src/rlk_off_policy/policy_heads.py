@@ -23,3 +23,7 @@ class DeterministicHead(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         trunk, out = self._parts
         return torch.tanh(out(trunk(features)))
+
+    def hidden(self, features: Tensor) -> Tensor:
+        """The output of the hidden layers, [B, F'] (`Policy.hidden`)."""
+        return self._parts[0](features)

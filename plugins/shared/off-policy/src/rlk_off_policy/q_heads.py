@@ -5,12 +5,13 @@ Shapes: B transitions, F features, A discrete actions.
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from rlk_networks import Head, Linear, Trunk
 
 
-def q_head(trunk: Trunk, n_actions: int, role: str = "qf") -> nn.Module:
+def q_head(trunk: Trunk, n_actions: int, role: str = "qf") -> Head:
     """Hidden layers of that role and one value per action, [B, F] to float [B, A]."""
     layers = trunk(role)
     return Head(layers, Linear(layers.features, n_actions))
@@ -32,3 +33,7 @@ class DuelingHead(nn.Module):
         advantage: Tensor = self.advantage(features)
         value: Tensor = self.value(features)
         return value + advantage - advantage.mean(1, keepdim=True)
+
+    def hidden(self, features: Tensor) -> Tensor:
+        """The outputs of the hidden layers of A and of V, side by side (`Policy.hidden`)."""
+        return torch.cat((self.advantage.hidden(features), self.value.hidden(features)), 1)

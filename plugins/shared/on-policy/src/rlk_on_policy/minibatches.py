@@ -56,6 +56,10 @@ class Minibatch:
         given: tuple[Any, ...] = policy(self.observation, *names)
         return given
 
+    def hidden(self, policy: Policy, name: str) -> Tensor:
+        """The output of a head's hidden layers for these observations (`Policy.hidden`)."""
+        return policy.hidden(self.observation, name)
+
 
 SomeMinibatch = TypeVar("SomeMinibatch", bound=Minibatch)
 

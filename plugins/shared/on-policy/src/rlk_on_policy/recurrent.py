@@ -6,7 +6,7 @@ Shapes: T steps, N environments, F features, S numbers of state per environment.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -18,6 +18,9 @@ from rlk_networks import Distribution, Policy, as_tensor
 from rlk_networks.actor import STATE_TO_PASS, DistributionActor, mode, sample
 from rlk_networks.held_noise import holding_noise
 from rlk_networks.probabilities import TellsByDistribution
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
 
 
 class RecurrentEncoder(Protocol):
@@ -70,6 +73,20 @@ def state_fields(policy: Policy, *, first_only: bool = False) -> Mapping[str, Fi
     return {"state": state, "episode_start": Field((), "bool")}
 
 
+def stochastic_actor(
+    run: Run, rng: np.random.Generator | None, extras: tuple[str, ...] = ("value", "log_prob")
+) -> Actor:
+    """A sample of the run's policy, for `Algorithm.actor`.
+
+    Args:
+        run: with the policy and its distribution.
+        rng: the generator of the noise; None is the run's stream `actor`.
+        extras: to store with every step, as in `make_actor`.
+    """
+    stream = rng if rng is not None else run.streams.numpy("actor")
+    return make_actor(run.policy, run.distribution, stream, run.device, extras)
+
+
 def make_actor(
     policy: Policy,
     distribution: Distribution,
@@ -91,6 +108,11 @@ def stepped(
     return encoder_of(policy).step(x, as_tensor(state, device), start)
 
 
+def encoded(policy: Policy, observation: Any, state: Tensor, episode_start: Tensor) -> Tensor:
+    """The features of sequences, [T * N, F]: the arguments are those of `unrolled`."""
+    return encoder_of(policy)(policy.preprocess(observation), state, episode_start)
+
+
 def unrolled(
     policy: Policy, observation: Any, state: Tensor, episode_start: Tensor, *names: str
 ) -> tuple[Any, ...]:
@@ -100,7 +122,7 @@ def unrolled(
         observation: [T * N, ...], raw, time first.
         state: float [N, S], before the first step. episode_start: bool [T, N].
     """
-    features = encoder_of(policy)(policy.preprocess(observation), state, episode_start)
+    features = encoded(policy, observation, state, episode_start)
     return tuple([getattr(policy, name)(features) for name in names])
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from rlk.records import Array
 from rlk_networks import Policy, as_tensor
 from rlk_on_policy.minibatches import Minibatch, flat, map_fields
-from rlk_on_policy.recurrent import is_recurrent, unrolled
+from rlk_on_policy.recurrent import encoded, is_recurrent, unrolled
 from rlk_rollout.rollout import Rollout
 
 
@@ -36,6 +36,11 @@ class Sequences(Minibatch):
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
         """The outputs of the named heads, [B, ...], each sequence unrolled in one call."""
         return unrolled(policy, self.observation, self.state, self.episode_start, *names)
+
+    def hidden(self, policy: Policy, name: str) -> Tensor:
+        """The output of a head's hidden layers, each sequence unrolled (`Policy.hidden`)."""
+        features = encoded(policy, self.observation, self.state, self.episode_start)
+        return policy.hidden_from(features, name)
 
 
 SomeSequences = TypeVar("SomeSequences", bound=Sequences)

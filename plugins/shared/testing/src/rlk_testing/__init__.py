@@ -24,16 +24,18 @@ if TYPE_CHECKING:
     from rlk_testing.decorator import DecoratorContract
     from rlk_testing.distribution import DistributionContract
     from rlk_testing.environment import EnvironmentContract
+    from rlk_testing.extension import ExtensionContract
     from rlk_testing.finder import FinderContract
     from rlk_testing.logger import LoggerContract
     from rlk_testing.no_layers import NoLayers
     from rlk_testing.noise import NoiseContract
-    from rlk_testing.observer import CallbackContract, ExtensionContract
+    from rlk_testing.observer import CallbackContract
     from rlk_testing.optimiser import OptimiserContract
     from rlk_testing.policy import PolicyContract
     from rlk_testing.preset import PresetContract
     from rlk_testing.recipe import RecipeContract
     from rlk_testing.samples import BY_NAME, observations
+    from rlk_testing.schedule import ScheduleContract
     from rlk_testing.serializer import SerializerContract
     from rlk_testing.stand_ins import stand_in_kernel
     from rlk_testing.storage import StorageContract
@@ -50,7 +52,7 @@ _HOMES = {
     "DecoratorContract": "decorator",
     "DistributionContract": "distribution",
     "EnvironmentContract": "environment",
-    "ExtensionContract": "observer",
+    "ExtensionContract": "extension",
     "FinderContract": "finder",
     "LoggerContract": "logger",
     "NoLayers": "no_layers",
@@ -60,6 +62,7 @@ _HOMES = {
     "PolicyContract": "policy",
     "PresetContract": "preset",
     "RecipeContract": "recipe",
+    "ScheduleContract": "schedule",
     "SerializerContract": "serializer",
     "StorageContract": "storage",
     "VecEnvContract": "vec_env",
@@ -89,6 +92,7 @@ __all__ = [
     "PolicyContract",
     "PresetContract",
     "RecipeContract",
+    "ScheduleContract",
     "SerializerContract",
     "StorageContract",
     "VecEnvContract",

@@ -1,4 +1,4 @@
-"""The contract of callbacks and extensions: objects that implement hooks of a run."""
+"""The contract of callbacks, and what it shares with that of extensions (`extension.py`)."""
 
 from __future__ import annotations
 
@@ -286,12 +286,6 @@ class CallbackContract(ObserverChecks):
         assert left.parameters.equal(agent.run.parameters.flat), (
             "a callback changed what was learnt: does it draw from a stream of the run?"
         )
-
-
-class ExtensionContract(ObserverChecks):
-    """What every extension must do: it may change anything, but reproducibly."""
-
-    kind = "extensions"
 
 
 @cache

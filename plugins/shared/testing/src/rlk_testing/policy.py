@@ -117,6 +117,17 @@ class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
             assert found.shape == (n, 4, trunk.features), f"the first {n} of 3 copies"
             assert torch.allclose(found, trunk(x)[:n], atol=1e-6), f"the first {n} of 3 copies"
 
+    def test_the_output_of_a_heads_hidden_layers_can_be_had(self) -> None:
+        """It is what the output layer of that head is computed from."""
+        for space in self.tried():
+            policy = self.policy(space)
+            size: Any = policy.shared.features
+            features = torch.randn(3, size, generator=torch.Generator().manual_seed(0))
+            for name in _SIZE:
+                head: Any = policy.get_submodule(name)
+                hidden = policy.hidden_from(features, name)
+                assert torch.equal(head.out(hidden), head(features)), f"{name} in {space}"
+
     @feedforward
     def test_rows_of_a_batch_do_not_influence_each_other(self) -> None:
         for space in self.tried():

@@ -1,0 +1,1 @@
+"""The templates of `rlk plugins new NAME --kind schedule`."""

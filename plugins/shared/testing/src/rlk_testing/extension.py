@@ -1,0 +1,106 @@
+"""The contract of extensions: also on several ranks, and in updates that are traced."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+
+from rlk.hookspecs import hookimpl
+from rlk_testing.applies import applies
+from rlk_testing.contract import may_have, one_thread
+from rlk_testing.observer import ObserverChecks
+from rlk_testing.thread_ranks import ThreadRank, on_ranks
+
+if TYPE_CHECKING:
+    from rlk.protocols import Communicator
+    from rlk.running.run import Run
+
+#: The hook of an extension that lets ranks train together.
+_OF_RANKS = "rlk_make_communicator"
+#: The hooks whose answers are called in updates.
+_IN_UPDATES = (
+    "rlk_wrap_update",
+    "rlk_wrap_loss",
+    "rlk_make_policy",
+    "rlk_make_optimiser",
+    "rlk_filter_observation",
+)
+
+
+class ExtensionContract(ObserverChecks):
+    """What every extension must do: it may change anything, but reproducibly.
+
+    Attributes:
+        untraceable: a part of the reason that `compile` has for running updates with it eagerly;
+            "" if it traces them.
+    """
+
+    kind = "extensions"
+    untraceable: ClassVar[str] = ""
+
+    @applies(lambda suite: not hasattr(suite.record().load(), _OF_RANKS))
+    def test_two_ranks_with_it_train_the_same_parameters(self) -> None:
+        """The ranks are threads; without a plugin for ranks, each counts its own timesteps."""
+        if hasattr(self.made(), _OF_RANKS):
+            return  # made by a function, so that `applies` could not know
+        name, trained = self.entry().name, {}
+
+        def train(rank: ThreadRank) -> None:
+            with self.agent(plugins=(name, OnRank(rank))) as agent:
+                agent.learn(self.timesteps)
+                groups = agent.run.optimise.groups
+                trained[rank.rank] = {key: group.flat.clone() for key, group in groups.items()}
+
+        self.kernel()  # made once, and not by both at the same time
+        try:
+            with one_thread():
+                on_ranks(2, train)
+        except threading.BrokenBarrierError:
+            pytest.fail(
+                "one of two ranks waited for the other: it must communicate as often on both "
+                "(run.communicator), at the same places"
+            )
+        for key, parameters in trained[0].items():
+            assert parameters.equal(trained[1][key]), (
+                f"two ranks have different parameters of group {key!r}: what changes them must be "
+                "the same on all ranks (communicator.mean, communicator.agree)"
+            )
+
+    @applies(lambda suite: any(may_have(suite, hook) for hook in _IN_UPDATES))
+    def test_compile_traces_an_update_with_it_or_gives_the_reason_that_is_expected(self) -> None:
+        if "compile" not in self.kernel().registries.extensions:
+            pytest.skip("rlk-compile is not installed")
+        plugins = tuple(dict.fromkeys((self.entry().name, "compile")))
+        with self.agent(plugins=plugins, compile={"backend": "eager"}) as agent:
+            agent.learn(self.timesteps)
+            update: Any = agent.run.hooks.get("compile").update
+        assert update is not None, "compile traces no run with this policy: give the suite another"
+        assert update.calls, "the run makes no update: give the suite more `timesteps`"
+        reasons = "; ".join(update.reasons.values())
+        if "cannot trace autograd.grad" in reasons:
+            pytest.skip(reasons)  # of an older torch
+        if not self.untraceable:
+            assert not reasons, (
+                f"with it, compile runs updates eagerly: {reasons}. Use only tensors in what "
+                "updates call; if that cannot be, say so in the suite, `untraceable` = a part of "
+                "this reason"
+            )
+        assert self.untraceable in reasons
+
+
+class OnRank:
+    """Makes a run that of one rank, which begins with the parameters of rank 0."""
+
+    def __init__(self, rank: ThreadRank) -> None:
+        self.rank = rank
+
+    @hookimpl
+    def rlk_make_communicator(self) -> Communicator:
+        return self.rank
+
+    @hookimpl(tryfirst=True)
+    def rlk_training_start(self, run: Run) -> None:
+        for group in run.optimise.groups.values():
+            group.flat.copy_(self.rank.agree(group.flat))

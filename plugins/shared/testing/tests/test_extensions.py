@@ -1,0 +1,100 @@
+"""The contract of extensions fails where one breaks several ranks, or the tracing of updates."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+
+import rlk_testing as testing
+from rlk import hookimpl
+from rlk.component import Component
+
+
+class Penalises:
+    """Good: an extra term in the loss, the same on all ranks, made of tensors."""
+
+    @hookimpl
+    def rlk_wrap_loss(self, run):
+        def wrapper(loss_fn):
+            def penalised(*args):
+                loss = loss_fn(*args)
+                return loss._replace(value=loss.value + self.penalty(run))
+
+            return penalised
+
+        return wrapper
+
+    def penalty(self, run):
+        return 0.01 * run.optimise.groups["value"].parameters[0].square().sum()
+
+
+class DiffersByRank(Penalises):
+    @hookimpl
+    def rlk_update_end(self, run):
+        run.parameters.flat.add_(float(run.streams.numpy("mine").random()))
+
+
+class AsksTheOtherRankForNothing(Penalises):
+    @hookimpl
+    def rlk_update_end(self, run):
+        if run.communicator.rank == 0:
+            run.communicator.agree(1)
+
+
+class BranchesOnATensor(Penalises):
+    def penalty(self, run):
+        penalty = super().penalty(run)
+        return penalty if penalty > 0.1 else 0.0
+
+
+PENALISES = Component(name="penalises", factory=Penalises, summary="an extra term in the loss")
+RANKS = "test_two_ranks_with_it_train_the_same_parameters"
+TRACES = "test_compile_traces_an_update_with_it_or_gives_the_reason_that_is_expected"
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [(DiffersByRank, RANKS), (AsksTheOtherRankForNothing, RANKS), (BranchesOnATensor, TRACES)],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_extension_fails(rlk_fails, monkeypatch, factory, check):
+    monkeypatch.setattr("rlk_testing.thread_ranks._TIMEOUT_SECONDS", 2.0)
+    broken = attrs.evolve(PENALISES, factory=factory)
+    rlk_fails(testing.ExtensionContract, PENALISES, broken, check)
+
+
+def verdict_of(rlk_verdict, factory, check, **attributes):
+    component = attrs.evolve(PENALISES, factory=factory)
+    suite = type("Suite", (testing.ExtensionContract,), {"component": component, **attributes})
+    return rlk_verdict(suite, check)
+
+
+def test_an_extension_that_cannot_be_traced_says_so_in_its_suite(rlk_verdict):
+    said = verdict_of(rlk_verdict, BranchesOnATensor, TRACES)
+    assert "compile runs updates eagerly: " in said and "`untraceable` = a part" in said
+    assert verdict_of(rlk_verdict, BranchesOnATensor, TRACES, untraceable="branching") == "passed"
+    assert verdict_of(rlk_verdict, Penalises, TRACES, untraceable="branching").startswith("failed")
+
+
+def test_a_rank_that_waits_for_the_other_is_told(rlk_verdict, monkeypatch):
+    monkeypatch.setattr("rlk_testing.thread_ranks._TIMEOUT_SECONDS", 2.0)
+    said = verdict_of(rlk_verdict, AsksTheOtherRankForNothing, RANKS)
+    assert "it must communicate as often on both" in said
+
+
+def test_an_extension_that_only_watches_is_not_traced(rlk_verdict):
+    class Watches:
+        @hookimpl
+        def rlk_update_end(self):
+            pass
+
+    assert verdict_of(rlk_verdict, Watches, TRACES) == "does not apply"
+
+
+def test_an_extension_that_makes_the_communicator_is_not_tried_on_two_ranks(rlk_verdict):
+    class Communicates:
+        @hookimpl
+        def rlk_make_communicator(self):
+            return None
+
+    assert verdict_of(rlk_verdict, Communicates, RANKS) == "does not apply"
