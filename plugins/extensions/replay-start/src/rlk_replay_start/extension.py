@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlk.errors import BadFile
-from rlk.files import looking_at
+from rlk.files import looking_at, users_path
 from rlk.hookspecs import hookimpl
 from rlk_model_files.locate import checkpoints
 from rlk_replay_start.config import ReplayStartConfig
@@ -58,7 +58,7 @@ class ReplayStart:
             return
         kernel = run.plan.kernel
         try:
-            path = newest(Path(self._config.run).expanduser(), kernel)
+            path = newest(users_path(self._config.run), kernel)
             checkpoint.adopt_replay(run, saved_files.read(path, kernel, part="storage"))
         except BadFile as error:
             raise BadFile(
