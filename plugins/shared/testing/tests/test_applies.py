@@ -31,7 +31,7 @@ CONDITIONAL = {
     "PolicyContract": 15,
     "PresetContract": 4,
     "SerializerContract": 9,
-    "StorageContract": 20,
+    "StorageContract": 21,
     "VecEnvContract": 10,
     "WrapperContract": 15,
 }
