@@ -175,6 +175,26 @@ def test_of_a_dict_the_bounds_and_the_order_may_be_others_but_no_part(plan):
             check_spaces_of_saved(saved, now, "the file")
 
 
+class Takes(DiscreteMatch):
+    def __init__(self, table):
+        super().__init__()
+        self.table = table
+
+
+@pytest.mark.parametrize("table", [{1: "x"}, {"a": [{None: 1}]}])
+def test_a_table_whose_keys_are_no_texts_is_passed_again(
+    make, tmp_path, rlk_stand_in_kernel, table
+):
+    path = make(env=Takes, **{"env.table": table}).save(tmp_path / "model")
+    told = {"env": Takes, "kernel": rlk_stand_in_kernel}
+    with pytest.raises(
+        PlanError, match=r"made with .\{.*\}. in env\.table, .* Pass it again: in Py"
+    ):
+        rlk.load(path, **told)
+    with rlk.load(path, **told, **{"env.table": table}) as loaded:
+        assert loaded.plan.env.kwargs == {"table": table}
+
+
 # ---- paths ---------------------------------------------------------------------------------------
 
 
