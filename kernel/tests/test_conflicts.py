@@ -163,6 +163,24 @@ def test_a_part_of_any_kind_may_say_what_it_goes_with(planning_kernel, plan, fie
         plan(noise="picky")
 
 
+@pytest.mark.parametrize(("space", "is_advised"), [(gym.spaces.Discrete(7), True), (None, False)])
+def test_what_would_fit_without_the_additions_of_a_plugin_says_so(
+    planning_kernel, plan, space, is_advised
+):
+    class Adds:
+        @hookimpl
+        def rlk_policy_space(self):
+            return space
+
+    registries = planning_kernel.registries
+    registries.extensions.register("adds", Adds)
+    registries.noises.register("picky", Shakes, observation_spaces=("Discrete",))
+    with pytest.raises(PlanError, match=r"'picky' .* takes observations that are Disc") as caught:
+        plan(plugins=["adds"], noise="picky")
+    advice = "\nOr leave out what adds to the observations: --plugin no:adds."
+    assert str(caught.value).endswith(advice) == is_advised
+
+
 def test_a_noise_has_nothing_to_say_where_its_algorithm_does_not_serve_the_actions(
     planning_kernel, plan
 ):

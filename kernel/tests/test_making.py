@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from contextlib import nullcontext
+from pathlib import Path
 
 import attrs
 import numpy as np
@@ -172,3 +173,52 @@ def test_of_a_dict_the_bounds_and_the_order_may_be_others_but_no_part(plan):
         )
         with nullcontext() if fits else pytest.raises(PlanError, match="on 'its env', whose obs"):
             check_spaces_of_saved(saved, now, "the file")
+
+
+class Takes(DiscreteMatch):
+    def __init__(self, table):
+        super().__init__()
+        self.table = table
+
+
+@pytest.mark.parametrize("table", [{1: "x"}, {"a": [{None: 1}]}])
+def test_a_table_whose_keys_are_no_texts_is_passed_again(
+    make, tmp_path, rlk_stand_in_kernel, table
+):
+    path = make(env=Takes, **{"env.table": table}).save(tmp_path / "model")
+    told = {"env": Takes, "kernel": rlk_stand_in_kernel}
+    with pytest.raises(
+        PlanError, match=r"made with .\{.*\}. in env\.table, .* Pass it again: in Py"
+    ):
+        rlk.load(path, **told)
+    with rlk.load(path, **told, **{"env.table": table}) as loaded:
+        assert loaded.plan.env.kwargs == {"table": table}
+
+
+# ---- paths ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_folder_and_files_may_be_in_the_home_of_the_user(make, home, rlk_stand_in_kernel):
+    agent = make(out="~/runs/first")
+    assert agent.run.out == home / "runs" / "first"
+    assert agent.save("~/runs/first/model") == home / "runs" / "first" / "model.standin"
+    agent.load_parameters("~/runs/first/model")
+    agent.save_checkpoint(Path("~/at-0"))
+    agent.close()
+    told = {"env": MATCH, "kernel": rlk_stand_in_kernel}
+    with rlk.load("~/at-0", **told) as loaded:
+        assert loaded.run.out is None
+    with rlk.load("~/runs/first/model", out="~/runs/first", **told) as loaded:
+        assert loaded.run.out == home / "runs" / "first"
+    assert not (home / "~").exists()
+
+
+def test_a_name_of_no_user_is_a_name(make, home):
+    assert make(out="~nobody-by-this-name").run.out == home / "~nobody-by-this-name"

@@ -45,6 +45,30 @@ def test_two_plugins_that_answer_are_refused_with_what_to_type():
         asked(making(ONE), making(None), making(OTHER))
 
 
+class Opened(Discrete):
+    """An answer with something to close, such as the workers of a vector environment."""
+
+    closes = 0
+
+    def close(self):
+        self.closes += 1
+
+
+class Raises:
+    @hookimpl
+    def rlk_policy_space(self, plan):
+        raise ArithmeticError
+
+
+@pytest.mark.parametrize("other", [making(ONE), Raises(), making("no space")])
+def test_an_answer_that_is_not_taken_is_closed(other):
+    opened = Opened(3)
+    assert asked(making(None), making(opened)) is opened and opened.closes == 0
+    with pytest.raises((PlanError, ArithmeticError, BrokenPlugin)):
+        asked(making(opened), other)
+    assert opened.closes == 1
+
+
 @pytest.mark.parametrize("marks", [{"tryfirst": True}, {"trylast": True}])
 def test_two_plugins_with_the_same_mark_are_refused_too(marks):
     with pytest.raises(PlanError, match="each answer"):

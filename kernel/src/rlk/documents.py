@@ -27,7 +27,7 @@ MAX_DEPTH = 100
 MAX_VALUES = 1_000_000
 MAX_JSON_BYTES = 64 << 20
 MAX_TOML_CHARACTERS = 256 << 10
-MAX_NPZ_BYTES = 256 << 20  #: when it is unpacked
+MAX_NPZ_BYTES = 256 << 20  #: of a compressed file when it is unpacked
 
 #: A string without an end runs to the end of the text, which is then not JSON either.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
@@ -134,6 +134,8 @@ def parse_toml(text: str) -> dict[str, Any]:
 def read_npz(path: Path) -> dict[str, Any]:
     """The arrays of a file that `numpy.savez` wrote; object arrays, which are pickles, are refused.
 
+    A file that is not compressed may have any size: it unpacks to no more than it takes on disk.
+
     Raises:
         BadFile: if it cannot be read, is not such a file, or is too large.
     """
@@ -142,8 +144,12 @@ def read_npz(path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(info.file_size for info in archive.infolist())
-        if size > MAX_NPZ_BYTES:
-            raise ValueError(f"it would unpack to {size:,} bytes (at most {MAX_NPZ_BYTES:,})")
+        if size > max(MAX_NPZ_BYTES, path.stat().st_size):
+            raise BadFile(
+                f"{path} is too large: it would unpack to {size:,} bytes, and a compressed file "
+                f"may to {MAX_NPZ_BYTES:,}. If you trust it, write it anew with numpy.savez, which "
+                "does not compress."
+            )
         with np.load(path, allow_pickle=False) as file:
             found = dict(file)
         strange = [name for name, value in found.items() if not isinstance(value, np.ndarray)]

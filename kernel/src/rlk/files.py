@@ -43,6 +43,14 @@ def looking_at(path: Path, what: str, refusal: type[RlkError] = BadFile) -> Iter
         raise refusal(f"{what}: {error.strerror or error}.") from error
 
 
+def users_path(typed: str | os.PathLike[str]) -> Path:
+    """The path that a user typed; a leading `~` is their home folder, as in a shell.
+
+    A name that begins with `~` and is no user's stays as it is.
+    """
+    return Path(os.path.expanduser(typed))
+
+
 def _look(path: Path) -> None:
     """OSError for an impossible path; for some, Python itself raises ValueError."""
     try:

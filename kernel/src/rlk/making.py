@@ -12,6 +12,7 @@ import torch
 
 from rlk.agent import Agent, Place
 from rlk.errors import PlanError
+from rlk.files import users_path
 from rlk.planning.other_environment import check_spaces_of_saved
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
@@ -96,7 +97,7 @@ def load(
         PlanError: if it names something that does not exist, the environment has spaces of another
             kind or size, or `out` holds another run, or is given with `to_act`.
     """
-    kernel, path, changes = kernel or default_kernel(), Path(path), _plain(changes)
+    kernel, path, changes = kernel or default_kernel(), users_path(path), _plain(changes)
     if to_act and changes.get("out"):
         raise PlanError(
             f"out={str(changes['out'])!r} is a folder to train in, and to_act is for an agent that "

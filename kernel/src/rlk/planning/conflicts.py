@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from rlk.errors import PlanError
@@ -105,8 +105,19 @@ def _observation_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
         f"{part.title} takes observations that are {', '.join(served)}, but the environment's are "
         f"{describe(space)}",
         f"--observation-space {found[0]}",
-        or_wrap(space, "Observation"),
+        or_wrap(space, "Observation") + _or_add_nothing(plan, served),
     )
+
+
+def _or_add_nothing(plan: Plan, served: Collection[str]) -> str:
+    """What else to type where a plugin adds to observations that would fit by themselves."""
+    from rlk.spaces import kinds  # not at the top: it needs gymnasium
+
+    if not set(kinds(plan.policy_space)) & set(served):
+        return ""
+    names = plan.hooks().implementers("rlk_policy_space")
+    without = " ".join(f"--plugin no:{name}" for name in names)
+    return f"\nOr leave out what adds to the observations: {without}."
 
 
 def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:

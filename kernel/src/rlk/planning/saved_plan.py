@@ -51,7 +51,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
     return {
         "env": {
             "name": plan.env.name,
-            "kwargs": _kept(settings.plain(plan.env.kwargs)),
+            "kwargs": _kept(_plain_keyword(plan.env.kwargs)),
             "source": plan.env.source,
             "passed_as_object": not plan.env.source,
             "again": plan.env.again,
@@ -96,6 +96,21 @@ def plan_text(plan: dict[str, Any]) -> str:
 def _kept(keywords: dict[str, Any]) -> dict[str, Any]:
     """Keywords of an environment, without one for a window: no saved run opens one by itself."""
     return {key: value for key, value in keywords.items() if (key, value) != _WINDOW}
+
+
+def _plain_keyword(value: Any) -> Any:
+    """A keyword of an environment in JSON's types, as `settings.plain`.
+
+    A table with a key that is not a text, which JSON would make one, is an object, to be passed
+    again.
+    """
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            return {"callable": f"{value!r:.80}"}
+        return {key: _plain_keyword(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain_keyword(item) for item in value]
+    return settings.plain(value)
 
 
 # ---- and back ------------------------------------------------------------------------------------

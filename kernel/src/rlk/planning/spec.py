@@ -116,6 +116,8 @@ def make_spec(algo: str, given: Mapping[str, Any], origin: str = "") -> RunSpec:
     plugins = (plugins,) if isinstance(plugins, str) else tuple(plugins)
     if not isinstance(out := values.get("out", ""), (str, os.PathLike)):
         raise PlanError(f"out is the name of a folder, got {out!r:.80}.")
+    if out:
+        values["out"] = os.path.expanduser(out)
     origins = dict.fromkeys(values, origin) if origin else {}
     return RunSpec(algo, values, plugins, origins)
 

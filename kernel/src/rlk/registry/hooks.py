@@ -167,18 +167,22 @@ class Hooks:
         return answer
 
     def _only_answer(self, hook: str, arguments: dict[str, Any]) -> Any:
-        """As `only`, without the hook wrappers of pluggy."""
+        """As `only`, without the hook wrappers of pluggy; what is refused is closed."""
         plain = [one for one in self._implementations(hook) if not _wraps(one)]
         for _, together in itertools.groupby(plain, _turn):
             answers: dict[str, Any] = {}
-            for one in together:
-                with _naming([one.plugin_name], hook):
-                    answer = _by_keyword(one.function, one.argnames)(**arguments)
-                if answer is not None:
-                    check_answer(hook, answer, [one.plugin_name])
-                    answers[one.plugin_name] = answer
-            if len(answers) > 1:
-                raise self._several(hook, answers)
+            with contextlib.ExitStack() as opened:
+                for one in together:
+                    with _naming([one.plugin_name], hook):
+                        answer = _by_keyword(one.function, one.argnames)(**arguments)
+                    if answer is not None:
+                        if hasattr(answer, "close"):
+                            opened.callback(answer.close)
+                        check_answer(hook, answer, [one.plugin_name])
+                        answers[one.plugin_name] = answer
+                if len(answers) > 1:
+                    raise self._several(hook, answers)
+                opened.pop_all()
             if answers:
                 return next(iter(answers.values()))
         return None

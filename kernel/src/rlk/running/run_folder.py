@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
-from rlk.files import looking_at
+from rlk.files import looking_at, users_path
 from rlk.running.folder_owner import in_use
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def continues_in(out: str | Path | None, loaded: Path) -> bool:
     place = loaded.resolve()
     folder = place if place.is_dir() else place.parent
     own = (folder, folder.parent) if folder.name == "checkpoints" else (folder,)
-    return Path(out).resolve() in own
+    return users_path(out).resolve() in own
 
 
 def _refuse_used(path: Path, what: str, instead: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, BrokenPlugin, PlanError
-from rlk.files import looking_at
+from rlk.files import looking_at, users_path
 from rlk.planning.saved_plan import PLAN
 from rlk.protocols import Serializer, State
 from rlk.running.checkpoint import model_state
@@ -39,6 +39,7 @@ def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **ho
     Raises:
         PlanError: if the path does not name a file, or names a model and the state has none.
     """
+    path = users_path(path)
     if not path.name:
         raise PlanError(f"cannot save to {str(path)!r}, a folder: name a file in it.")
     serializer: Serializer = run.plan.serializer.make()
@@ -92,7 +93,7 @@ def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Seri
     Raises:
         BadFile: if no installed serializer finds a file there, or the place cannot be read.
     """
-    usable = serializers(kernel)
+    place, usable = users_path(place), serializers(kernel)
     with looking_at(place, f"cannot read {place}"):
         found = [(path, one) for one in usable if (path := one.find(place, best)) is not None]
         if not found:

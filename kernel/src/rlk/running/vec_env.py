@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from rlk.registry.hooks import Hooks
 
 
-def make_vec_env(
-    plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, out: Any = None, **extra: Any
-) -> Any:
+def make_vec_env(plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, **extra: Any) -> Any:
     """A vector environment with the plan's wrappers.
 
     A vector that was passed, or made by a hook, is adopted if the backend can (`AdoptsVectors`).
@@ -31,7 +29,6 @@ def make_vec_env(
         hooks: the run's; wrappers of the vector may activate in it what their environments share.
         n_envs: how many environments.
         training: whether wrappers learn (statistics) and record; for evaluation they do neither.
-        out: the run's folder, for wrappers that write; None is the plan's.
         extra: keywords for the environment (`render_mode`).
 
     Raises:
@@ -54,7 +51,7 @@ def make_vec_env(
         env = flattened(env)
         for choice in plan.wrappers:
             if choice.component.scope == "vector":
-                env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
+                env = choice.make(env, training=training, out=plan.out, hooks=hooks)
     except BaseException:
         if not was_passed:
             env.close()

@@ -70,6 +70,19 @@ def test_a_run_that_is_resumed_does_not_load_it_again(first: Path, tmp_path: Pat
             assert same(agent.run.storage.state_dict(), resumed.run.storage.state_dict())
 
 
+def test_a_run_whose_checkpoint_has_no_replay_loads_it_again(first: Path, tmp_path: Path) -> None:
+    with made("dqn", f"replay-start:run={first}") as agent:
+        agent.learn(10)
+        assert len(agent.run.storage) == 60 + 10
+        path = agent.save_checkpoint(tmp_path / "checkpoint", replay=False)
+    with rlk.load(path) as resumed:
+        resumed.learn(5, reset_num_timesteps=False)
+        assert len(resumed.run.storage) == 60 + 5
+    lost = rlk.load(path, plugins=[f"replay-start:run={tmp_path / 'moved'}"])
+    with lost, pytest.raises(BadFile, match=r"moved does not exist, .*--plugin no:replay-start"):
+        lost.learn(5)
+
+
 def test_it_says_with_how_many_transitions_a_run_begins(
     first: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,17 +16,22 @@ from rlk_loggers.csv_file import CsvLogger
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
+class StandInRun:
+    """What the logger uses of a run."""
+
+    def __init__(self, **parts: Any) -> None:
+        vars(self).update(parts)
+
+
 class Opened:
     """The logger in a run."""
 
     def __init__(self, out: Path, timesteps: int = 0, rank: int = 0, state: Any = None) -> None:
         ranks = SimpleNamespace(rank=rank)
-        self.run: Any = SimpleNamespace(
-            out=out, timesteps=timesteps, communicator=ranks, on_close=[]
-        )
+        self.run: Any = StandInRun(out=out, timesteps=timesteps, communicator=ranks, on_close=[])
         self.logger = CsvLogger()
         if state is not None:
-            self.logger.rlk_load(state)
+            self.logger.rlk_load(self.run, state)
         self.logger.rlk_training_start(self.run)
 
     def write(self, timesteps: int, row: dict[str, float]) -> None:
@@ -80,22 +85,22 @@ def test_a_resumed_run_keeps_the_rows_of_earlier_calls_of_learn(tmp_path: Path) 
     for timesteps in (8, 16, 24):
         first.write(timesteps, {"a": 1.0})
     first.write(8, {"a": 2.0})
-    saved = first.logger.rlk_save()
+    saved = first.logger.rlk_save(first.run)
     first.write(16, {"a": 2.0})
     for state, kept in ((saved, 4), (None, 4)):  # None: of an earlier version
         second = Opened(tmp_path, timesteps=8, state=state)
         assert len(rows(tmp_path)) == kept
         second.write(16, {"a": 3.0})
-    assert second.logger.rlk_save() == {"rows": 5}
+    assert second.logger.rlk_save(second.run) == {"rows": 5}
 
 
 def test_a_run_that_counts_from_0_again_keeps_all_rows(tmp_path: Path) -> None:
     first = Opened(tmp_path)
     for timesteps in (8, 16):
         first.write(timesteps, {"a": 1.0})
-    saved = first.logger.rlk_save()
+    saved = first.logger.rlk_save(first.run)
     first.write(24, {"a": 1.0})
-    assert CsvLogger().rlk_save() is None  # before it begins, it does not know
+    assert CsvLogger().rlk_save(first.run) is None  # before it begins, it does not know
     Opened(tmp_path)  # of a model
     assert len(rows(tmp_path)) == 3
     Opened(tmp_path, state=saved)
@@ -105,7 +110,7 @@ def test_a_run_that_counts_from_0_again_keeps_all_rows(tmp_path: Path) -> None:
 def test_a_checkpoint_that_continues_in_a_new_folder_counts_its_rows(tmp_path: Path) -> None:
     logger = Opened(tmp_path, timesteps=8, state={"rows": 7})
     logger.write(16, {"a": 1.0})
-    assert logger.logger.rlk_save() == {"rows": 1}
+    assert logger.logger.rlk_save(logger.run) == {"rows": 1}
 
 
 def test_a_row_that_was_cut_off_is_dropped(tmp_path: Path) -> None:

@@ -8,11 +8,19 @@ import pytest
 
 import rlk
 from rlk.errors import PlanError
+from rlk_loggers.csv_file import CsvLogger
+from rlk_loggers.tensorboard import TensorboardLogger
 from rlk_testing import stand_in_kernel
 
 WALK = "rlk_testing.environments:Walk"
 KERNEL = stand_in_kernel(discover=True)
 TOLD = {"env": WALK, "seed": 3, "collector": "steps", "serializer": "zip", "n_threads": 1}
+
+
+def timesteps_in(folder: Path) -> list[str]:
+    """The first field of every row."""
+    rows = (folder / "progress.csv").read_text().splitlines()[1:]
+    return [row.partition(",")[0] for row in rows]
 
 
 def test_a_run_leaves_a_row_for_every_one_that_was_due(tmp_path: Path) -> None:
@@ -23,6 +31,27 @@ def test_a_run_leaves_a_row_for_every_one_that_was_due(tmp_path: Path) -> None:
     assert {"rollout/ep_rew_mean", "train/loss", "time/fps"} <= set(header.split(","))
     assert len(rows) > 1
     assert len(list(tmp_path.glob("events.out.tfevents.*"))) == 1
+
+
+def test_one_object_writes_the_rows_of_each_agent_into_its_own_folder(tmp_path: Path) -> None:
+    loggers = [CsvLogger(), TensorboardLogger()]
+    folders = [tmp_path / "first", tmp_path / "second"]
+    told = TOLD | {"kernel": KERNEL, "plugins": ["no:csv"]}
+    with (
+        rlk.make("stand-in", out=str(folders[0]), **told) as first,
+        rlk.make("stand-in", out=str(folders[1]), **told) as second,
+    ):
+        first.learn(40, callback=loggers)
+        second.learn(40, callback=loggers)
+        once = timesteps_in(folders[0])
+        assert timesteps_in(folders[1]) == once
+        first.learn(40, callback=loggers)
+    twice = timesteps_in(folders[0])
+    assert (
+        timesteps_in(folders[1]) == once and once == twice[: len(once)] and len(twice) > len(once)
+    )
+    for folder in folders:
+        assert len(list(folder.glob("events.out.tfevents.*"))) == 1
 
 
 @pytest.mark.parametrize("name", ["csv", "tensorboard"])

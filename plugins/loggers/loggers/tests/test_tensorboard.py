@@ -18,11 +18,18 @@ from rlk_loggers.tensorboard import EventFile, TensorboardLogger
 from rlk_testing.stand_ins import stand_in_kernel
 
 
+class StandInRun:
+    """What the logger uses of a run."""
+
+    def __init__(self, **parts: Any) -> None:
+        vars(self).update(parts)
+
+
 class Opened:
     """The logger in a run."""
 
     def __init__(self, out: Path, timesteps: int = 0, rank: int = 0) -> None:
-        self.run: Any = SimpleNamespace(
+        self.run: Any = StandInRun(
             out=out,
             timesteps=timesteps,
             communicator=SimpleNamespace(rank=rank),
@@ -99,7 +106,7 @@ def test_what_could_not_be_written_is_written_at_the_end(
         while_full.setattr(tensorboard, "append", full)
         with pytest.raises(OSError, match="no space"):
             logger.write(8, {"a": 1.0})
-    logger.logger.rlk_training_end()
+    logger.logger.rlk_training_end(logger.run)
     assert [event.value for event in read(tmp_path).Scalars("a")] == [1.0]
 
 

@@ -32,7 +32,7 @@ CONDITIONAL = {
     "PresetContract": 4,
     "ScheduleContract": 1,
     "SerializerContract": 9,
-    "StorageContract": 20,
+    "StorageContract": 21,
     "VecEnvContract": 10,
     "WrapperContract": 15,
 }

@@ -82,6 +82,13 @@ class EmptyIsFine(stand_ins.StandInStorage):
         return super().sample(batch_size) if self._steps else None
 
 
+class SharesItsWeights(stand_ins.StandInStorage):
+    def sample(self, batch_size):
+        batch = super().sample(batch_size)
+        self.weight = getattr(self, "weight", batch.weight)
+        return dataclasses.replace(batch, weight=self.weight)
+
+
 STORAGE = attrs.evolve(COMPONENTS["storages"], collects="off-policy")
 
 
@@ -94,6 +101,10 @@ STORAGE = attrs.evolve(COMPONENTS["storages"], collects="off-policy")
         (LeavesOutTheNewest, "test_replay_samples_the_newest_transition_and_those_that_ended"),
         (NeverTakesTheOldest, "test_replay_samples_uniformly_unless_a_decorator_chooses"),
         (DrawsGlobally, "test_replay_draws_from_its_own_stream_alone"),
+        (
+            SharesItsWeights,
+            "test_replay_gives_the_same_batches_whatever_is_written_into_earlier_ones",
+        ),
         (NeverForgets, "test_it_takes_memory_once_however_many_steps_are_added"),
         (ForgetsItsSteps, "test_its_state_comes_back_bit_for_bit"),
         (ForgetsItsSteps, "test_replay_goes_on_after_loading_as_it_would_have_without"),

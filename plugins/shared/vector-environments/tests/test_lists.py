@@ -74,6 +74,25 @@ def test_an_agent_that_dies_before_the_others_ends_on_what_is_seen_of_it():
     assert infos["final_obs"][0].tolist() == [1] and infos["final_obs"][1] is None
 
 
+def test_infos_of_every_step_are_there_and_kept_for_a_storage():
+    class Tells(Agents):
+        def step(self, actions):
+            *rest, infos = super().step(actions)
+            return *rest, [{**info, "speed": 4 + i} for i, info in enumerate(infos)]
+
+    env = adopt(Tells(dies=True), info_keys=["speed"])
+    env.reset()
+    for ended in ([True, False], [False, False], [True, True]):
+        *_, terminated, truncated, infos = env.step(np.array([0, 0]))
+        assert (terminated | truncated).tolist() == ended
+        assert infos["kept"]["info.speed"].tolist() == [4, 5]
+        goes_on = [not over for over in ended]
+        assert infos.get("_speed", np.zeros(2, bool)).tolist() == goes_on
+        assert (
+            infos.get("speed", np.zeros(2))[goes_on].tolist() == np.array([4, 5])[goes_on].tolist()
+        )
+
+
 def test_their_own_infos_stay_as_they_are_and_options_reach_them():
     class Keeps(Agents):
         def reset(self, seed=None, options=None):

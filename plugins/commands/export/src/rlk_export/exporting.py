@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from rlk.errors import RlkError
-from rlk.files import looking_at, replacing
+from rlk.files import looking_at, replacing, users_path
 from rlk.running.acting import Acting
 from rlk.running.run import Run
 from rlk.spaces import map_observation
@@ -60,7 +60,7 @@ def export(agent: Agent | Run, path: str | os.PathLike[str]) -> Exported:
         OSError: instead, if it cannot be written while the run trains. If a callback lets it pass,
             the run notes it, as any failed write, and training continues.
     """
-    path, run = Path(path), agent if isinstance(agent, Run) else agent.run
+    path, run = users_path(path), agent if isinstance(agent, Run) else agent.run
     kind, acting = check_out(path), Acting(run)
     module = acting_module(run)
     state_size: int | None = getattr(module, "state_size", None)

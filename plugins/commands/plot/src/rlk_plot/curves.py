@@ -16,7 +16,7 @@ import numpy as np
 
 from rlk.documents import read_json, read_npz
 from rlk.errors import BadFile, RlkError
-from rlk.files import looking_at
+from rlk.files import looking_at, users_path
 from rlk.records import Array
 from rlk.structure import structured
 from rlk_wrappers.results import get_monitor_files, load_results, read_monitor_file
@@ -73,7 +73,7 @@ def folder_of(run: str | os.PathLike[str]) -> Path:
     Raises:
         BadFile: if it is not a run folder.
     """
-    path = Path(run)
+    path = users_path(run)
     with looking_at(path, f"cannot read {run}"):
         return _folder_of(path)
 

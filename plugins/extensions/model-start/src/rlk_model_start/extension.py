@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlk.errors import BadFile
+from rlk.files import users_path
 from rlk.hookspecs import hookimpl
 from rlk.planning.plan import SAVED
 from rlk_model_start.config import ModelStartConfig
@@ -38,7 +38,7 @@ class ModelStart:
             return None if _was_saved(plan) else f"{_OWNER} {_GOES_ON}"
         if self._config.path is None:
             return f"{_OWNER} {_NO_PATH}"
-        path = self._path(self._config.path)
+        path = users_path(self._config.path)
         try:
             saved = saved_files.read_manifest(path, plan.kernel)
         except BadFile as error:
@@ -57,11 +57,7 @@ class ModelStart:
         from rlk_model_start.begin import begin
 
         if not run.plan.restores_state and self._config.path is not None:
-            begin(run, self._path(self._config.path), exact_match=self._config.exact_match)
-
-    @staticmethod
-    def _path(text: str) -> Path:
-        return Path(text).expanduser()
+            begin(run, users_path(self._config.path), exact_match=self._config.exact_match)
 
 
 _NO_PATH = (

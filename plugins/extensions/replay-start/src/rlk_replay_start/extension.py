@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlk.errors import BadFile
-from rlk.files import looking_at
+from rlk.files import looking_at, users_path
 from rlk.hookspecs import hookimpl
 from rlk_model_files.locate import checkpoints
 from rlk_replay_start.config import ReplayStartConfig
@@ -22,7 +22,7 @@ _TYPE = "--plugin replay-start:run=RUN"
 
 
 class ReplayStart:
-    """Loads the replay when training starts, once; a resumed run already has it."""
+    """Loads the replay when training starts, once; a resumed run has it in its own."""
 
     def __init__(self, config: ReplayStartConfig | None = None) -> None:
         self._config = config or ReplayStartConfig()
@@ -57,16 +57,23 @@ class ReplayStart:
         if self._is_done or self._config.run is None:
             return
         kernel = run.plan.kernel
-        path = newest(Path(self._config.run).expanduser(), kernel)
-        checkpoint.adopt_replay(run, saved_files.read(path, kernel, part="storage"))
+        try:
+            path = newest(users_path(self._config.run), kernel)
+            checkpoint.adopt_replay(run, saved_files.read(path, kernel, part="storage"))
+        except BadFile as error:
+            raise BadFile(
+                f"plugin 'replay-start' (rlk-replay-start) cannot begin the replay: {error} Name "
+                f"another run ({_TYPE}), or leave the plugin out: --plugin no:replay-start"
+            ) from error
         self._is_done = True
         if run.plan.verbose:
             begins = f"the run begins with {len(run.storage):,} transitions of {path}"
             print(f"replay-start: {begins}", file=sys.stderr, flush=True)
 
     @hookimpl
-    def rlk_save(self) -> State:
-        return {"is_done": self._is_done}
+    def rlk_save(self, replay: bool) -> State:
+        """Whether the saved replay has the transitions."""
+        return {"is_done": self._is_done and replay}
 
     @hookimpl
     def rlk_load(self, state: State) -> None:
@@ -86,7 +93,7 @@ def newest(place: Path, kernel: Kernel) -> Path:
     from rlk.running import saved_files
 
     suffixes = [one.suffix for one in saved_files.serializers(kernel)]
-    with looking_at(place, f"plugin 'replay-start' cannot read {place}"):
+    with looking_at(place, f"cannot read {place}"):
         if not place.is_dir():
             return place
         found = checkpoints(place, *suffixes)

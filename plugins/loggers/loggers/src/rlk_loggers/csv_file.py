@@ -7,6 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from rlk.files import append, replacing
 from rlk.hookspecs import hookimpl
@@ -24,14 +25,12 @@ TIMESTEPS = "time/total_timesteps"
 class CsvLogger:
     """Writes each row at once; a resumed run continues below the rows of its checkpoint.
 
-    Rows that could not be written are kept for the next time.
+    Every run has its own file, also where one object is passed to several.
     """
 
     def __init__(self) -> None:
-        self._path: Path | None = None
-        self._columns: list[str] = []
-        self._waiting: list[Mapping[str, Any]] = []
-        self._rows: int | None = None  #: of the run, also those that wait; None if not known
+        self._files: WeakKeyDictionary[Run, ProgressFile] = WeakKeyDictionary()
+        self._restored_rows: WeakKeyDictionary[Run, int] = WeakKeyDictionary()
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
@@ -40,49 +39,71 @@ class CsvLogger:
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
         """Continue the run's file, or create it."""
-        if self._path is not None or run.out is None or run.communicator.rank != 0:
+        if run in self._files or run.out is None or run.communicator.rank != 0:
             return
-        path, kept = run.out / NAME, list[dict[str, Any]]()
-        if path.exists():
-            columns, rows = _read(path)
-            kept = _until(rows, run.timesteps) if self._rows is None else rows[: self._rows]
-            if columns:
-                _write(path, columns, kept)
-            self._columns = columns
-        self._path, self._rows = path, len(kept)
+        rows = self._restored_rows.get(run)
+        self._files[run] = ProgressFile(run.out / NAME, run.timesteps, rows)
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
-        if self._path is None:
-            return
-        assert self._rows is not None
-        self._rows += 1
-        self._waiting.append({TIMESTEPS: run.timesteps, **row})
-        self._write_waiting(self._path)
+        if run in self._files:
+            self._files[run].write({TIMESTEPS: run.timesteps, **row})
 
     @hookimpl
-    def rlk_training_end(self) -> None:
+    def rlk_training_end(self, run: Run) -> None:
         """Write the rows that could not be written before."""
-        if self._path is not None and self._waiting:
-            self._write_waiting(self._path)
+        if run in self._files:
+            self._files[run].flush()
 
     @hookimpl
-    def rlk_save(self) -> State | None:
-        return None if self._rows is None else {"rows": self._rows}
+    def rlk_save(self, run: Run) -> State | None:
+        rows = self._files[run].rows if run in self._files else self._restored_rows.get(run)
+        return None if rows is None else {"rows": rows}
 
     @hookimpl
-    def rlk_load(self, state: State) -> None:
-        self._rows = int(state["rows"])
+    def rlk_load(self, run: Run, state: State) -> None:
+        self._restored_rows[run] = int(state["rows"])
 
-    def _write_waiting(self, path: Path) -> None:
+
+class ProgressFile:
+    """The file of one run; rows that could not be written are kept for the next time.
+
+    Attributes:
+        rows: the number of the run's rows, also of those that wait.
+    """
+
+    def __init__(self, path: Path, timesteps: int, restored_rows: int | None) -> None:
+        """Keep the first rows of a file that is there, or those up to these timesteps."""
+        self._path = path
+        self._columns: list[str] = []
+        self._waiting: list[Mapping[str, Any]] = []
+        self.rows = 0
+        if path.exists():
+            self._columns, rows = _read(path)
+            kept = _until(rows, timesteps) if restored_rows is None else rows[:restored_rows]
+            if self._columns:
+                _write(path, self._columns, kept)
+            self.rows = len(kept)
+
+    def write(self, row: Mapping[str, Any]) -> None:
+        """Write a row, below those that wait."""
+        self.rows += 1
+        self._waiting.append(row)
+        self.flush()
+
+    def flush(self) -> None:
+        """Write the rows that wait."""
+        if not self._waiting:
+            return
         new = {tag: None for row in self._waiting for tag in row if tag not in self._columns}
-        is_there = path.exists()
+        is_there = self._path.exists()
         if new or not is_there:
             columns = [*self._columns, *new]
-            _write(path, columns, [*(_read(path)[1] if is_there else []), *self._waiting])
+            written = _read(self._path)[1] if is_there else []
+            _write(self._path, columns, [*written, *self._waiting])
             self._columns = columns
         else:
-            append(path, _text(self._columns, self._waiting))
+            append(self._path, _text(self._columns, self._waiting))
         self._waiting = []
 
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from rlk.files import append, replacing
 from rlk.hookspecs import hookimpl
@@ -71,10 +72,13 @@ def _record(event: Any) -> bytes:
 
 
 class TensorboardLogger:
-    """Writes every tag as a scalar, over timesteps, and the plan as a text."""
+    """Writes every tag as a scalar, over timesteps, and the plan as a text.
+
+    Every run has its own file, also where one object is passed to several.
+    """
 
     def __init__(self) -> None:
-        self._file: EventFile | None = None
+        self._files: WeakKeyDictionary[Run, EventFile] = WeakKeyDictionary()
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
@@ -87,7 +91,7 @@ class TensorboardLogger:
         For a resumed run, an event tells TensorBoard to hide the earlier events after the
         checkpoint.
         """
-        if self._file is not None or run.out is None or run.communicator.rank != 0:
+        if run in self._files or run.out is None or run.communicator.rank != 0:
             return
         from tensorboard.compat.proto.event_pb2 import SessionLog
         from tensorboard.plugins.text.summary_v2 import text_pb
@@ -99,22 +103,22 @@ class TensorboardLogger:
         # Four spaces make it a code block in TensorBoard's Markdown.
         plan = "\n".join(f"    {line}" for line in str(run.plan).splitlines())
         file.write(step=run.timesteps, summary=text_pb("plan/text_summary", plan))
-        self._file = file
+        self._files[run] = file
         if run.plan.verbose:
             command = ["tensorboard", "--logdir", str(as_typed(run))]
             print(f"  to see it: {shlex.join(command)}", flush=True)
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
-        if self._file is None:
+        if run not in self._files:
             return
         from tensorboard.compat.proto.summary_pb2 import Summary
 
         values = [Summary.Value(tag=tag, simple_value=float(value)) for tag, value in row.items()]
-        self._file.write(step=run.timesteps, summary=Summary(value=values))
+        self._files[run].write(step=run.timesteps, summary=Summary(value=values))
 
     @hookimpl
-    def rlk_training_end(self) -> None:
+    def rlk_training_end(self, run: Run) -> None:
         """Write the events that could not be written before."""
-        if self._file is not None:
-            self._file.flush()
+        if run in self._files:
+            self._files[run].flush()

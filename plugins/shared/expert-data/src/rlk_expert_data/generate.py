@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rlk.errors import PlanError
-from rlk.files import replacing
+from rlk.files import replacing, users_path
 from rlk.records import Array
 from rlk_expert_data.arguments import checked_count
 from rlk_expert_data.images import OBSERVATIONS, can_be_written, located, writing_images
@@ -114,7 +114,7 @@ def _write(path: Path, arrays: dict[str, Array]) -> None:
 
 def _file_at(save_path: str | os.PathLike[str]) -> Path:
     """The file to write, with `.npz`."""
-    path = Path(save_path).expanduser()
+    path = users_path(save_path)
     if not path.name:
         raise PlanError(f"save_path={os.fspath(save_path)!r} is a folder: name a file in it.")
     return path if path.suffix == ".npz" else path.with_name(f"{path.name}.npz")

@@ -12,7 +12,7 @@ import numpy as np
 
 from rlk.documents import read_npz
 from rlk.errors import BadFile, PlanError
-from rlk.files import looking_at
+from rlk.files import looking_at, users_path
 from rlk.records import Array
 from rlk.spaces import flat_observation
 from rlk_expert_data.images import is_paths, located
@@ -40,7 +40,7 @@ def read(place: str | os.PathLike[str], traj_limitation: int = -1) -> Trajectori
     text = os.fspath(place)
     if text.startswith(MINARI):
         return of_minari(text.removeprefix(MINARI)).limited(traj_limitation)
-    path = Path(text).expanduser()
+    path = users_path(text)
     with looking_at(path, f"cannot read {place}", Absent):
         if not path.is_file() and path.suffix != ".npz":
             path = path.with_name(f"{path.name}.npz")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rlk.records import Batch
 
 _GAMMA = 0.9
+_TENSORS = ("observation", "action", "reward", "next_observation", "discount", "weight")
 
 
 @applies(lambda suite: suite.record().collects in ("off-policy", "offline"))
@@ -116,6 +117,16 @@ class OffPolicyChecks(Contract):
             storage.add(step)
         assert batch.observation.equal(before[0]) and batch.next_observation.equal(before[1])
         assert batch.reward.equal(before[2])
+
+    def test_replay_gives_the_same_batches_whatever_is_written_into_earlier_ones(self) -> None:
+        storage, _ = self.filled(12, seed=1)
+        twin, _ = self.filled(12, seed=1)
+        for _ in range(3):
+            batch, expected = storage.sample(32), twin.sample(32)
+            for name in _TENSORS:
+                found = getattr(batch, name)
+                assert found.equal(getattr(expected, name)), f"{name} is what was written earlier"
+                found.fill_(9)
 
     def test_replay_draws_from_its_own_stream_alone(self) -> None:
         storage, _ = self.filled(12, seed=1)

@@ -19,6 +19,7 @@ from gymnasium.vector.utils import batch_space
 from rlk_vector_environments import rows
 from rlk_vector_environments.arguments import resolve_reset
 from rlk_vector_environments.infos import ended as of_ends
+from rlk_vector_environments.infos import gather
 
 
 def gives_lists(env: Any) -> bool:
@@ -29,8 +30,8 @@ def gives_lists(env: Any) -> bool:
 class FromLists(VectorEnv[Any, Any, Any]):
     """Such a vector environment in Gymnasium's form, with same-step restarts.
 
-    Only the infos of ended episodes are kept. All of its environments are reset together, with the
-    seed of the first one: the agents of a game share one.
+    All of its environments are reset together, with the seed of the first one: the agents of a game
+    share one. The infos of a reset, whose form differs between such vectors, are left out.
     """
 
     def __init__(self, env: Any) -> None:
@@ -55,12 +56,15 @@ class FromLists(VectorEnv[Any, Any, Any]):
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         observation, reward, terminated, truncated, infos = self.env.step(actions)
         terminated, truncated = np.asarray(terminated, bool), np.asarray(truncated, bool)
-        ends = []
-        for i in np.flatnonzero(terminated | truncated).tolist():
+        ended, ends = terminated | truncated, []
+        for i in np.flatnonzero(ended).tolist():
             info = dict(infos[i])
             final = info.pop("terminal_observation", None)
             ends.append((i, rows.read(observation, i) if final is None else final, info))
-        found = of_ends(self.num_envs, ends) if ends else {}
+        going_on = [(i, infos[i]) for i in np.flatnonzero(~ended).tolist()]
+        found = gather(self.num_envs, going_on)
+        if ends:
+            found.update(of_ends(self.num_envs, ends))
         return observation, np.asarray(reward, np.float32), terminated, truncated, found
 
     def render(self) -> Any:

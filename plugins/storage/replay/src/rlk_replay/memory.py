@@ -8,12 +8,12 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rlk.errors import RlkError
+from rlk.files import users_path
 from rlk.records import Array
 
 #: `zeros(shape, dtype)`: an array of zeros that nothing else uses.
@@ -51,7 +51,7 @@ class Mapped:
 
     def __init__(self, folder: str) -> None:
         # Absolute, because the working folder may change.
-        self._folder = Path(folder).expanduser().absolute()
+        self._folder = users_path(folder).absolute()
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Array:
         """An array in a file.

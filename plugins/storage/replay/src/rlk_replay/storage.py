@@ -45,7 +45,6 @@ class Replay:
         self._config = config
         self._zeros = Mapped(config.mapped).zeros if config.mapped else in_memory
         self._ones = functools.lru_cache(_ones)
-        self._ones_tensor = functools.lru_cache(lambda n: self._tensor(_ones(n)))
 
     def open(self, schema: Schema) -> None:
         """Become empty. The first step allocates all memory, with two exceptions.
@@ -69,7 +68,6 @@ class Replay:
         #: Whether observations are one array, and no decorator takes another stage than `choose`.
         self._plain = len(self._ring.leaves) == 1 and self._ring.leaves[0].key is None
         self._on_cpu = torch.device(schema.device).type == "cpu"
-        self._uniform = True  # whether no decorator chooses, so that all weights are 1
 
     def add(self, step: Step) -> None:
         """Store one vector step; everything is copied.
@@ -133,7 +131,7 @@ class Replay:
             reward=tensor(rows["reward"]),
             next_observation=tensor(seen[1]),
             discount=tensor(self.discount(rows["terminated"])),
-            weight=self._ones_tensor(len(index)) if self._uniform else tensor(weight.copy()),
+            weight=tensor(weight.copy()),
             index=index,
             extras={name: tensor(rows[field]) for name, field in self._extras},
         )
@@ -187,7 +185,6 @@ class Replay:
         stages = self._stages.hand_over(decorator)
         self.variants = max(self.variants, int(getattr(decorator, "variants", 1)))
         self._plain = self._plain and stages == ["choose"] and self.variants == 1
-        self._uniform = self._uniform and "choose" not in stages
         if len(self):
             decorator.added(np.arange(len(self)))
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import RlkError
-from rlk.files import append, replacing
+from rlk.files import append, replacing, users_path
 from rlk.hookspecs import hookimpl
 from rlk_wrappers.columns import plain
 from rlk_wrappers.config import COLUMNS
@@ -206,7 +206,7 @@ class EpisodeFile:
 
 def episode_path(filename: str | os.PathLike[str]) -> Path:
     """The file that Stable Baselines' Monitor writes for a name: for `x`, x.monitor.csv."""
-    path = Path(filename).expanduser()
+    path = users_path(filename)
     if path.name.endswith(SUFFIX):
         return path
     return path / SUFFIX if path.is_dir() else path.with_name(f"{path.name}.{SUFFIX}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from gymnasium.vector import VectorEnv
 
 from rlk.errors import PlanError, RlkError
+from rlk.files import users_path
 from rlk.records import Array
 from rlk.registry.hooks import Hooks
 from rlk_films import as_image, tiled, without_display
@@ -166,7 +166,7 @@ def _shared_videos(env: Any, config: VideoRecorderConfig, out: Any, hooks: Hooks
         return known
     folder = config.video_folder or (None if out is None else os.path.join(out, FOLDER))
     videos = Videos(
-        None if folder is None else Path(folder).expanduser().absolute(),
+        None if folder is None else users_path(folder).absolute(),
         config.name_prefix,
         float(env.metadata.get("render_fps") or FPS),
         in_run=hooks is not None,
