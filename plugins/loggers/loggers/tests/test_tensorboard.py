@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -117,9 +118,12 @@ def test_other_ranks_write_nothing(tmp_path: Path) -> None:
 
 
 def test_an_event_that_is_added_waits_for_the_next_flush(tmp_path: Path) -> None:
+    before = time.time()
     file = EventFile(tmp_path)
     file.add(step=1)
     assert not list(tmp_path.iterdir())
     file.write(step=2)
     (path,) = tmp_path.iterdir()
-    assert [event.step for event in EventFileLoader(str(path)).Load()] == [0, 1, 2]
+    events = list(EventFileLoader(str(path)).Load())
+    assert [event.step for event in events] == [0, 1, 2]
+    assert all(before <= event.wall_time <= time.time() for event in events)
