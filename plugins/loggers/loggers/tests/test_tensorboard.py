@@ -104,6 +104,24 @@ def test_what_could_not_be_written_is_written_at_the_end(
     assert [event.value for event in read(tmp_path).Scalars("a")] == [1.0]
 
 
+def test_what_could_not_be_written_at_the_start_is_written_with_the_first_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path) -> None:
+        raise OSError("no space left")
+
+    logger = Opened(tmp_path, rank=1)  # which begins nothing
+    logger.run.communicator.rank = 0
+    with monkeypatch.context() as while_full:
+        while_full.setattr(tensorboard, "replacing", full)
+        with pytest.raises(OSError, match="no space"):
+            logger.logger.rlk_training_start(logger.run)
+    logger.write(8, {"a": 1.0})
+    events = read(tmp_path)
+    assert [event.step for event in events.Scalars("a")] == [8]
+    assert len(events.Tensors("plan/text_summary")) == 1
+
+
 def test_without_a_folder_it_says_what_to_type() -> None:
     plan: Any = SimpleNamespace(out=None)
     problem = TensorboardLogger().rlk_check_plan(plan)
