@@ -288,6 +288,9 @@ def test_seeds_are_drawn_with_their_mean_its_spread_and_their_evaluations(
     (around,) = axes.collections
     corners = around.get_paths()[0].vertices
     assert {y for x, y in corners.tolist() if x == 1.0} == {1.0, 3.0}
+    assert called(runs[0], *how).exit_code == 0
+    _, evaluations = [line.get_data() for line in drawn[1].lines]
+    assert [one.tolist() for one in evaluations] == [[2.0], [5.0]]
 
 
 @pytest.mark.parametrize(
