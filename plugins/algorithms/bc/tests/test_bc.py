@@ -14,6 +14,7 @@ import torch
 import rlk
 from rlk.errors import BadFile, NotFinite, PlanError
 from rlk_bc import BCConfig, pretrain
+from rlk_bc.cloning import _batches, loss_for
 from rlk_bc.loss import likelihood_loss, mode_loss, value_loss
 from rlk_expert_data import ExpertDataset, generate_expert_traj
 from rlk_testing import mean_return
@@ -363,6 +364,10 @@ def test_progress_is_printed_and_what_does_not_fit_is_refused(
         assert capsys.readouterr().out.count("Training loss") == 1
         pretrain(agent, dataset, n_epochs=20, verbose=1)
         assert capsys.readouterr().out.count("Training loss") == 10
+        pretrain(agent, dataset, n_epochs=1, verbose=1)
+        with torch.no_grad():
+            (loss,) = [loss_for(agent.run)(*one) for one in _batches(agent.run, dataset, "val")]
+        assert f"Validation loss: {loss:.6f}\n" in capsys.readouterr().out
     with rlk.make("a2c", env=BOX, **SMALL) as agent, pytest.raises(PlanError, match="another form"):
         pretrain(agent, dataset)
     recurrent = rlk.make("a2c", env=MATCH, policy="lstm", **SMALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import torch
 
 import rlk
 from rlk.agent import Agent
-from rlk.errors import BadFile, PlanError, RlkError
+from rlk.errors import PlanError, RlkError
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
@@ -21,7 +22,7 @@ from rlk.running import checkpoint, saved_files
 from rlk_callbacks import evaluation as module
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.evaluation import EvaluationCallback
-from rlk_callbacks.history import HISTORY, read_history, write_history
+from rlk_callbacks.history import HISTORY, read_history
 from rlk_evaluate.evaluate import Evaluation
 from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Walk
@@ -276,7 +277,10 @@ def test_a_loaded_run_that_counts_from_0_adds_to_its_folder(
     assert saved_files.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 4
 
 
-def test_one_object_serves_several_agents_one_after_the_other(tmp_path: Path) -> None:
+def test_one_object_serves_several_agents_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted(monkeypatch, 5.0, 3.0)
     callback = EvaluationCallback(EvaluationConfig(every=4, episodes=1))
     for name in ("a", "b"):
         with made(out=tmp_path / name) as agent:
@@ -330,38 +334,18 @@ def test_a_run_that_counts_on_from_an_earlier_timestep_drops_what_came_later(
     assert saved_files.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 16
 
 
-def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
-    history = [Evaluation([1.0, 2.0], [3, 4], [], 10), Evaluation([5.0], [6], [], 20)]
-    write_history(tmp_path / "e.npz", history)
-    assert read_history(tmp_path / "e.npz") == history
-    assert read_history(tmp_path / "none.npz") == []
-    np.savez(tmp_path / "bad.npz", timesteps=np.zeros(3), results=np.zeros((2, 5)))
-    with pytest.raises(BadFile, match=r"bad\.npz is damaged: .* Move it elsewhere"):
-        read_history(tmp_path / "bad.npz")
-
-
-def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:
-    history = [
-        Evaluation([1.0, 2.0], [3, 4], [True, False], 10),
-        Evaluation([5.0], [6], [True], 20),
-    ]
-    write_history(tmp_path / "e.npz", history)
-    with np.load(tmp_path / "e.npz") as kept:
-        assert kept["results"][0].tolist() == [1.0, 2.0]
-        assert kept["results"][1, 0] == 5.0
-        assert np.isnan(kept["results"][1, 1])
-        assert kept["ep_lengths"].tolist() == [[3, 4], [6, 0]]
-        assert "successes" not in kept
-
-
 def test_successes_are_logged_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def play(run: Any, env: Any, episodes: int, **_: Any) -> Evaluation:
-        return Evaluation([1.0, 1.0], [2, 2], [True, False], run.timesteps)
+        return Evaluation([1.0, 2.0], [3, 4], [True, False], run.timesteps)
 
     monkeypatch.setattr(module, "evaluate_run", play)
     with made("evaluation:every=8", "no:checkpoint", out=tmp_path) as agent:
         agent.learn(8)
     assert np.load(tmp_path / "evaluations.npz")["successes"].tolist() == [[True, False]]
+    with (tmp_path / "progress.csv").open() as file:
+        *_, row = csv.DictReader(file)
+    logged = [row[f"eval/{name}"] for name in ("mean_reward", "mean_ep_length", "success_rate")]
+    assert logged == ["1.5", "3.5", "0.5"]
 
 
 def test_a_disk_that_is_full_does_not_end_training(
@@ -378,18 +362,29 @@ def test_a_disk_that_is_full_does_not_end_training(
     assert capsys.readouterr().err.count("No space left") == 1
 
 
+def test_where_the_best_model_could_not_be_written_the_next_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted(monkeypatch, 5.0, 3.0)
+    save, errors = saved_files.save, [OSError(28, "No space left on device")]
+
+    def full_at_first(*given: Any) -> Path:
+        if errors:
+            raise errors.pop()
+        return save(*given)
+
+    monkeypatch.setattr(saved_files, "save", full_at_first)
+    with (
+        made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent,
+        pytest.raises(RlkError, match=r"best_model, 1 time: .*No space"),
+    ):
+        agent.learn(8)
+    assert saved_files.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 8
+
+
 def test_a_finished_environment_object_is_refused_before_anything_is_built() -> None:
     with pytest.raises(PlanError, match="no second one"):
         made("evaluation", env=Walk())
-
-
-def test_as_a_callback_of_one_call_it_is_refused_there_as_well() -> None:
-    with made(env=Walk()) as agent:
-        with pytest.raises(PlanError, match="no second one"):
-            agent.learn(8, callback=EvaluationCallback(EvaluationConfig(every=4)))
-        assert agent.num_timesteps == 0
-        elsewhere = EvaluationCallback(EvaluationConfig(every=4, env=WALK))
-        assert agent.learn(8, callback=elsewhere).num_timesteps == 8
 
 
 def test_the_environment_is_closed_with_the_run() -> None:

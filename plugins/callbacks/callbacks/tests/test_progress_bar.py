@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import numpy as np
 import pytest
 import rich
 from rich.console import Console
@@ -12,6 +13,7 @@ from rich.progress import Progress
 
 import rlk
 from rlk.hookspecs import hookimpl
+from rlk.one_process import OneProcess
 from rlk_callbacks import bar_columns
 from rlk_callbacks import progress_bar as module
 from rlk_testing import stand_in_kernel
@@ -20,9 +22,13 @@ WALK = "rlk_testing.environments:Walk"
 
 
 def drawn(
-    monkeypatch: pytest.MonkeyPatch, *plugins: Any, terminal: bool = True, verbose: int = 1
+    monkeypatch: pytest.MonkeyPatch,
+    *plugins: Any,
+    terminal: bool = True,
+    verbose: int = 1,
+    calls: tuple[int, ...] = (40,),
 ) -> str:
-    """What a run of 40 timesteps draws on a console."""
+    """What a run of 40 timesteps draws on a console, in one call of `learn` or several."""
     console = Console(file=io.StringIO(), force_terminal=terminal, width=100, color_system=None)
     monkeypatch.setattr(rich, "get_console", lambda: console)
     keywords = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": verbose}
@@ -30,22 +36,46 @@ def drawn(
     with rlk.make(
         "stand-in", kernel=kernel, plugins=["progress-bar", "no:table", *plugins], **keywords
     ) as agent:
-        agent.learn(40)
+        for timesteps in calls:
+            agent.learn(timesteps, reset_num_timesteps=False)
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
 def test_it_shows_how_far_the_run_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = drawn(monkeypatch)
+    class Returns:
+        mean = 0.0
+
+        @hookimpl
+        def rlk_training_end(self, run: Any) -> None:
+            self.mean = np.mean([return_ for return_, _ in run.metrics.recent_episodes])
+
+    returns = Returns()
+    text = drawn(monkeypatch, returns)
     first, last = text.split("\r")[0], text.split("\r")[-1]
     assert "stand-in" in first
     assert " 0/40" in first
     assert " 40/40" in last
-    assert "return " in last
+    assert f"return {returns.mean:.1f} " in last
 
 
-def test_a_pipe_and_a_quiet_run_get_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_further_call_begins_where_the_run_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 0, its first speed would be that of all timesteps before."""
+    text = drawn(monkeypatch, calls=(20, 20))
+    assert " 0/20" in text and " 20/40" in text and " 0/40" not in text
+
+
+def test_a_pipe_a_quiet_run_and_other_ranks_get_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class SecondRank(OneProcess):
+        rank = 1
+
+    class Ranks:
+        @hookimpl
+        def rlk_make_communicator(self) -> Any:
+            return SecondRank()
+
     assert drawn(monkeypatch, terminal=False) == ""
     assert drawn(monkeypatch, verbose=0) == ""
+    assert drawn(monkeypatch, Ranks()) == ""
 
 
 def test_it_is_not_drawn_at_every_border(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,6 +125,17 @@ def test_it_is_one_line_on_a_terminal_of_any_width(
     assert "9,999,999/10,000,000" in line and line.rstrip().endswith("10:00:00 left")
     assert ("return -1234.5" in line) == (width >= 60)
     assert ("123,456 steps/s" in line) == (width >= 80)
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(5.9, "0:05 left"), (125.0, "2:05 left")])
+def test_less_than_an_hour_is_minutes_and_seconds(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, text: str
+) -> None:
+    shown = Progress(bar_columns._Left(), console=Console(file=io.StringIO()))
+    shown.add_task("ppo2", total=8_000)
+    (task,) = shown.tasks
+    monkeypatch.setattr(type(task), "time_remaining", seconds)
+    assert bar_columns._Left().render(task).plain == text
 
 
 def test_a_collection_that_goes_beyond_the_total_is_all_of_it() -> None:

@@ -10,6 +10,8 @@ import pytest
 import rlk
 from rlk.agent import Agent
 from rlk.errors import PlanError
+from rlk_callbacks.config import EvaluationConfig
+from rlk_callbacks.evaluation import EvaluationCallback
 from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Result, Walk
 
@@ -136,6 +138,15 @@ def test_an_environment_that_does_not_fit_is_refused_while_planning(
 ) -> None:
     with pytest.raises(PlanError, match=rf"(?s)callback 'evaluation': .*{told}"):
         made("evaluation", **settings)
+
+
+def test_as_a_callback_of_one_call_it_is_refused_there_as_well() -> None:
+    with made(env=Windowed()) as agent:
+        with pytest.raises(PlanError, match="no second one"):
+            agent.learn(8, callback=EvaluationCallback(EvaluationConfig(every=4)))
+        assert agent.num_timesteps == 0
+        elsewhere = EvaluationCallback(EvaluationConfig(every=4, env=Elsewhere))
+        assert agent.learn(8, callback=elsewhere).num_timesteps == 8
 
 
 def test_no_file_chooses_code_to_evaluate_in(tmp_path: Any) -> None:

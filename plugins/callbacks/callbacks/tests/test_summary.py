@@ -58,6 +58,14 @@ def test_its_sentences_are_broken_between_words_on_a_narrow_terminal(
     assert lines[first + 1].startswith("    ")
 
 
+def test_it_counts_the_timesteps_of_this_call_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    with rlk.make("a2c", env="CartPole-v1", verbose=1, n_steps=8) as agent:
+        agent.learn(16)
+        assert "done: 16 timesteps in " in capsys.readouterr().out
+        agent.learn(24, reset_num_timesteps=False)
+    assert "done: 24 timesteps in " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("learning_starts", [10, 1000])
 def test_it_says_if_nothing_was_learnt(
     learning_starts: int, capsys: pytest.CaptureFixture[str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ from gymnasium import spaces
 import rlk_toy_environments.registration  # noqa: F401  registers the environments
 from rlk_env_check import examine
 from rlk_env_check.actions import sampled
+from rlk_env_check.spaces import findings
 from rlk_env_check.values import of_observation
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
@@ -139,6 +141,49 @@ def test_the_reward_of_the_last_step_of_an_episode_is_compared() -> None:
 
     (text,) = found(Bonus(n_bits=5))
     assert "but step() gave the reward" in text
+
+
+def test_parts_of_an_observation_are_named_and_those_of_no_space() -> None:
+    unit = spaces.Box(-1.0, 1.0, (2,), np.float32)
+    given = {"a": np.zeros(2), "b": 1}
+    texts = [one.text for one in of_observation(spaces.Dict({"a": unit}), given, "step()")]
+    assert re.search(r"has keys that are not in its space: \['b'\]", texts[0])
+    assert re.search("of step.., key 'a', is float64", texts[1]) and len(texts) == 2
+    both = spaces.Tuple([unit, unit])
+    (one,) = of_observation(both, (np.zeros(2, np.float32), np.zeros(2)), "step()")
+    assert "of step(), part 1, is float64" in one.text
+
+
+def test_numbers_that_never_change_by_their_bounds_are_found() -> None:
+    low, high = np.array([-1.0, 0.0], np.float32), np.array([1.0, 0.0], np.float32)
+    env = SimpleNamespace(
+        observation_space=spaces.Box(low, high), action_space=spaces.Box(low, high)
+    )
+    texts = [one.text for one in findings(env)]
+    for name in ("observation_space", "action_space"):
+        assert f"{name} has numbers whose lower and upper bounds are equal" in "".join(texts)
+
+
+def test_goals_without_a_success_are_noted() -> None:
+    class SaysNothing(BitFlippingEnv):
+        def step(self, action: Any) -> Any:
+            *rest, _ = super().step(action)
+            return *rest, {}
+
+    for env, is_noted in ((SaysNothing(n_bits=3), True), (BitFlippingEnv(n_bits=3), False)):
+        notes = found(env, "note")
+        assert any("no is_success" in text for text in notes) is is_noted
+
+
+@pytest.mark.parametrize("holds_lock", [False, True])
+def test_what_makes_an_environment_and_no_worker_can_have_is_noted(holds_lock: bool) -> None:
+    held = threading.Lock() if holds_lock else None
+
+    def make() -> Any:
+        return Sound(), held
+
+    notes = [one.text for one in examine(Sound(), steps=20, make=make)]
+    assert any("cannot be sent to workers" in text for text in notes) is holds_lock
 
 
 def test_a_whole_number_outside_of_its_bounds_is_no_rounding_error() -> None:

@@ -88,6 +88,21 @@ def test_every_episode_is_shown_from_its_reset_to_its_last_step(
     assert [int(frame[0, 0, 0]) for frame in found.all] == [*range(LENGTH + 1)] * 2
 
 
+def test_a_film_is_as_fast_as_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    speeds: list[float] = []
+
+    def noted(path: Path, fps: float) -> Frames:
+        speeds.append(fps)
+        return Frames()
+
+    monkeypatch.setattr(module, "film", noted)
+    for own in ({}, {"render_fps": 12}):
+        monkeypatch.setattr(Counts, "metadata", {"render_modes": ["rgb_array"], **own})
+        with rlk.make("a2c", env=Counts) as agent:
+            record(agent, Path("film.gif"), episodes=1)
+    assert speeds == [30.0, 12.0]
+
+
 @pytest.mark.parametrize("form", ["grey", "one", "alpha"])
 def test_other_images_are_made_colours(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     found = filmed(monkeypatch, form)

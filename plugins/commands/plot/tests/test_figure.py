@@ -260,6 +260,39 @@ def test_smoothing_can_be_set(
     assert lines[0].get_ydata()[-1] == np.mean([r for r, _, _ in RISING[-10:]])
 
 
+def test_seeds_are_drawn_with_their_mean_its_spread_and_their_evaluations(
+    tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs of 3 minutes, in which the second has returns that are larger by 2."""
+    drawn: list[Any] = []
+    dress = figure._dress
+
+    def watch(axes: Any, x: str, **settings: Any) -> Any:
+        drawn.append(axes)
+        return dress(axes, x, **settings)
+
+    monkeypatch.setattr(figure, "_dress", watch)
+    for seed in (0, 1):
+        episodes = [(float(i + 2 * seed), 10, 60.0 * i) for i in range(1, 4)]
+        run_folder(tmp_path / str(seed), episodes, seed=seed, evaluated={20: [5.0 + seed]})
+    runs, how = [tmp_path / name for name in ("0", "1", "0")], ["--x", "time", "--smooth", 2]
+    found = called(*runs, *how, "--out", tmp_path / "all.PNG")
+    assert found.exit_code == 0, found.output
+    (axes,) = drawn
+    assert axes.get_xlabel() == "time [min]"
+    first, second, mean, evaluations = [line.get_data() for line in axes.lines]
+    assert [one.tolist() for one in first] == [[1.0, 2.0, 3.0], [1.0, 1.5, 2.5]]
+    assert second[1].tolist() == [3.0, 3.5, 4.5]
+    assert mean[1][0] == 2.0 and mean[1][-1] == 3.5
+    assert [one.tolist() for one in evaluations] == [[2.0], [5.5]]
+    (around,) = axes.collections
+    corners = around.get_paths()[0].vertices
+    assert {y for x, y in corners.tolist() if x == 1.0} == {1.0, 3.0}
+    assert called(runs[0], *how).exit_code == 0
+    _, evaluations = [line.get_data() for line in drawn[1].lines]
+    assert [one.tolist() for one in evaluations] == [[2.0], [5.0]]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,6 +56,15 @@ def test_targets_at_the_borders_of_blocks_and_rows_are_found_alike() -> None:
     numpys.total()
     borders = numpys._before
     same(ours, numpys, np.concatenate([borders, np.nextafter(borders, 0), borders + 1e-12]))
+
+
+@pytest.mark.parametrize("kind", [CppSumTree, SumTree])
+def test_a_target_that_rounding_moves_to_the_end_of_a_block_finds_no_zero_leaf(kind: Any) -> None:
+    """The running sums around the block of leaf 1056 are rounded to 1 and 1 + 2u; it holds u."""
+    tree, u = kind(2048), 2.0**-52
+    tree.set(np.array([0, 1024, 1056]), np.array([1.0, u / 2, u]))
+    assert tree.total() == 1 + 2 * u
+    assert tree.find(np.array([1 + u])).tolist() == [1056]
 
 
 def test_many_leaves_are_set_and_found_at_once() -> None:

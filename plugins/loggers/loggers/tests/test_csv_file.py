@@ -10,6 +10,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from rlk_loggers import csv_file
 from rlk_loggers.csv_file import CsvLogger
 
 #: Environment variables with which Python reads text as ASCII unless told otherwise.
@@ -142,6 +145,23 @@ def test_a_second_training_goes_on_in_the_same_file(tmp_path: Path) -> None:
     logger.write(16, {"a": 2.0})
     assert [row["a"] for row in rows(tmp_path)] == ["1.0", "2.0"]
     logger.close()
+
+
+def test_what_could_not_be_written_is_written_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path) -> None:
+        raise OSError("no space left")
+
+    logger = Opened(tmp_path)
+    with monkeypatch.context() as while_full:
+        while_full.setattr(csv_file, "replacing", full)
+        with pytest.raises(OSError, match="no space"):
+            logger.write(8, {"a": 1.0})
+    logger.logger.rlk_training_start(logger.run)  # of a second training
+    logger.logger.rlk_training_end()
+    assert [row["a"] for row in rows(tmp_path)] == ["1.0"]
+    assert logger.logger.rlk_save() == {"rows": 1}
 
 
 def test_other_ranks_write_nothing(tmp_path: Path) -> None:

@@ -96,6 +96,15 @@ def test_a_pipe_gets_a_line_for_every_row(capsys: pytest.CaptureFixture[str]) ->
     assert [text.split()[0] for text in lines] == ["timesteps=8", "timesteps=16"]
 
 
+def test_who_reads_a_pipe_gets_a_line_as_soon_as_there_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pipe = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(pipe))  # with a buffer, as of a pipe
+    Opened(1e9).write(8, ROW)
+    assert pipe.getvalue().startswith(b"timesteps=8 ")
+
+
 @pytest.mark.parametrize("settings", [{"verbose": 0}, {"rank": 1}])
 def test_quiet_runs_and_other_ranks_print_nothing(
     settings: dict[str, int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -174,6 +183,12 @@ def shown(row: dict[str, float], width: int) -> str:
     console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
     console.print(table(8, 100, row, console))
     return str(console.file.getvalue())  # type: ignore[attr-defined]
+
+
+def test_groups_stand_in_one_order_and_those_of_others_last() -> None:
+    groups = ("rollout", "eval", "train", "time", "mine")
+    text = shown({f"{group}/x": 1.0 for group in reversed(groups)}, 30)
+    assert [word for word in text.split() if word in groups] == [*groups]
 
 
 def test_brackets_in_a_name_are_shown_as_they_are() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -110,6 +111,24 @@ def test_what_could_not_be_written_is_written_at_the_end(
     assert [event.value for event in read(tmp_path).Scalars("a")] == [1.0]
 
 
+def test_what_could_not_be_written_at_the_start_is_written_with_the_first_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path) -> None:
+        raise OSError("no space left")
+
+    logger = Opened(tmp_path, rank=1)  # which begins nothing
+    logger.run.communicator.rank = 0
+    with monkeypatch.context() as while_full:
+        while_full.setattr(tensorboard, "replacing", full)
+        with pytest.raises(OSError, match="no space"):
+            logger.logger.rlk_training_start(logger.run)
+    logger.write(8, {"a": 1.0})
+    events = read(tmp_path)
+    assert [event.step for event in events.Scalars("a")] == [8]
+    assert len(events.Tensors("plan/text_summary")) == 1
+
+
 def test_without_a_folder_it_says_what_to_type() -> None:
     plan: Any = SimpleNamespace(out=None)
     problem = TensorboardLogger().rlk_check_plan(plan)
@@ -124,9 +143,12 @@ def test_other_ranks_write_nothing(tmp_path: Path) -> None:
 
 
 def test_an_event_that_is_added_waits_for_the_next_flush(tmp_path: Path) -> None:
+    before = time.time()
     file = EventFile(tmp_path)
     file.add(step=1)
     assert not list(tmp_path.iterdir())
     file.write(step=2)
     (path,) = tmp_path.iterdir()
-    assert [event.step for event in EventFileLoader(str(path)).Load()] == [0, 1, 2]
+    events = list(EventFileLoader(str(path)).Load())
+    assert [event.step for event in events] == [0, 1, 2]
+    assert all(before <= event.wall_time <= time.time() for event in events)

@@ -70,6 +70,11 @@ def test_a_pickle_among_the_members_makes_the_whole_file_refused(name: str, comp
     assert not Sneaky.opened
 
 
+@pytest.mark.parametrize("name", ["extra.pkl", "a/b.PICKLE", "policy.pth", "weights.pt"])
+def test_a_member_with_the_name_of_a_pickle_is_refused_whatever_it_begins_with(name: str) -> None:
+    refused(rebuilt({name: pickle.dumps([1, 2], protocol=0)}), f"{name} looks like a pickle")
+
+
 def test_a_pickle_in_the_place_of_our_own_members_is_damage() -> None:
     sneaky = pickle.dumps(Sneaky())
     for member in ("manifest.json", "state.json", "tensors.safetensors"):

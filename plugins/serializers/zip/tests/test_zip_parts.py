@@ -142,6 +142,23 @@ def test_a_folder_that_one_may_only_read_is_no_hindrance(
     assert_same(ZipSerializer().read(path), state)
 
 
+def test_a_large_array_is_put_together_on_the_disk_that_has_its_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made, folders = tempfile.TemporaryFile, []
+
+    def noting(dir: Any = None) -> Any:
+        folders.append(dir)
+        return made(dir=dir)
+
+    monkeypatch.setattr(tensors, "PART_BYTES", 100)
+    monkeypatch.setattr(mapped.tempfile, "TemporaryFile", noting)
+    state = {"x": np.arange(300.0)}
+    ZipSerializer().write(tmp_path / "large.zip", state)
+    assert_same(ZipSerializer().read(tmp_path / "large.zip"), state)
+    assert folders == [str(tmp_path)]
+
+
 def in_parts(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]) -> bytes:
     """A file with `x`, int16 [1000], in three parts, and members changed or (None) left out."""
     monkeypatch.setattr(tensors, "PART_BYTES", 800)

@@ -91,6 +91,14 @@ def test_arrays_that_are_not_contiguous_come_back_right() -> None:
 
 
 @pytest.mark.parametrize("beside", [{}, {"tensor": torch.ones(1)}])
+def test_an_array_that_is_there_twice_comes_back_as_two(beside: dict[str, Any]) -> None:
+    array = np.arange(4.0)
+    found = there_and_back({"one": array, "other": array, **beside})
+    found["one"] += 1
+    assert found["other"].tolist() == array.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("beside", [{}, {"tensor": torch.ones(1)}])
 def test_big_endian_arrays_keep_their_values(beside: dict[str, Any]) -> None:
     array = np.arange(5, dtype=">i4")
     found = there_and_back({"x": array, **beside})["x"]

@@ -54,6 +54,26 @@ def test_an_array_of_one_number_is_a_number_in_json(tmp_path: Path) -> None:
     assert found == {"a": 1, "b": 2.5, "c": [1, 2], "d": [1], "e": "x"}
 
 
+def test_a_row_is_in_the_files_at_once_and_has_a_cell_for_every_key(tmp_path: Path) -> None:
+    logger.configure(str(tmp_path), ["log", "csv"])
+    for row in ({"a": 1}, {"a": 2}, {"b": 3}):
+        logger.logkvs(row)
+        logger.dumpkvs()
+    assert (tmp_path / "progress.csv").read_text() == "a,b\n1,\n2,\n,3\n"
+    lines = (tmp_path / "log.txt").read_text().splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    assert rows == ["| a | 1 |", "| a | 2 |", "| b | 3 |"]
+
+
+def test_a_table_has_three_digits_and_at_most_23_characters_of_a_text(tmp_path: Path) -> None:
+    logger.configure(str(tmp_path), ["log"])
+    logger.logkvs({"k" * 23: 1.23456, "l" * 24: "v" * 30})
+    logger.dumpkvs()
+    lines = (tmp_path / "log.txt").read_text().splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    assert rows == [f"| {'k' * 23} | {'1.23':<23} |", f"| {'l' * 20}... | {'v' * 20}... |"]
+
+
 def test_events_are_read_as_rows_by_step(tmp_path: Path) -> None:
     logger.configure(str(tmp_path), ["tensorboard"])
     for i in range(3):

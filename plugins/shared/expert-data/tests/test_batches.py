@@ -42,6 +42,12 @@ def test_a_shuffled_pass_has_every_transition_once_and_each_pass_another_order()
     assert given.tolist() == list(range(12)), "the caller's own array"
 
 
+def test_the_returns_of_a_dataset_are_summed_up(capsys: pytest.CaptureFixture[str]) -> None:
+    made = ExpertDataset(traj_data=trajectories(), traj_limitation=2)
+    assert (made.avg_ret, made.std_ret) == (7.5, 4.5)  # of 3 and 12
+    assert "Average returns: 7.5\nStd for returns: 4.5\n" in capsys.readouterr().out
+
+
 def test_a_loop_that_was_left_begins_anew() -> None:
     loader = DataLoader(ROWS, ROWS, ROWS, 5)
     for _ in loader:

@@ -11,7 +11,7 @@ import pytest
 from gymnasium import spaces
 
 import rlk
-from rlk_expert_data import generate_expert_traj
+from rlk_expert_data import generate_expert_traj, read
 
 
 class Steps(gym.Env[Any, Any]):
@@ -65,6 +65,17 @@ def test_a_seed_is_that_of_the_first_episode_alone() -> None:
     obs = generate_expert_traj(lambda seen: seen, env=Steps(), n_episodes=3, seed=5)["obs"]
     assert obs[0] == np.random.default_rng(5).random(1)
     assert len(np.unique(obs)) == 3
+
+
+def test_a_file_may_be_named_from_the_users_home_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    generate_expert_traj(lambda seen: seen, "~/mine/expert", env=Steps(), n_episodes=3)
+    assert (tmp_path / "mine" / "expert.npz").is_file()
+    assert len(read("~/mine/expert").returns) == 3
 
 
 def test_environments_made_for_a_recording_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,17 @@ def test_episodes_of_several_files_come_in_the_order_they_ended(tmp_path: Path) 
     assert found["l"].dtype == np.int64
 
 
+def test_whole_numbers_are_read_as_what_the_column_is_and_ties_keep_their_order(
+    tmp_path: Path,
+) -> None:
+    """Episodes that end in the same step end at the same time."""
+    rows = "".join(f"{number},{number},{number % 2}\n" for number in range(1000))
+    (tmp_path / "monitor.csv").write_text(SECOND.partition("7.0")[0] + rows)
+    found = load_results(tmp_path)
+    assert [found[key].dtype for key in "rlt"] == [np.float64, np.int64, np.float64]
+    assert found["r"].tolist() == found["l"].tolist() == [*range(0, 1000, 2), *range(1, 1000, 2)]
+
+
 def test_other_columns_are_text_where_they_are_no_numbers(tmp_path: Path) -> None:
     (tmp_path / "monitor.csv").write_text(FIRST)
     assert load_results(tmp_path)["goal"].tolist() == ["north", "south"]

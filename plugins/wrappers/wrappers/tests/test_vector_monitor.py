@@ -205,7 +205,8 @@ def test_a_reset_starts_counting_anew() -> None:
     env.reset()
     play(env, 1)
     env.reset(options={"reset_mask": np.array(FIRST)})
-    assert play(env, 1)[0]["final_info"]["episode"]["r"].tolist() == [1.0, 6.0]
+    episode = play(env, 1)[0]["final_info"]["episode"]
+    assert (episode["r"].tolist(), episode["l"].tolist()) == ([1.0, 6.0], [1, 2])
 
 
 def test_an_evaluation_environment_writes_nothing(tmp_path: Path) -> None:
@@ -237,13 +238,16 @@ def test_rows_reach_the_file_within_the_interval_and_not_one_by_one(
 ) -> None:
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    env = VectorMonitor(Script(*[([1.0, 1.0], FIRST, {})] * 2, ([0.0, 0.0], NO, {})), out=tmp_path)
+    steps = [([1.0, 1.0], ended, {}) for ended in (FIRST, FIRST, NO, FIRST)]
+    env = VectorMonitor(Script(*steps), out=tmp_path)
     env.reset()
     play(env, 2)
     path = tmp_path / "monitor.csv"
     assert not path.exists()
     now[0] += vector_monitor.FLUSH_SECONDS
     play(env, 1)  # no episode ends, but the rows are written anyway
+    assert len(rows(path)) == 2
+    play(env, 1)  # the interval has begun anew
     assert len(rows(path)) == 2
     env.close()
 

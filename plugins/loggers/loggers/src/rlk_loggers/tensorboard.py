@@ -96,14 +96,14 @@ class TensorboardLogger:
         from tensorboard.compat.proto.event_pb2 import SessionLog
         from tensorboard.plugins.text.summary_v2 import text_pb
 
-        file = EventFile(run.out)
+        # At once: what cannot be written yet waits in it.
+        self._files[run] = file = EventFile(run.out)
         if run.timesteps > 0:
             log = SessionLog(status=SessionLog.START)
             file.write(step=run.timesteps + 1, session_log=log)
         # Four spaces make it a code block in TensorBoard's Markdown.
         plan = "\n".join(f"    {line}" for line in str(run.plan).splitlines())
         file.write(step=run.timesteps, summary=text_pb("plan/text_summary", plan))
-        self._files[run] = file
         if run.plan.verbose:
             command = ["tensorboard", "--logdir", str(as_typed(run))]
             print(f"  to see it: {shlex.join(command)}", flush=True)

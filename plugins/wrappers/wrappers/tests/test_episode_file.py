@@ -1,0 +1,61 @@
+"""The file of episodes: where it is, failed writes, and rows that wait when a state is loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlk_wrappers import episode_file
+from rlk_wrappers.episode_file import EpisodeFile
+
+
+def made(path: Path, flush_seconds: float = 0.0) -> EpisodeFile:
+    settings: dict[str, Any] = {"env_id": None, "append": True, "in_run": True}
+    return EpisodeFile(path, flush_seconds=flush_seconds, **settings)
+
+
+def returns(path: Path) -> list[float]:
+    return [float(line.split(",")[0]) for line in path.read_text().splitlines()[2:]]
+
+
+def test_a_failed_write_is_raised_once_when_the_iteration_ends_and_its_rows_come_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path) -> None:
+        raise OSError("no space left")
+
+    file = made(tmp_path / "monitor.csv")
+    with monkeypatch.context() as while_full:
+        while_full.setattr(episode_file, "replacing", full)
+        file.write(1.0, 5, 0.5)
+        with pytest.raises(OSError, match="no space"):
+            file.rlk_update_end()
+        file.rlk_update_end()
+        with pytest.raises(OSError, match="no space"):
+            file.rlk_training_end()
+    file.rlk_training_end()
+    assert returns(tmp_path / "monitor.csv") == [1.0]
+
+
+def test_rows_that_wait_when_an_earlier_state_is_loaded_go_with_those_after_it(
+    tmp_path: Path,
+) -> None:
+    file = made(tmp_path / "monitor.csv", flush_seconds=1e9)
+    for return_ in (1.0, 2.0, 3.0):
+        file.write(return_, 5, 0.5)
+    file.rlk_load({"rows": 1})
+    file.close()
+    assert returns(tmp_path / "monitor.csv") == [1.0]
+
+
+def test_it_stays_where_it_began_when_the_working_folder_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    file = made(Path("monitor.csv"))
+    monkeypatch.chdir("elsewhere")
+    file.write(1.0, 5, 0.5)
+    assert returns(tmp_path / "monitor.csv") == [1.0]
