@@ -159,9 +159,31 @@ def test_what_could_not_be_written_is_written_at_the_end(
         with pytest.raises(OSError, match="no space"):
             logger.write(8, {"a": 1.0})
     logger.logger.rlk_training_start(logger.run)  # of a second training
-    logger.logger.rlk_training_end()
+    logger.logger.rlk_training_end(logger.run)
     assert [row["a"] for row in rows(tmp_path)] == ["1.0"]
-    assert logger.logger.rlk_save() == {"rows": 1}
+    assert logger.logger.rlk_save(logger.run) == {"rows": 1}
+
+
+def test_a_file_that_could_not_be_cut_at_the_start_is_cut_for_the_first_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path) -> None:
+        raise OSError("no space left")
+
+    first = Opened(tmp_path)
+    for timesteps in (8, 16, 24):
+        first.write(timesteps, {"a": float(timesteps)})
+    second = Opened(tmp_path, timesteps=16, rank=1)  # which begins nothing
+    second.logger.rlk_load(second.run, {"rows": 2})
+    second.run.communicator.rank = 0
+    with monkeypatch.context() as while_full:
+        while_full.setattr(csv_file, "replacing", full)
+        with pytest.raises(OSError, match="no space"):
+            second.logger.rlk_training_start(second.run)
+    assert second.logger.rlk_save(second.run) is None, "what the file holds is not known"
+    second.write(32, {"a": 32.0})
+    assert [row["a"] for row in rows(tmp_path)] == ["8.0", "16.0", "32.0"]
+    assert second.logger.rlk_save(second.run) == {"rows": 3}
 
 
 def test_other_ranks_write_nothing(tmp_path: Path) -> None:

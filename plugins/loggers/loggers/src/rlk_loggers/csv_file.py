@@ -43,6 +43,7 @@ class CsvLogger:
             return
         rows = self._restored_rows.get(run)
         self._files[run] = ProgressFile(run.out / NAME, run.timesteps, rows)
+        self._files[run].flush()
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
@@ -66,33 +67,32 @@ class CsvLogger:
 
 
 class ProgressFile:
-    """The file of one run; rows that could not be written are kept for the next time.
+    """The file of one run; what could not be written is kept for the next time.
+
+    A file that is there keeps its first `restored_rows`, or its rows up to these timesteps.
 
     Attributes:
-        rows: the number of the run's rows, also of those that wait.
+        rows: the number of the run's rows, also of those that wait; None until it is known.
     """
 
     def __init__(self, path: Path, timesteps: int, restored_rows: int | None) -> None:
-        """Keep the first rows of a file that is there, or those up to these timesteps."""
         self._path = path
+        self._timesteps, self._restored_rows = timesteps, restored_rows
         self._columns: list[str] = []
         self._waiting: list[Mapping[str, Any]] = []
-        self.rows = 0
-        if path.exists():
-            self._columns, rows = _read(path)
-            kept = _until(rows, timesteps) if restored_rows is None else rows[:restored_rows]
-            if self._columns:
-                _write(path, self._columns, kept)
-            self.rows = len(kept)
+        self.rows: int | None = None
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Write a row, below those that wait."""
-        self.rows += 1
         self._waiting.append(row)
+        if self.rows is not None:
+            self.rows += 1
         self.flush()
 
     def flush(self) -> None:
-        """Write the rows that wait."""
+        """Cut the file that is there, the first time, and write the rows that wait."""
+        if self.rows is None:
+            self.rows = self._cut() + len(self._waiting)
         if not self._waiting:
             return
         new = {tag: None for row in self._waiting for tag in row if tag not in self._columns}
@@ -105,6 +105,18 @@ class ProgressFile:
         else:
             append(self._path, _text(self._columns, self._waiting))
         self._waiting = []
+
+    def _cut(self) -> int:
+        """Drop the rows after those to keep; returns how many are kept."""
+        if not self._path.exists():
+            return 0
+        columns, rows = _read(self._path)
+        restored = self._restored_rows
+        kept = _until(rows, self._timesteps) if restored is None else rows[:restored]
+        if columns:
+            _write(self._path, columns, kept)
+        self._columns = columns
+        return len(kept)
 
 
 def _until(rows: list[dict[str, Any]], timesteps: int) -> list[dict[str, Any]]:
