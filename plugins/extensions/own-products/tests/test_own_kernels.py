@@ -241,9 +241,11 @@ def test_updates_use_them_and_nothing_else_does() -> None:
 @pytest.mark.usefixtures("this_processor")
 @needs_them
 def test_training_is_the_same_to_rounding() -> None:
+    # With tanh, because some processors' library adds the products in the same order.
+    given: Any = LARGE | {"policy": {"layers": [SIZE, SIZE], "act_fun": "tanh"}}
     found = []
     for plugins in [], ["no:own-kernels"]:
-        with rlk.make("dqn", env="CartPole-v1", plugins=plugins, seed=1, **LARGE) as agent:
+        with rlk.make("dqn", env="CartPole-v1", plugins=plugins, seed=1, **given) as agent:
             agent.learn(170)
             found.append(agent.run.parameters.flat.clone())
     assert torch.allclose(*found, atol=1e-5) and not torch.equal(*found)
