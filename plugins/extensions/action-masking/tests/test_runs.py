@@ -78,8 +78,8 @@ def test_an_auxiliary_loss_reaches_what_is_before_a_head(policy, head):
         (hidden, output), *_ = plugin.seen
         assert hidden.shape == (32, 16), "without the mask"
         if head == "vf":
-            with torch.no_grad():
-                first = agent(**given).run.policy.vf.head.out(hidden)
+            with agent(**given) as untrained, torch.no_grad():
+                first = untrained.run.policy.vf.head.out(hidden)
             assert torch.equal(first, output)
 
 

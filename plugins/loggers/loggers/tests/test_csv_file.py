@@ -46,6 +46,11 @@ class Opened:
             close()
 
 
+def full(*_: Any) -> None:
+    """A disk without space."""
+    raise OSError("no space left")
+
+
 def rows(out: Path) -> list[dict[str, Any]]:
     with (out / "progress.csv").open(newline="") as file:
         return list(csv.DictReader(file))
@@ -150,9 +155,6 @@ def test_a_second_training_goes_on_in_the_same_file(tmp_path: Path) -> None:
 def test_what_could_not_be_written_is_written_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(path: Path) -> None:
-        raise OSError("no space left")
-
     logger = Opened(tmp_path)
     with monkeypatch.context() as while_full:
         while_full.setattr(csv_file, "replacing", full)
@@ -167,9 +169,6 @@ def test_what_could_not_be_written_is_written_at_the_end(
 def test_a_file_that_could_not_be_cut_at_the_start_is_cut_for_the_first_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(path: Path) -> None:
-        raise OSError("no space left")
-
     first = Opened(tmp_path)
     for timesteps in (8, 16, 24):
         first.write(timesteps, {"a": float(timesteps)})

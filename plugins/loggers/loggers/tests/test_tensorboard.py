@@ -49,6 +49,11 @@ class Opened:
             close()
 
 
+def full(*_: Any) -> None:
+    """A disk without space."""
+    raise OSError("no space left")
+
+
 def read(out: Path) -> EventAccumulator:
     events = EventAccumulator(str(out), size_guidance={"tensors": 0, "scalars": 0})
     return events.Reload()
@@ -99,9 +104,6 @@ def starts(path: Path) -> list[int]:
 def test_what_could_not_be_written_is_written_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(path: Path, data: bytes) -> None:
-        raise OSError("no space left")
-
     logger = Opened(tmp_path)
     with monkeypatch.context() as while_full:
         while_full.setattr(tensorboard, "append", full)
@@ -114,9 +116,6 @@ def test_what_could_not_be_written_is_written_at_the_end(
 def test_what_could_not_be_written_at_the_start_is_written_with_the_first_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(path: Path) -> None:
-        raise OSError("no space left")
-
     logger = Opened(tmp_path, rank=1)  # which begins nothing
     logger.run.communicator.rank = 0
     with monkeypatch.context() as while_full:

@@ -8,6 +8,7 @@ is the folder.
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -39,7 +40,7 @@ class Example:
         test: requirement strings for its tests.
         try_it: the command lines that run it.
         tried: further lines of the contract suite's class.
-        group: the entry-point group, where it is not `rlk.` and the kind.
+        group: the entry-point group; by default `rlk.` and the kind.
         point: the object that the entry point names.
     """
 
@@ -52,13 +53,21 @@ class Example:
     test: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     try_it: tuple[str, ...] = attrs.field(converter=tuple)
     tried: str = ""
-    group: str = ""
+    group: str = attrs.field(
+        default=attrs.Factory(lambda self: f"rlk.{self.kind}", takes_self=True)
+    )
     point: str = "$module.component:component"
 
 
 def kinds() -> tuple[str, ...]:
     """Every kind that has an example: the kernel's, and plugins' own that bring one."""
     return (*KINDS, *sorted(entry_points(group=GROUP).names))
+
+
+@cache
+def groups() -> frozenset[str]:
+    """The entry-point group of every such kind."""
+    return frozenset(example(kind).group for kind in kinds())
 
 
 def example(kind: str, variant: str = "") -> Example:

@@ -149,7 +149,7 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
         description=example.summary,
         dependencies=(*example.dependencies, "rlk-kernel>=0.1"),
         extras={"test": ("pytest>=8", f"{_dist(example.suites)}>=0.1", *example.test)},
-        entry_points={example.group or f"rlk.{example.kind}": point},
+        entry_points={example.group: point},
     )
     files = {_PROJECT: render_pyproject(manifest), f"src/{made.module}/py.typed": ""}
     for folder in (_EVERY_KIND, example.folder):

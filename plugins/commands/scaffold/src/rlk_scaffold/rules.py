@@ -8,11 +8,11 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rlk_scaffold.kinds import GROUP, kinds
+from rlk_scaffold.kinds import GROUP, groups
 from rlk_scaffold.manifest import Manifest, import_name, read_manifest, render_pyproject
 
-#: Entry-point groups that are not a kind of component.
-OTHER_GROUPS = ("pytest11", GROUP, "rlk_schedules")
+#: Entry-point groups that are not of a kind.
+OTHER_GROUPS = ("pytest11", GROUP)
 _KERNEL = "rlk-kernel"
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?([^;]*)")
 
@@ -69,8 +69,8 @@ def _names(folder: Path, manifest: Manifest) -> Iterator[str]:
     if not re.fullmatch(r"\d+(\.\d+)+", manifest.version):
         yield f"version must be numbers with dots, found {manifest.version!r}"
     for group in manifest.entry_points:
-        if group not in OTHER_GROUPS and group.removeprefix("rlk.") not in kinds():
-            yield f"unknown entry-point group {group!r}; kinds: {', '.join(kinds())}"
+        if group not in OTHER_GROUPS and group not in groups():
+            yield f"unknown entry-point group {group!r}; known: {', '.join(sorted(groups()))}"
 
 
 def _requirements(manifest: Manifest) -> Iterator[str]:
