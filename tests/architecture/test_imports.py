@@ -61,9 +61,7 @@ def undeclared(dist: Path) -> dict[str, set[str]]:
     """Package -> the files of a distribution that import it although its pyproject lacks it."""
     package = project(dist)["name"].replace("-", "_")
     own = "rlk" if dist.name == "kernel" else package
-    # The dependencies of rlk-kernel are installed with it.
-    with_it = {name for name in declared(ROOT / "kernel") if not name.startswith("rlk_")}
-    allowed = declared(dist) | with_it | {own, "rlk"} | set(sys.stdlib_module_names)
+    allowed = declared(dist) | {own, "rlk"} | set(sys.stdlib_module_names)
     return {name: files for name, files in imports(dist / "src").items() if name not in allowed}
 
 

@@ -16,6 +16,7 @@ FINITE = {
     "a2c": ("epsilon",),
     "acer": ("rprop_epsilon", "replay_ratio"),
     "acktr": ("vf_fisher_coef",),
+    "adam": ("eps",),
     "adaptive-parameter-noise": ("initial_stddev", "adoption_coefficient"),
     "bc": ("adam_epsilon",),
     "ddpg": ("reward_scale",),

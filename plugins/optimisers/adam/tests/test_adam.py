@@ -8,6 +8,7 @@ import torch
 from rlk.one_process import OneProcess
 from rlk.optimise import Group, Objective
 from rlk.records import Loss
+from rlk_adam.config import AdamConfig
 from rlk_adam.step import Adam
 from rlk_testing import OptimiserContract
 
@@ -19,11 +20,13 @@ class TestAdam(OptimiserContract):
 class Follows:
     """An Adam whose gradients are given one by one."""
 
-    def __init__(self, start, learning_rate=0.1, max_grad_norm=None, accept=None, **options):
+    def __init__(
+        self, start, learning_rate=0.1, max_grad_norm=None, accept=None, config=None, **options
+    ):
         self.x = torch.nn.Parameter(torch.tensor(start))
         self.rate, self.accept = torch.tensor(learning_rate), accept
         group = Group("x", [self.x], self.x.data, self.rate, max_grad_norm, options)
-        self.adam = Adam(group)
+        self.adam = Adam(group, config)
 
     def step(self, *gradient):
         def loss():
@@ -59,6 +62,32 @@ def test_betas_are_those_of_the_group():
     follows.step(2.0)
     assert follows.adam.mean.item() == pytest.approx(1.0)
     assert follows.adam.square.item() == pytest.approx(1.0)
+
+
+def test_settings_take_the_place_of_a_groups_options_one_by_one():
+    follows = Follows([0.0], config=AdamConfig(betas=(0.5, 0.75)), betas=(0.25, 0.25), eps=1.0)
+    follows.step(2.0)
+    # m = 1, v = 1; corrected 2 and 4; 0.1 * 2 / (2 + 1)
+    assert follows.adam.mean.item() == follows.adam.square.item() == pytest.approx(1.0)
+    assert follows.x.item() == pytest.approx(-0.1 * 2 / 3)
+    follows = Follows([0.0], config=AdamConfig(eps=2.0), betas=(0.5, 0.75), eps=1.0)
+    follows.step(2.0)
+    assert follows.adam.mean.item() == follows.adam.square.item() == pytest.approx(1.0)
+    assert follows.x.item() == pytest.approx(-0.1 * 2 / 4)
+
+
+def test_a_run_sets_them_for_every_group(rlk_make):
+    agent = rlk_make("sac", env="Pendulum-v1", **{"adam.eps": 1e-5, "adam.betas": [0.5, 0.9]})
+    steps = agent.run.optimise.steps.values()
+    assert [(step.eps, step.beta1, step.beta2) for step in steps] == [(1e-5, 0.5, 0.9)] * 3
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"betas": (0.9, 1.0)}, {"betas": (-0.1, 0.9)}, {"eps": 0.0}, {"eps": math.inf}]
+)
+def test_numbers_out_of_range_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        AdamConfig(**wrong)
 
 
 @pytest.mark.parametrize("accept", [None, torch.tensor(True)])

@@ -89,6 +89,18 @@ def test_an_optimiser_that_is_the_one_there_is_may_be_named() -> None:
             ppo(**other)
 
 
+def test_adam_may_have_another_epsilon_and_other_betas() -> None:
+    def adam(**kwargs: Any) -> tuple[float, float, float]:
+        (step,) = ppo(**kwargs).agent.run.optimise.steps.values()
+        return step.eps, step.beta1, step.beta2
+
+    assert adam() == (1e-5, 0.9, 0.999)
+    assert adam(optimizer_kwargs={"eps": 1e-3}) == (1e-3, 0.9, 0.999)
+    # Whoever gives keywords has torch's epsilon there, unless they say another.
+    assert adam(optimizer_kwargs={"betas": (0.5, 0.9)}) == (1e-8, 0.5, 0.9)
+    assert adam(optimizer_kwargs={}) == (1e-8, 0.9, 0.999)
+
+
 def test_a2c_has_rmsprop_and_may_name_it() -> None:
     def a2c(**kwargs: Any) -> A2C:
         return A2C("MlpPolicy", "CartPole-v1", rms_prop_eps=1e-3, policy_kwargs=kwargs)

@@ -116,6 +116,25 @@ def test_the_optimiser_of_a2c_comes_from_its_file(tmp_path: Path) -> None:
         A2C.load(of_a2c(tmp_path, like_there, momentum=0.5))
 
 
+def test_adams_epsilon_and_betas_come_from_the_file(tmp_path: Path) -> None:
+    n, policy = actor_critic(4, 2), "common.policies.ActorCriticPolicy"
+    for given, expected in (
+        ({"eps": 1e-3}, (1e-3, 0.9)),
+        ({"betas": [0.5, 0.9]}, (1e-8, 0.5)),
+        ({"eps": 1e-5}, (1e-5, 0.9)),
+    ):
+        kwargs = {**SIZES["policy_kwargs"], "optimizer_kwargs": given}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            own: dict[str, Any] = {**CART, "policy_kwargs": kwargs}
+            model = PPO.load(saved(tmp_path, policy, OF_PPO, n, **own))
+        (step,) = model.agent.run.optimise.steps.values()
+        assert (step.eps, step.beta1) == expected
+    kwargs = {**SIZES["policy_kwargs"], "optimizer_kwargs": {"weight_decay": 0.1}}
+    with pytest.warns(UserWarning, match=r"optimiser was Adam\(weight_decay=0\.1\)"):
+        PPO.load(saved(tmp_path, policy, OF_PPO, n, **CART, policy_kwargs=kwargs))
+
+
 def test_the_class_shows_whoever_wrote_the_policy(tmp_path: Path) -> None:
     own = object_there("program.Policy")
     path = saved(tmp_path, "", OF_A2C, actor_critic(4, 2), **CART, **SIZES, policy_class=own)

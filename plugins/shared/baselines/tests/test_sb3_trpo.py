@@ -31,6 +31,7 @@ def test_its_parameters_reach_trpo_and_the_natural_gradient() -> None:
     step = chosen["natural-gradient"]
     assert (step.max_kl, step.cg_iters, step.cg_damping) == (0.02, 15, 0.1)
     assert (step.line_search_factor, step.line_search_steps, step.kl_slack) == (0.8, 10, 1.0)
+    assert chosen["adam"].eps == 1e-5
 
 
 def test_it_learns_and_is_loaded_for_another_number_of_environments(tmp_path: Path) -> None:

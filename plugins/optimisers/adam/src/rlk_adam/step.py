@@ -10,19 +10,21 @@ from torch import Tensor
 from rlk.optimise import Group, Objective
 from rlk.protocols import State
 from rlk.records import Loss
+from rlk_adam.config import AdamConfig, Betas
 
 
 class Adam:
     """Adam on a flat group, with clipping of the gradient's norm; two fused calls.
 
     A non-finite gradient, or a loss whose `accept` is False, leaves everything as it was. The
-    group's `options` are `betas` (0.9, 0.999) and `eps` (1e-8).
+    group's `options` are `betas` (0.9, 0.999) and `eps` (1e-8); those of `config` come first.
     """
 
-    def __init__(self, group: Group) -> None:
-        self.group = group
-        self.beta1, self.beta2 = group.options.get("betas", (0.9, 0.999))
-        self.eps = float(group.options.get("eps", 1e-8))
+    def __init__(self, group: Group, config: AdamConfig | None = None) -> None:
+        self.group, config = group, config or AdamConfig()
+        chosen: Betas = config.betas or group.options.get("betas", (0.9, 0.999))
+        self.beta1, self.beta2 = chosen
+        self.eps = float(config.eps or group.options.get("eps", 1e-8))
         self.mean = torch.zeros_like(group.flat)
         self.square = torch.zeros_like(group.flat)
         self.count = torch.zeros((), device=group.flat.device)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from torch.optim import Adam
+
 from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.deviation_keywords import deviation_settings
@@ -49,7 +51,7 @@ def settings_of(
     """
     refuse_own_policy(policy)
     kwargs = dict(kwargs)
-    _refuse_other_optimisers(kwargs, *optimizer)
+    optimiser = _optimiser_settings(kwargs, *optimizer)
     deviations = deviation_settings(
         kwargs, action_space, use_sde=use_sde, is_off_policy=is_off_policy
     )
@@ -86,23 +88,34 @@ def settings_of(
     elif sizes is not None:
         sizes = listed(sizes)
         kwargs |= {"layers": sizes} if is_off_policy else _apart(sizes)
-    return {**policy_settings(policy, kwargs), **deviations}
+    return {**policy_settings(policy, kwargs), **deviations, **optimiser}
 
 
-def _refuse_other_optimisers(kwargs: dict[str, Any], own: Any, epsilon: float) -> None:
-    """Remove the keywords of the optimiser; Refused unless they describe the model's optimiser."""
-    kind, given = kwargs.pop("optimizer_class", own), kwargs.pop("optimizer_kwargs", None) or {}
+def _optimiser_settings(kwargs: dict[str, Any], own: Any, epsilon: float) -> dict[str, Any]:
+    """Adam's settings by the keywords of the optimiser, which are removed.
+
+    As in Stable-Baselines3, `optimizer_kwargs` without `eps` mean PyTorch's epsilon.
+
+    Raises:
+        Refused: for another optimiser than the model's, or a keyword that it does not have.
+    """
+    kind, given = kwargs.pop("optimizer_class", own), kwargs.pop("optimizer_kwargs", None)
     name = getattr(own, "__name__", own)
-    has_other_keywords = dict(given) not in ({}, {"eps": epsilon})
+    asked = {"eps": epsilon} if given is None else {"eps": 1e-8, **given}
+    can_change = own is Adam and asked.keys() <= {"eps", "betas"}
+    has_other_keywords = not can_change and given and dict(given) != {"eps": epsilon}
     for key, is_other in (
         ("optimizer_class", kind is not own),
         ("optimizer_kwargs", has_other_keywords),
     ):
         if is_other:
+            also = " optimizer_kwargs may have eps and betas." if own is Adam else ""
             raise Refused(
                 f"policy_kwargs has {key}, but this model learns by {name} with an epsilon "
-                f"of {epsilon}. Optimisers are chosen in rlk: rlk.make(…, optimiser=NAME)."
+                f"of {epsilon}.{also} Optimisers are chosen in rlk: rlk.make(…, optimiser=NAME)."
             )
+    is_usual = not can_change or asked == {"eps": epsilon}
+    return {} if is_usual else {f"adam.{key}": value for key, value in asked.items()}
 
 
 def listed(sizes: Any) -> list[Any]:

@@ -17,7 +17,7 @@ class Optimiser(NamedTuple):
     """The optimiser of a saved model."""
 
     settings: dict[str, Any]  #: constructor arguments: A2C's `use_rms_prop` and `rms_prop_eps`
-    policy_kwargs: dict[str, Any]  #: those of `RMSpropTFLike`, else none
+    policy_kwargs: dict[str, Any]  #: those of `RMSpropTFLike` or of another Adam, else none
     elsewhere: str | None  #: a description of it if models here do not have it
 
 
@@ -42,5 +42,7 @@ def optimiser_in(kind: str, policy_kwargs: Mapping[str, Any]) -> Optimiser:
     else:
         settings = {"use_rms_prop": False} if kind == "A2C" else {}
         usual = 1e-5 if kind in _ON_POLICY else 1e-8
-        is_here = name == "Adam" and keywords in ({}, {"eps": usual})
+        is_here = name == "Adam" and keywords.keys() <= {"eps", "betas"}
+        if is_here and keywords not in ({}, {"eps": usual}):
+            own = {"optimizer_kwargs": keywords}
     return Optimiser(settings, own, None if is_here else f"{name}({given})")

@@ -40,8 +40,9 @@ class TRPO(OnPolicyAlgorithm):
     algo = "trpo"
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
-    #: There, a step is taken only within the trust region itself.
-    fixed: ClassVar[Mapping[str, Any]] = {"natural-gradient.kl_slack": 1.0}
+    #: There, a step is taken only within the trust region itself, and the value function's Adam
+    #: has the epsilon of PPO.
+    fixed: ClassVar[Mapping[str, Any]] = {"natural-gradient.kl_slack": 1.0, "adam.eps": 1e-5}
     renames: ClassVar[Mapping[str, str]] = {
         "learning_rate": "vf_stepsize",
         "batch_size": "vf_batch_size",
