@@ -229,6 +229,25 @@ def test_where_nothing_stands_in_the_missing_component_is_named(planning_kernel)
         spec_of(plan, planning_kernel, to_act=True)
 
 
+@pytest.mark.parametrize(
+    ("kind", "factory"), [("extensions", Watches), ("wrappers", lambda env: env)]
+)
+def test_what_says_that_it_only_trains_is_left_out(planning_kernel, kind, factory):
+    registry = planning_kernel.registries[kind]
+    registry.register("acme", factory, only_trains=True)
+    given = {"plugins": ["acme"]}
+    plan = as_json(resolve(planning_kernel, make_spec("algo", given)))
+    registry.unregister("acme")
+    with pytest.raises(PlanError, match=r"--plugin no:acme\. To predict alone, it is not needed"):
+        spec_of(plan, planning_kernel)
+    assert not getattr(to_act(planning_kernel, plan), kind)
+    (said,) = spec_of(plan, planning_kernel, to_act=True).absent
+    assert said == (
+        f"{kind[:-1]} 'acme' (this program) is not needed to act, and is left out: it is not "
+        "installed here"
+    )
+
+
 @pytest.mark.parametrize(("kind", "name"), [("extensions", "extends"), ("wrappers", "wraps")])
 def test_what_may_change_how_it_acts_is_needed(planning_kernel, kind, name):
     planning_kernel.registries.extensions.register("extends", Watches)

@@ -180,6 +180,10 @@ class Component:
     )
     #: Whether it runs code that a name or a file points to; saved models are never loaded by it.
     runs_code: bool = False
+    #: Whether training alone needs it, as an extension that compiles updates or a wrapper that
+    #: looks for NaN: a saved model acts without it where it is not installed. What fills a slot of
+    #: training, as a storage does, need not say so.
+    only_trains: bool = False
     #: When it is active by default: in every run with a folder (`run`), in every run that prints
     #: (`verbose`), in one that prints to a terminal (`terminal`), or wherever an agent is made
     #: (`always`, for components that make a run faster and change nothing else).

@@ -10,7 +10,7 @@ import attrs
 from rlk.errors import PlanError
 from rlk.planning.draft import leaves_out
 from rlk.planning.saved_records import SavedComponent
-from rlk.planning.stand_ins import StandIns, is_for_training
+from rlk.planning.stand_ins import StandIns
 from rlk.registry.kinds import REPLACEABLE, STACKED, is_group_slot
 from rlk.registry.registries import Registries
 
@@ -128,7 +128,7 @@ def _without_absent(
 def _missing(saved: SavedComponent, *, to_act: bool) -> PlanError:
     """The error for a component that was asked for and is not installed."""
     without = alone = ""
-    if is_for_training(saved.slot) and not to_act:
+    if saved.is_for_training and not to_act:
         alone = " To predict alone, it is not needed: in Python, rlk.load(…, to_act=True)."
     if _may_be_left_out(saved):
         without = f", or leave it out: --plugin no:{saved.name}"

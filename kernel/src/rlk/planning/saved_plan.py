@@ -71,6 +71,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
                 "settings": settings.unstructure(choice.config) | _lost_of(plan, slot, choice),
                 "set_by": dict(choice.sources),
                 "slot": slot,
+                "only_trains": choice.component.only_trains,
             }
             for slot, choice in plan.choices()
         ],

@@ -10,7 +10,7 @@ from rlk.component import is_name
 from rlk.errors import BrokenPlugin
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_external, is_place
-from rlk.registry.kinds import KINDS, SLOTS, STACKED, is_group_slot, singular
+from rlk.registry.kinds import KINDS, REPLACEABLE, SLOTS, STACKED, is_group_slot, singular
 
 if TYPE_CHECKING:
     from rlk.registry.entry import Entry
@@ -79,6 +79,13 @@ class SavedComponent:
     slot: str = attrs.field(validator=_is_slot)
     chosen_by: str
     set_by: dict[str, str]
+    only_trains: bool = False  #: as its `Component` says
+
+    @property
+    def is_for_training(self) -> bool:
+        """Whether training alone needs it, by what it says or by the slot that it fills."""
+        of_slot = self.slot in (*REPLACEABLE, *STACKED, "decorator") or is_group_slot(self.slot)
+        return self.only_trains or of_slot
 
     @property
     def only_watches(self) -> bool:

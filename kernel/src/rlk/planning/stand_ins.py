@@ -1,7 +1,7 @@
 """What stands in for parts of training that are not there, where a saved model only acts.
 
-Acting uses the policy, the wrappers and the extensions. It uses some vector environment, too, but
-any one will do.
+Acting uses the policy, and wrappers and extensions unless they say that they only train. It uses
+some vector environment, too, but any one will do.
 """
 
 from __future__ import annotations
@@ -16,13 +16,7 @@ from rlk.planning.parse import parse_plugin
 from rlk.planning.restored_components import not_passed_again
 from rlk.planning.saved_records import SavedComponent
 from rlk.registry.external import find_entry
-from rlk.registry.kinds import REPLACEABLE, STACKED, is_group_slot
 from rlk.registry.registries import Registries
-
-
-def is_for_training(slot: str) -> bool:
-    """Whether training alone needs what the model had in that slot."""
-    return slot in (*REPLACEABLE, *STACKED, "decorator") or is_group_slot(slot)
 
 
 @attrs.frozen
@@ -42,7 +36,7 @@ class StandIns:
 
     def why_absent(self, saved: SavedComponent) -> str | None:
         """Why a part that acting can do without is not there; None if it is, or is needed."""
-        if not is_for_training(saved.slot) or saved.slot in self.changes:
+        if not saved.is_for_training or saved.slot in self.changes:
             return None
         if not saved.is_external:
             return saved.absence(self.registries)

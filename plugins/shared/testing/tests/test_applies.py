@@ -18,13 +18,13 @@ CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 #: must be added here, because a wrong condition would leave out checks unnoticed.
 CONDITIONAL = {
     "AlgorithmContract": 14,
-    "CallbackContract": 3,
-    "CollectorContract": 1,
+    "CallbackContract": 4,
+    "CollectorContract": 2,
     "CommandContract": 1,
     "Contract": 5,
     "DistributionContract": 7,
     "EnvironmentContract": 2,
-    "ExtensionContract": 5,
+    "ExtensionContract": 6,
     "FinderContract": 3,
     "LoggerContract": 2,
     "NoiseContract": 6,
@@ -34,7 +34,7 @@ CONDITIONAL = {
     "SerializerContract": 9,
     "StorageContract": 21,
     "VecEnvContract": 10,
-    "WrapperContract": 15,
+    "WrapperContract": 16,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
+import torch
 
 import rlk_testing as testing
 from rlk import hookimpl
@@ -47,14 +48,32 @@ class BranchesOnATensor(Penalises):
         return penalty if penalty > 0.1 else 0.0
 
 
-PENALISES = Component(name="penalises", factory=Penalises, summary="an extra term in the loss")
+class ActsToo(Penalises):
+    @hookimpl
+    def rlk_filter_observation(self, run):
+        class Shifts(torch.nn.Module):
+            def forward(self, observation):
+                return observation + 100.0
+
+        return Shifts()
+
+
+PENALISES = Component(
+    name="penalises", factory=Penalises, summary="an extra term in the loss", only_trains=True
+)
 RANKS = "test_two_ranks_with_it_train_the_same_parameters"
+ACTS = "test_a_model_that_was_trained_with_it_acts_alike_without_it"
 TRACES = "test_compile_traces_an_update_with_it_or_gives_the_reason_that_is_expected"
 
 
 @pytest.mark.parametrize(
     ("factory", "check"),
-    [(DiffersByRank, RANKS), (AsksTheOtherRankForNothing, RANKS), (BranchesOnATensor, TRACES)],
+    [
+        (DiffersByRank, RANKS),
+        (AsksTheOtherRankForNothing, RANKS),
+        (BranchesOnATensor, TRACES),
+        (ActsToo, ACTS),
+    ],
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_a_broken_extension_fails(rlk_fails, monkeypatch, factory, check):

@@ -15,6 +15,7 @@ gail_reward = Component(
     config=GAILConfig,
     observation_spaces=OBSERVATIONS,
     collects="on-policy",
+    only_trains=True,
 )
 airl_reward = Component(
     name="airl-reward",
@@ -23,4 +24,5 @@ airl_reward = Component(
     config=AIRLConfig,
     observation_spaces=OBSERVATIONS,
     collects="on-policy",
+    only_trains=True,
 )

@@ -10,6 +10,7 @@ component = Component(
     factory="rlk_compile.extension:Compile",
     summary="traces the whole update into one graph and compiles it; eager where that fails",
     config=CompileConfig,
+    only_trains=True,
 )
 
 hint = Component(
@@ -17,4 +18,5 @@ hint = Component(
     factory="rlk_compile.hint:CompileHint",
     summary="says before a long run without compile how much time compile would save",
     autostart="run",
+    only_trains=True,
 )

@@ -9,4 +9,5 @@ component = Component(
     factory="rlk_cpp_priorities.extension:CppPriorities",
     summary="priorities of prioritized replay in C++; in numpy if there is no compiler",
     autostart="always",
+    only_trains=True,
 )

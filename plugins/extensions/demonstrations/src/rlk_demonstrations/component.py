@@ -13,4 +13,5 @@ component = Component(
     config=DemonstrationsConfig,
     collects="off-policy",
     check=check,
+    only_trains=True,
 )

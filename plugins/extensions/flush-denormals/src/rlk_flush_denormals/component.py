@@ -9,4 +9,5 @@ component = Component(
     factory="rlk_flush_denormals.extension:FlushDenormals",
     summary="updates flush denormal numbers to zero, which are slow on many processors",
     autostart="always",
+    only_trains=True,
 )

@@ -10,4 +10,5 @@ component = Component(
     factory="rlk_model_start.extension:ModelStart",
     summary="a run begins with the policy of a saved model",
     config=ModelStartConfig,
+    only_trains=True,
 )

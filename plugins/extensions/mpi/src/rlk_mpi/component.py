@@ -10,4 +10,5 @@ component = Component(
     factory="rlk_mpi.extension:mpi",
     summary="trains on several ranks: mpirun -n 4 rlk run --plugin mpi …; any algorithm",
     config=RanksConfig,
+    only_trains=True,
 )

@@ -19,4 +19,5 @@ kernels = Component(
     factory="rlk_own_products.extension:OwnKernels",
     summary="other updates use rlk's own kernels for products and tanh (AMD with AVX-512)",
     autostart="always",
+    only_trains=True,
 )

@@ -10,4 +10,5 @@ component = Component(
     factory="rlk_replay_start.extension:ReplayStart",
     summary="a run begins with the replay of another one",
     config=ReplayStartConfig,
+    only_trains=True,
 )

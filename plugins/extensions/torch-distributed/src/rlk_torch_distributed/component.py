@@ -10,4 +10,5 @@ component = Component(
     factory="rlk_torch_distributed.extension:torch_distributed",
     summary="trains on several ranks that torchrun starts; any algorithm, and GPUs by NCCL",
     config=RanksConfig,
+    only_trains=True,
 )

@@ -104,6 +104,24 @@ class RunContract(Contract):
         with one_thread(), make(self.algo, kernel=self.kernel(), **{**given, **settings}) as agent:
             yield agent
 
+    @applies(lambda suite: suite.record().only_trains)
+    def test_a_model_that_was_trained_with_it_acts_alike_without_it(self, tmp_path: Path) -> None:
+        from rlk.making import load
+
+        without: dict[str, Any] = {"env": self.env, "kernel": self.kernel(), "to_act": True}
+        with self.agent() as agent:
+            agent.learn(self.timesteps)
+            path = agent.save(tmp_path / "model")
+            space = agent.plan.observation_space
+            space.seed(1)
+            seen = [space.sample() for _ in range(8)]
+            expected = [agent.predict(one, deterministic=True)[0] for one in seen]
+        with load(path, plugins=(f"no:{self.entry().name}",), **without) as other:
+            acted = [other.predict(one, deterministic=True)[0] for one in seen]
+        assert same(acted, expected), (
+            "its component says only_trains, but without it a model acts in another way"
+        )
+
     @once_per_suite
     def two_runs(self) -> tuple[Left, Left]:
         """What two quiet runs without a folder have left; the first imports what they need."""

@@ -30,6 +30,7 @@ monitor = Component(
     check=asks_for_nothing_of_resets,
     scope="vector",
     autostart="run",
+    only_trains=True,
 )
 normalize = Component(
     name="normalize",
@@ -88,6 +89,7 @@ reward_clip = Component(
     summary="clips the rewards that are learnt from; reported returns stay the environment's",
     config=RewardClipConfig,
     scope="vector",
+    only_trains=True,
 )
 check_nan = Component(
     name="check-nan",
@@ -95,6 +97,7 @@ check_nan = Component(
     summary="says where a NaN or an infinite number came from, as VecCheckNan",
     config=CheckNanConfig,
     scope="vector",
+    only_trains=True,
 )
 video_recorder = Component(
     name="video-recorder",
@@ -103,4 +106,5 @@ video_recorder = Component(
     config=VideoRecorderConfig,
     check=can_write_videos,
     scope="vector",
+    only_trains=True,
 )
