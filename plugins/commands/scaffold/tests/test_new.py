@@ -248,6 +248,13 @@ def test_a_name_that_a_component_has_is_refused_with_its_owner():
         check_free(names("mine"), "wrappers", registries)
 
 
+def test_a_name_in_a_group_of_a_kinds_own_is_refused_with_its_owner():
+    registries = Kernel(discover=False).registries
+    with pytest.raises(PlanError, match="'linear' is taken by the schedule of rlk-schedules"):
+        check_free(names("linear"), "schedules", registries, example("schedules").group)
+    check_free(names("cubic"), "schedules", registries, example("schedules").group)
+
+
 @pytest.mark.parametrize("name", ["report", "report.best", "report.best.ever"])
 def test_a_command_that_hides_another_or_is_hidden_is_refused(name):
     registries = Kernel(discover=False).registries

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import math
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from rlk_schedules import (
     is_schedule_or_off,
     scaled,
 )
+from rlk_schedules.text import GROUP, SHAPES
 
 
 def at(schedule, remaining):
@@ -98,6 +100,12 @@ def test_what_is_no_schedule_is_refused_with_what_to_write(value, message):
 @pytest.mark.parametrize("value", [0.3, 1, "0.3", "constant_0.3", Constant(0.3)])
 def test_what_never_changes_stays_a_number(value):
     assert type(as_schedule(value)) is float
+
+
+def test_its_own_shapes_have_entry_points_as_others_do():
+    points = importlib.metadata.entry_points(group=GROUP)
+    own = [point for point in points if point.dist.name == "rlk-schedules"]
+    assert {point.name: point.load() for point in own} == SHAPES
 
 
 def test_a_setting_is_refused_by_its_name():

@@ -60,7 +60,7 @@ def new(
     registries = default_kernel().registries
     known = (*registries, *map(Registry, kinds()))  # a kind may have no component yet
     chosen = example(kind_of(kind, known), *variants)
-    check_free(made, chosen.kind, registries)
+    check_free(made, chosen.kind, registries, chosen.group)
     folder = out or Path(name)
     files = render_package(made, chosen)
     if not is_inside(folder):

@@ -90,7 +90,7 @@ def names(component: str, dist: str | None = None, given_class: str = "") -> Nam
     return made
 
 
-def check_free(made: Names, kind: str, registries: Registries) -> None:
+def check_free(made: Names, kind: str, registries: Registries, group: str = "") -> None:
     """Raise PlanError if a component of that kind cannot have the name, or another one has it.
 
     For a name that an installed package has, the error names that package.
@@ -99,6 +99,7 @@ def check_free(made: Names, kind: str, registries: Registries) -> None:
         made: the names.
         kind: of the component; for a command, conflicts with groups of commands are errors too.
         registries: of what is installed.
+        group: the entry-point group of the kind, where it has one of its own.
     """
     if (why := why_unusable(made.component, kind)) is not None:
         raise PlanError(f"{singular(kind)} {made.component!r} cannot be written: {why}.")
@@ -110,6 +111,12 @@ def check_free(made: Names, kind: str, registries: Registries) -> None:
                 f"the name {made.component!r} is taken by the {singular(entry.kind)} of "
                 f"{entry.owner}; names are unique across kinds. Take another."
             )
+    for point in importlib.metadata.entry_points(group=group, name=made.component):
+        owner = point.dist.name if point.dist else point.value
+        raise PlanError(
+            f"the name {made.component!r} is taken by the {singular(kind)} of {owner}. Take "
+            "another."
+        )
     try:
         version = importlib.metadata.version(made.dist)
     except importlib.metadata.PackageNotFoundError:

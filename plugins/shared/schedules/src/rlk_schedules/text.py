@@ -18,8 +18,9 @@ from rlk_schedules.shapes import (
     Schedule,
 )
 
-#: The entry points of shapes in other distributions.
+#: The group of entry points of shapes.
 GROUP = "rlk_schedules"
+#: This library's own, found without a search for entry points.
 SHAPES: dict[str, type[Schedule]] = {
     shape.name: shape
     for shape in (Constant, Linear, MiddleDrop, DoubleLinearCon, DoubleMiddleDrop, Piecewise)
@@ -38,10 +39,10 @@ def find_shape(name: str) -> type[Schedule]:
     """
     if name in SHAPES or name == "lin":
         return SHAPES.get(name, Linear)
-    others = {point.name: point for point in entry_points(group=GROUP)}
-    if name in others:
-        return _loaded(others[name])
-    names = [*SHAPES, *others]
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    if name in points:
+        return _loaded(points[name])
+    names = [*dict.fromkeys([*SHAPES, *points])]
     near = nearest(name, names)
     meant = f"Did you mean {either(near)}?" if near else f"Known: {', '.join(names)}."
     raise ValueError(f"there is no schedule {name!r}. {meant}")
