@@ -1,0 +1,1 @@
+"""The policies of RecurrentPPO, by module as in sb3-contrib."""
