@@ -84,7 +84,7 @@ def test_a_frozen_parameter_is_refused_with_its_group():
     net = Net()
     objective = objective_of(net)
     net.b.requires_grad_(False)
-    with pytest.raises(RlkError, match=r"of group 'all' was frozen \(requires_grad_\(False\)\)"):
+    with pytest.raises(RlkError, match=r"of group 'all' was frozen .* in the constructor of"):
         objective.gradient()
     net.b.requires_grad_(True)
     assert objective.gradient()[1].tolist() == [8.0, 12.0, 0.0]

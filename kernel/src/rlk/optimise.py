@@ -152,8 +152,8 @@ def _gradient(value: Tensor, group: Group, *, retain_graph: bool = False) -> Ten
             if all(one.requires_grad for one in parameters):
                 raise
             raise RlkError(
-                f"a parameter of group {group.name!r} was frozen (requires_grad_(False)). Unfreeze "
-                "it; layers that shall not learn belong to no group (run.group's prefixes)."
+                f"a parameter of group {group.name!r} was frozen (requires_grad_(False)) after the "
+                "policy was made. Unfreeze it; freeze layers in the constructor of their module."
             ) from error
         parts = [
             torch.zeros_like(parameter) if gradient is None else gradient

@@ -10,6 +10,8 @@ import pytest
 
 import rlk_baselines
 from rlk_baselines import gym, sb3
+from rlk_baselines.common.callbacks import EvalCallback
+from rlk_baselines.common.vec_env import DummyVecEnv, VecCheckNan, VecFrameStack
 
 
 def pickled(folder: Path) -> Any:
@@ -32,6 +34,18 @@ def learnt_without_schedule(folder: Path) -> Any:
     return rlk_baselines.A2C.load(folder / "model", env="CartPole-v1").learn(8)
 
 
+def learnt_with_other_wrappers() -> Any:
+    env = VecFrameStack(DummyVecEnv([lambda: gym.make("CartPole-v1")]), 1)
+    callback = EvalCallback(DummyVecEnv([lambda: gym.make("CartPole-v1")]))
+    return rlk_baselines.A2C("MlpPolicy", env).learn(5, callback=callback)
+
+
+def acted_with_nan() -> Any:
+    env = VecCheckNan(DummyVecEnv([lambda: gym.make("Pendulum-v1")]))
+    env.reset()
+    env.step([[float("nan")]])
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -44,6 +58,8 @@ def learnt_without_schedule(folder: Path) -> Any:
         lambda _: gym.make("Pendulum-v0"),
         lambda _: learnt_without_replay(),
         learnt_without_schedule,
+        lambda _: learnt_with_other_wrappers(),
+        lambda _: acted_with_nan(),
         lambda _: rlk_baselines.DDPG("MlpPolicy", "Pendulum-v1", memory_limit=500),
     ],
 )

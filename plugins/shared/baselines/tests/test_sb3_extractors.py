@@ -52,6 +52,17 @@ class Combined(BaseFeaturesExtractor):
         return torch.cat([self.seen(observations["seen"]), self.speed(observations["speed"])], 1)
 
 
+class FrozenWaves(BaseFeaturesExtractor):
+    def __init__(self, observation_space: Any) -> None:
+        super().__init__(observation_space, 3)
+        self.first = nn.Linear(observation_space.shape[0], 4).requires_grad_(False)
+        self.second = nn.Linear(4, 3)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        features: torch.Tensor = self.second(torch.sin(self.first(observations)))
+        return features
+
+
 class Waves(BaseFeaturesExtractor):
     def __init__(self, observation_space: Any, features_dim: int = 5, wide: int = 4) -> None:
         super().__init__(observation_space, features_dim)
@@ -214,3 +225,15 @@ def test_an_extractor_says_how_many_features_it_gives() -> None:
         PPO("MlpPolicy", Given(), **SMALL, policy_kwargs={"features_extractor_class": nn.Flatten})
     with pytest.raises(PlanError, match="a Dict is CombinedExtractor's"):
         FlattenExtractor(BOTH)
+
+
+@pytest.mark.parametrize("kind", [PPO, DQN])
+def test_layers_that_the_extractor_freezes_do_not_learn(kind: Any) -> None:
+    sizes = {"batch_size": 8, **({"n_steps": 16} if kind is PPO else {"learning_starts": 4})}
+    kwargs = {"features_extractor_class": FrozenWaves}
+    model = kind("MlpPolicy", "CartPole-v1", policy_kwargs=kwargs, seed=0, **sizes)
+    before = copy.deepcopy(model.policy.state_dict())
+    after = model.learn(16).policy.state_dict()
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert "shared.extractor.second.weight" in changed
+    assert not [name for name in changed if "first" in name]

@@ -145,3 +145,11 @@ def test_sizes_that_are_no_list_are_refused(cls: Any, sizes: Any) -> None:
     policy = "MlpLstmPolicy" if cls is RecurrentPPO else "MlpPolicy"
     with pytest.raises(ValueError, match=r"net_arch is .*Write a list .*\[64, 64\]"):
         cls(policy, "Pendulum-v1", policy_kwargs={"net_arch": sizes})
+
+
+def test_actor_and_critics_both_need_layers() -> None:
+    for sizes, missing in (({"pi": [4]}, r"qf=\[…\]"), ({"qf": [4]}, r"pi=\[…\]")):
+        with pytest.raises(Refused, match=f"Add {missing}: pi has"):
+            SAC("MlpPolicy", "Pendulum-v1", policy_kwargs={"net_arch": sizes})
+    model: Any = DQN("MlpPolicy", "CartPole-v1", policy_kwargs={"net_arch": {"qf": [4]}})
+    assert model.policy.state_dict()["qf.out.weight"].shape == (4, 2)

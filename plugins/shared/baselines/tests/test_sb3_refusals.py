@@ -59,6 +59,12 @@ def test_a_policy_with_lstm_is_refused_naming_the_model_that_takes_it(kind: Any)
     assert text.endswith(f"rlk.make('{kind.algo}', policy='lstm').")
 
 
+def test_a_wrapper_is_named_as_a_program_writes_it() -> None:
+    space = spaces.Dict(image=spaces.Box(0, 255, (8, 8, 3), np.uint8))
+    text = refusal(PPO, "MultiInputPolicy", Still(space))
+    assert text.endswith("policy='mlp' with gymnasium.wrappers.FlattenObservation(env)")
+
+
 def test_hindsight_and_masks_are_left_out_as_a_program_does_it() -> None:
     without = "no hindsight replay (HerReplayBuffer, HER)."
     for env in (Still(), Still(spaces.Dict(a=VECTOR))):

@@ -32,6 +32,11 @@ from rlk_baselines.sb3.common.vec_env import (
     is_vecenv_wrapped,
     unwrap_vec_wrapper,
 )
+from rlk_baselines.sb3.common.vec_env.base_vec_env import (
+    VecEnvObs,
+    VecEnvStepReturn,
+    VecEnvWrapper,
+)
 
 
 class Frames(gymnasium.Env[Any, Any]):
@@ -287,6 +292,19 @@ def test_a_model_learns_from_turned_and_stacked_images() -> None:
     env = VecFrameStack(VecTransposeImage(vector(image(36, 40, 3))), 2)
     model = PPO("CnnPolicy", env, n_steps=4, batch_size=4, n_epochs=1, seed=0).learn(8)
     assert model.observation_space == image(6, 36, 40)
+
+
+def test_a_documented_wrapper_of_vectors_finds_its_types() -> None:
+    class Doubled(VecEnvWrapper):
+        def reset(self) -> VecEnvObs:
+            return 2 * self.venv.reset()
+
+        def step_wait(self) -> VecEnvStepReturn:
+            seen, *rest = self.venv.step_wait()
+            return (2 * seen, *rest)
+
+    vector = Doubled(DummyVecEnv([Frames]))
+    assert vector.reset().max() == 2 and vector.step([0])[0].max() == 4
 
 
 def test_wrappers_of_a_vector_are_found() -> None:

@@ -35,6 +35,7 @@ def as_written(text: str) -> str:
     """An error that says what to type in a shell, with what to write in a program instead."""
     text = re.sub(r"--set ([\w.]+=)", r"\1", text)
     text = re.sub(r"--policy ([\w-]+)", r"policy='\1'", text)
+    text = re.sub(r" --plugin (gymnasium\.wrappers):(\w+)", r" with \1.\2(env)", text)
     text = re.sub(r"--n-envs (\d+)", r"\1 environments", text)
     lists = r" To list what fits: rlk plugins list --observation-space (\w+)"
     text = re.sub(f"Use another policy\\.{lists}", _other_policy, text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from rlk_baselines.submodules import submodule
+
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel as BaseRLModel
     from rlk_baselines.common.cmd_util import make_vec_env as make_vec_env
@@ -51,4 +53,4 @@ __all__ = [*_HOMES]
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(f"rlk_baselines.common.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'rlk_baselines.common' has no attribute {name!r}")
+    return submodule(__name__, name)

@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from rlk_baselines.sb3.elsewhere import not_here
+from rlk_baselines.submodules import submodule
 
 if TYPE_CHECKING:
     from rlk_baselines.sb3.a2c import A2C as A2C
@@ -39,4 +40,7 @@ __all__ = [*_HOMES]
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise not_here(__name__, name)
+    try:
+        return submodule(__name__, name)
+    except AttributeError:
+        raise not_here(__name__, name) from None

@@ -61,13 +61,18 @@ OF_MODELS: Mapping[str, str] = {
         "write scale_action(action_space, action) or unscale_action(action_space, scaled) of "
         "rlk_baselines.common.math_util",
     ),
+    "actor": "write model.policy.predict(obs, deterministic=True); its network is model.policy.pi",
     **dict.fromkeys(
         (
-            *("action_net", "actor", "actor_target", "critic", "critic_target"),
-            *("features_extractor", "log_std", "mlp_extractor", "q_net", "q_net_target"),
-            "value_net",
+            *("action_net", "actor_target", "critic", "critic_target", "features_extractor"),
+            *("log_std", "mlp_extractor", "q_net", "q_net_target", "value_net"),
         ),
         "networks have rlk's parts and names here, which print(model.policy) shows",
+    ),
+    **dict.fromkeys(
+        ("load_from_vector", "parameters_to_vector"),
+        "write parameters_to_vector(policy.parameters()) or vector_to_parameters(vector, "
+        "policy.parameters()) of torch.nn.utils",
     ),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from gymnasium import spaces
 from torch.optim import Adam
 
 from rlk_baselines.policies.chosen import policy_settings
@@ -84,6 +85,8 @@ def settings_of(
     if sizes is None and (usual or had_class) and not builds_itself(policy):
         sizes = list(usual)
     if isinstance(sizes, Mapping):
+        if is_off_policy and isinstance(action_space, spaces.Box):
+            _refuse_without_layers(sizes)
         kwargs["net_arch"] = [dict(sizes)]
     elif sizes is not None:
         sizes = listed(sizes)
@@ -116,6 +119,16 @@ def _optimiser_settings(kwargs: dict[str, Any], own: Any, epsilon: float) -> dic
             )
     is_usual = not can_change or asked == {"eps": epsilon}
     return {} if is_usual else {f"adam.{key}": value for key, value in asked.items()}
+
+
+def _refuse_without_layers(sizes: Mapping[str, Any]) -> None:
+    """Refuse a `net_arch` without the layers of the actor or of the critics."""
+    missing = [f"{name}=[…]" for name in ("pi", "qf") if name not in sizes]
+    if missing:
+        raise Refused(
+            f"policy_kwargs: net_arch is {dict(sizes)!r}. Add {' and '.join(missing)}: pi has the "
+            "layers of the actor, qf those of the critics."
+        )
 
 
 def listed(sizes: Any) -> list[Any]:

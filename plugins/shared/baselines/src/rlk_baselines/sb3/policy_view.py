@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from rlk import spaces
+from rlk.program_warnings import warn_program
 from rlk.records import Array
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.action_distribution import ActionDistribution
@@ -99,10 +100,18 @@ class PolicyView(nn.Module):
         """
         own, others = by_torchs_names(state_dict, self)
         if not own:
+            if not strict and not state_dict.keys() & self.state_dict().keys():
+                self._warn_of_other_names(state_dict)
             return super().load_state_dict(state_dict, strict, assign)
         if others and self._acting is None:
             self._model.load_parameters(others, exact_match=False)
         return super().load_state_dict(own, strict, assign)
+
+    def _warn_of_other_names(self, state_dict: Mapping[str, Any]) -> None:
+        warn_program(
+            f"no parameter here has a name of this state_dict, {[*state_dict][:3]}, so nothing "
+            f"changed. The names are {[*self.state_dict()][:3]} and so on: policy.state_dict()."
+        )
 
     def train(self: View, mode: bool = True) -> View:
         """Set training mode, or evaluation mode, of all modules."""
@@ -161,6 +170,48 @@ class PolicyView(nn.Module):
                 f"{', '.join(name for name, _ in self.named_children() if name != 'shared')}."
             )
         return self.module(obs, *heads)
+
+    def _tensors(self, obs: Any) -> Any:
+        """Observations as tensors [B, ...] on the policy's device; ValueError for other shapes."""
+        if isinstance(obs, Tensor):
+            return _fitting(obs, self._run.plan.observation_space, self.device)
+        if isinstance(obs, Mapping) and all(isinstance(part, Tensor) for part in obs.values()):
+            space = self._run.plan.observation_space
+            parts = getattr(space, "spaces", {})
+            if not isinstance(parts, Mapping) or parts.keys() != obs.keys():
+                raise ValueError(f"observations of this policy are {space}, got {sorted(obs)}.")
+            return {key: _fitting(obs[key], part, self.device) for key, part in parts.items()}
+        array: Array | dict[str, Array] = self.obs_to_tensor(obs)[0]
+        return array
+
+
+class QView(PolicyView):
+    """The policy of DQN, with its Q function."""
+
+    def q_net(self, obs: Any) -> Tensor:
+        """The Q values of observations [B, ...], float [B, A], differentiable in the parameters.
+
+        Args:
+            obs: tensors, as `obs_to_tensor` returns them, or arrays.
+        """
+        (values,) = self.module(self._tensors(obs), "qf")
+        found: Tensor = values
+        return found
+
+
+class CriticsView(PolicyView):
+    """The policy of DDPG, SAC and TD3, with its critics."""
+
+    def critic(self, obs: Any, actions: Any) -> tuple[Tensor, ...]:
+        """The Q values by each critic, float [B, 1], differentiable in parameters and actions.
+
+        Args:
+            obs: [B, ...], tensors, as `obs_to_tensor` returns them, or arrays.
+            actions: float [B, D], scaled to -1 to 1, as a replay holds them.
+        """
+        module: Any = self.module
+        taken = torch.as_tensor(actions, dtype=torch.float32, device=self.device).flatten(1)
+        return tuple(module.qf(module.encode(self._tensors(obs)), taken)[..., None])
 
 
 class ActorCriticView(PolicyView):
@@ -223,19 +274,6 @@ class ActorCriticView(PolicyView):
             )
         found: tuple[Tensor, ...] = self.module(self._tensors(obs), *names)
         return found
-
-    def _tensors(self, obs: Any) -> Any:
-        """Observations as tensors [B, ...] on the policy's device; ValueError for other shapes."""
-        if isinstance(obs, Tensor):
-            return _fitting(obs, self._run.plan.observation_space, self.device)
-        if isinstance(obs, Mapping) and all(isinstance(part, Tensor) for part in obs.values()):
-            space = self._run.plan.observation_space
-            parts = getattr(space, "spaces", {})
-            if not isinstance(parts, Mapping) or parts.keys() != obs.keys():
-                raise ValueError(f"observations of this policy are {space}, got {sorted(obs)}.")
-            return {key: _fitting(obs[key], part, self.device) for key, part in parts.items()}
-        array: Array | dict[str, Array] = self.obs_to_tensor(obs)[0]
-        return array
 
 
 def _itself(module: Policy) -> Policy:

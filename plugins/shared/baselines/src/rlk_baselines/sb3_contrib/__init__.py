@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from rlk_baselines.submodules import submodule
+
 if TYPE_CHECKING:
     from rlk_baselines.sb3_contrib.ppo_mask import MaskablePPO as MaskablePPO
     from rlk_baselines.sb3_contrib.ppo_recurrent import RecurrentPPO as RecurrentPPO
@@ -31,4 +33,4 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     if name in INSTEAD:
         raise ImportError(f"{__name__} has no {name}. Write {INSTEAD[name]}.")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return submodule(__name__, name)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from copy import deepcopy
 from itertools import zip_longest
 from typing import Any
 
+from rlk.program_warnings import warn_program
 from rlk_baselines.common.vec_env.base_vec_env import (
     AlreadySteppingError,
     CloudpickleWrapper,
@@ -76,8 +76,7 @@ def warn_of_other_wrappers(env: Any, eval_env: Any) -> None:
     """Warn if the wrappers of the training and the evaluation environments differ."""
     types = wrapping(env), wrapping(eval_env)
     if types[0] != types[1]:
-        text = f"Training and eval env are not of the same type: {types[0]} != {types[1]}"
-        warnings.warn(text, UserWarning, stacklevel=3)
+        warn_program(f"Training and eval env are not of the same type: {types[0]} != {types[1]}")
 
 
 def layers(env: Any) -> Iterator[Any]:

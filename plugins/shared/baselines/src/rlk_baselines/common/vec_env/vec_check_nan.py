@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from rlk.program_warnings import warn_program
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
 
 
@@ -71,7 +71,7 @@ class VecCheckNan(VecEnvWrapper):
         message = f"found {', '.join(found)}. It came from the {source}; {came_after}"
         if self.raise_exception:
             raise ValueError(message)
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warn_program(message)
 
     def _bad(self, name: str, value: Any) -> list[str]:
         """Descriptions of NaN and infinity in an array, or in the parts of a dict or tuple."""

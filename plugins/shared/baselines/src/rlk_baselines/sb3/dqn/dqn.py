@@ -9,6 +9,7 @@ from rlk import spaces
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
 from rlk_baselines.sb3.common.utils.schedules import get_linear_fn
+from rlk_baselines.sb3.policy_view import QView
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.0001,
@@ -40,6 +41,7 @@ class DQN(OffPolicyAlgorithm):
     """
 
     algo = "dqn"
+    viewed = QView
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     fixed: ClassVar[Mapping[str, Any]] = {"double_q": False, "dueling": False}
@@ -48,6 +50,12 @@ class DQN(OffPolicyAlgorithm):
         "target_update_interval": "target_network_update_freq",
     }
     _rate_set: tuple[float, int] | None = None  #: a rate that was set, after which collection
+
+    @property
+    def q_net(self) -> Callable[[Any], Any]:
+        """The Q function: see `policy.q_net`."""
+        q_net: Callable[[Any], Any] = self.policy.q_net
+        return q_net
 
     @property
     def exploration_schedule(self) -> Callable[[float], float]:

@@ -1,0 +1,9 @@
+"""The policies of RecurrentPPO, by module as in sb3-contrib."""
+
+from types import ModuleType
+
+from rlk_baselines.submodules import submodule
+
+
+def __getattr__(name: str) -> ModuleType:
+    return submodule(__name__, name)
