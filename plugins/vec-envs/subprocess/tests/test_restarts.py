@@ -7,6 +7,7 @@ import re
 import signal
 import time
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -178,6 +179,24 @@ def test_one_that_cannot_be_made_again_ends_the_run(make, tmp_path, zoo):
     with pytest.warns(RuntimeWarning), pytest.raises(EnvironmentFailed, match=message):
         vector.step(steps(Fate.KILL, at=0, n=2))
     assert zoo.gone(vector.pids, 0.0)
+
+
+@pytest.mark.parametrize("at", [0, 2])
+def test_one_that_has_other_spaces_when_it_is_made_again_ends_the_run(make, tmp_path, at):
+    changed = tmp_path / "changed"
+
+    def connect():
+        env = Doomed()
+        if changed.exists():
+            env.observation_space = gym.spaces.Box(0.0, 1.0, (7,), np.float32)
+        return env
+
+    vector = make([connect] * 3, restart_workers=True)
+    vector.reset()
+    changed.touch()
+    message = f"could not take its place: environment {at} has the observation_space .*7"
+    with pytest.warns(RuntimeWarning), pytest.raises(EnvironmentFailed, match=message):
+        vector.step(steps(Fate.KILL, at=at))
 
 
 class SlowAgain(Doomed):

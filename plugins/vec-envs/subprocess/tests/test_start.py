@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from rlk.errors import EnvironmentFailed, PlanError
-from rlk_subprocess import SubprocVecEnv
+from rlk_subprocess import SubprocVecEnv, memory
 from rlk_subprocess.config import SubprocessConfig
 from rlk_testing.faults import full_disk
 
@@ -157,6 +157,15 @@ def test_memory_that_is_not_there_is_said_before_anything_is_written_to_it(zoo):
     with full_disk(), pytest.raises(EnvironmentFailed, match=r"n_envs=2, cannot be allocated"):
         SubprocVecEnv([Counter] * 2, n_workers=2, start_method="fork")
     assert zoo.gone(set(zoo.descendants(os.getpid())) - before)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="this system reserves no memory")
+def test_all_memory_is_reserved_before_it_is_used():
+    spaces = Counter.observation_space, Counter.action_space
+    descriptor = memory.create(memory.Layout(3, *spaces, ()))
+    found = os.fstat(descriptor)
+    os.close(descriptor)
+    assert found.st_blocks * 512 >= found.st_size > 3 * memory.NOTE_BYTES
 
 
 @pytest.mark.parametrize("method", METHODS)
