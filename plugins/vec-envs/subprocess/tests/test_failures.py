@@ -285,8 +285,9 @@ def test_the_fork_server_may_die_and_the_workers_go_on_until_they_are_closed(zoo
     os.kill(server, signal.SIGKILL)
     vector.step(actions(2, 0, GO))
     pids = vector.pids
-    vector.close()
-    assert zoo.gone(pids)
+    vector.step_async(actions(2, 1, HANG))
+    vector.close(timeout=0.2)
+    assert zoo.gone(pids, 0.0)
 
 
 def test_a_child_that_the_learner_forks_does_not_end_the_workers():

@@ -127,6 +127,7 @@ def test_what_is_lost_later_is_named_with_the_seed_of_its_new_episodes(make):
         seeds += re.findall(r"Seeds of the latest reset: (\d+)", told)
         vector.step(steps(Fate.GO, n=1, at=0))
     assert seeds[0] == "7" and len(set(seeds)) == 3
+    assert all(int(seed) < 2**31 for seed in seeds), "some environments take no larger ones"
 
 
 class Levels(Doomed):
@@ -197,6 +198,23 @@ def test_one_that_has_other_spaces_when_it_is_made_again_ends_the_run(make, tmp_
     message = f"could not take its place: environment {at} has the observation_space .*7"
     with pytest.warns(RuntimeWarning), pytest.raises(EnvironmentFailed, match=message):
         vector.step(steps(Fate.KILL, at=at))
+
+
+def test_one_that_does_not_start_when_it_is_made_again_ends_the_run(make, tmp_path):
+    broken = tmp_path / "broken"
+
+    class Breaks(Doomed):
+        def reset(self, **keywords):
+            if broken.exists():
+                raise ConnectionError("no simulator")
+            return super().reset(**keywords)
+
+    vector = make([Breaks] * 2, restart_workers=True)
+    vector.reset()
+    broken.touch()
+    message = "Another could not take its place: environment 0 failed in reset: ConnectionError"
+    with pytest.warns(RuntimeWarning), pytest.raises(EnvironmentFailed, match=message):
+        vector.step(steps(Fate.KILL, at=0, n=2))
 
 
 class SlowAgain(Doomed):
