@@ -40,3 +40,12 @@ def test_a_rank_gives_its_datatypes_back():
 
 def test_a_rank_whose_environments_were_never_stepped_closes_them():
     Share(0, (), [gym.make("CartPole-v1")]).close()
+
+
+def test_what_an_environment_raises_when_it_is_closed_is_printed(capsys):
+    class Stuck(gym.Env):
+        def close(self):
+            raise OSError("the door is stuck")
+
+    Share(3, (), [Stuck()]).close()
+    assert "environment 3 failed in close: OSError: the door is stuck" in capsys.readouterr().err
