@@ -151,6 +151,15 @@ def test_close_lets_the_environments_close(tmp_path, pending):
     assert (tmp_path / "note").read_text() == "closed\n" * 3
 
 
+def test_what_an_environment_raises_when_it_is_closed_is_printed(capfd):
+    class Stuck(Doomed):
+        def close(self):
+            raise OSError("the door is stuck")
+
+    SubprocVecEnv([Doomed, Doomed, Stuck], n_workers=2, start_method="fork").close()
+    assert "environment 2 failed in close: OSError: the door is stuck" in capfd.readouterr().err
+
+
 def test_a_vector_environment_that_is_forgotten_ends_its_workers(zoo):
     vector = SubprocVecEnv([Doomed] * 2, n_workers=2)
     pids = vector.pids
@@ -212,6 +221,9 @@ class Mine(gym.Env):
         if action == 2:
             time.sleep(1000)
         return 1, 0.0, False, False, {}
+    def close(self):
+        time.sleep(0.1)
+        open(f"closed-{os.getpid()}", "w").close()
 
 vector = SubprocVecEnv([Mine, lambda: Mine()], n_workers=2, start_method=sys.argv[1])
 vector.reset()
@@ -241,11 +253,16 @@ ENDS = [("forkserver", "", 0), *[(method, *KILLED) for method in METHODS]]
 
 
 @pytest.mark.parametrize(("method", "last", "code"), ENDS)
-def test_however_the_learner_ends_its_workers_end_too(tmp_path, zoo, method, last, code):
-    with run(script(tmp_path, START + last), method, stderr=subprocess.DEVNULL) as process:
+def test_however_the_learner_ends_its_workers_close_their_environments_and_end(
+    tmp_path, zoo, method, last, code
+):
+    where = {"stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    with run(script(tmp_path, START + last), method, **where) as process:
         lines = process.stdout.read().splitlines()
     assert process.returncode == code
-    assert zoo.gone(map(int, lines[1].split()))
+    pids = lines[1].split()
+    assert zoo.gone(map(int, pids))
+    assert {file.name for file in tmp_path.glob("closed-*")} == {f"closed-{pid}" for pid in pids}
 
 
 @pytest.mark.parametrize("method", ["forkserver", "fork"])  # one with a server, one without

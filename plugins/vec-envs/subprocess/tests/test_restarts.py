@@ -71,6 +71,13 @@ def test_the_broken_episodes_end_as_truncated_and_the_others_go_on(make, fate, s
     assert observation.ravel().tolist() == [1.0, 1.0, 4.0] and infos == {}
 
 
+def test_a_worker_behind_another_one_says_where_it_hangs(make):
+    vector = three(make)
+    with pytest.warns(RuntimeWarning, match="environment 2 is in step .*without an answer for 1 s"):
+        truncated = vector.step(steps(Fate.HANG, at=2))[3]
+    assert truncated.tolist() == [False, False, True]
+
+
 def test_a_lost_step_does_not_terminate_though_the_one_two_before_it_did(make, zoo):
     vector = three(make)
     assert vector.step(steps(Fate.END))[2].tolist() == [False, True, False]
@@ -200,19 +207,28 @@ def test_one_that_has_other_spaces_when_it_is_made_again_ends_the_run(make, tmp_
         vector.step(steps(Fate.KILL, at=at))
 
 
-def test_one_that_does_not_start_when_it_is_made_again_ends_the_run(make, tmp_path):
+@pytest.mark.parametrize("when", ["reset", "set_attr of level"])
+def test_one_that_does_not_start_when_it_is_made_again_ends_the_run(make, tmp_path, when):
     broken = tmp_path / "broken"
 
     class Breaks(Doomed):
         def reset(self, **keywords):
-            if broken.exists():
-                raise ConnectionError("no simulator")
+            self.check("reset")
             return super().reset(**keywords)
+
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)
+            self.check(f"set_attr of {name}")
+
+        def check(self, what):
+            if broken.exists() and what == when:
+                raise ConnectionError("no simulator")
 
     vector = make([Breaks] * 2, restart_workers=True)
     vector.reset()
+    vector.set_attr("level", 3)
     broken.touch()
-    message = "Another could not take its place: environment 0 failed in reset: ConnectionError"
+    message = f"Another could not take its place: environment 0 failed in {when}: ConnectionError"
     with pytest.warns(RuntimeWarning), pytest.raises(EnvironmentFailed, match=message):
         vector.step(steps(Fate.KILL, at=0, n=2))
 
