@@ -161,7 +161,7 @@ def test_every_environment_is_closed_whatever_one_raises():
 
 
 def test_only_the_first_steps_are_checked_completely(monkeypatch):
-    of_two, arrays = group(2)
+    of_two, _ = group(2)
     of_two.reset(0, {4: None, 5: None}, None)
     checked = []
     monkeypatch.setattr(stepping, "check_step", lambda index, env, result: checked.append(index))

@@ -181,7 +181,7 @@ def test_a_failure_is_raised_as_what_it_was(workers):
     state = {"layers": [{"class": "Other"}]}
     with pytest.raises(Unsupported, match="of Other does not fit Counts"):
         raise reply(group, "set_state", [state, state]).exception()
-    with pytest.raises(PlanError, match="^pip install it$"):
+    with pytest.raises(PlanError, match=r"^pip install it$"):
         raise make([], 0, None, [refuse]).exception()
     with pytest.raises(EnvironmentFailed, match="a worker failed in its command 'call': TypeError"):
         raise reply(group, "call").exception()
