@@ -128,6 +128,21 @@ def test_a_program_may_end_all_process_groups_itself():
     assert ranks.group is None and ranks.is_over()
 
 
+def test_its_own_group_and_the_one_that_it_made_for_it_end_with_the_program(launched, monkeypatch):
+    dist, at_exit, destroyed = torch.distributed, [], []
+    given = {"init_process_group": None, "new_group": "own", "get_rank": 1, "get_world_size": 2}
+    for name, found in given.items():
+        monkeypatch.setattr(dist, name, lambda *_, found=found, **how: found)
+    monkeypatch.setattr(world.atexit, "register", lambda *call: at_exit.append(call))
+    ranks = world.world()
+    assert (ranks.group, ranks.rank, ranks.size) == ("own", 1, 2)
+    monkeypatch.setattr(dist, "is_initialized", lambda: True)
+    monkeypatch.setattr(dist, "destroy_process_group", lambda *group: destroyed.append(group))
+    for end, *arguments in reversed(at_exit):
+        end(*arguments)
+    assert destroyed == [("own",), ()] and ranks.group is None
+
+
 def test_tensors_of_a_gpu_are_sent_from_there():
     assert of_two().carrier(torch.device("cuda:1")) == torch.device("cuda:1")
     assert of_two().carrier(torch.device("cpu")) == "cpu"
