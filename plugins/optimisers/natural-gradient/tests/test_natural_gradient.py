@@ -127,6 +127,7 @@ def test_a_line_search_without_success_leaves_everything_as_it_was():
     assert one.x.equal(start)
     assert found.metrics["is_line_search_success"].item() == 0.0
     assert found.metrics["kl_divergence_loss"].item() == 0.0
+    assert found.metrics["step_fraction"].item() == 0.0
     assert one.evaluations == 1 + 10
 
 

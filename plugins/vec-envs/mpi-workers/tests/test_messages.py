@@ -1,9 +1,13 @@
-"""MPI datatypes of a vector environment are freed when it is closed."""
+"""What a rank gives back: MPI datatypes, environments, and the program's signal handlers."""
 
 from __future__ import annotations
 
+import signal
+from types import SimpleNamespace
+
 import gymnasium as gym
 
+from rlk_mpi_workers import worker
 from rlk_mpi_workers.worker import Share
 
 
@@ -49,3 +53,24 @@ def test_what_an_environment_raises_when_it_is_closed_is_printed(capsys):
 
     Share(3, (), [Stuck()]).close()
     assert "environment 3 failed in close: OSError: the door is stuck" in capsys.readouterr().err
+
+
+def test_a_rank_ignores_signals_while_it_hosts_and_then_has_the_programs_handlers(monkeypatch):
+    numbers, meanwhile = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP), []
+
+    class Serves:
+        def __init__(self, *_):
+            pass
+
+        def serve(self):
+            meanwhile.extend(map(signal.getsignal, numbers))
+            for number in numbers:
+                signal.raise_signal(number)
+
+    guard = SimpleNamespace(ranks=SimpleNamespace(mpi=StandInMpi(), comm=None))
+    monkeypatch.setattr(worker, "LAUNCH", SimpleNamespace(enter=lambda: guard))
+    monkeypatch.setattr(worker, "Worker", Serves)
+    before = list(map(signal.getsignal, numbers))
+    assert worker.host() == 0
+    assert list(map(signal.getsignal, numbers)) == before
+    assert not set(before) & set(meanwhile)

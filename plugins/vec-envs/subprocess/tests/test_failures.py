@@ -232,9 +232,8 @@ print(*vector.pids, flush=True)
 
 
 def run(path, method, **kwargs):
-    return subprocess.Popen(
-        [sys.executable, str(path), method], stdout=subprocess.PIPE, text=True, **kwargs
-    )
+    command = [sys.executable, str(path), method]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=path.parent, **kwargs)
 
 
 def test_a_script_without_a_main_guard_runs_once_and_its_classes_arrive(tmp_path, zoo, method):
@@ -256,8 +255,7 @@ ENDS = [("forkserver", "", 0), *[(method, *KILLED) for method in METHODS]]
 def test_however_the_learner_ends_its_workers_close_their_environments_and_end(
     tmp_path, zoo, method, last, code
 ):
-    where = {"stderr": subprocess.DEVNULL, "cwd": tmp_path}
-    with run(script(tmp_path, START + last), method, **where) as process:
+    with run(script(tmp_path, START + last), method, stderr=subprocess.DEVNULL) as process:
         lines = process.stdout.read().splitlines()
     assert process.returncode == code
     pids = lines[1].split()
