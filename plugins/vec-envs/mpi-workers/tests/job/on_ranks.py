@@ -141,6 +141,14 @@ def test_closing_may_take_longer_than_a_step_may(make):
     assert make([cartpole])._pool._number == vector._pool._number, "all ranks have closed it"
 
 
+def test_messages_of_a_rank_that_closes_late_are_not_those_of_the_next_vector(make):
+    vector = make([SlowToClose] * 2)
+    vector.close(timeout=0.01)
+    after = make([cartpole] * 2)
+    assert after._pool._number != vector._pool._number
+    compare(after, [cartpole] * 2, 5)
+
+
 def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch):
     vector = make([Trouble] * 4, info_keys=("speed",))
     vector.reset()
