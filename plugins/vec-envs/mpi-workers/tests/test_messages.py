@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import signal
 from types import SimpleNamespace
 
 import gymnasium as gym
 
 from rlk_mpi_workers import worker
+from rlk_mpi_workers.learner import Learner
 from rlk_mpi_workers.worker import Share
 
 
@@ -74,3 +76,12 @@ def test_a_rank_ignores_signals_while_it_hosts_and_then_has_the_programs_handler
     assert worker.host() == 0
     assert list(map(signal.getsignal, numbers)) == before
     assert not set(before) & set(meanwhile)
+
+
+def test_a_rank_may_take_as_long_to_close_as_the_most_patient_vector_allows():
+    ranks = SimpleNamespace(mpi=SimpleNamespace(Status=lambda: None), comm=None, size=3)
+    learner = Learner(SimpleNamespace(ranks=ranks))
+    assert [learner.new_vector(seconds) for seconds in (5.0, 1.0)] == [0, 1]
+    assert learner._timeout_seconds == 5.0
+    learner.forget_vector(0)
+    assert learner.new_vector(None) == 0 and learner._timeout_seconds == math.inf
