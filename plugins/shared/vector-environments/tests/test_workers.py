@@ -16,7 +16,7 @@ from rlk_vector_environments.history import History
 from rlk_vector_environments.step_arrays import shares
 from rlk_vector_environments.stepping import EnvironmentGroup
 from rlk_vector_environments.worker_side import ENDED, QUIET, dumps, loads, make, reply
-from rlk_vector_environments.worker_vec_env import WorkerVecEnv, told_seeds
+from rlk_vector_environments.worker_vec_env import WorkerVecEnv, environments_are, told_seeds
 
 
 class Counts(gym.Env):
@@ -112,6 +112,22 @@ def test_a_reset_takes_the_result_of_a_step_that_is_still_running(env):
     assert env.step(NOTHING)[0].ravel().tolist() == [12, 22, 32]
 
 
+def test_what_a_reset_returned_stays_during_the_next_step(env):
+    first = env.reset(seed=[1, 2, 3])[0]
+    env.step(NOTHING)
+    assert first.ravel().tolist() == [1, 2, 3]
+
+
+def test_a_step_is_begun_once_and_taken_before_anything_else_is_asked(env):
+    with pytest.raises(gym.error.NoAsyncCallError):
+        env.step_wait()
+    env.step_async(NOTHING)
+    for call in (lambda: env.step_async(NOTHING), lambda: env.get_attr("count")):
+        with pytest.raises(gym.error.AlreadyPendingCallError):
+            call()
+    assert env.step_wait()[0].ravel().tolist() == [11, 21, 31]
+
+
 def test_each_environment_gets_its_own_state(env):
     states = env.get_state()
     env.reset(seed=[1, 2, 3])
@@ -154,6 +170,8 @@ def test_the_seeds_of_a_worker_are_those_of_its_environments():
     worker = SimpleNamespace(start=1, stop=3)
     assert told_seeds(worker, [1, 2, 3, 4]) == " Seeds of the latest reset: 2, 3."
     assert told_seeds(worker, [1, 2, None, 4]) == ""
+    assert environments_are(worker) == "environments 1 to 2 are"
+    assert environments_are(SimpleNamespace(start=3, stop=4)) == "environment 3 is"
 
 
 # ---- the workers' side ---------------------------------------------------------------------------
