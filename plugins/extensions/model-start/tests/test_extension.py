@@ -123,12 +123,20 @@ def test_another_optimiser_begins_anew(tmp_path: Path, capsys: pytest.CaptureFix
     assert "its optimiser begins anew" in capsys.readouterr().err
 
 
+def test_another_optimiser_of_a_group_begins_anew(tmp_path: Path) -> None:
+    first = saved(tmp_path, "trpo", timesteps_per_batch=20)
+    with begun(tmp_path, "trpo", timesteps_per_batch=20, vf_optimiser="rmsprop") as agent:
+        assert same(agent.get_parameters(), first.get_parameters())
+
+
 def test_parameter_noise_begins_with_the_policy_that_was_loaded(tmp_path: Path) -> None:
     given = {"learning_starts": 10, "buffer_size": 100, "batch_size": 4}
     saved(tmp_path, "dqn", **given)
     found = []
     for _ in range(2):
         with begun(tmp_path, "dqn", "param-noise", **given) as agent:
+            carry = agent.run.collector.state_dict()["carry"]
+            assert carry["parameters"][0].equal(agent.run.parameters.flat)
             found.append(agent.learn(30).get_parameters())
     assert same(*found)
 
@@ -291,6 +299,16 @@ def test_a_forged_model_is_refused(tmp_path: Path, value: Any) -> None:
     state["parameters"]["pi.out.bias"] = value
     ZipSerializer().write(tmp_path / "forged.zip", state)
     with pytest.raises(BadFile, match=r"model-start: .*forged.zip does not fit this run"):
+        begun(tmp_path / "forged.zip")
+
+
+def test_a_forged_state_of_an_optimiser_is_refused(tmp_path: Path) -> None:
+    saved(tmp_path, "a2c")
+    state = ZipSerializer().read(tmp_path / "model.zip")
+    (of_group,) = state["optimise"].values()
+    of_group["square"] = of_group["square"].double()  # which a copy would convert
+    ZipSerializer().write(tmp_path / "forged.zip", state)
+    with pytest.raises(BadFile, match=r"does not fit this run: .*the state of its optimiser"):
         begun(tmp_path / "forged.zip")
 
 

@@ -42,6 +42,10 @@ def test_with_room_for_mpich_alone_ucx_does_without_unless_it_is_told_otherwise(
         environment = {"MPI_LOCALNRANKS": "16", **told}
         shared_memory.make_room(environment)
         assert environment["UCX_TLS"] == expected
+    free(10_000_000)  # each alone would have room, both have not
+    environment = {"MPI_LOCALNRANKS": "2"}
+    shared_memory.make_room(environment)
+    assert environment["UCX_TLS"] == "^posix"
 
 
 def test_without_room_it_is_refused_and_other_launchers_are_not_judged(free):

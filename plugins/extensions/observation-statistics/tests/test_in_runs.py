@@ -12,8 +12,8 @@ import torch
 
 import rlk
 from rlk.errors import PlanError
-from rlk_observation_statistics.bounds import Bounds
-from rlk_observation_statistics.config import StatisticsConfig
+from rlk_observation_statistics.bounds import Bounds, ObservationRange
+from rlk_observation_statistics.config import RangeConfig, StatisticsConfig
 from rlk_observation_statistics.statistics import RunningStatistics
 from rlk_running_statistics.observations import boxes
 from rlk_testing.stand_ins import stand_in_kernel
@@ -194,3 +194,16 @@ def test_what_would_change_no_observation_is_refused(rlk_make, setting):
 def test_numbers_of_states_are_not_normalised(rlk_make):
     with pytest.raises(PlanError, match=r"would have no effect.*Discrete\(16\)"):
         rlk_make("dqn", env="FrozenLake-v1", plugins=["observation-statistics"])
+
+
+IMAGE = gym.spaces.Box(0, 255, (8, 8, 3), np.uint8)
+
+
+@pytest.mark.parametrize("space", [IMAGE, gym.spaces.Dict(eye=IMAGE, room=gym.spaces.Discrete(3))])
+def test_where_nothing_would_change_there_is_no_filter(space):
+    run = SimpleNamespace(observation_space=space)
+    assert ObservationRange().rlk_filter_observation(run) is None
+    assert RunningStatistics().rlk_filter_observation(run) is None
+    endless = ObservationRange(RangeConfig(range=(-math.inf, math.inf)))
+    run.observation_space = gym.spaces.Box(-1.0, 1.0, (2,), np.float32)
+    assert endless.rlk_filter_observation(run) is None

@@ -53,17 +53,41 @@ def of_two(**does):
     return TorchWorld(SimpleNamespace(**does), None, 0, 2)
 
 
-def test_a_process_that_is_gone_is_told_from_other_errors():
-    def fails(words):
-        def all_reduce(tensor, group):
-            raise RuntimeError(words)
+class Fails:
+    """In the place of `torch.distributed`: every message fails with these words."""
 
-        return of_two(all_reduce=all_reduce)
+    ReduceOp = torch.distributed.ReduceOp
 
-    with pytest.raises(OtherRankEnded, match="another rank has ended"):
-        fails("[gloo/transport/tcp/pair.cc:547] Connection closed by peer").sum_up(torch.ones(1))
+    def __init__(self, words):
+        self._words = words
+
+    def __getattr__(self, name):
+        def fail(*arguments, **keywords):
+            raise RuntimeError(self._words)
+
+        return fail
+
+
+@pytest.mark.parametrize(
+    "send",
+    [
+        lambda ranks: ranks.sum_up(torch.ones(1)),
+        lambda ranks: ranks.largest(1),
+        lambda ranks: ranks.gather(1),
+        lambda ranks: ranks.broadcast(1),
+        lambda ranks: ranks.send(1),
+        lambda ranks: ranks.receive(1),
+    ],
+)
+def test_a_process_that_is_gone_is_told_from_other_errors(send):
+    for words in ("closed by peer", "reset by peer", "refused"):
+        gone = f"[gloo/transport/tcp/pair.cc:547] Connection {words}"
+        with pytest.raises(OtherRankEnded, match="another rank has ended"):
+            send(TorchWorld(Fails(gone), None, 0, 2))
+    with pytest.raises(OtherRankEnded):
+        send(TorchWorld(Fails("writev: Broken pipe"), None, 0, 2))
     with pytest.raises(RuntimeError, match="invalid shapes"):
-        fails("invalid shapes").sum_up(torch.ones(1))
+        send(TorchWorld(Fails("invalid shapes"), None, 0, 2))
 
 
 def test_a_rank_that_never_arrives_is_not_waited_for():
@@ -102,6 +126,21 @@ def test_a_program_may_end_all_process_groups_itself():
     ranks = of_two(is_initialized=lambda: False)
     ranks.leave()
     assert ranks.group is None and ranks.is_over()
+
+
+def test_its_own_group_and_the_one_that_it_made_for_it_end_with_the_program(launched, monkeypatch):
+    dist, at_exit, destroyed = torch.distributed, [], []
+    given = {"init_process_group": None, "new_group": "own", "get_rank": 1, "get_world_size": 2}
+    for name, found in given.items():
+        monkeypatch.setattr(dist, name, lambda *_, found=found, **how: found)
+    monkeypatch.setattr(world.atexit, "register", lambda *call: at_exit.append(call))
+    ranks = world.world()
+    assert (ranks.group, ranks.rank, ranks.size) == ("own", 1, 2)
+    monkeypatch.setattr(dist, "is_initialized", lambda: True)
+    monkeypatch.setattr(dist, "destroy_process_group", lambda *group: destroyed.append(group))
+    for end, *arguments in reversed(at_exit):
+        end(*arguments)
+    assert destroyed == [("own",), ()] and ranks.group is None
 
 
 def test_tensors_of_a_gpu_are_sent_from_there():

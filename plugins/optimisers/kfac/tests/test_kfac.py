@@ -254,6 +254,16 @@ def test_factors_that_are_not_finite_move_nothing_and_are_reported_on_every_rank
     assert (small.net.weight.item() != 0.0) == is_good == small.kfac.count
 
 
+def test_a_rank_decides_as_rank_0_whatever_it_finds_itself(one):
+    class Refuses(OneProcess):
+        def agree(self, value):
+            return False
+
+    small = one(gradient=8.0, communicator=Refuses())
+    assert small.step().metrics["step_scale"].isnan()
+    assert small.net.weight.item() == 0.0 and small.kfac.count == 0
+
+
 def test_an_input_whose_square_is_not_finite_is_reported_too(one):
     small = one()
     small.x = torch.full((3, 1), 3e19)

@@ -161,6 +161,14 @@ def test_a_vector_that_stands_in_every_row_is_a_bias_without_a_weight(small_netw
     assert torch.allclose(moved, torch.linalg.solve(outer, torch.ones(2)), rtol=1e-2)
 
 
+def test_a_matrix_that_stands_in_rows_is_no_layer():
+    matrix, vector = nn.Parameter(torch.ones(4, 2)), nn.Parameter(torch.ones(2))
+    with Products([matrix, vector]) as products:
+        matrix.expand_as(torch.zeros(3, 4, 2))
+        vector.expand_as(torch.zeros(4, 2))
+    assert [product.key for product in products.found] == [(None, 1)]
+
+
 def test_a_weight_that_is_used_twice_is_one_layer_with_the_rows_of_both(small_network):
     class Twice(nn.Module):
         def __init__(self):

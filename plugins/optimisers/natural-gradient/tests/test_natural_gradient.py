@@ -127,7 +127,14 @@ def test_a_line_search_without_success_leaves_everything_as_it_was():
     assert one.x.equal(start)
     assert found.metrics["is_line_search_success"].item() == 0.0
     assert found.metrics["kl_divergence_loss"].item() == 0.0
+    assert found.metrics["step_fraction"].item() == 0.0
     assert one.evaluations == 1 + 10
+
+
+def test_a_step_that_leaves_the_loss_as_it_is_is_one():
+    one = One(1.0, lambda x: x - x.detach())
+    assert one.step().metrics["step_fraction"].item() == 1.0
+    assert one.x.item() == pytest.approx(0.8)
 
 
 def test_values_that_are_not_finite_are_no_success():
@@ -300,3 +307,21 @@ def test_a_step_that_one_rank_does_not_accept_is_taken_by_none():
     accepted = Loss(one.x.sum(), distribution=one.x.expand(4, 1), accept=torch.tensor(True))
     one.optimiser.step(Objective(one.optimiser.group, lambda: accepted, (), OtherRankRefuses()))
     assert one.x.item() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("decisions", "x"),
+    [
+        ([True, True, True], 0.8),
+        ([False], 1.0),  # the gradient is not used
+        ([True, True, False, True], 0.9),  # the first length of the line search is not good
+    ],
+)
+def test_a_rank_decides_as_rank_0_whatever_it_finds_itself(decisions, x):
+    class Follows(OneProcess):
+        def agree(self, value):
+            return decisions.pop(0)
+
+    one = One(1.0, lambda x: x)
+    one.optimiser.step(Objective(one.optimiser.group, one.loss, (), Follows()))
+    assert one.x.item() == pytest.approx(x) and decisions == []

@@ -72,6 +72,13 @@ def test_one_parameter_may_be_selected_by_its_whole_name(flat):
     assert len(views) == 1 and memory.numel() == 1
 
 
+def test_a_module_is_selected_with_all_modules_in_it():
+    net = Net()
+    net.pi = nn.Sequential(nn.Sequential(nn.Linear(2, 3), nn.Tanh()), nn.Linear(3, 1))
+    views, memory = FlatParameters(net).select(["pi"])
+    assert len(views) == 4 and memory.numel() == 9 + 4
+
+
 def test_everything_is_selected_if_nothing_is_named(flat):
     views, memory = flat.select(None)
     assert memory is flat.flat and len(views) == 6
@@ -85,6 +92,8 @@ def test_a_selection_with_a_gap_is_refused(flat):
 def test_a_name_that_no_parameter_has_is_refused(flat):
     with pytest.raises(RlkError, match=r"\['qf'\]"):
         flat.select(("pi", "qf"))
+    with pytest.raises(RlkError, match=r"under \[\]; there are \['shared.weight'"):
+        flat.select(())
 
 
 def test_parameters_that_take_no_gradient_stay_outside():

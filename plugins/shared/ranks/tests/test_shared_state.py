@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import deque
 from types import SimpleNamespace
 
 import attrs
@@ -12,7 +13,7 @@ import torch
 from rlk import hookimpl
 from rlk.running.seeding import CONTROL, Streams
 from rlk_ranks.checkpoints import differences, keep_apart, own_state, restore_own
-from rlk_ranks.communicator import END, RanksCommunicator
+from rlk_ranks.communicator import END, STATES, VALUES, RanksCommunicator
 from rlk_ranks.consistency import apart, fingerprints, share_model
 from rlk_ranks.equal_plans import _is_own
 from rlk_ranks.training import JointTraining
@@ -145,6 +146,15 @@ def test_every_training_ends_by_rank_0s_word():
     assert len(asked) == 4
 
 
+def test_a_rank_at_the_end_answers_rank_0_until_it_ends_too():
+    rounds, done = [VALUES, STATES, END], []
+    world = SimpleNamespace(name="two", home="", rank=1, size=2, broadcast=lambda mine: True)
+    world.largest = lambda number: rounds.pop(0)
+    world.gather, world.send = lambda value: done.append(value), done.append
+    RanksCommunicator(world, lambda replay: {"replay": replay}).end()
+    assert done == [None, {"replay": True}] and rounds == []
+
+
 def test_after_training_rank_0_saves_without_asking_the_others():
     asked = []
     world = SimpleNamespace(name="two", home="", rank=0, size=2, broadcast=asked.append)
@@ -161,6 +171,43 @@ def test_after_training_rank_0_saves_without_asking_the_others():
     training.end(None)
     assert training.states_of_ranks(replay=True) == {"size": 2, "ranks": []}
     assert asked == [False]
+
+
+def test_a_collection_shares_new_episodes_and_ends_at_the_timesteps_that_were_made():
+    metrics = SimpleNamespace(recent_episodes=deque(maxlen=9), recent_successes=deque(maxlen=9))
+    run = SimpleNamespace(clock=SimpleNamespace(episodes=0), metrics=metrics, timesteps=12)
+    world = SimpleNamespace(name="two", home="", rank=0, size=2)
+    training = JointTraining(run, SimpleNamespace(ranks=world), 0)
+    told, others = [], []
+    training.communicator = SimpleNamespace(
+        rank=0, gather=lambda mine: told.append(mine) or [mine, others.pop(0)]
+    )
+
+    def collect():
+        if run.clock.episodes == 0:
+            run.clock.episodes = 1
+            metrics.recent_episodes.append((5.0, 3))
+            metrics.recent_successes.append(None)
+        return True
+
+    together = training.wrap_collector(collect)
+    others.append((True, (2, [(6.0, 4), (7.0, 5)], [None, 1.0])))
+    assert together() and run.clock.episodes == 3
+    assert list(metrics.recent_episodes) == [(6.0, 4), (5.0, 3), (7.0, 5)]
+    others.append(None)
+    assert together() and run.clock.episodes == 3
+    others.extend([(False, None), 8])
+    assert not together() and run.clock.timesteps == (12 + 8) / 2
+    assert told == [(True, (1, [(5.0, 3)], [None])), None, None, 12]
+
+
+def test_a_run_does_what_it_did_when_ranks_have_met_after_an_update():
+    run = SimpleNamespace(at="an update", clock=SimpleNamespace(iterations=3))
+    world = SimpleNamespace(name="two", home="", rank=0, size=2)
+    training = JointTraining(run, SimpleNamespace(ranks=world), 0)
+    training._statistics, training._at_border = (), False
+    training.update_end()
+    assert run.at == "an update" and training._at_border
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,10 @@ def test_a_box_of_two_dimensions_by_hand() -> None:
     statistics = ObservationStatistics(gym.spaces.Box(-9.0, 9.0, (2, 1), np.float32), 10.0, 1e-8)
     statistics.observation.mean[:], statistics.observation.var[:] = [1.0, 2.0], [4.0, 9.0]
     statistics.refresh()
-    given = np.array([[[3.0], [8.0]]], np.float32)
-    np.testing.assert_allclose(statistics(torch.from_numpy(given)), [[[1.0], [2.0]]])
-    np.testing.assert_allclose(statistics.numpy_forward()(given), [[[1.0], [2.0]]])
+    given = np.array([[[3.0], [8.0]], [[99.0], [-99.0]]], np.float32)
+    expected = [[[1.0], [2.0]], [[10.0], [-10.0]]]
+    np.testing.assert_allclose(statistics(torch.from_numpy(given)), expected)
+    np.testing.assert_allclose(statistics.numpy_forward()(given), expected)
 
 
 def test_of_a_dict_all_boxes_but_images_are_normalised() -> None:
@@ -58,6 +59,7 @@ def test_of_a_dict_all_boxes_but_images_are_normalised() -> None:
     statistics.refresh()
     normalised = statistics.numpy_forward()(batch)
     assert normalised["image"] is batch["image"] and normalised["which"] is batch["which"]
+    assert normalised["grid"].dtype == normalised["place"].dtype == np.float32
     np.testing.assert_allclose(normalised["grid"].mean(0), 0.0, atol=1e-6)
     np.testing.assert_allclose(normalised["place"].std(0), 1.0, rtol=1e-5)
     floats = {key: torch.as_tensor(value).float() for key, value in batch.items()}

@@ -62,6 +62,7 @@ def test_they_become_vectors_with_same_step_restarts():
     assert observation.tolist() == [[0], [0]] and truncated.all() and not terminated.any()
     assert [final.tolist() for final in infos["final_obs"]] == [[3], [-3]]
     assert infos["final_info"]["place"].tolist() == [0, 1]
+    assert set(infos["final_info"]) == {"place", "_place"}
     env.close()
     assert env.env.closes == 1
 

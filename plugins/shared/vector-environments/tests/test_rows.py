@@ -20,6 +20,20 @@ def test_rows_are_replaced_in_a_copy() -> None:
     assert not tree["a"].any() and tree["b"][0].tolist() == [0, 1, 2]
 
 
+def test_rows_of_any_memory_layout_are_written() -> None:
+    array = np.zeros((2, 3), np.float32).T
+    rows.writer(array)(1, np.array([5.0, 6.0], np.float32))
+    assert array.tolist() == [[0, 0], [5, 6], [0, 0]]
+
+
+def test_integers_are_cast_to_any_integers_and_fractions_are_not() -> None:
+    tree = np.zeros(2, np.uint8)
+    rows.copy_into(tree, np.array([3, 4]))
+    assert tree.tolist() == [3, 4]
+    with pytest.raises(TypeError):
+        rows.copy_into(tree, np.array([0.5, 1.0]))
+
+
 @pytest.mark.parametrize(
     ("space", "inside", "outside"),
     [

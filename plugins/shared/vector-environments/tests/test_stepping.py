@@ -10,10 +10,10 @@ import pytest
 
 from rlk.errors import EnvironmentFailed
 from rlk.registry.discovery import Point
-from rlk_vector_environments import failures, making, rows, step_arrays
+from rlk_vector_environments import failures, making, rows, step_arrays, stepping
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult
 from rlk_vector_environments.results import check_reset, check_step
-from rlk_vector_environments.stepping import EnvironmentGroup, close_all
+from rlk_vector_environments.stepping import CHECKED_STEPS, EnvironmentGroup, close_all
 from rlk_vector_environments.worker_side import reply
 
 
@@ -157,6 +157,17 @@ def test_every_environment_is_closed_whatever_one_raises():
     of_three.envs[1].step(5)
     (error,) = close_all(of_three.envs, start=4)
     assert error.headline.startswith("environment 5 failed in close: OSError")
+    assert isinstance(error.__cause__, OSError)
+
+
+def test_only_the_first_steps_are_checked_completely(monkeypatch):
+    of_two, _ = group(2)
+    of_two.reset(0, {4: None, 5: None}, None)
+    checked = []
+    monkeypatch.setattr(stepping, "check_step", lambda index, env, result: checked.append(index))
+    for turn in range(CHECKED_STEPS + 5):
+        of_two.step(turn % 2)
+    assert checked == [4, 5] * CHECKED_STEPS
 
 
 def test_those_that_were_made_are_known_when_one_cannot_be():

@@ -33,6 +33,19 @@ def test_a_reset_with_seeds_makes_another_pool_and_threads_are_as_told():
     assert vector._pool is not first and first.envs == [] and vector._pool.num_threads == 3
 
 
+@pytest.mark.parametrize(
+    ("seed", "options"), [([1, None], None), (3, {"reset_mask": np.array([True, False])})]
+)
+def test_seeds_of_some_environments_alone_are_refused(seed, options):
+    vector = walks()
+    before = vector.reset(seed=[1, 2])[0].copy()
+    with pytest.raises(ValueError, match="a seed for each and no reset_mask, or no seed"):
+        vector.reset(seed=seed, options=options)
+    mask = np.array([True, False])
+    after = vector.reset(seed=[None, None], options={"reset_mask": mask})[0]
+    assert (after == before).all(1).tolist() == [False, True]
+
+
 def test_infos_are_those_of_the_step_or_of_the_restart_without_envpools_own():
     vector = walks(info_keys=None, infos=True, length=2)
     assert vector.reset(seed=[1, 2])[1]["elapsed_step"].tolist() == [0, 0]
@@ -43,6 +56,30 @@ def test_infos_are_those_of_the_step_or_of_the_restart_without_envpools_own():
         assert (infos["elapsed_step"] == 0).tolist() == over.tolist()
         if over.any():
             assert (infos["final_info"]["elapsed_step"][over] > 0).all()
+
+
+def test_a_caller_may_add_to_an_observation_of_several_parts():
+    vector = walks(observation="dict")
+    some = {"options": {"reset_mask": np.array([True, False])}}
+    for call in (vector.reset, lambda: vector.step(ZEROS), lambda: vector.reset(**some)):
+        observation = call()[0]
+        observation["mine"] = 1
+    assert "mine" not in vector.reset(**some)[0]
+
+
+def test_a_pool_gives_a_picture_of_each_environment_or_none_and_ends_with_the_vector():
+    vector = walks()
+    assert vector.render() == (None, None)
+    vector._pool.render = lambda: np.array([[1], [2]])
+    assert [frame.tolist() for frame in vector.render()] == [[1], [2]]
+    vector.close()
+    assert vector._pool.envs == []
+
+
+def test_keywords_that_a_wrapper_asks_for_come_before_those_of_the_user():
+    choice = EnvChoice(NAME, {"length": 2}, task_named(NAME))
+    vector = EnvPoolVecEnv([MakeEnv(choice, extra={"length": 9})] * 2)
+    assert vector._pool.envs[0].length == 9
 
 
 _ENDS = ("final_obs", "_final_obs", "final_info", "_final_info")

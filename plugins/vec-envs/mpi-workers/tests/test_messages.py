@@ -1,9 +1,15 @@
-"""MPI datatypes of a vector environment are freed when it is closed."""
+"""What a rank gives back: MPI datatypes, environments, and the program's signal handlers."""
 
 from __future__ import annotations
 
+import math
+import signal
+from types import SimpleNamespace
+
 import gymnasium as gym
 
+from rlk_mpi_workers import worker
+from rlk_mpi_workers.learner import Learner
 from rlk_mpi_workers.worker import Share
 
 
@@ -40,3 +46,42 @@ def test_a_rank_gives_its_datatypes_back():
 
 def test_a_rank_whose_environments_were_never_stepped_closes_them():
     Share(0, (), [gym.make("CartPole-v1")]).close()
+
+
+def test_what_an_environment_raises_when_it_is_closed_is_printed(capsys):
+    class Stuck(gym.Env):
+        def close(self):
+            raise OSError("the door is stuck")
+
+    Share(3, (), [Stuck()]).close()
+    assert "environment 3 failed in close: OSError: the door is stuck" in capsys.readouterr().err
+
+
+def test_a_rank_ignores_signals_while_it_hosts_and_then_has_the_programs_handlers(monkeypatch):
+    numbers, meanwhile = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP), []
+
+    class Serves:
+        def __init__(self, *_):
+            pass
+
+        def serve(self):
+            meanwhile.extend(map(signal.getsignal, numbers))
+            for number in numbers:
+                signal.raise_signal(number)
+
+    guard = SimpleNamespace(ranks=SimpleNamespace(mpi=StandInMpi(), comm=None))
+    monkeypatch.setattr(worker, "LAUNCH", SimpleNamespace(enter=lambda: guard))
+    monkeypatch.setattr(worker, "Worker", Serves)
+    before = list(map(signal.getsignal, numbers))
+    assert worker.host() == 0
+    assert list(map(signal.getsignal, numbers)) == before
+    assert not set(before) & set(meanwhile)
+
+
+def test_a_rank_may_take_as_long_to_close_as_the_most_patient_vector_allows():
+    ranks = SimpleNamespace(mpi=SimpleNamespace(Status=lambda: None), comm=None, size=3)
+    learner = Learner(SimpleNamespace(ranks=ranks))
+    assert [learner.new_vector(seconds) for seconds in (5.0, 1.0)] == [0, 1]
+    assert learner._timeout_seconds == 5.0
+    learner.forget_vector(0)
+    assert learner.new_vector(None) == 0 and learner._timeout_seconds == math.inf

@@ -99,15 +99,17 @@ def test_the_picture_of_a_row_is_that_of_its_environment():
     assert env.render().ndim == 3
 
 
-def test_a_vector_that_is_made_to_ask_for_its_mode_is_closed_again():
+def test_a_vector_that_is_made_to_ask_for_its_mode_is_closed_and_the_others_with_theirs():
     made = []
 
     def make(n):
         made.append(CountsResets([Walk] * n))
         return made[-1]
 
-    restarting_in_the_same_step(make, 2, ())
+    vector = restarting_in_the_same_step(make, 2, ())
     assert [(one.num_envs, one.closed) for one in made] == [(2, True), (1, False), (1, False)]
+    vector.close()
+    assert all(one.closed for one in made)
 
 
 def test_a_restart_draws_what_gymnasiums_extra_step_would_have_drawn():
@@ -148,7 +150,9 @@ class Final(VectorEnv):
         over, cut = actions == 1, actions == 2
         infos = {"lives": np.full(self.num_envs, 3)}
         if (over | cut).any():
-            infos["final_obs"] = 2 * observation
+            infos["final_obs"] = self.final = 2 * observation
+        if cut.any():
+            infos["final_info"] = {"lives": np.full(self.num_envs, 2)}
         return observation, np.ones(self.num_envs, np.int32), over, cut, infos
 
 
@@ -169,9 +173,11 @@ def test_final_observations_of_all_rows_become_those_of_the_rows_that_ended(end)
     assert vector.unwrapped.seeded == [4], "one generator is given one seed"
     assert set(vector.step(np.array([0, 0, 0]))[4]) == {"lives"}
     infos = vector.step(np.array([0, end, 0]))[4]
+    vector.unwrapped.final[:] = 9.0  # which the next end does
     assert infos["_final_obs"].tolist() == infos["_final_info"].tolist() == [False, True, False]
     assert infos["final_obs"][0] is None and infos["final_obs"][1].tolist() == [2.0]
-    assert infos["final_info"] == {}
+    lives = {key: value.tolist() for key, value in infos["final_info"].items()}
+    assert lives == ({"lives": [2, 2, 2]} if end == 2 else {})
 
 
 @pytest.mark.parametrize(

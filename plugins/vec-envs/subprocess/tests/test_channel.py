@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import pickle
 import socket
 
@@ -52,6 +53,18 @@ def test_a_frame_that_cannot_be_unpickled_is_said_to_be_so_and_the_next_is_recei
     said = str(found.exception())
     assert said.startswith("a frame cannot be unpickled: TypeError: ") and "'where'" in said
     assert "\nThe traceback:\n" in said and isinstance(found.exception().__cause__, TypeError)
+
+
+def test_a_closed_channel_writes_into_no_file_that_has_its_number_now(ends):
+    ours, _ = ends
+    number, (read, write) = ours.descriptor, os.pipe()
+    ours.close()
+    os.dup2(write, number)
+    with open(read, "rb") as written, open(write, "wb"), open(number, "wb"):
+        os.set_blocking(read, False)
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            ours.send(CLOSE)
+        assert written.read() is None
 
 
 def test_a_frame_may_arrive_in_pieces(ends):

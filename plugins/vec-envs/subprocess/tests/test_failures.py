@@ -151,6 +151,15 @@ def test_close_lets_the_environments_close(tmp_path, pending):
     assert (tmp_path / "note").read_text() == "closed\n" * 3
 
 
+def test_what_an_environment_raises_when_it_is_closed_is_printed(capfd):
+    class Stuck(Doomed):
+        def close(self):
+            raise OSError("the door is stuck")
+
+    SubprocVecEnv([Doomed, Doomed, Stuck], n_workers=2, start_method="fork").close()
+    assert "environment 2 failed in close: OSError: the door is stuck" in capfd.readouterr().err
+
+
 def test_a_vector_environment_that_is_forgotten_ends_its_workers(zoo):
     vector = SubprocVecEnv([Doomed] * 2, n_workers=2)
     pids = vector.pids
@@ -212,6 +221,9 @@ class Mine(gym.Env):
         if action == 2:
             time.sleep(1000)
         return 1, 0.0, False, False, {}
+    def close(self):
+        time.sleep(0.1)
+        open(f"closed-{os.getpid()}", "w").close()
 
 vector = SubprocVecEnv([Mine, lambda: Mine()], n_workers=2, start_method=sys.argv[1])
 vector.reset()
@@ -220,9 +232,8 @@ print(*vector.pids, flush=True)
 
 
 def run(path, method, **kwargs):
-    return subprocess.Popen(
-        [sys.executable, str(path), method], stdout=subprocess.PIPE, text=True, **kwargs
-    )
+    command = [sys.executable, str(path), method]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=path.parent, **kwargs)
 
 
 def test_a_script_without_a_main_guard_runs_once_and_its_classes_arrive(tmp_path, zoo, method):
@@ -241,11 +252,15 @@ ENDS = [("forkserver", "", 0), *[(method, *KILLED) for method in METHODS]]
 
 
 @pytest.mark.parametrize(("method", "last", "code"), ENDS)
-def test_however_the_learner_ends_its_workers_end_too(tmp_path, zoo, method, last, code):
+def test_however_the_learner_ends_its_workers_close_their_environments_and_end(
+    tmp_path, zoo, method, last, code
+):
     with run(script(tmp_path, START + last), method, stderr=subprocess.DEVNULL) as process:
         lines = process.stdout.read().splitlines()
     assert process.returncode == code
-    assert zoo.gone(map(int, lines[1].split()))
+    pids = lines[1].split()
+    assert zoo.gone(map(int, pids))
+    assert {file.name for file in tmp_path.glob("closed-*")} == {f"closed-{pid}" for pid in pids}
 
 
 @pytest.mark.parametrize("method", ["forkserver", "fork"])  # one with a server, one without
@@ -285,8 +300,9 @@ def test_the_fork_server_may_die_and_the_workers_go_on_until_they_are_closed(zoo
     os.kill(server, signal.SIGKILL)
     vector.step(actions(2, 0, GO))
     pids = vector.pids
-    vector.close()
-    assert zoo.gone(pids)
+    vector.step_async(actions(2, 1, HANG))
+    vector.close(timeout=0.2)
+    assert zoo.gone(pids, 0.0)
 
 
 def test_a_child_that_the_learner_forks_does_not_end_the_workers():

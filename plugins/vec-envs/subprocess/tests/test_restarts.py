@@ -7,6 +7,7 @@ import re
 import signal
 import time
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -70,6 +71,13 @@ def test_the_broken_episodes_end_as_truncated_and_the_others_go_on(make, fate, s
     assert observation.ravel().tolist() == [1.0, 1.0, 4.0] and infos == {}
 
 
+def test_a_worker_behind_another_one_says_where_it_hangs(make):
+    vector = three(make)
+    with pytest.warns(RuntimeWarning, match="environment 2 is in step .*without an answer for 1 s"):
+        truncated = vector.step(steps(Fate.HANG, at=2))[3]
+    assert truncated.tolist() == [False, False, True]
+
+
 def test_a_lost_step_does_not_terminate_though_the_one_two_before_it_did(make, zoo):
     vector = three(make)
     assert vector.step(steps(Fate.END))[2].tolist() == [False, True, False]
@@ -126,6 +134,7 @@ def test_what_is_lost_later_is_named_with_the_seed_of_its_new_episodes(make):
         seeds += re.findall(r"Seeds of the latest reset: (\d+)", told)
         vector.step(steps(Fate.GO, n=1, at=0))
     assert seeds[0] == "7" and len(set(seeds)) == 3
+    assert all(int(seed) < 2**31 for seed in seeds), "some environments take no larger ones"
 
 
 class Levels(Doomed):
@@ -178,6 +187,50 @@ def test_one_that_cannot_be_made_again_ends_the_run(make, tmp_path, zoo):
     with pytest.warns(RuntimeWarning), pytest.raises(EnvironmentFailed, match=message):
         vector.step(steps(Fate.KILL, at=0, n=2))
     assert zoo.gone(vector.pids, 0.0)
+
+
+@pytest.mark.parametrize("at", [0, 2])
+def test_one_that_has_other_spaces_when_it_is_made_again_ends_the_run(make, tmp_path, at):
+    changed = tmp_path / "changed"
+
+    def connect():
+        env = Doomed()
+        if changed.exists():
+            env.observation_space = gym.spaces.Box(0.0, 1.0, (7,), np.float32)
+        return env
+
+    vector = make([connect] * 3, restart_workers=True)
+    vector.reset()
+    changed.touch()
+    message = f"could not take its place: environment {at} has the observation_space .*7"
+    with pytest.warns(RuntimeWarning), pytest.raises(EnvironmentFailed, match=message):
+        vector.step(steps(Fate.KILL, at=at))
+
+
+@pytest.mark.parametrize("when", ["reset", "set_attr of level"])
+def test_one_that_does_not_start_when_it_is_made_again_ends_the_run(make, tmp_path, when):
+    broken = tmp_path / "broken"
+
+    class Breaks(Doomed):
+        def reset(self, **keywords):
+            self.check("reset")
+            return super().reset(**keywords)
+
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)
+            self.check(f"set_attr of {name}")
+
+        def check(self, what):
+            if broken.exists() and what == when:
+                raise ConnectionError("no simulator")
+
+    vector = make([Breaks] * 2, restart_workers=True)
+    vector.reset()
+    vector.set_attr("level", 3)
+    broken.touch()
+    message = f"Another could not take its place: environment 0 failed in {when}: ConnectionError"
+    with pytest.warns(RuntimeWarning), pytest.raises(EnvironmentFailed, match=message):
+        vector.step(steps(Fate.KILL, at=0, n=2))
 
 
 class SlowAgain(Doomed):

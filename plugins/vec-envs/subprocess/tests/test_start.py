@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,7 +18,7 @@ import numpy as np
 import pytest
 
 from rlk.errors import EnvironmentFailed, PlanError
-from rlk_subprocess import SubprocVecEnv
+from rlk_subprocess import SubprocVecEnv, launch, memory
 from rlk_subprocess.config import SubprocessConfig
 from rlk_testing.faults import full_disk
 
@@ -159,6 +161,15 @@ def test_memory_that_is_not_there_is_said_before_anything_is_written_to_it(zoo):
     assert zoo.gone(set(zoo.descendants(os.getpid())) - before)
 
 
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="this system reserves no memory")
+def test_all_memory_is_reserved_before_it_is_used():
+    spaces = Counter.observation_space, Counter.action_space
+    descriptor = memory.create(memory.Layout(3, *spaces, ()))
+    found = os.fstat(descriptor)
+    os.close(descriptor)
+    assert found.st_blocks * 512 >= found.st_size > 3 * memory.NOTE_BYTES
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_when_one_environment_cannot_be_made_the_others_are_closed(tmp_path, monkeypatch, method):
     monkeypatch.setenv(NOTE, str(tmp_path / "note"))
@@ -202,12 +213,49 @@ def test_a_function_from_a_module_that_workers_cannot_import_is_named(tmp_path, 
 
 
 @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
-def test_workers_end_without_a_warning_of_what_they_left_open(method):
+def test_workers_end_with_all_that_was_printed_and_without_a_warning_of_what_is_open(method):
     program = (
-        "import gymnasium as gym, functools; from rlk_subprocess import SubprocVecEnv; "
-        "make = functools.partial(gym.make, 'CartPole-v1'); "
+        "import gymnasium as gym; from rlk_subprocess import SubprocVecEnv; "
+        "make = lambda: (print('made'), gym.make('CartPole-v1'))[1]; print('once'); "
         f"vector = SubprocVecEnv([make] * 2, start_method={method!r}); "
         "vector.reset(); vector.close()"
     )
+    # Without PYTHONUNBUFFERED, what is printed into a pipe is kept until the process ends.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
     command = [sys.executable, "-W", "always::ResourceWarning", "-c", program]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stderr == ""
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert ended.stderr == ""
+    assert sorted(ended.stdout.split()) == ["made", "made", "once"]
+
+
+def test_workers_take_the_learners_options_of_python(make, monkeypatch):
+    class Options(Counter):
+        def python(self):
+            return sys.flags.optimize, sys.warnoptions
+
+    options = {"flags": types.SimpleNamespace(optimize=2), "warnoptions": ["ignore::UserWarning"]}
+    learner = types.SimpleNamespace(executable=sys.executable, path=sys.path, **options)
+    monkeypatch.setattr("rlk_subprocess.launch.sys", learner)
+    vector = make([Options], start_method="spawn")
+    assert vector.call("python") == ((2, ["ignore::UserWarning"]),)
+
+
+def test_a_forked_worker_has_none_of_the_learners_handlers(make, tmp_path, zoo):
+    before = signal.signal(signal.SIGTERM, lambda *_: (tmp_path / "handled").touch())
+    try:
+        (pid,) = make([Counter], start_method="fork").pids
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    os.kill(pid, signal.SIGTERM)
+    assert zoo.gone([pid]) and not (tmp_path / "handled").exists()
+
+
+def test_messages_of_the_fork_server_may_arrive_in_pieces():
+    ours, theirs = socket.socketpair()
+    server = object.__new__(launch._Server)
+    server._ours, server._codes, server._forked, server._rest = ours, {}, [], ""
+    with ours, theirs:
+        for piece in (b"forked 12", b"3\nended 45", b"6 7\n"):
+            theirs.sendall(piece)
+            assert server._listen(0.0)
+    assert server._forked == [123] and server._codes == {456: 7}

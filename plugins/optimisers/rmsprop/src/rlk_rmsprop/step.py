@@ -69,11 +69,10 @@ class RMSProp:
         limit = self.group.max_grad_norm
         if limit is not None:
             gradient = gradient * (limit / norm).clamp(max=1.0)
-        step = torch.where(taken, gradient, 0.0)
-        square = self.alpha * self.square + (1.0 - self.alpha) * step * step
+        square = self.alpha * self.square + (1.0 - self.alpha) * gradient * gradient
         rate = self.group.learning_rate
         inside, outside = (1.0, rate) if self.is_torch else (rate, 1.0)
-        moved = inside * step / self._root(square)
+        moved = inside * gradient / self._root(square)
         velocity = self.momentum * self.velocity + moved if self.momentum else moved
         self.square.copy_(torch.where(taken, square, self.square))
         if self.momentum:

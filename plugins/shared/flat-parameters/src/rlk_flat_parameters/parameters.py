@@ -58,7 +58,7 @@ class FlatParameters:
         heads = [name.split(".")[0] for name in self.names]
         found = [i for i, name in enumerate(self.names) if {name, heads[i]} & wanted]
         missing = sorted(wanted.difference(self.names, heads))
-        if missing:
+        if missing or not wanted:
             raise RlkError(f"no trainable parameters under {missing}; there are {self.names}")
         if found != list(range(found[0], found[-1] + 1)):
             raise RlkError(

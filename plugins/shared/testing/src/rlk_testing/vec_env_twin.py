@@ -37,18 +37,24 @@ class Loop:
 
     Attributes:
         terminated, truncated: how many episodes have ended that way.
+        latest: the latest observation of every environment.
     """
 
     def __init__(self, make: Sequence[Any]) -> None:
         self.envs: list[gym.Env[Any, Any]] = [one() for one in make]
         self.terminated = self.truncated = 0
+        self.latest: list[Any] = []
 
     def reset(self, seeds: Sequence[int]) -> list[Any]:
-        return [env.reset(seed=seed)[0] for env, seed in zip(self.envs, seeds, strict=True)]
+        pairs = zip(self.envs, seeds, strict=True)
+        self.latest = [env.reset(seed=seed)[0] for env, seed in pairs]
+        return self.latest
 
-    def reset_some(self, mask: Sequence[bool]) -> dict[int, Any]:
-        """Reset the environments where the mask is True; returns their first observations."""
-        return {i: env.reset()[0] for i, env in enumerate(self.envs) if mask[i]}
+    def reset_some(self, mask: Sequence[bool]) -> list[Any]:
+        """Reset the environments where the mask is True; returns `latest`."""
+        for i in np.flatnonzero(mask):
+            self.latest[i] = self.envs[i].reset()[0]
+        return self.latest
 
     def actions(self, t: int) -> Any:
         """Actions that differ from step to step and between environments."""
@@ -71,6 +77,7 @@ class Loop:
             result.terminated.append(bool(over))
             result.truncated.append(bool(cut))
             result.infos.append(info)
+        self.latest = result.observations
         return result
 
 

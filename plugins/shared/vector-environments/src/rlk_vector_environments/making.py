@@ -61,15 +61,23 @@ def describe(env: gym.Env[Any, Any]) -> Description:
     return Description(env.observation_space, env.action_space, env.metadata, env.render_mode)
 
 
-def check_equal_spaces(descriptions: Sequence[Description]) -> None:
-    """Raises EnvironmentFailed if an environment has other spaces than the first."""
-    first = descriptions[0]
-    for index, description in enumerate(descriptions):
+def check_equal_spaces(
+    descriptions: Sequence[Description], start: int = 0, first: Description | None = None
+) -> None:
+    """Raises EnvironmentFailed if an environment has other spaces than the first.
+
+    Args:
+        descriptions: of environments in the order of their indices.
+        start: the index of the first of these, for the message.
+        first: what the first environment of the vector was; None is the first of these.
+    """
+    first = first or descriptions[0]
+    for index, description in enumerate(descriptions, start):
         for name in ("observation_space", "action_space"):
             found, expected = getattr(description, name), getattr(first, name)
             if found != expected:
                 raise EnvironmentFailed(
-                    f"environment {index} has the {name} {found}, but environment 0 has "
+                    f"environment {index} has the {name} {found}, but the first one has "
                     f"{expected}. All environments of a vector must have equal spaces."
                 )
 

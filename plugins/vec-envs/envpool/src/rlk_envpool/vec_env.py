@@ -88,11 +88,19 @@ class EnvPoolVecEnv(VectorEnv[Any, Any, Array]):
             seed: an int seeds environment i with `seed + i`; a list has one seed for each.
                 EnvPool's seeds have 31 bits.
             options: `reset_mask`, bool [N], resets only those environments, and takes no seeds.
+
+        Raises:
+            ValueError: for seeds of some environments alone.
         """
         seeds, chosen, _ = arguments.resolve_reset(self.num_envs, seed, options)
-        if None not in seeds:
+        own = [int(one) % _SEEDS for one in seeds if one is not None]
+        if own and not len(own) == len(chosen) == self.num_envs:
+            raise ValueError(
+                "EnvPool seeds all environments of a pool when it makes them: reset takes a seed "
+                "for each and no reset_mask, or no seed."
+            )
+        if own:
             self._pool.close()
-            own = [int(one) % _SEEDS for one in seeds if one is not None]
             self._pool = _pool(self._task, {**self._keywords, "seed": own})
         if len(chosen) == self.num_envs:
             observation, found = self._pool.reset()

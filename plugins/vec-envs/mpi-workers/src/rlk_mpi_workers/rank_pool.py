@@ -168,9 +168,10 @@ class RankPool:
 
     def _look_after(self, worker: WorkerHandle, waited: float) -> None:
         """Called every few milliseconds while a message is waited for."""
-        if self._until is not None and time.monotonic() > self._until:
-            raise TimeoutError
-        if self._timeout_seconds is not None and waited >= self._timeout_seconds:
+        if self._until is not None:
+            if time.monotonic() > self._until:
+                raise TimeoutError
+        elif self._timeout_seconds is not None and waited >= self._timeout_seconds:
             self._raise_hanging(worker, waited)
 
     def _raise_hanging(self, worker: WorkerHandle, waited: float) -> NoReturn:

@@ -82,7 +82,7 @@ class Share:
     ) -> None:
         self._start, self._info_keys, self._envs = start, info_keys, envs
         self._at_end = contextlib.ExitStack()
-        self.turn = 0  #: the slot of the latest reset
+        self.turn = 0  #: the slot of the latest result
 
     def share(self, mpi: Any, observation_space: Any, action_space: Any) -> None:
         """Allocate the memory that steps are received into and sent from."""
@@ -95,10 +95,10 @@ class Share:
 
     def before_reset(self, turn: int, seeds: dict[int, Any]) -> None:
         """Environments that are not reset keep their latest observation."""
-        self.turn = turn
         if len(seeds) < len(self._envs):
             slots = self.arrays.slots
-            rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
+            rows.copy_into(slots[turn].observation, slots[self.turn].observation)
+        self.turn = turn
 
     def any_ended(self, turn: int) -> bool:
         """Whether an episode ended in the step of that slot."""
@@ -145,7 +145,7 @@ class Worker:
     def _step(self, vector: int) -> None:
         share = self._shares[vector]
         self._mailbox.take_into(share.messages.actions)
-        turn = int(share.messages.head[0])
+        share.turn = turn = int(share.messages.head[0])
         with self._whereabouts.busy():
             found = reply(share.group, "step", turn)
         follows = 0

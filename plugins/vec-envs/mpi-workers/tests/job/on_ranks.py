@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from worlds import Huge, Slow, Trouble, TwoArguments, Unreadable, cartpole
+from worlds import Huge, Slow, SlowToClose, Trouble, TwoArguments, Unreadable, cartpole
 
 import rlk
 from rlk.errors import EnvironmentFailed
@@ -131,6 +131,22 @@ def test_a_closed_vector_gives_its_datatypes_back(make):
     messages = [worker.messages for worker in vector._pool.workers]
     vector.close()
     assert not any(one.actions[2] or one.finals[2] for one in messages)  # null handles are false
+
+
+def test_closing_may_take_longer_than_a_step_may(make):
+    vector = make([SlowToClose] * 2)
+    vector._pool._timeout_seconds = 0.2
+    vector.close(timeout=30.0)
+    assert vector._pool.lost is None
+    assert make([cartpole])._pool._number == vector._pool._number, "all ranks have closed it"
+
+
+def test_messages_of_a_rank_that_closes_late_are_not_those_of_the_next_vector(make):
+    vector = make([SlowToClose] * 2)
+    vector.close(timeout=0.01)
+    after = make([cartpole] * 2)
+    assert after._pool._number != vector._pool._number
+    compare(after, [cartpole] * 2, 5)
 
 
 def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch):

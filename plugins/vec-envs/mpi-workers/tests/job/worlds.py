@@ -75,6 +75,13 @@ class Unreadable(Trouble):
         return 1
 
 
+class SlowToClose(Trouble):
+    """Takes half a second to close."""
+
+    def close(self):
+        time.sleep(0.5)
+
+
 class Slow(Trouble):
     """A step takes a second."""
 

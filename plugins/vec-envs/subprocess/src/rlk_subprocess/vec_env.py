@@ -62,7 +62,7 @@ class SubprocVecEnv(WorkerVecEnv):
             config.timeout_seconds,
         )
         #: Ends the workers when this object is collected or the interpreter exits.
-        self._finalizer = weakref.finalize(self, self._pool.shutdown, 1.0)
+        weakref.finalize(self, self._pool.shutdown, 1.0)
         self._restarts = Restarts(self._pool) if config.restart_workers else None
         wait = None if self._restarts is None else self._restarts.wait
         try:
@@ -95,6 +95,5 @@ class SubprocVecEnv(WorkerVecEnv):
             timeout: seconds that they get to close their environments before they are terminated.
             terminate: do not give them any time.
         """
-        if hasattr(self, "_finalizer"):
-            self._finalizer.detach()
+        if hasattr(self, "_pool"):
             self._pool.shutdown(0.0 if terminate else timeout)

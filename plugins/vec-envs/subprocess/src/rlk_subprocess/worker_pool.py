@@ -138,7 +138,7 @@ class WorkerPool:
         try:
             made = self.receive(worker, alone=True)
             raise_failures([made])
-            check_equal_spaces([self.descriptions[0], *made])
+            check_equal_spaces(made, lost.start, self.descriptions[0])
             self._send_memory(worker)
             self.receive(worker, alone=True)
         except BaseException:
