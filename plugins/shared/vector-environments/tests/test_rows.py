@@ -49,3 +49,13 @@ def test_numbers_that_a_countable_space_does_not_have_are_refused(space, inside,
     for sample in outside:
         with pytest.raises(WrongResult, match="gave a wrong observation in reset"):
             check_reset(0, env, (np.array(sample), {}))
+    with pytest.raises(WrongResult, match="float64, which may be fractions; expected int"):
+        check_reset(0, env, (np.array(inside[0], np.float64), {}))
+
+
+def test_lists_of_different_lengths_are_refused_as_an_observation() -> None:
+    space = gym.spaces.Box(-9.0, 9.0, (2, 2), np.float32)
+    env = SimpleNamespace(observation_space=space, spec=None, unwrapped=None)
+    check_reset(0, env, ([[1.0, 2.0], [1.0, 2.0]], {}))
+    with pytest.raises(WrongResult, match="gave a wrong observation in reset"):
+        check_reset(0, env, ([[1.0], [1.0, 2.0]], {}))

@@ -277,3 +277,15 @@ def test_a_path_that_was_chosen_during_the_run_refuses_the_state(text):
     env.log_path = text
     with pytest.raises(Unsupported, match=r"Pole\.log_path holds the text .* may name a file"):
         capture(env)
+
+
+def test_a_path_that_the_new_environment_has_is_restored_though_nobody_noted_how_it_was_made():
+    class Reads(gym.Env):
+        def __init__(self, file):
+            self.file = file
+
+    new = Reads("maps/maze.txt")
+    restore(new, capture(Reads("maps/maze.txt")))
+    assert new.file == "maps/maze.txt"
+    with pytest.raises(Unsupported, match="may name a file"):
+        restore(Reads("maps/maze.txt"), capture(Reads("maps/other.txt")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 
 import gymnasium as gym
 import numpy as np
@@ -12,6 +13,7 @@ from rlk.errors import EnvironmentFailed
 from rlk.registry.discovery import Point
 from rlk_vector_environments import failures, making, rows, step_arrays, stepping
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult
+from rlk_vector_environments.places import place_of
 from rlk_vector_environments.results import check_reset, check_step
 from rlk_vector_environments.stepping import CHECKED_STEPS, EnvironmentGroup, close_all
 from rlk_vector_environments.worker_side import reply
@@ -158,6 +160,64 @@ def test_every_environment_is_closed_whatever_one_raises():
     (error,) = close_all(of_three.envs, start=4)
     assert error.headline.startswith("environment 5 failed in close: OSError")
     assert isinstance(error.__cause__, OSError)
+
+
+def test_an_error_tells_the_episode_that_automatic_restarts_have_begun():
+    of_two, arrays = group(2)
+    of_two.reset(0, {4: 7, 5: None}, None)
+    arrays.actions[4:6] = 1
+    for turn in (1, 0, 1):
+        of_two.step(turn)
+    for at, history in ((5, "It was never seeded.*episode 4"), (4, "Its seed is 7.*episode 5")):
+        arrays.actions[at] = 9
+        with pytest.raises(
+            EnvironmentRaised, match=f"environment {at} failed in step.*\\n{history}"
+        ):
+            of_two.step(0)
+
+
+def test_a_wrong_result_is_told_also_where_it_is_not_checked():
+    of_two, _ = group(2)
+    of_two.reset(0, {4: None, 5: None}, None)
+    of_two._to_check = 0
+    of_two.envs[1].step = lambda action: (np.zeros(1, np.float32), "one", False, False, {})
+    with pytest.raises(WrongResult, match=r"environment 5 .* gave a wrong reward in step"):
+        of_two.step(1)
+
+
+def test_a_place_names_the_environment_its_method_and_the_innermost_function():
+    def moves_the_arm(action):
+        return helper()
+
+    def helper():
+        places.append(place_of(sys._getframe()))
+        return np.zeros(1, np.float32), 0.0, False, False, {}
+
+    of_two, _ = group(2)
+    of_two.reset(0, {4: None, 5: None}, None)
+    of_two.envs[1].step, places = moves_the_arm, []
+    of_two.step(1)
+    (place,) = places
+    assert place.startswith("environment 5 is in moves_the_arm (test_stepping.py line ")
+    assert place.endswith(", in helper)")
+    assert place_of(sys._getframe()).startswith("no environment is called (test_stepping.py line")
+
+
+@pytest.mark.parametrize("leaving", [KeyboardInterrupt, SystemExit])
+def test_an_exit_tells_which_environment_was_in_which_method(leaving):
+    def leave(*_, **how):
+        raise leaving
+
+    of_two, _ = group(2)
+    of_two.reset(0, {4: None, 5: None}, None)
+    for method, call in (
+        ("step", lambda: of_two.step(1)),
+        ("reset", lambda: of_two.reset(0, {4: None, 5: None}, None)),
+    ):
+        setattr(of_two.envs[1], method, leave)
+        with pytest.raises(leaving) as left:
+            call()
+        assert left.value.__notes__ == [f"environment 5 was in {method}"]
 
 
 def test_only_the_first_steps_are_checked_completely(monkeypatch):

@@ -144,6 +144,20 @@ class VecEnvContract(VecEnvFaults):
                     )
                     before = after
 
+    def test_a_caller_may_add_keys_to_the_dict_of_an_observation(self) -> None:
+        for keywords in self.kinds:
+            with self.env(**keywords) as env:
+                observation, _ = env.reset(seed=self.seeds())
+                if not isinstance(observation, dict):
+                    continue
+                keys, twin = set(observation), Loop(makers(self.n_envs, **keywords))
+                for t in range(6):
+                    observation["added"] = 1
+                    observation, *_ = env.step(twin.actions(t))
+                    assert set(observation) == keys, f"step {t} gave out a dict again"
+                observation["added"] = 1
+                assert set(env.reset()[0]) == keys, "a reset gave out a dict again"
+
     def test_rewards_and_flags_are_arrays_with_one_number_for_each(self) -> None:
         with self.env() as env:
             env.reset(seed=self.seeds())
