@@ -180,7 +180,8 @@ def test_observations_and_actions_are_measured_and_preprocessed() -> None:
     image, number = spaces.Box(0, 255, (8, 9, 3), np.uint8), spaces.Discrete(4)
     several = spaces.MultiDiscrete([2, 3])
     parts = spaces.Dict({"image": image, "number": number})
-    assert preprocessing.is_image_space(image, check_channels=True)
+    for one in (image, spaces.Box(0, 255, (3, 9, 8), np.uint8)):
+        assert preprocessing.is_image_space(one, check_channels=True)
     assert not preprocessing.is_image_space(spaces.Box(0, 1, (8, 9, 3)))
     assert preprocessing.is_image_space(spaces.Box(0, 1, (8, 9, 3)), normalized_image=True)
     assert not preprocessing.is_image_space(spaces.Box(0, 255, (8, 9, 2), np.uint8), True)
