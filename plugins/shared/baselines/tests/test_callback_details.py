@@ -14,6 +14,7 @@ from rlk_baselines.common.callbacks import (
     BaseCallback,
     CheckpointCallback,
     ConvertCallback,
+    EvalCallback,
     EventCallback,
     EveryNTimesteps,
     StopTrainingOnRewardThreshold,
@@ -129,3 +130,17 @@ def test_the_callback_of_an_evaluation_sees_the_steps_before_its_own(counting) -
         model, counting(), n_eval_episodes=2, callback=callback, return_episode_rewards=True
     )
     assert seen == [(i, step) for i in range(2) for step in range(lengths[i])]
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_an_evaluation_takes_samples_if_it_is_told_to(counting, deterministic: bool) -> None:
+    asked: set[bool] = set()
+
+    class Asked(A2C):
+        def predict(self, *arguments: Any, **keywords: Any) -> Any:
+            asked.add(keywords["deterministic"])
+            return super().predict(*arguments, **keywords)
+
+    evaluation = EvalCallback(counting(), eval_freq=5, deterministic=deterministic, verbose=0)
+    Asked("MlpPolicy", counting()).learn(5, callback=evaluation)
+    assert asked == {deterministic}

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from rlk_baselines import A2C, DQN, TRPO, gym
+from rlk_baselines import A2C, DDPG, DQN, TRPO, gym
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.evaluation import evaluate_policy
@@ -121,3 +121,12 @@ def test_what_a_file_holds_is_of_the_vector_that_a_model_has_now() -> None:
     first = held(one, None)
     assert first.env_id == "CartPole-v1" and held(one, first) is first
     assert held(other, first).env_id == "Acrobot-v1"
+
+
+def test_an_action_of_several_numbers_reaches_the_environment_that_is_given_out(counting) -> None:
+    env = counting()
+    env.action_space = gym.spaces.Box(-1, 1, (3,))
+    model = DDPG("MlpPolicy", VecNormalize(DummyVecEnv([lambda: env])), batch_size=4)
+    given = model.get_env()
+    given.reset()
+    assert given.step(np.array([1.0, 2.0, 3.0]))[3]["nested"] == {"action": 6}

@@ -73,3 +73,14 @@ def test_names_beside_the_classes() -> None:
     assert gym.envs.toy_text.FrozenLakeEnv(is_slippery=False).reset() == 0
     assert isinstance(gym.spec("CartPole-v1"), EnvSpec)
     assert "31m" in colorize("text", "red") and gym.error.UnregisteredEnv is UnregisteredEnv
+
+
+@pytest.mark.parametrize(("length", "truncated"), [(2, False), (3, True)])
+def test_an_episode_that_ends_by_itself_at_its_limit_is_not_truncated(
+    counting: Any, length: int, truncated: bool
+) -> None:
+    env = gym.wrappers.TimeLimit(counting(length), 2)
+    env.reset()
+    assert env.step(0)[2] is False
+    *_, done, info = env.step(0)
+    assert done and info["TimeLimit.truncated"] is truncated

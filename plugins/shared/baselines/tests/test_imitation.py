@@ -151,3 +151,19 @@ def test_the_ends_of_episodes_are_recorded(counting) -> None:
     data = generate_expert_traj(expert, None, counting(), n_episodes=2)
     assert data["episode_final_obs"][:, 0].tolist() == [3, 3]
     assert data["episode_terminated"].tolist() == [True, True]
+
+
+def test_episodes_that_were_cut_off_are_recorded_as_such(counting) -> None:
+    env = DummyVecEnv([lambda: counting(truncated=True)])
+    data = generate_expert_traj(experts, None, env, n_episodes=2)
+    assert data["episode_terminated"].tolist() == [False, False]
+
+
+def test_the_epsilon_of_a_pretraining_is_that_of_its_optimiser(counting) -> None:
+    data = generate_expert_traj(expert, None, counting(), n_episodes=2)
+    model = A2C("MlpPolicy", counting(), seed=0)
+    before = model.get_parameters()
+    model.pretrain(quiet(data), n_epochs=1, learning_rate=1e-3, adam_epsilon=1e9)
+    assert all(np.allclose(before[k], v, 0, 1e-9) for k, v in model.get_parameters().items())
+    model.pretrain(quiet(data), n_epochs=1, learning_rate=1e-3)
+    assert not np.allclose(before["model/pi/out/bias"], model.get_parameters()["model/pi/out/bias"])

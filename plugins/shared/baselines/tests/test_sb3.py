@@ -57,6 +57,50 @@ def test_signatures_and_defaults_are_those_of_its_documentation() -> None:
     )
 
 
+REPLAY = "replay_buffer_class=None, replay_buffer_kwargs=None, optimize_memory_usage=False, "
+TIMES = "learning_rate=0.001, buffer_size=1000000, learning_starts=100, batch_size=256, tau=0.005, "
+UPDATES = "gamma=0.99, train_freq=1, gradient_steps=1, action_noise=None, " + REPLAY
+
+
+@pytest.mark.parametrize(
+    ("kind", "defaults"),
+    [
+        (
+            A2C,
+            "learning_rate=0.0007, n_steps=5, gamma=0.99, gae_lambda=1.0, ent_coef=0.0, "
+            "vf_coef=0.5, max_grad_norm=0.5, rms_prop_eps=1e-05, use_rms_prop=True, use_sde=False, "
+            "sde_sample_freq=-1, rollout_buffer_class=None, rollout_buffer_kwargs=None, "
+            "normalize_advantage=False, ",
+        ),
+        (
+            DQN,
+            "learning_rate=0.0001, buffer_size=1000000, learning_starts=100, batch_size=32, "
+            f"tau=1.0, gamma=0.99, train_freq=4, gradient_steps=1, {REPLAY}n_steps=1, "
+            "target_update_interval=10000, exploration_fraction=0.1, exploration_initial_eps=1.0, "
+            "exploration_final_eps=0.05, max_grad_norm=10.0, ",
+        ),
+        (
+            SAC,
+            f"{TIMES.replace('0.001', '0.0003')}{UPDATES}n_steps=1, ent_coef='auto', "
+            "target_update_interval=1, target_entropy='auto', use_sde=False, sde_sample_freq=-1, "
+            "use_sde_at_warmup=False, ",
+        ),
+        (
+            TD3,
+            f"{TIMES}{UPDATES}n_steps=1, policy_delay=2, target_policy_noise=0.2, "
+            "target_noise_clip=0.5, ",
+        ),
+        (DDPG, f"{TIMES}{UPDATES}n_steps=1, "),
+    ],
+)
+def test_the_other_models_have_the_defaults_of_there_too(kind: Any, defaults: str) -> None:
+    last = (
+        "stats_window_size=100, tensorboard_log=None, policy_kwargs=None, verbose=0, seed=None, "
+        "device='auto', _init_setup_model=True)"
+    )
+    assert str(inspect.signature(kind)) == f"(policy, env, {defaults}{last}"
+
+
 def test_layers_are_counted_as_there() -> None:
     def shapes(model: Any) -> set[tuple[int, ...]]:
         return {tuple(value.shape[-2:]) for value in model.get_parameters()["policy"].values()}
@@ -255,8 +299,8 @@ def test_attributes_that_are_not_here_say_what_to_write() -> None:
     with pytest.raises(AttributeError, match=r"'save': write model\.save\(path\)"):
         model.policy.save("policy")
     for owner in (model, model.policy):
-        with pytest.raises(AttributeError, match=r"'actor': .* print\(model\.policy\) shows"):
-            _ = owner.actor
+        with pytest.raises(AttributeError, match=r"'value_net': .* print\(model\.policy\) shows"):
+            _ = owner.value_net
         with pytest.raises(AttributeError, match=r"'nonsense'$"):
             _ = owner.nonsense
 

@@ -172,3 +172,17 @@ def test_the_lstm_of_a_recurrent_model_is_shared_or_of_the_policy_alone_as_it_is
 def test_environments_without_masks_are_refused_as_the_model_is_made() -> None:
     with pytest.raises(Refused, match=r"environment 0 .* has no method action_masks\(\).*Masker"):
         MaskablePPO("MlpPolicy", "CartPole-v1")
+
+
+def test_an_evaluation_with_masks_tells_its_callback_and_keeps_its_threshold() -> None:
+    seen: list[bool] = []
+    model = MaskablePPO("MlpPolicy", DummyVecEnv([masked]), **SMALL)
+
+    def callback(local: dict[str, Any], _: Any) -> None:
+        seen.append(bool(local["done"]))
+
+    asked: dict[str, Any] = {"n_eval_episodes": 2, "callback": callback, "warn": False}
+    evaluate_policy(model, masked(), **asked)
+    assert seen == [*[False] * 7, True] * 2
+    with pytest.raises(AssertionError, match="Mean reward below threshold"):
+        evaluate_policy(model, masked(), **asked, reward_threshold=9)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from rlk.errors import RlkError
 from rlk_baselines import gym
 from rlk_baselines.common.evaluation import evaluate_policy as evaluate_policy_of_210
 from rlk_baselines.environments import five_values
@@ -175,3 +176,22 @@ def test_evaluations_show_frames_if_they_are_asked_to(
     model = PPO("MlpPolicy", env, **SMALL)
     steps = evaluate(model, env, n_eval_episodes=1, render=True, return_episode_rewards=True)[1]
     assert shown == [(400, 600, 3)] * steps[0]
+
+
+def test_environments_and_their_actions_are_seeded_from_the_start_index_on(tmp_path: Path) -> None:
+    def first(**keywords: Any) -> tuple[Any, list[Any]]:
+        env = make_vec_env("CartPole-v1", seed=5, **keywords)
+        actions = [[one.action_space.sample() for _ in range(32)] for one in env.envs]
+        return env.reset().tolist(), actions
+
+    seen, actions = first(n_envs=3)
+    assert first(n_envs=2, start_index=1) == (seen[1:], actions[1:])
+    assert actions[0] != actions[1] and seen[0] != seen[1]
+
+
+def test_monitors_get_their_keywords() -> None:
+    env = make_vec_env(Six, monitor_kwargs={"info_keywords": ("TimeLimit.truncated",)})
+    env.reset()
+    with pytest.raises(RlkError, match=r"info_keywords names 'TimeLimit.truncated'"):
+        for _ in range(6):
+            env.step([0])

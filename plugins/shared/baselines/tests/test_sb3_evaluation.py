@@ -197,3 +197,14 @@ def test_a_callback_after_an_evaluation_that_returns_none_overrules_no_other_one
         return PPO("MlpPolicy", Tens(), **SMALL).learn(8, callback=callback).num_timesteps
 
     assert (learn(False), learn(True)) == (3, 8)
+
+
+def test_lengths_are_those_of_the_monitor_inside_a_wrapper_that_skips_frames() -> None:
+    class Twice(gymnasium.Wrapper[Any, Any, Any, Any]):
+        def step(self, action: Any) -> Any:
+            self.env.step(action)
+            return self.env.step(action)
+
+    model = PPO("MlpPolicy", Tens(), **SMALL)
+    found = evaluate_policy(model, Twice(Monitor(Tens(4))), 2, return_episode_rewards=True)
+    assert found == ([40.0, 40.0], [4, 4])

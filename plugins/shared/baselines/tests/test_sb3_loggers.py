@@ -160,3 +160,10 @@ def test_means_over_episodes_start_anew_with_timesteps(counting: Any) -> None:
     assert len(model.ep_info_buffer) == 3
     model.learn(8, reset_num_timesteps=False)
     assert len(model.ep_info_buffer) == 6
+
+
+def test_episodes_in_rows_continue_with_timesteps(counting: Any) -> None:
+    model, kept = small(counting), Rows()  # its episodes have three steps
+    model.set_logger(Logger(None, [kept]))
+    model.learn(16).learn(16, reset_num_timesteps=False).learn(16)
+    assert [row["time/episodes"] for row in kept.rows] == [2, 5, 8, 10, 3, 6]

@@ -180,7 +180,8 @@ def test_observations_and_actions_are_measured_and_preprocessed() -> None:
     image, number = spaces.Box(0, 255, (8, 9, 3), np.uint8), spaces.Discrete(4)
     several = spaces.MultiDiscrete([2, 3])
     parts = spaces.Dict({"image": image, "number": number})
-    assert preprocessing.is_image_space(image, check_channels=True)
+    for one in (image, spaces.Box(0, 255, (3, 9, 8), np.uint8)):
+        assert preprocessing.is_image_space(one, check_channels=True)
     assert not preprocessing.is_image_space(spaces.Box(0, 1, (8, 9, 3)))
     assert preprocessing.is_image_space(spaces.Box(0, 1, (8, 9, 3)), normalized_image=True)
     assert not preprocessing.is_image_space(spaces.Box(0, 255, (8, 9, 2), np.uint8), True)
@@ -206,6 +207,8 @@ def test_layers_schedules_and_tensors(tmp_path: Any, capsys: pytest.CaptureFixtu
     made = create_mlp(3, 2, [4], torch.nn.Tanh, squash_output=True, with_bias=False)
     assert [type(one).__name__ for one in made] == ["Linear", "Tanh", "Linear", "Tanh"]
     assert torch.nn.Sequential(*made)(torch.zeros(5, 3)).shape == (5, 2)
+    assert made[0].bias is None and made[2].bias is None
+    assert [one.out_features for one in create_mlp(3, 1, [])] == [1]
     normed = create_mlp(3, 0, [4, 5], post_linear_modules=[torch.nn.LayerNorm])
     assert [getattr(one, "normalized_shape", None) for one in normed[1::3]] == [(4,), (5,)]
     assert get_actor_critic_arch({"pi": [1], "qf": [2]}) == ([1], [2])
@@ -222,7 +225,8 @@ def test_layers_schedules_and_tensors(tmp_path: Any, capsys: pytest.CaptureFixtu
     assert utils.get_device("cpu") == torch.device("cpu")
     assert utils.is_vectorized_observation(np.zeros((1, 4), np.float32), model.observation_space)
     assert len(utils.get_parameters_by_name(model.policy, ["pi.out"])) == 2
-    (tmp_path / "run_7").mkdir()
+    for name in ("run_7", "run_9_old"):
+        (tmp_path / name).mkdir()
     assert utils.get_latest_run_id(str(tmp_path), "run") == 7
     logger = utils.configure_logger(0, str(tmp_path), "run")
     assert logger.get_dir() == str(tmp_path / "run_8")

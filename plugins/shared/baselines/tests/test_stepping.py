@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 
 from rlk_baselines import A2C, ACER, DDPG, DQN, HER, PPO2, SAC, TD3, TRPO
 from rlk_baselines.common import make_vec_env
@@ -179,3 +180,13 @@ def test_tensors_of_a_graph_say_what_to_write_instead(kind: Any, name: str, inst
     with pytest.raises(AttributeError, match=f"no attribute {name!r}.*Write .*{instead}"):
         getattr(policy, name)
     assert not hasattr(policy, "anything")
+
+
+def test_actions_of_dqn_begin_with_the_first_of_their_space() -> None:
+    env: Any = make_vec_env("CartPole-v1").envs[0]
+    env.action_space = spaces.Discrete(2, start=3)
+    model = made(DQN, env, buffer_size=50)
+    actions, q, _ = model.step_model.step(OBSERVATION)
+    assert actions.tolist() == (3 + q.argmax(1)).tolist()
+    many = np.repeat(OBSERVATION[:1], 200, 0)
+    assert {*model.predict(many, deterministic=False)[0].tolist()} == {3, 4}
