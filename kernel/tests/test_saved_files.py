@@ -163,10 +163,12 @@ def test_of_a_run_folder_the_best_model_is_meant_if_told(make, tmp_path, rlk_sta
         ("empty", "empty holds no model.standin and no checkpoint"),
         ("none", r"none does not exist, and the file .*none.standin does not, either\.$"),
         ("none.standin", r"the file .*none\.standin does not exist\.$"),
+        ("run.csv", r"run.csv: no installed .* reads '.csv' files; they read .standin\.$"),
     ],
 )
 def test_where_there_is_nothing_it_is_said(tmp_path, rlk_stand_in_kernel, name, message):
     (tmp_path / "empty").mkdir()
+    (tmp_path / "run.csv").touch()
     with pytest.raises(BadFile, match=message):
         saved_files.find(tmp_path / name, rlk_stand_in_kernel)
 
