@@ -270,6 +270,13 @@ def test_a_mistake_of_a_preset_names_the_preset(planning_kernel, plan, tuned, sa
         plan(preset="mine")
 
 
+def test_a_preset_is_not_named_for_a_setting_that_is_only_suggested(planning_kernel, plan):
+    planning_kernel.registries.presets.register("mine", lambda: PresetOf({"gamma": 0.5}))
+    with pytest.raises(UnknownName, match="Did you mean 'gamma'") as caught:
+        plan(preset="mine", gama=0.9)
+    assert "preset" not in str(caught.value)
+
+
 def test_a_setting_of_a_preset_that_nothing_takes_is_said(planning_kernel, plan):
     tuned = {"policy.lairs": [8], "policy.size": 2}
     planning_kernel.registries.presets.register("mine", lambda: PresetOf(tuned))

@@ -84,7 +84,7 @@ def test_a_file_is_read_by_the_serializer_of_its_suffix(saved, rlk_stand_in_kern
 
 def test_a_suffix_that_nobody_reads_is_refused(saved, rlk_stand_in_kernel):
     other = saved.rename(saved.with_suffix(".pickle"))
-    with pytest.raises(BadFile, match=r"'\.pickle' files \(there are \['\.standin'\]\)"):
+    with pytest.raises(BadFile, match=r"'\.pickle' files; they read \.standin\.$"):
         saved_files.read(other, rlk_stand_in_kernel)
 
 

@@ -42,6 +42,7 @@ class UnknownName(PlanError):
         meant: Sequence[str] = (),
         where: str = "",
     ) -> None:
+        self.name = name
         inside = f" in {where}" if where else ""
         names = sorted(set(known))
         near = meant or nearest(name, names)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from rlk import settings
-from rlk.errors import PlanError
+from rlk.errors import PlanError, UnknownName
 from rlk.planning.choice import Choice
 from rlk.planning.layers import Rank, Setting, SettingLayers, one_setting_twice
 from rlk.planning.run_settings import RUN_KEYS
@@ -41,11 +41,13 @@ def naming_proposals(given: Mapping[str, Setting]) -> Iterator[None]:
     try:
         yield
     except PlanError as error:
+        # The names that an UnknownName suggests are not at fault.
+        named = error.name if isinstance(error, UnknownName) else str(error)
         proposals = [
             setting
             for key, setting in given.items()
             if setting.rank in (Rank.PRESET, Rank.PATCH)
-            and re.search(rf"\b{re.escape(key)}\b", str(error))
+            and re.search(rf"\b{re.escape(key)}\b", named)
         ]
         if proposals:
             whose = " and ".join(sorted({setting.by for setting in proposals}))

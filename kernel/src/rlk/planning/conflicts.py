@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
-from rlk.planning.plan import Plan
+from rlk.planning.plan import SAVED, Plan
 from rlk.registry.external import is_external
 from rlk.registry.kinds import LISTS
 
@@ -20,13 +20,16 @@ class Conflict(NamedTuple):
     filter: str  #: the options of `rlk plugins list` that list components that would fit
     or_else: str = ""  #: what else would help
     of_algorithms: bool = False  #: whether these are algorithms with which the component fits
+    of_spaces: bool = False  #: whether it is the environment's spaces that the component refuses
 
 
 def conflicts(plan: Plan) -> Iterator[str]:
     """All conflicts between the parts of a plan, as messages."""
     for slot, part in plan.choices():
         conflict = _first_conflict(plan, slot, part)
-        if conflict is not None:
+        if conflict is not None and conflict.of_spaces and _is_saved(plan, slot, part):
+            yield f"{conflict.reason}.\nUse an environment that has the spaces of training."
+        elif conflict is not None:
             use = _instead(plan, slot, part) + ", or another algorithm" * conflict.of_algorithms
             lists = f"To list what fits: rlk plugins list {conflict.filter}{conflict.or_else}"
             yield f"{conflict.reason}.\nUse {use}. {lists}"
@@ -44,6 +47,11 @@ def _instead(plan: Plan, slot: str, part: Choice) -> str:
     activates = plan.algorithm.component.activates
     switches = [f" (--set {key}=false)" for key, name in activates.items() if name == part.name]
     return f"another {slot}{''.join(switches)}"
+
+
+def _is_saved(plan: Plan, slot: str, part: Choice) -> bool:
+    """Whether a component is of a saved run, in which it fitted the environment of training."""
+    return plan.sources.get("env") == SAVED and (part.by == SAVED or slot == "algorithm")
 
 
 def _first_conflict(plan: Plan, slot: str, part: Choice) -> Conflict | None:
@@ -90,6 +98,7 @@ def _action_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
         f"{describe(plan.action_space)}",
         f"--action-space {found}",
         or_wrap(plan.action_space, "Action"),
+        of_spaces=True,
     )
 
 
@@ -106,6 +115,7 @@ def _observation_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
         f"{describe(space)}",
         f"--observation-space {found[0]}",
         or_wrap(space, "Observation") + _or_add_nothing(plan, served),
+        of_spaces=True,
     )
 
 

@@ -126,8 +126,8 @@ def _nothing_at(place: Path, usable: Sequence[Serializer], kernel: Kernel, best:
         return f"{place} does not exist, and the file {files} does not, either. {why}".rstrip()
     if not place.is_file():
         return f"{place} is neither a file nor a folder."
-    there_are = f"{place.suffix!r} files (there are {known})"
-    return f"{place}: no installed serializer reads {there_are}. {why}".rstrip()
+    others = f"{place.suffix!r} files; they read {' and '.join(known)}"
+    return f"{place}: no installed serializer reads {others}. {why}".rstrip()
 
 
 def _runs_in(folder: Path, usable: Sequence[Serializer], best: bool) -> str:

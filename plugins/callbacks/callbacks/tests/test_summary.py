@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import attrs
+import numpy as np
 import pytest
+from gymnasium import spaces
 
 import rlk
 from rlk.registry.kernel import Kernel
@@ -64,6 +67,15 @@ def test_it_counts_the_timesteps_of_this_call_alone(capsys: pytest.CaptureFixtur
         assert "done: 16 timesteps in " in capsys.readouterr().out
         agent.learn(24, reset_num_timesteps=False)
     assert "done: 24 timesteps in " in capsys.readouterr().out
+
+
+def test_it_says_why_images_are_on_the_cpu() -> None:
+    screens = spaces.Box(0, 255, (84, 84, 4), np.uint8)
+    with rlk.make("a2c", env="CartPole-v1") as agent:
+        run = agent.run
+        assert "device cpu (auto: a GPU is for images)" in "".join(summary.beginning(run))
+        run.plan = attrs.evolve(run.plan, policy_space=screens)
+        assert "device cpu (auto: there is no GPU)" in "".join(summary.beginning(run))
 
 
 @pytest.mark.parametrize("learning_starts", [10, 1000])

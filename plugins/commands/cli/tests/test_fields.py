@@ -21,6 +21,7 @@ class Config:
     kind: Literal["a", "b"] = "a"
     limit: int | None = None
     size: int
+    derived: int = attrs.field(init=False, default=1)
 
 
 def test_every_field_is_listed_with_type_default_and_help():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -222,6 +223,9 @@ def test_a_folder_that_takes_no_files_is_broken(
     found = machine.folder("runs folder", inner, "rlk run … --out FOLDER")
     assert (found.state, found.advice) == ("broken", "rlk run … --out FOLDER")
     assert found.found == f"{tmp_path / 'one'} cannot be written to."
+    with monkeypatch.context() as read_only:
+        read_only.setattr(os, "access", lambda place, mode: not mode & os.W_OK)
+        assert machine.folder("runs folder", tmp_path, "").state == "broken"
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=99e6))
     assert "has 99.0 MB free" in machine.folder("runs folder", tmp_path, "").found
     assert machine.folder("runs folder", tmp_path, "").state == "broken"

@@ -347,6 +347,14 @@ def test_an_environment_of_other_spaces_is_said_to_be_one(
     assert "but that of 'Acrobot-v1' is Box((6,), float32)" in text
 
 
+def test_an_environment_of_other_actions_is_said_to_be_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = refused(capsys, "evaluate", folder, "--env", "Pendulum-v1")
+    assert code == 2
+    assert "Use an environment that has the spaces of training." in text and "list" not in text
+
+
 def test_displays_are_found() -> None:
     assert display_problem({}, "linux") is not None
     assert display_problem({"DISPLAY": ""}, "linux") is not None

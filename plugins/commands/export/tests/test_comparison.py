@@ -37,6 +37,10 @@ def test_of_equally_likely_actions_either_may_be_taken(agent_of):
     with torch.no_grad():
         agent.run.parameters.flat.zero_()
     check(agent, others(agent, lambda action: action % 3 + 1), None)
+    with torch.no_grad():
+        agent.run.policy.pi.out.bias[0] = 0.02
+    with pytest.raises(RlkError, match="actions differ"):
+        check(agent, others(agent, lambda action: action % 3 + 1), None)
 
 
 def test_numbers_may_differ_by_rounding_and_no_more(agent_of):
@@ -93,6 +97,12 @@ def test_tolerance_is_a_part_of_the_width_of_the_space():
     np.testing.assert_allclose(tolerance(spaces.Box(low, high)), [2e-5, 1e-5])
 
 
+def test_sampling_leaves_the_generator_of_a_space_alone():
+    one, other = spaces.Discrete(10**6, seed=1), spaces.Discrete(10**6, seed=1)
+    observations(one, 3, np.random.default_rng(0))
+    assert one.sample() == other.sample()
+
+
 def test_sampled_observations_lie_in_their_space():
     largest = np.finfo(np.float32).max
     bounds = np.array([1.0, np.inf, largest, 3e7], np.float32)
@@ -107,4 +117,7 @@ def test_sampled_observations_lie_in_their_space():
         assert np.isfinite(found).all() and len(np.unique(found[:, 0])) > 5
     rows = observations(spaces.Box(low, bounds), 50, np.random.default_rng(0))
     assert np.abs(rows[:, 1:3]).max() < 10  # of the largest number float32 makes only infinities
+    whole = spaces.Box(np.array([2, 0], np.int8), np.array([2, 1], np.int8), dtype=np.int8)
+    pairs = observations(whole, 50, np.random.default_rng(0)).tolist()
+    assert sorted(map(list, {tuple(pair) for pair in pairs})) == [[2, 0], [2, 1]]
     assert set(observations(KEYS, 3, np.random.default_rng(0))) == set(KEYS.spaces)

@@ -38,6 +38,24 @@ def test_an_array_that_is_written_into_keeps_its_dtype():
     assert found.dtype == torch.float32 and found.tolist() == [1.5, 3.5]
 
 
+@pytest.mark.parametrize(
+    "function", [np.absolute, np.exp, np.floor, np.negative, np.rint, np.sign, np.tanh]
+)
+def test_a_function_of_numbers_is_that_of_numpy(function):
+    numbers = np.array([-2.5, -1.5, -0.4, 0.0, 0.5, 1.5, 1.7], np.float32)
+    found = on_tensors(function)(torch.from_numpy(numbers))
+    np.testing.assert_allclose(found.numpy(), function(numbers), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "function", [np.add, np.maximum, np.minimum, np.multiply, np.subtract, np.true_divide]
+)
+def test_a_function_of_two_numbers_is_that_of_numpy(function):
+    one, other = np.array([-2.0, 3.0, 5.0], np.float32), np.array([4.0, -0.5, 5.0], np.float32)
+    found = on_tensors(lambda array: function(array, other))(torch.from_numpy(one))
+    np.testing.assert_allclose(found.numpy(), function(one, other), rtol=1e-6)
+
+
 def test_whole_numbers_stay_whole():
     found = on_tensors(lambda array: array + np.array([1, -2]))(torch.tensor([[0, 1]]))
     assert found.dtype == torch.int64 and found.tolist() == [[1, -1]]
@@ -48,6 +66,7 @@ def test_whole_numbers_stay_whole():
     [
         (np.arctan, "numpy's arctan, which cannot be traced"),
         (np.add.reduce, "numpy's add, which cannot be traced"),
+        (lambda array: np.add(array, 1.0, where=[True, False]), "numpy's add, which cannot"),
         (np.asarray, "a function of numpy beyond arithmetic"),
         (lambda array: np.add(array, 1.0, out=np.zeros(2)), "numpy's add into an array"),
         (lambda array: np.clip(array, 0.0, 1.0, out=np.zeros(2)), "clip with out="),

@@ -95,6 +95,8 @@ def test_several_calls_of_learn_are_one_count(tmp_path: Path, run_folder: Make) 
     assert curve.timesteps.tolist() == [100.0, 200.0, 300.0]
     assert curve.seconds.tolist() == [0.5, 1.0, 1.25]
     assert curve.evaluated_at.tolist() == [200.0, 300.0]
+    np.savez(tmp_path / "evaluations.npz", timesteps=[200, 200], results=results)
+    assert read_run(tmp_path).evaluated_at.tolist() == [200.0, 400.0]
 
 
 def test_a_folder_without_a_plan_shows_that_of_its_model(tmp_path: Path) -> None:

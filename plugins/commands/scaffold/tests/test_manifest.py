@@ -64,6 +64,10 @@ def test_any_description_survives(description):
         ("[project]\ndescription = 'x'\n[tool.flit.module]\nname = 'x'", "project.name"),
         ("[project]\nname = 'x'\n[tool.flit.module]\nname = 'x'", "project.description"),
         ("[project]\nname = 'x'\ndescription = 'x'", "tool.flit.module.name"),
+        (
+            "[project]\nname = 1\ndescription = 'x'\n[tool.flit.module]\nname = 'x'",
+            "project.name",
+        ),
     ],
 )
 def test_a_manifest_without_what_it_must_have_is_refused(tmp_path, text, missing):

@@ -1,5 +1,6 @@
 """Every rule is broken once, in a tree of one kernel and one plugin."""
 
+import attrs
 import pytest
 
 from rlk_scaffold import rules, sync, tree
@@ -94,6 +95,11 @@ def test_what_else_stands_in_the_roots_pyproject_stays(root):
         ("rlk-kernel>=0.1", "rlk-kernel==0.1", "without an upper bound"),
         ("rlk-kernel>=0.1", "attrs>=23", "does not require rlk-kernel"),
         ('"rlk-kernel>=0.1",', '"numpy==2.0",\n    "rlk-kernel>=0.1",', "pins a version"),
+        (
+            '"rlk-kernel>=0.1",',
+            '"attrs>=23",\n    "attrs>=24",\n    "rlk-kernel>=0.1",',
+            "requires attrs twice",
+        ),
         ("[tool.flit", "[tool.ruff]\n[tool.flit", "configures ruff"),
         ('license = "MIT"', 'license = "GPL-3.0"', "not in canonical form"),
         ('"rlk.storages"', '"rlk.storage"', "unknown entry-point group 'rlk.storage'"),
@@ -115,6 +121,43 @@ def test_a_file_that_is_missing_is_named(ring, path):
     assert path.removesuffix("test_it.py") in problem
 
 
+@pytest.mark.parametrize("path", ["README.md", "src/rlk_ring/__init__.py"])
+def test_a_file_that_is_empty_is_named(ring, path):
+    (ring / path).write_text("\n")
+    (problem,) = rules.problems(ring)
+    assert f"{path} is missing or empty" in problem
+
+
+def test_a_file_beside_the_tests_is_none(ring):
+    (ring / "tests" / "test_it.py").rename(ring / "tests" / "conftest.py")
+    (problem,) = rules.problems(ring)
+    assert "has no tests/test_*.py" in problem
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "component = object()",
+        "component: object = object()",
+        "from rlk.component import Component as component",
+        "class component:\n    ring = 1",
+    ],
+)
+def test_whatever_binds_a_name_defines_it(ring, source):
+    (ring / "src" / "rlk_ring" / "component.py").write_text(f"{source}\n")
+    edit(ring / "pyproject.toml", "component:component", "component:component.ring")
+    assert rules.problems(ring) == []
+
+
+def test_a_script_that_is_not_there_is_named(ring):
+    manifest = attrs.evolve(
+        read_manifest(ring / "pyproject.toml"), scripts={"ring": "rlk_ring.main:main"}
+    )
+    (ring / "pyproject.toml").write_text(render_pyproject(manifest))
+    (problem,) = rules.problems(ring)
+    assert "'ring' names rlk_ring.main, which is not in src/" in problem
+
+
 def test_a_file_that_is_no_python_is_named(ring):
     (ring / "src" / "rlk_ring" / "component.py").write_text("def broken(:\n")
     (problem,) = rules.problems(ring)
@@ -130,6 +173,25 @@ def test_one_name_in_two_distributions_is_a_clash(root):
     )
     (problem,) = rules.clashes(tree.distributions(root))
     assert "'ring'" in problem and "rlk-ring" in problem and "rlk-clip" in problem
+
+
+def test_one_name_in_groups_of_others_is_no_clash(root):
+    for name in ("left", "right"):
+        folder = root / "plugins" / "wrappers" / name
+        write_dist(folder, f"rlk-{name}", f"rlk_{name}", {"pytest11": {"fixtures": f"rlk_{name}"}})
+    assert rules.clashes(tree.distributions(root)) == []
+
+
+def test_the_check_fails_for_drift_alone(root, capsys):
+    (root / "requirements.txt").write_text("")
+    assert sync.main(["--check", "--root", str(root)]) == 1
+    assert "1 files differ, 0 rules broken" in capsys.readouterr().out
+
+
+def test_a_root_without_one_list_of_dependencies_is_refused(root):
+    (root / "pyproject.toml").write_text('[project]\nname = "rlk"\n')
+    with pytest.raises(ValueError, match=r"must have one 'dependencies = \[\.\.\.\]'"):
+        sync.drift(root)
 
 
 def test_the_check_fails_and_writes_nothing(root, ring, capsys):

@@ -57,6 +57,12 @@ def test_a_file_of_hooks_is_an_extension(file):
     assert found.load()().__name__ == "rlk_file_mine"
 
 
+def test_a_file_of_hooks_has_the_files_name_with_hyphens(tmp_path):
+    file = tmp_path / "stops_early.py"
+    file.write_text("from rlk import hookimpl\n@hookimpl\ndef rlk_update_end(run): ...\n")
+    assert component_at(str(file)).name == "stops-early"
+
+
 def test_a_class_with_hooks_is_made_and_an_object_of_it_is_used(file):
     file.write_text(HOOKS + "mine = Mine()\n")
     assert component_at(f"{file}:Mine").kind == "extensions"

@@ -55,6 +55,16 @@ def test_lists_become_tuples(file):
     assert [field.name for field in attrs.fields(config)] == ["shape", "scale"]
 
 
+def test_of_a_partial_in_a_file_the_other_arguments_are_settings(file):
+    file.write_text(
+        "from functools import partial\n"
+        "from gymnasium.wrappers import FrameStackObservation\n"
+        "stacked = partial(FrameStackObservation, stack_size=3)\n"
+    )
+    with wrapped(f"{file}:stacked", padding_type="zero") as env:
+        assert env.observation_space.shape == (3, 4) and not env.reset()[0][0].any()
+
+
 def test_a_wrapper_without_further_arguments_has_no_settings():
     component = component_at("gymnasium.wrappers:FlattenObservation")
     assert component.config is None and component.factory is gym.wrappers.FlattenObservation

@@ -50,6 +50,12 @@ def test_a_module_and_a_class():
     assert type(env) is DiscreteMatch and env.length == 3
 
 
+def test_an_environment_that_is_made_already_is_used_as_it_is(code):
+    code.write_text(FILE + "ready = Mine(length=4)\n")
+    env = environment_at(f"{code}:ready")()
+    assert type(env).__name__ == "Mine" and env.length == 4
+
+
 def test_what_can_be_imported_stays_as_it_is(code):
     before = list(sys.path)
     object_at("rlk_testing.environments:DiscreteMatch", "environment")
@@ -57,6 +63,17 @@ def test_what_can_be_imported_stays_as_it_is(code):
     with pytest.raises(PlanError):
         object_at("no_such_module:Mine", "environment")
     assert sys.path == before
+
+
+def test_a_module_of_the_working_folder_comes_before_an_installed_one(tmp_path, monkeypatch):
+    for name in ("installed", "here"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "worlds_py.py").write_text(f"WHERE = {name!r}")
+    monkeypatch.syspath_prepend(tmp_path / "installed")
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.delitem(sys.modules, "worlds_py", raising=False)
+    assert object_at("worlds_py:WHERE", "environment") == "here"  # no file, though it ends so
+    del sys.modules["worlds_py"]
 
 
 def test_a_file_is_the_same_by_all_of_its_names(code, monkeypatch):
@@ -82,6 +99,7 @@ def test_a_keyword_that_a_function_does_not_take_is_named_with_the_nearest(code,
 
 
 def test_a_class_inside_of_a_class(code):
+    assert environment_at("my_lab.worlds:Outer.Inner") is not None
     assert type(environment_at(f"{code}:Outer.Inner")()).__name__ == "Inner"
 
 

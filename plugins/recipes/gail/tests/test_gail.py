@@ -9,7 +9,7 @@ import pytest
 
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
-from rlk_gail.config import GAILRecipeConfig
+from rlk_gail.config import AIRLRecipeConfig, GAILRecipeConfig
 from rlk_testing import RecipeContract
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
@@ -35,6 +35,13 @@ class TestAIRL(Imitation):
         given: dict[str, Any] = {**self.settings, **self.run, "model": "ppo2"}
         assert resolve(self.kernel(), make_spec("airl", given)).algorithm.name == "ppo2"
 
+    def test_its_reward_may_see_states_alone(self) -> None:
+        for state_only in (True, False):
+            given: dict[str, Any] = {**self.settings, **self.run, "state_only": state_only}
+            plan = resolve(self.kernel(), make_spec("airl", given))
+            (reward,) = (one for one in plan.extensions if one.name == "airl-reward")
+            assert reward.config.state_only is state_only
+
 
 del Imitation
 
@@ -43,4 +50,4 @@ def test_defaults_are_those_of_stable_baselines() -> None:
     found = GAILRecipeConfig()
     assert (found.g_step, found.d_step, found.d_stepsize) == (3, 1, 3e-4)
     assert (found.adversary_entcoeff, found.hidden_size_adversary) == (1e-3, 100)
-    assert found.model == "trpo"
+    assert found.model == AIRLRecipeConfig().model == "trpo"

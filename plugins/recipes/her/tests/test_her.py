@@ -70,7 +70,7 @@ def test_a_class_names_its_algorithm():
         assert model.plan.algorithm.name == "dqn"
 
 
-def test_a_wrapped_environment_is_learnt_from_and_rows_are_predicted_for():
+def test_a_wrapped_environment_is_learnt_from_and_rows_are_predicted_for(tmp_path):
     env = HERGoalEnvWrapper(BitFlippingEnv(N_BITS))
     row, _ = env.reset(seed=2)
     with HER("MlpPolicy", env, "dqn", **SMALL) as model:
@@ -83,6 +83,9 @@ def test_a_wrapped_environment_is_learnt_from_and_rows_are_predicted_for():
         assert np.array_equal(probabilities, model.action_probability(parts))
         model.set_env(HERGoalEnvWrapper(BitFlippingEnv(N_BITS)))
         assert model.learn(12, reset_num_timesteps=False).num_timesteps == 24
+        model.save(tmp_path / "model")
+    with HER.load(tmp_path / "model", env=HERGoalEnvWrapper(BitFlippingEnv(N_BITS))) as loaded:
+        assert loaded.learn(12, reset_num_timesteps=False).num_timesteps == 36
 
 
 @pytest.mark.parametrize("strategy", GoalSelectionStrategy)
@@ -95,10 +98,11 @@ def test_a_strategy_is_named_or_given_by_its_constant(strategy):
 
 
 @pytest.mark.parametrize(
-    ("policy", "layer_norm"), [("MlpPolicy", False), ("LnMlpPolicy", True), ("CnnPolicy", False)]
+    ("policy", "layer_norm"),
+    [("MlpPolicy", False), ("LnMlpPolicy", True), ("CnnPolicy", False), ("LnCnnPolicy", True)],
 )
 def test_the_documented_policies_take_goals(policy, layer_norm):
-    env = BitFlippingEnv(N_BITS, image_obs_space=policy == "CnnPolicy")
+    env = BitFlippingEnv(N_BITS, image_obs_space="Cnn" in policy)
     with HER(policy, env, "dqn", **{"policy.features": 8}) as model:
         chosen = model.plan.policy
         assert (chosen.name, chosen.config.layer_norm) == ("multi-input", layer_norm)

@@ -1,11 +1,20 @@
 """Actions from -1 to 1 become those of a Box."""
 
+import attrs
 import numpy as np
 import pytest
 from gymnasium.spaces import Box
 
 from rlk.errors import PlanError
-from rlk_action_scaling import per_dimension, scaled, unscaled
+from rlk_action_scaling import (
+    as_numbers,
+    as_setting,
+    common_size,
+    per_dimension,
+    scaled,
+    unscaled,
+)
+from rlk_action_scaling.validators import not_negative
 
 
 def test_actions_go_from_the_lower_bound_to_the_upper_one_in_every_dimension():
@@ -66,6 +75,31 @@ def test_a_setting_is_one_number_or_one_for_each_dimension():
 def test_another_number_of_values_is_refused(value):
     with pytest.raises(PlanError, match=rf"noise 'x': sigma has {len(value)} values, .* has 3"):
         per_dimension("noise 'x'", "sigma", value, 3)
+
+
+def test_the_dimensions_of_an_action_are_those_of_what_has_one_number_for_each():
+    one, three = as_numbers(0.5), as_numbers([[0.5, 1.0, 2.0]])
+    assert one.tolist() == [0.5] and three.tolist() == [0.5, 1.0, 2.0]
+    assert common_size("noise", {"mean": one, "sigma": three}) == 3
+    assert common_size("noise", {"mean": one, "sigma": one}) == 1
+    with pytest.raises(ValueError, match="noise: mean has 2, sigma has 3 values"):
+        common_size("noise", {"mean": as_numbers([0.0, 1.0]), "sigma": three})
+
+
+def test_numbers_are_written_as_the_setting_that_they_were():
+    assert as_setting(as_numbers(0.5)) == 0.5
+    assert as_setting(as_numbers([0.5, 1.0])) == [0.5, 1.0]
+
+
+def test_a_number_below_0_is_refused_and_0_is_not():
+    @attrs.frozen
+    class Config:
+        sigma: object = attrs.field(validator=not_negative)
+
+    assert Config(0.0).sigma == 0.0 and Config([0.0, 1.0]).sigma == [0.0, 1.0]
+    for value in (-0.1, [0.0, -1.0]):
+        with pytest.raises(ValueError, match="sigma must be at least 0"):
+            Config(value)
 
 
 # ---- a loop that does the same -------------------------------------------------------------------

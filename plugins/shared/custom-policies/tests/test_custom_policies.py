@@ -72,8 +72,9 @@ def test_a_recurrent_one_is_known_as_such(rlk_make):
     _, state = agent.predict(np.zeros((2, 4), np.float32))
     assert state.shape == (2, 12)
     agent.learn(16)
-    with pytest.raises(PlanError, match="recurrent"):
-        rlk_make("dqn", policy=Remembers)
+    for policy in (Remembers, LstmPolicy):
+        with pytest.raises(PlanError, match="recurrent"):
+            rlk_make("dqn", policy=policy)
 
 
 def test_settings_of_the_slot_reach_it_and_its_own_keywords_win(rlk_make):
@@ -160,6 +161,16 @@ def test_keywords_reach_what_is_built_of_them():
     space = gym.spaces.Box(0, 255, (40, 41, 42), np.uint8)
     for channels, size in (("first", 40), ("last", 42)):
         assert built(FeedForwardPolicy(channels=channels), space).shared.conv1.in_channels == size
+    assert built(FeedForwardPolicy(features=7), space).shared.features == 7
+    normalised = built(FeedForwardPolicy(feature_extraction="mlp", layer_norm=True))
+    assert "pi.trunk.norms.0.weight" in dict(normalised.named_parameters())
+
+
+@pytest.mark.parametrize("kind", [FeedForwardPolicy, LstmPolicy])
+def test_output_layers_begin_as_the_others_do(kind):
+    for init in ("orthogonal", "uniform"):
+        policy = built(kind(feature_extraction="mlp", init=init))
+        assert bool(policy.pi.out.bias.any()) == (init == "uniform")
 
 
 @pytest.mark.parametrize(
@@ -212,6 +223,10 @@ def test_a_cnn_of_ones_own_takes_the_place_of_the_nature_cnn():
         (
             lambda: FeedForwardPolicy(feature_extraction="mlp", channels="first"),
             "channels=first is a setting of the CNN, and there is none",
+        ),
+        (
+            lambda: FeedForwardPolicy(feature_extraction="mlp", share_encoder=False),
+            "share_encoder=false has no effect",
         ),
         (
             lambda: LstmPolicy(feature_extraction="mlp", features=3),

@@ -68,6 +68,20 @@ def test_a_frame_of_another_size_is_refused(tmp_path: Path, name: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["a.gif", pytest.param("a.mp4", marks=mp4)])
+def test_without_a_frame_there_is_no_film(tmp_path: Path, name: str) -> None:
+    with film(tmp_path / name):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_too_long_for_the_file_beside_it_is_refused_before_anything_is_played(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(RlkError, match="cannot be written: File name too long"):
+        film(tmp_path / f"{'x' * 250}.gif")
+
+
 @mp4
 def test_what_fails_leaves_no_film(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), film(tmp_path / "a.mp4") as writer:

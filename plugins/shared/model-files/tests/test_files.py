@@ -95,6 +95,11 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         Json().read(tmp_path / "none.json")
 
 
+def test_a_folder_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match=r"cannot read .*: Is a directory"):
+        Json().read(tmp_path)
+
+
 @pytest.mark.parametrize("read", [Json().read, Json().manifest])
 def test_a_bad_file_is_refused_by_its_name(tmp_path: Path, read: Any) -> None:
     path = tmp_path / "model.json"

@@ -45,6 +45,19 @@ def test_the_encoder_is_made_first_and_then_heads_in_their_order():
     assert [name for name, _ in policy.named_children()] == ["shared", *heads]
 
 
+def test_settings_may_have_layers_for_every_role_that_a_head_asks_for():
+    class Dueling(NoLayers):
+        def named_roles(self):
+            return "qf", "state_value"
+
+    def both(trunk):
+        return nn.ModuleList([trunk("qf"), trunk("state_value")])
+
+    Dueling().build(BOX, {"qf": both})
+    with pytest.raises(PlanError, match=r"layers for 'state_value', and .* heads are 'qf'"):
+        Dueling().build(BOX, {"qf": lambda trunk: Head(trunk("qf"), Linear(3, 1))})
+
+
 def test_a_head_may_have_no_trunk_at_all():
     policy = NoLayers().build(BOX, {"pi": lambda trunk: nn.Linear(3, 2)})
     assert policy(torch.zeros(4, 3), "pi")[0].shape == (4, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import gymnasium as gym
@@ -48,3 +49,11 @@ def test_flattened_observations_are_restored(space: Any) -> None:
         assert all(torch.equal(found[key], part) for key, part in seen.items())
     else:
         assert torch.equal(found, seen)
+
+
+def test_rows_do_not_depend_on_the_order_of_a_dicts_keys() -> None:
+    low, high = gym.spaces.Box(-1.0, 0.0, (1,)), gym.spaces.Box(0.0, 1.0, (2,))
+    seen = {"b": torch.tensor([[3.0, 4.0]]), "a": torch.tensor([[5.0]])}
+    for parts in ([("b", high), ("a", low)], [("a", low), ("b", high)]):
+        flattened = Flattened(gym.spaces.Dict(OrderedDict(parts)))
+        assert flattened(seen).tolist() == [[5.0, 3.0, 4.0]]

@@ -40,6 +40,16 @@ def test_an_optimiser_goes_on_where_the_saved_one_was(kind: Any) -> None:
     assert torch.equal(network.weight, other.weight) and torch.equal(network.bias, other.bias)
 
 
+def test_an_optimiser_of_several_groups_goes_on_too() -> None:
+    network = torch.nn.Linear(3, 2)
+    groups = [{"params": [network.weight]}, {"params": [network.bias], "lr": 0.1}]
+    optimiser, resumed = Adam(groups, lr=0.01), Adam(groups, lr=0.01)
+    steps(network, optimiser)
+    state = optimiser_state(optimiser)
+    load_optimiser_state(resumed, state)
+    assert state.keys() == {"0", "1"} == optimiser_state(resumed).keys()
+
+
 def test_the_settings_are_those_of_the_optimiser_that_loads() -> None:
     network = torch.nn.Linear(3, 2)
     optimiser = Adam(network.parameters(), lr=0.01)

@@ -84,7 +84,7 @@ class _FromFile:
     path: str
 
     def __call__(self, name: str) -> Any:
-        return object_at(f"{self.path}:{name}" if name else self.path, "the code in")
+        return object_at(f"{self.path}:{name}", "the code in")
 
 
 def _from_file(place: str, what: str) -> ModuleType:

@@ -26,7 +26,7 @@ def per_dimension(whose: str, name: str, value: float | list[float], size: int) 
             f"{whose}: {name} has {found.size} values, but an action has {size}. Give one number, "
             "or one for each."
         )
-    return found.reshape(size) if found.ndim else found
+    return found
 
 
 def as_numbers(value: object) -> Array:
