@@ -81,9 +81,10 @@ def test_which_plugin_a_setting_puts_in_is_told_once():
 
 
 def test_settings_of_anything_else_are_set_under_its_name():
-    assert "settings (--set adam." not in called(show, "adam").output
+    assert "settings (--set" not in called(show, "flush-denormals").output
     assert "settings (--set replay.KEY=VALUE)" in called(show, "replay").output
-    assert called(show, "adam").output.endswith("\nno settings\n")
+    assert called(show, "flush-denormals").output.endswith("True\n\nno settings\n")
+    assert called(show, "plugins.list").output.endswith("\noptions: rlk plugins list --help\n")
 
 
 def test_an_alias_shows_the_defaults_that_its_name_fixes():

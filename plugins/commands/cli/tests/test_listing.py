@@ -14,7 +14,7 @@ from rlk_testing.command_line import ended
         ("--action-space", "discrete", "Did you mean 'Discrete'"),
         ("--observation-space", "image", "Did you mean 'Image'"),
         ("--reports", "td_eror", "Did you mean 'td_error'"),
-        ("--action-space", "Nonesuch", "The installed components have: Box, Discrete, Multi"),
+        ("--action-space", "Nonesuch", "Known: Box, Discrete, Multi"),
     ],
 )
 def test_a_word_that_no_component_declares_is_refused_with_the_nearest(

@@ -131,8 +131,7 @@ def _check_declared(field: str, value: Any, rows: list[Row]) -> None:
     known = {one for row in rows for one in _as_words(row[field])}
     if value not in known:
         option = next(param.opts[0] for param in list_plugins.params if param.name == field)
-        hint = f"The installed components have: {', '.join(sorted(known))}." if known else ""
-        raise UnknownName(f"value of {option}:", value, known, hint)
+        raise UnknownName(f"value of {option}:", value, known)
 
 
 def _as_words(declared: Any) -> list[str]:

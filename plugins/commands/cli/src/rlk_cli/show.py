@@ -25,6 +25,7 @@ DECLARED = (
     "stages",
     "recurrent",
     "deterministic",
+    "only_trains",
 )
 
 
@@ -47,7 +48,8 @@ def show(name: str) -> None:
     if rows:
         click.echo("\n" + "\n".join(columns(label, at, text, width) for label, text in rows))
     if component.config is None:
-        click.echo("\nno settings")
+        options = f"options: rlk {component.name.replace('.', ' ')} --help"
+        click.echo("\n" + (options if entry.kind == "commands" else "no settings"))
         return
     prefix = "" if entry.kind in ("algorithms", "recipes") else f"{component.name}."
     click.secho(f"\nsettings (--set {prefix}KEY=VALUE)", bold=True)

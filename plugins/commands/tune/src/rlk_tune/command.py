@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 rlk tune --algo ppo2 --env CartPole-v1 --timesteps 20000 --trials 50 --jobs 2
-rlk tune --algo dqn --search learning_rate=log:1e-5:1e-2 --search gamma=0.95,0.99 --space none
+rlk tune --algo dqn --search learning_rate=log:1e-5:1e-2 --space none
 rlk tune --out tunings/mine             continues the search in that folder"""
 #: Options of `rlk run` that a single trial does not have.
 NOT_OF_TRIALS = ("out", "verbosity", "log_interval")
