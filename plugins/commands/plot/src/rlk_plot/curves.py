@@ -157,7 +157,7 @@ def rolling_mean(values: Array, window: int) -> Array:
 
     Values that are NaN or infinite are left out, and a mean of none is NaN.
     """
-    is_number = np.isfinite(values)
+    window, is_number = min(window, len(values)), np.isfinite(values)
     sums = np.concatenate([[0.0], np.cumsum(np.where(is_number, values, 0.0))])
     counts = np.concatenate([[0], np.cumsum(is_number)])
     last = np.arange(1, len(values) + 1)
