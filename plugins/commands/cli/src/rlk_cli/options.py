@@ -51,8 +51,7 @@ SHARED = (
     Option(
         ["--timesteps", "total_timesteps"],
         type=float,
-        help="Train until this many timesteps, counted over all environments; by default as many "
-        "as the preset says, or 100,000.",
+        help="Train until this many timesteps, counted over all environments.",
     ),
     Option(["--seed"], type=int, help="Random seed of the run; drawn for a new run if not given."),
     Option(["--device"], metavar="NAME", help="Where to compute: auto, cpu, cuda, cuda:1, …"),
