@@ -55,6 +55,8 @@ def test_a_state_of_another_time_is_like_it(key, value):
         ("rows", np.zeros((16, 2), np.float32)),
         ("rows", [[0.0, 0.0]]),
         ("weight", np.zeros(2)),
+        ("weight", torch.zeros(1)),  # which torch would spread over both
+        ("weight", torch.zeros(3)),
         ("list", [1, "2"]),
         ("list", 1),
     ],

@@ -40,8 +40,8 @@ class Stateful(Protocol):
 
     - a value has the same type: a dict, a list or tuple, text, bool, int (which is accepted for a
       float), float, array or tensor;
-    - arrays and tensors have the same dtype, the same number of axes, and the same shape behind the
-      first axis, which may have another length, because some memory grows;
+    - arrays and tensors have the same dtype and the same shape, except that the first axis of a
+      numpy array may have another length, because some memory grows;
     - lists of another length have items like the first one of the part's own, if all of these are
       of one type.
 

@@ -69,7 +69,8 @@ def check_spaces_of_saved(saved: Mapping[str, Any], plan: Plan, file: str) -> No
         if _sizes(there) != _sizes(here):
             raise PlanError(
                 f"{file} was trained on {saved['name']!r}, whose {key} is {there}, but that of "
-                f"{plan.env.name!r} is {here}. Use an environment that has the same spaces."
+                f"{plan.env.name!r} is {here}. Use an environment that has the same spaces (--env, "
+                "or env= in a program)."
             )
 
 

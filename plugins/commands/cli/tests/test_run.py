@@ -86,3 +86,15 @@ class Fails(CartPoleEnv):
     def reset(self, **given):
         raise OSError("no simulator")
 """
+
+
+def test_ctrl_c_before_the_run_has_begun_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rlk.agent.Agent", interrupted)
+    assert ended("run", "--algo", "ppo2", "--out", tmp_path / "run") == 130
+    assert capsys.readouterr().err.strip() == "Stopped by Ctrl-C."
+    assert not (tmp_path / "run").exists()

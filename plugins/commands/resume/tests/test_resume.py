@@ -220,6 +220,17 @@ def test_another_number_of_environments_is_refused(
     assert "has the state of 1 environment, and this run has 2. Resume it with n_envs=1" in said
 
 
+def test_an_environment_with_other_spaces_is_refused(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    further = ("--env", "Acrobot-v1", "--timesteps", 70, "--out", tmp_path / "fork")
+    assert ended("resume", folder, *further) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "on 'CartPole-v1', whose observation_space is Box((4,), float32), but" in said
+    assert "of 'Acrobot-v1' is Box((6,), float32). Use an environment that has the same" in said
+    assert not (tmp_path / "fork").exists()
+
+
 def test_what_will_not_be_as_before_is_said(
     trained: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

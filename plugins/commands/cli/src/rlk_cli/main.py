@@ -84,7 +84,8 @@ def main(arguments: list[str] | None = None) -> None:
     plain = [argument for argument in arguments if argument != "--debug"]
     try:
         code = command_tree().main(plain, prog_name="rlk", standalone_mode=False)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort):  # not of a run that trains: `signals` ends that
+        click.echo("Stopped by Ctrl-C.", err=True)
         code = 130
     except SystemExit as leaving:
         if not hasattr(leaving, "__notes__"):

@@ -51,7 +51,8 @@ SHARED = (
     Option(
         ["--timesteps", "total_timesteps"],
         type=float,
-        help="Train until this many timesteps, counted over all environments.",
+        help="Train until this many timesteps, counted over all environments; --explain prints how "
+        "many it is if not given.",
     ),
     Option(["--seed"], type=int, help="Random seed of the run; drawn for a new run if not given."),
     Option(["--device"], metavar="NAME", help="Where to compute: auto, cpu, cuda, cuda:1, …"),

@@ -59,6 +59,7 @@ def resume(
     RUN is a run folder, or one checkpoint in it. If the environment or a plugin came from a file of
     your own, give --env or --plugin again, because a saved file must not run code.
     """
+    from rlk.planning.other_environment import check_spaces_of_saved
     from rlk.planning.resolve import resolve
     from rlk.planning.saved_plan import spec_of
     from rlk.planning.spec import make_spec
@@ -77,6 +78,7 @@ def resume(
     spec = make_spec("", {"out": out or str(own_folder(path))}).over(spec)
     # A fork of a run without a folder gets the plugins that are added to a run with a folder.
     plan = resolve(kernel, spec, autostart=out is not None)
+    check_spaces_of_saved(manifest["plan"]["env"], plan, str(path))
     if explained:
         return explain(plan, spec)
     code = take_over(plan)
