@@ -22,6 +22,7 @@ from rlk_baselines.common.policies import (
     register_policy,
 )
 from rlk_baselines.deepq import MlpPolicy as DQNPolicy
+from rlk_baselines.refusals import Refused
 
 
 class Small(FeedForwardPolicy):
@@ -134,3 +135,8 @@ def test_images_of_floats_are_for_cnns_too(model: Any, policy: str) -> None:
     made.learn(8)
     moved = {name for name, value in made.get_parameters().items() if (value != before[name]).any()}
     assert any("conv1" in name for name in moved)
+
+
+def test_the_other_librarys_name_of_the_activation_is_told() -> None:
+    with pytest.raises(Refused, match=r"has activation_fn, the name.*Write act_fun instead"):
+        PPO2("MlpPolicy", "CartPole-v1", policy_kwargs={"activation_fn": "tanh"})

@@ -129,6 +129,7 @@ def test_trying_it_draws_nothing_from_the_space():
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
+        (lambda images: images * 2, "failed: TypeError.* called with the observation space, not"),
         (lambda space: 3, "is to be a torch.nn.Module, or to make one.*it made int"),
         (nn.Linear(4, 5), r"the encoder Linear does not take observations Box\(\(3,\), float32\)"),
         (nn.Unflatten(1, (1, 3)), r"is to give features \[B, F\], and gives \[2, 1, 3\]"),

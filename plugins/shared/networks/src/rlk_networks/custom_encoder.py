@@ -35,8 +35,14 @@ def custom_encoder(asked: Callable[[Any], Any], space: Space) -> nn.Module:
         PlanError: if it is not a module, does not return features [B, F] for such a batch, or has
             another number as `features`.
     """
-    made = copy.deepcopy(asked) if isinstance(asked, nn.Module) else asked(space)
     name = getattr(asked, "__name__", type(asked).__name__)
+    try:
+        made = copy.deepcopy(asked) if isinstance(asked, nn.Module) else asked(space)
+    except Exception as error:
+        raise PlanError(
+            f"the encoder {name} failed: {described(error)}. It is called with the observation "
+            "space, not with images, and returns a torch.nn.Module: docs/custom-policies.md"
+        ) from error
     if not isinstance(made, nn.Module):
         raise PlanError(
             f"the encoder {name} is to be a torch.nn.Module, or to make one of the observation "

@@ -40,7 +40,8 @@ def policy_settings(
         deferred: the class that makes policies from a policy class; None means `Deferred`.
 
     Raises:
-        PlanError: for a class that builds TensorFlow's graph.
+        PlanError: for a class that builds TensorFlow's graph, or Stable-Baselines3's name of the
+            activation.
     """
     kwargs = dict(kwargs or {})
     if "act_fun" in kwargs:
@@ -53,6 +54,10 @@ def policy_settings(
         refuse_tensorflow(policy)
         if issubclass(policy, BasePolicy):
             return {"policy": component_of(policy, Maker(policy, kwargs, deferred or Deferred))}
+    if "activation_fn" in kwargs:
+        raise PlanError(
+            "policy_kwargs has activation_fn, the name in Stable-Baselines3. Write act_fun instead."
+        )
     return {"policy": policy, **{f"policy.{key}": value for key, value in kwargs.items()}}
 
 
