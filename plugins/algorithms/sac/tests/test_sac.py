@@ -38,6 +38,7 @@ class TestSACWithGSDEPrioritiesNoiseAndAFixedEntropy(AlgorithmContract):
         "random_exploration": 0.1,
         "target_update_interval": 3,
         "gradient_steps": 2,
+        "n_critics": 3,
         "action_noise": "ornstein-uhlenbeck-noise:sigma=0.3,dt=0.5",
     }
 
@@ -65,6 +66,7 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         "action_noise": None,
         "random_exploration": 0.0,
         # Stable-Baselines3's:
+        "n_critics": 2,
         "use_sde": False,
         "sde_sample_freq": -1,
         "use_sde_at_warmup": False,
@@ -87,6 +89,7 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         {"ent_coef": math.nan},
         {"target_update_interval": 0},
         {"gradient_steps": 0},
+        {"n_critics": 0},
         {"gradient_steps": -2},
         {"target_entropy": "automatic"},
         {"target_entropy": math.inf},

@@ -17,6 +17,12 @@ def test_the_target_is_the_reward_and_the_lesser_value_with_the_entropy_of_the_a
     assert found.tolist() == [1 + 0.5 * (4 + 2), 1 + 0.5 * (2 - 6)]
 
 
+def test_the_least_value_of_more_than_two_critics_counts():
+    next_q = tensor([[4.0], [6.0], [3.0]])
+    found = soft_target(tensor([1.0]), tensor([0.5]), next_q, tensor([-1.0]), tensor(2.0))
+    assert found.tolist() == [1 + 0.5 * (3 + 2)]
+
+
 def test_a_terminated_transition_does_not_bootstrap_nor_count_entropy():
     nothing = tensor([0.0])
     found = soft_target(tensor([1.0]), nothing, tensor([[9.0], [9.0]]), tensor([-5.0]), tensor(1.0))

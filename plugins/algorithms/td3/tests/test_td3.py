@@ -37,6 +37,7 @@ class TestTD3WithOtherSettings(AlgorithmContract):
         "learning_rate": "lin_0.001",
         "train_freq": "1 episode",
         "gradient_steps": -1,
+        "n_critics": 3,
     }
 
 
@@ -58,15 +59,17 @@ def test_parameters_and_defaults_are_those_of_the_class_in_stable_baselines():
         target_policy_noise=0.2,
         target_noise_clip=0.5,
         random_exploration=0.0,
+        n_critics=2,  # Stable-Baselines3's
     )
     assert TD3Config() == documented
-    assert len(attrs.fields(TD3Config)) == 13
+    assert len(attrs.fields(TD3Config)) == 14
 
 
 @pytest.mark.parametrize(
     ("setting", "value"),
     [
         ("policy_delay", 0),
+        ("n_critics", 0),
         ("target_policy_noise", -0.1),
         ("target_noise_clip", -1.0),
         ("tau", 1.1),

@@ -36,6 +36,12 @@ def test_the_target_takes_the_lesser_of_the_critics_for_each_transition():
     assert found.tolist() == [5.0, 1.0]
 
 
+def test_the_least_value_of_more_than_two_critics_counts():
+    next_q = tensor([[7.0, 4.0], [9.0, 8.0], [2.0, 6.0]])
+    found = clipped_double_q_target(tensor([1.0, 2.0]), tensor([0.5, 0.5]), next_q)
+    assert found.tolist() == [2.0, 4.0]
+
+
 def test_a_terminated_transition_is_worth_its_reward():
     found = clipped_double_q_target(tensor([3.0]), tensor([0.0]), tensor([[7.0], [9.0]]))
     assert found.tolist() == [3.0]

@@ -33,7 +33,7 @@ MOVES_TARGET = "moves target"
 
 
 class SAC:
-    """Learns two critics, an actor and the entropy coefficient, with one step of each per update.
+    """Learns critics, an actor and the entropy coefficient, with one step of each per update.
 
     Only the critics train an encoder that heads share (images).
     """
@@ -55,7 +55,10 @@ class SAC:
     @staticmethod
     def heads(config: SACConfig, run: Run) -> Heads:
         size = action_size(run.action_space)
-        return {"qf": lambda trunk: Critics(trunk, size), "pi": stochastic_head(run)}
+        return {
+            "qf": lambda trunk: Critics(trunk, size, config.n_critics),
+            "pi": stochastic_head(run),
+        }
 
     def steps_per_collect(self) -> int:
         return self.schedule.steps_per_collect()

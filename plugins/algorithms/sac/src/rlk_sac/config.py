@@ -30,6 +30,7 @@ class SACConfig:
     )
     gradient_steps: int = attrs.field(default=1, **settings.GRADIENT_STEPS)
     target_entropy: float | str = attrs.field(default="auto", **settings.TARGET_ENTROPY)
+    n_critics: int = attrs.field(default=2, **settings.N_CRITICS)
     action_noise: PluginText | None = attrs.field(default=None, **settings.ACTION_NOISE)
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)
     use_sde: bool = attrs.field(default=False, **settings.USE_SDE)

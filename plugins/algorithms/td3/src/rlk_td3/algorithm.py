@@ -37,7 +37,7 @@ DELAYED = "actor and targets"
 
 
 class TD3:
-    """Updates two critics every time; the policy and all targets in each `policy_delay`-th update.
+    """Updates the critics every time; the policy and all targets in each `policy_delay`-th update.
 
     Only the critics train an encoder that heads share (images).
     """
@@ -56,7 +56,7 @@ class TD3:
     def heads(config: TD3Config, run: Run) -> Heads:
         size = action_size(run.action_space)
         return {
-            "qf": lambda trunk: Critics(trunk, size),
+            "qf": lambda trunk: Critics(trunk, size, config.n_critics),
             "pi": lambda trunk: DeterministicHead(trunk, size),
         }
 
@@ -99,7 +99,7 @@ class TD3:
 
     @torch.no_grad()
     def q_target(self, batch: Batch) -> Tensor:
-        """The target of both critics at (s, a), float [B]."""
+        """The target of all critics at (s, a), float [B]."""
         config, target = self.config, self.target.module
         features = target.encode(batch.next_observation)
         action = losses.smoothed_action(

@@ -36,4 +36,5 @@ class TD3Config:
     target_noise_clip: float = attrs.field(
         default=0.5, **setting("largest absolute value of that noise", v.ge(0.0))
     )
+    n_critics: int = attrs.field(default=2, **settings.N_CRITICS)
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)

@@ -55,6 +55,7 @@ GRADIENT_STEPS = setting(
 )
 BATCH_SIZE = setting("transitions per update", v.ge(1))
 TAU = setting("how far target networks move towards the networks at each update, 0 to 1", UNIT)
+N_CRITICS = setting("critics; the targets follow the least of their values; at least 1", v.ge(1))
 ACTION_NOISE = setting(
     "a noise, such as normal-noise:sigma=0.1, or an object that stands for one, such as "
     "NormalActionNoise; the same as --plugin"

@@ -69,10 +69,9 @@ def settings_of(
     is_shared = kwargs.pop("share_features_extractor", shares_extractor)
     if not is_shared and ("Mlp" not in name or has_extractor(kwargs)):
         kwargs["share_encoder"] = False
-    if is_off_policy and kwargs.pop("n_critics", 2) != 2:
-        raise Refused(
-            "policy_kwargs has n_critics, but DDPG, SAC and TD3 have 2 critics here. Leave it out."
-        )
+    critics = {}
+    if is_off_policy and "n_critics" in kwargs and isinstance(action_space, spaces.Box):
+        critics["n_critics"] = kwargs.pop("n_critics")
     if "activation_fn" in kwargs:
         kwargs["act_fun"] = kwargs.pop("activation_fn")
     had_class = has_extractor(kwargs)
@@ -91,7 +90,7 @@ def settings_of(
     elif sizes is not None:
         sizes = listed(sizes)
         kwargs |= {"layers": sizes} if is_off_policy else _apart(sizes)
-    return {**policy_settings(policy, kwargs), **deviations, **optimiser}
+    return {**policy_settings(policy, kwargs), **deviations, **optimiser, **critics}
 
 
 def _optimiser_settings(kwargs: dict[str, Any], own: Any, epsilon: float) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class DDPG(OffPolicyAlgorithm):
     """Deep deterministic policy gradient (Lillicrap et al. 2015, arXiv 1509.02971).
 
     As in Stable-Baselines3, it is TD3 that updates the policy with every batch, and whose targets
-    have no noise. Deviation: it has two critics, as TD3, instead of one.
+    have no noise. Deviation: it has two critics, as TD3, unless `policy_kwargs` has `n_critics`.
     """
 
     algo = "td3"
