@@ -151,7 +151,7 @@ def test_a_restored_environment_goes_on_where_it_was():
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"n_bits": 0},
+        {"n_bits": 0, "max_steps": 5},
         {"max_steps": 0},
         {"discrete_obs_space": True, "image_obs_space": True},
         {"n_bits": 1297, "image_obs_space": True},
@@ -160,3 +160,11 @@ def test_a_restored_environment_goes_on_where_it_was():
 def test_what_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match=r"must be 1 or more|not both|room for 1296"):
         BitFlippingEnv(**wrong)
+
+
+def test_an_image_of_as_many_bits_as_pixels_shows_each_in_its_place():
+    env = BitFlippingEnv(n_bits=1296, image_obs_space=True)
+    observation, _ = env.reset(seed=0)
+    assert observation["achieved_goal"].reshape(-1).tolist() == [
+        255 * int(bit) for bit in env.state
+    ]

@@ -81,3 +81,10 @@ def test_a_restored_environment_goes_on_where_it_was():
 def test_what_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match="1 or more and n_doors 2 or more"):
         DoorsEnv(**wrong)
+
+
+def test_an_episode_ends_after_a_hundred_steps_unless_told():
+    env = DoorsEnv()
+    env.reset(seed=0)
+    ends = [env.step(env.back[0])[3] for _ in range(100)]
+    assert ends.index(True) == 99

@@ -71,3 +71,23 @@ def test_a_number_is_right_within_eps():
 def test_what_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match=r"both define|1 or more"):
         IdentityEnv(**wrong)
+
+
+def test_the_default_is_one_number_and_a_size_beside_a_space_is_refused():
+    assert IdentityEnv().observation_space == gym.spaces.Discrete(1)
+    with pytest.raises(ValueError, match="give one of them"):
+        IdentityEnv(dim=0, space=gym.spaces.Discrete(2))
+
+
+def test_a_box_shows_numbers_of_its_whole_range_and_an_action_within_eps_is_right():
+    env = IdentityEnvBox(low=-3.0, high=5.0)
+    env.reset(seed=0)
+    shown = [float(env.step(np.zeros(1))[0][0]) for _ in range(50)]
+    assert -3.0 <= min(shown) < -2.0
+    assert 4.0 < max(shown) <= 5.0
+    for distance, reward in ((0.049, 1.0), (0.051, 0.0), (-0.049, 1.0), (-0.051, 0.0)):
+        env.state = np.array([0.25], np.float32)
+        assert env.step(np.array([0.25 + distance]))[1] == reward
+    exact = IdentityEnvBox(eps=0.5)
+    exact.state = np.zeros(1, np.float32)
+    assert exact.step(np.array([0.5]))[1] == 1.0

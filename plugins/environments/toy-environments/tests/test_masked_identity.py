@@ -100,3 +100,25 @@ def test_a_restored_environment_has_its_mask():
 def test_what_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match=r"from 0 to 1|use Discrete"):
         MaskedIdentityEnv(**wrong)
+
+
+def test_without_a_size_there_are_32_numbers_and_a_tenth_of_the_wrong_ones_is_allowed():
+    env = MaskedIdentityEnv()
+    assert env.action_space == gym.spaces.Discrete(32)
+    env.reset(seed=0)
+    allowed = 0
+    for _ in range(300):
+        allowed += int(env.action_masks().sum()) - 1
+        env.step(env.state)
+    assert 0.08 < allowed / (300 * 31) < 0.12
+    everything = MaskedIdentityEnv(4, chance=1.0)
+    everything.reset(seed=0)
+    assert everything.action_masks().all()
+
+
+def test_bits_of_several_axes_have_two_options_each():
+    env = MaskedIdentityEnv(space=gym.spaces.MultiBinary([2, 3]), chance=0.0)
+    shown, _ = env.reset(seed=0)
+    bits = shown.reshape(-1)
+    assert env.action_masks().tolist() == np.stack([bits == 0, bits == 1], 1).reshape(-1).tolist()
+    assert env.step(shown)[1] == 1.0

@@ -200,3 +200,32 @@ def test_tags_are_in_utf_8_whatever_the_locale_is(tmp_path: Path) -> None:
     command = [sys.executable, "-c", read, str(tmp_path / "progress.csv")]
     found = subprocess.run(command, env={**os.environ, **ASCII}, capture_output=True, check=True)
     assert found.stdout.decode().strip() == r"['time/total_timesteps', 'gr\xf6\xdfe']"
+
+
+def test_a_run_that_is_saved_before_it_trains_keeps_the_number_of_its_rows(tmp_path: Path) -> None:
+    run: Any = StandInRun(out=tmp_path)
+    logger = CsvLogger()
+    assert logger.rlk_save(run) is None
+    logger.rlk_load(run, {"rows": 3})
+    assert logger.rlk_save(run) == {"rows": 3}
+
+
+def test_a_file_that_was_deleted_begins_with_its_columns(tmp_path: Path) -> None:
+    logger = Opened(tmp_path)
+    logger.write(8, {"a": 1.0})
+    (tmp_path / "progress.csv").unlink()
+    logger.write(16, {"a": 2.0})
+    assert rows(tmp_path) == [{"time/total_timesteps": "16", "a": "2.0"}]
+
+
+def test_a_resumed_run_keeps_columns_that_its_rows_do_not_have(tmp_path: Path) -> None:
+    Opened(tmp_path).write(8, {"a": 1.0})
+    Opened(tmp_path, timesteps=8).write(16, {"b": 2.0})
+    text = (tmp_path / "progress.csv").read_bytes()
+    assert text == b"time/total_timesteps,a,b\n8,1.0,\n16,,2.0\n"
+
+
+def test_a_file_that_was_cut_off_in_its_columns_begins_anew(tmp_path: Path) -> None:
+    (tmp_path / "progress.csv").write_text("time/total_timesteps,rollout/ep_re")
+    Opened(tmp_path).write(8, {"a": 1.0})
+    assert rows(tmp_path) == [{"time/total_timesteps": "8", "a": "1.0"}]

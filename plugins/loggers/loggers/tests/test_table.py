@@ -60,6 +60,11 @@ def logger(monkeypatch: pytest.MonkeyPatch, seconds: float, **settings: Any) -> 
         (500.0, "500.0"),
         (-21.25, "-21.25"),
         (1234.5, "1,234"),
+        (1000.0, "1,000"),
+        (100.0, "100.0"),
+        (10.0, "10.00"),
+        (1.0, "1.000"),
+        (0.001, "0.0010"),
         (1e7, "1.00e+07"),
         (9_999_999.0, "9,999,999"),
         (1.5, "1.500"),
@@ -202,3 +207,29 @@ def test_a_name_that_is_too_long_is_cut_and_its_number_is_not(width: int) -> Non
     assert "very_long_" in text and "…" in text
     for number in ("1.23e-09", "12,345", "1.500"):
         assert number in text
+
+
+def test_the_end_of_training_prints_what_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, file = logger(monkeypatch, 1e9)
+    made.write(8, ROW)
+    made.write(16, ROW)
+    made.logger.rlk_training_end()
+    assert "16 of 100,000 timesteps" in file.getvalue()
+
+
+def test_a_group_is_put_below_the_lowest_of_all_columns() -> None:
+    groups = {"aaaaaaaaaa": 4, "bbbbbbbbbb": 1, "cccccccccc": 1, "dddddddddd": 1, "eeeeeeeeee": 1}
+    row = {f"{group}/{i}": 1.5 for group, figures in groups.items() for i in range(figures)}
+    # Two columns: a (5 lines) and e (2); b, c and d (2 each). The frame has two more lines.
+    assert len(shown(row, 30).splitlines()) == 9
+
+
+def test_numbers_of_a_group_end_at_the_same_place() -> None:
+    text = shown({"mine/x": 1.0, "mine/y": 12_345}, 40)
+    assert "x  1.000" in text and "y 12,345" in text
+
+
+@pytest.mark.parametrize(("width", "lines"), [(27, 4), (26, 6)])
+def test_two_groups_stand_beside_each_other_where_they_just_fit(width: int, lines: int) -> None:
+    # Ten characters each, three between them, and four of the frame.
+    assert len(shown({"aaaaaaaaaa/x": 1.5, "bbbbbbbbbb/x": 1.5}, width).splitlines()) == lines

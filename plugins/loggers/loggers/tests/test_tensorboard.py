@@ -151,3 +151,8 @@ def test_an_event_that_is_added_waits_for_the_next_flush(tmp_path: Path) -> None
     events = list(EventFileLoader(str(path)).Load())
     assert [event.step for event in events] == [0, 1, 2]
     assert all(before <= event.wall_time <= time.time() for event in events)
+
+
+def test_without_an_event_there_is_no_file(tmp_path: Path) -> None:
+    EventFile(tmp_path).flush()
+    assert list(tmp_path.iterdir()) == []

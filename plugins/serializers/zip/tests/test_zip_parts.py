@@ -206,3 +206,18 @@ def test_the_parts_as_they_are_are_read(monkeypatch: pytest.MonkeyPatch) -> None
     assert names[2:] == [f"tensors{part}.safetensors" for part in ("", "-1", "-2")]
     found = ZipSerializer().read_from(io.BytesIO(data))
     np.testing.assert_array_equal(found["x"], np.arange(1000, dtype=np.int16))
+
+
+def test_parts_are_filled_in_the_order_of_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tensors, "PART_BYTES", 1000)
+    found = {name: np.zeros(400, np.uint8) for name in "fedcba"}
+    assert [[*part] for part in tensors.parts(found)] == [["a", "b"], ["c", "d"], ["e", "f"]]
+
+
+def test_no_part_is_empty_where_one_row_is_larger_than_a_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tensors, "PART_BYTES", 100)
+    assert [len(part["a"]) for part in tensors.parts({"a": np.zeros((3, 200), np.uint8)})] == [
+        1
+    ] * 3

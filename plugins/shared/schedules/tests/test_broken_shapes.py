@@ -17,6 +17,10 @@ from rlk_schedules import text
         ("acme_absent:Cosine", "ModuleNotFoundError: No module named 'acme_absent'"),
         ("rlk_schedules:Cosine", "AttributeError: .*'Cosine'"),
         ("rlk_schedules:as_schedule", "rlk_schedules:as_schedule is not derived from Schedule"),
+        (
+            "rlk_schedules.parse:UserFunction",
+            "rlk_schedules.parse:UserFunction is not derived from",
+        ),
         ("rlk_schedules:Linear", "its class has the name 'linear'"),
     ],
 )

@@ -37,3 +37,7 @@ def test_a_function_of_other_arguments_is_refused_while_planning(wrong):
         PlanError, match=r"learning_rate: the schedule <lambda>.* def schedule\(rem"
     ):
         rlk.make("ppo2", learning_rate=wrong)
+
+
+def test_what_a_function_returns_becomes_a_float():
+    assert type(as_schedule(lambda remaining: 1)(0.5)) is float
