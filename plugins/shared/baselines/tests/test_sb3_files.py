@@ -132,11 +132,11 @@ def test_every_image_of_a_dict_has_its_own_cnn(tmp_path: Path) -> None:
     close(found.detach(), expected)
 
 
-def critics(hidden: int = 6) -> dict[str, Any]:
+def critics(hidden: int = 6, n_critics: int = 2) -> dict[str, Any]:
     found = {
         f"critic{suffix}.qf{c}": mlp(4, hidden, 5, 1, activation=nn.ReLU)
         for suffix in ("", "_target")
-        for c in (0, 1)
+        for c in range(n_critics)
     }
     for number, one in enumerate(found.values()):
         nn.init.normal_(one[0].weight, generator=torch.Generator().manual_seed(number))
@@ -149,7 +149,7 @@ def check_critics(model: Any, n: dict[str, Any]) -> None:
     for module, suffix in ((algorithm.policy, ""), (algorithm.target.module, "_target")):
         found = module.qf(module.encode(PENDULUM), actions)
         x = torch.cat((PENDULUM, actions), 1)
-        expected = [n.get(f"critic{suffix}.qf{c}", n[f"critic{suffix}.qf0"])(x) for c in (0, 1)]
+        expected = [one(x) for name, one in n.items() if name.startswith(f"critic{suffix}.qf")]
         close(found.detach(), torch.stack(expected)[..., 0])
 
 
@@ -231,17 +231,16 @@ def test_state_dependent_exploration_with_one_deviation_for_every_feature(tmp_pa
     assert model.agent.get_parameters()["model/pi/out/log_std"].shape == (5, 1)
 
 
-@pytest.mark.parametrize("kind", [TD3, DDPG])
-def test_a_deterministic_policy_with_its_targets(tmp_path: Path, kind: Any) -> None:
-    n = critics() | {
+@pytest.mark.parametrize(("kind", "n_critics"), [(TD3, 2), (TD3, 3), (DDPG, 1)])
+def test_a_deterministic_policy_with_its_targets(tmp_path: Path, kind: Any, n_critics: int) -> None:
+    n = critics(n_critics=n_critics) | {
         f"actor{suffix}.mu": nn.Sequential(*mlp(3, 6, 5, 1, activation=nn.ReLU), nn.Tanh())
         for suffix in ("", "_target")
     }
     settings = OF_TD3
     if kind is DDPG:
         settings = OF_TD3 | {"policy_delay": 1, "target_noise_clip": 0.0}
-        n = {name: one for name, one in n.items() if not name.endswith("qf1")}
-    own = {**SWING, "policy_kwargs": {"net_arch": [6, 5], "n_critics": 1 + (kind is TD3)}}
+    own = {**SWING, "policy_kwargs": {"net_arch": [6, 5], "n_critics": n_critics}}
     model = kind.load(saved(tmp_path, "td3.policies.TD3Policy", settings, n, **own))
     close(model.predict(PENDULUM.numpy())[0], 2 * n["actor.mu"](PENDULUM))
     check_critics(model, n)

@@ -25,6 +25,7 @@ from rlk_baselines.sb3.images import is_scaled
 from rlk_baselines.sb3.saved import recurrent
 from rlk_baselines.sb3.saved.classes import class_of
 from rlk_baselines.sb3.saved.dict_order import in_alphabetical_order
+from rlk_baselines.sb3.saved.names import number_of_critics
 from rlk_baselines.sb3.saved.optimisers import optimiser_in
 from rlk_baselines.tensorflow.files import SavedThere, plain, space_of, value_of
 from rlk_baselines.tensorflow.inert_pickle import Inert, is_plain, path_of
@@ -181,6 +182,8 @@ def _keywords(
         found["activation_fn"] = getattr(nn, activation)
     if found.get(CLASS) is not None:
         found[CLASS] = {"callable": _name_of_class(found[CLASS])}
+    if n_critics := number_of_critics(parameters):
+        found["n_critics"] = n_critics
     sizes = found.get("net_arch")
     if "mlp_extractor.shared_net.0.weight" in parameters and sizes is not None:
         # Before 1.8, the numbers in a list were sizes of layers that policy and value share.

@@ -166,10 +166,17 @@ def _actor_output(match: re.Match[str], saved: Saved) -> Array:
     return _turned(saved[f"{actor}.mu.{_number(saved, f'{actor}.mu')}.{part}"])
 
 
+def number_of_critics(saved: Saved) -> int:
+    """How many critics DDPG (one by default), SAC and TD3 (two) have; 0 for other algorithms."""
+    return len({match[1] for name in saved if (match := re.match(r"critic\.(qf\d+)\.", name))})
+
+
 def _critics(saved: Saved, network: str, place: str) -> Array:
-    """A parameter of both critics, stacked; DDPG has only one critic, which is used twice."""
-    names = [f"critic{_NETWORKS[network]}.qf{c}.{place}" for c in (0, 1)]
-    return np.stack([_turned(saved[name if name in saved else names[0]]) for name in names])
+    """A parameter of all critics, stacked."""
+    critic = f"critic{_NETWORKS[network]}"
+    return np.stack(
+        [_turned(saved[f"{critic}.qf{c}.{place}"]) for c in range(number_of_critics(saved))]
+    )
 
 
 def _critic_layer(match: re.Match[str], saved: Saved) -> Array:
@@ -177,6 +184,12 @@ def _critic_layer(match: re.Match[str], saved: Saved) -> Array:
     if part == "weights":
         return _critics(saved, network, f"{2 * int(number)}.weight")
     return _critics(saved, network, f"{2 * int(number)}.bias")[:, None]
+
+
+def _only_critic_layer(match: re.Match[str], saved: Saved) -> Array:
+    """A hidden layer of a critic that is the only one: it has no axis of critics here."""
+    network, number, part = match.groups()
+    return _turned(saved[f"critic{_NETWORKS[network]}.qf0.{2 * int(number)}.{part}"])
 
 
 def _critic_output(match: re.Match[str], saved: Saved) -> Array:
@@ -191,6 +204,7 @@ _CONTINUOUS: list[tuple[str, Rule]] = [
     (r"(model|target)/pi/out/(?:mean/)?(weight|bias)", _actor_output),
     (r"model/pi/out/log_std", lambda _, saved: saved["actor.log_std"]),
     (rf"(model|target)/qf/{_TRUNK}(weights|biases)/(\d+)", _critic_layer),
+    (rf"(model|target)/qf/{_TRUNK}layers/(\d+)/(weight|bias)", _only_critic_layer),
     (r"(model|target)/qf/(weight|bias)", _critic_output),
     *(
         rule
