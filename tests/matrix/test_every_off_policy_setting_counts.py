@@ -66,6 +66,7 @@ OWN = {
         "ent_coef": "auto_0.1",
         "target_entropy": -0.1,
         "target_update_interval": 3,
+        "n_critics": 3,
         "use_sde": True,
         "sde_sample_freq": 3,
         "use_sde_at_warmup": True,
@@ -74,6 +75,7 @@ OWN = {
         "policy_delay": 1,
         "target_policy_noise": 0.9,
         "target_noise_clip": 0.01,
+        "n_critics": 3,
     },
 }
 #: Settings that only show what is learnt and do not affect it.
