@@ -46,7 +46,8 @@ def test_q_values_of_a_dict() -> None:
 
 @pytest.mark.parametrize("kind", [SAC, TD3, DDPG])
 def test_the_others_have_the_q_values_of_an_action(kind: Any) -> None:
-    model = kind("MlpPolicy", IdentityEnvBox(), **SMALL)
+    two = {**SMALL, "policy_kwargs": {"net_arch": [4], "n_critics": 2}}
+    model = kind("MlpPolicy", IdentityEnvBox(), **two)
     seen, action = torch.rand(3, 1), torch.rand(3, 1, requires_grad=True)
     found = model.critic(seen, action)
     assert [q.shape for q in found] == [(3, 1), (3, 1)] and (found[0] != found[1]).all()
@@ -59,6 +60,12 @@ def test_the_others_have_the_q_values_of_an_action(kind: Any) -> None:
     found[0].sum().backward()
     assert action.grad is not None and action.grad.shape == (3, 1)
     assert torch.equal(model.policy.critic(seen.numpy(), action.tolist())[1], found[1])
+
+
+def test_the_one_critic_of_ddpg_is_a_tuple_of_one() -> None:
+    model = DDPG("MlpPolicy", IdentityEnvBox(), **SMALL)
+    (found,) = model.critic(torch.rand(3, 1), torch.rand(3, 1))
+    assert found.shape == (3, 1)
 
 
 def test_actions_of_several_axes_have_q_values_too() -> None:

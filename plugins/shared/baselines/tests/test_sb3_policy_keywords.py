@@ -140,6 +140,12 @@ def test_as_many_critics_as_are_asked_for(kind: Any, n_critics: int) -> None:
     assert len(model.agent.run.policy.qf.weight) == n_critics
 
 
+@pytest.mark.parametrize(("kind", "n_critics"), [(DDPG, 1), (SAC, 2), (TD3, 2)])
+def test_the_usual_number_of_critics(kind: Any, n_critics: int) -> None:
+    model = kind("MlpPolicy", "Pendulum-v1", buffer_size=300)
+    assert len(model.agent.run.policy.qf.weight) == n_critics
+
+
 @pytest.mark.parametrize("cls", [PPO, SAC, RecurrentPPO])
 @pytest.mark.parametrize("sizes", [8, 8.0, "64"])
 def test_sizes_that_are_no_list_are_refused(cls: Any, sizes: Any) -> None:

@@ -76,7 +76,7 @@ class BaseAlgorithm(BaseRLModel):
         agent: the rlk agent that does the work.
     """
 
-    fixed: ClassVar[Mapping[str, Any]] = {}  #: settings of rlk that are always set
+    fixed: ClassVar[Mapping[str, Any]] = {}  #: settings of rlk, unless `policy_kwargs` set them
     renames: ClassVar[Mapping[str, str]] = {}  #: parameter -> rlk's setting
     #: Parameter -> the only value that is supported, and what to use instead of others.
     only: ClassVar[Mapping[str, tuple[Any, str]]] = {}

@@ -30,7 +30,7 @@ class DDPG(OffPolicyAlgorithm):
     """Deep deterministic policy gradient (Lillicrap et al. 2015, arXiv 1509.02971).
 
     As in Stable-Baselines3, it is TD3 that updates the policy with every batch, and whose targets
-    have no noise. Deviation: it has two critics, as TD3, unless `policy_kwargs` has `n_critics`.
+    have no noise. It has one critic, unless `policy_kwargs` has `n_critics`.
     """
 
     algo = "td3"
@@ -39,4 +39,8 @@ class DDPG(OffPolicyAlgorithm):
     layers = (400, 300)
     layers_of_images = (256, 256)
     shares_extractor = False
-    fixed: ClassVar[Mapping[str, Any]] = {"policy_delay": 1, "target_policy_noise": 0.0}
+    fixed: ClassVar[Mapping[str, Any]] = {
+        "policy_delay": 1,
+        "target_policy_noise": 0.0,
+        "n_critics": 1,
+    }

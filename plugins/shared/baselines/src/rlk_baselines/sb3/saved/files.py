@@ -52,7 +52,7 @@ _BUFFERS = ("stable_baselines3.common.buffers.", "sb3_contrib.common.maskable.bu
 #: Keywords of policies that do not matter for acting: those of the optimiser, and of the start.
 _NOT_FOR_ACTING = {
     *("optimizer_class", "optimizer_kwargs", "log_std_init", "ortho_init", "device"),
-    *("n_critics", "use_sde", "sde_net_arch"),
+    *("use_sde", "sde_net_arch"),
 }
 
 
