@@ -4,7 +4,8 @@ Dimensions: N environments, P parameters. A vector environment has no protocol h
 a `gymnasium.vector.VectorEnv` with same-step restarts. The arrays that a step returns stay valid
 during the next step. Its infos are empty except where an episode ended. A backend made with
 `info_keys` also returns `infos["kept"]`: `info.KEY` -> float32 [N], where an episode ended that of
-its last step.
+its last step. The options of a reset, without `reset_mask`, are for the environments, or are
+refused. `render` returns a frame of every environment, and `close` closes all of them.
 
 `rlk.abilities` has what a component may be able to do beyond its kind.
 """

@@ -33,7 +33,7 @@ CONDITIONAL = {
     "ScheduleContract": 1,
     "SerializerContract": 9,
     "StorageContract": 21,
-    "VecEnvContract": 10,
+    "VecEnvContract": 12,
     "WrapperContract": 16,
 }
 

@@ -1,127 +1,17 @@
-"""Contracts of vector environments, wrappers and environments fail where a component is broken."""
+"""Contracts of wrappers, environments and finders fail where a component is broken."""
 
 from __future__ import annotations
 
-import multiprocessing
-import threading
-import time
 from pathlib import Path
 
 import attrs
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk_testing as testing
 from rlk.component import Component
 from rlk_testing.environments import Walk
-from rlk_testing.stand_in_vec_env import StandInVecEnv
-from rlk_testing.stand_ins import COMPONENTS
-
-
-class ReusesArrays(StandInVecEnv):
-    def __init__(self, env_fns):
-        super().__init__(env_fns)
-        self.copy = False
-
-
-class SaysNextStep(StandInVecEnv):
-    def __init__(self, env_fns):
-        super().__init__(env_fns)
-        self.metadata = {**self.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}
-
-
-class IgnoresSeeds(StandInVecEnv):
-    def reset(self, *, seed=None, options=None):
-        return super().reset(options=options)
-
-
-class SeedsAlike(StandInVecEnv):
-    def reset(self, *, seed=None, options=None):
-        return super().reset(seed=[seed] * self.num_envs if isinstance(seed, int) else seed)
-
-
-class LosesFinals(StandInVecEnv):
-    def step(self, actions):
-        *rest, infos = super().step(actions)
-        return (*rest, {k: v for k, v in infos.items() if "final_obs" not in k})
-
-
-class MergesFlags(StandInVecEnv):
-    def step(self, actions):
-        observation, reward, terminated, truncated, infos = super().step(actions)
-        return observation, reward, terminated | truncated, truncated, infos
-
-
-class LeavesItsPipeOpen(StandInVecEnv):
-    def __init__(self, env_fns):
-        super().__init__(env_fns)
-        self.pipe = multiprocessing.Pipe()
-
-
-class HidesFailures(StandInVecEnv):
-    def step(self, actions):
-        try:
-            return super().step(actions)
-        except RuntimeError:
-            raise RuntimeError("something went wrong") from None
-
-
-class SwallowsCtrlC(StandInVecEnv):
-    def step(self, actions):
-        try:
-            return super().step(actions)
-        except BaseException:
-            return super().reset()
-
-
-class LeavesItsThread(StandInVecEnv):
-    def __init__(self, env_fns):
-        super().__init__(env_fns)
-        threading.Thread(target=time.sleep, args=(3.0,)).start()
-
-
-class ClosesOnce(StandInVecEnv):
-    def close(self, **keywords):
-        assert not self.closed
-        super().close(**keywords)
-
-
-class LosesItsState(StandInVecEnv):
-    def set_state(self, states):
-        pass
-
-
-class TakesAnything(SyncVectorEnv):
-    def __init__(self, env_fns):
-        super().__init__(env_fns, autoreset_mode=AutoresetMode.SAME_STEP)
-
-
-VEC_ENV = COMPONENTS["vec_envs"]
-
-
-@pytest.mark.parametrize(
-    ("factory", "check"),
-    [
-        (ReusesArrays, "test_arrays_stay_valid_during_the_next_step"),
-        (SaysNextStep, "test_it_is_a_vector_env_that_restarts_episodes_in_the_same_step"),
-        (IgnoresSeeds, "test_the_same_seeds_start_the_same_episodes"),
-        (SeedsAlike, "test_one_seed_gives_every_environment_one_of_its_own"),
-        (LosesFinals, "test_any_sequence_of_actions_gives_what_a_plain_loop_gives_bit_for_bit"),
-        (MergesFlags, "test_any_sequence_of_actions_gives_what_a_plain_loop_gives_bit_for_bit"),
-        (LeavesItsPipeOpen, "test_closed_it_leaves_no_file_and_no_socket_open"),
-        (HidesFailures, "test_an_environment_that_fails_is_reported_with_its_own_words"),
-        (TakesAnything, "test_what_does_not_fit_is_refused_with_the_environment_and_the_field"),
-        (SwallowsCtrlC, "test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon"),
-        (LeavesItsThread, "test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon"),
-        (ClosesOnce, "test_it_can_be_closed_twice"),
-        (LosesItsState, "test_its_state_if_it_has_one_is_plain_and_goes_on_where_it_was"),
-    ],
-    ids=lambda value: getattr(value, "__name__", None),
-)
-def test_a_broken_vector_environment_fails(rlk_fails, factory, check):
-    rlk_fails(testing.VecEnvContract, VEC_ENV, attrs.evolve(VEC_ENV, factory=factory), check)
 
 
 class Halves(gym.RewardWrapper):

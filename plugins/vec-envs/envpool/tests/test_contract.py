@@ -10,6 +10,8 @@ from rlk_testing import EnvironmentContract, VecEnvContract
 class TestEnvPool(VecEnvContract):
     component = "envpool"
     takes_functions = False  # but the names of EnvPool's tasks
+    takes_options = False
+    counts_steps = "elapsed_step"
     kinds = (
         {"length": 3},
         {"continuous": True, "length": 4},

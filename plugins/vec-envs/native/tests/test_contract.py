@@ -60,3 +60,5 @@ def test_the_other_modes_of_restarts_give_the_same_bits(kind):
     suite.test_any_sequence_of_actions_gives_what_a_plain_loop_gives_bit_for_bit()
     suite.test_final_observations_are_copies_that_later_steps_leave_alone()
     suite.test_arrays_stay_valid_during_the_next_step()
+    suite.test_what_is_kept_of_infos_is_of_the_step_and_not_of_the_reset_after_it()
+    suite.test_the_options_of_a_reset_get_to_the_environments_or_are_refused()

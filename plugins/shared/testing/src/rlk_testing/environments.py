@@ -151,7 +151,8 @@ BY_SPACE_OF_SEVERAL_AXES = {
 class Walk(gym.Env[Any, Any]):
     """A random walk that differs between seeds and steps, for vector environments and wrappers.
 
-    Episodes terminate at random or are truncated after `length` steps.
+    Episodes terminate at random or are truncated after `length` steps. A reset takes the option
+    `start`, a number that is added to the place where the walk starts.
 
     Args:
         length: steps until an episode is truncated.
@@ -193,7 +194,8 @@ class Walk(gym.Env[Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         self.steps = 0
-        self.place = self.np_random.normal(size=3).astype(np.float32)
+        start = np.float32((options or {}).get("start", 0.0))
+        self.place = start + self.np_random.normal(size=3).astype(np.float32)
         return self._observation(), self._info()
 
     def step(self, action: Any) -> Result:

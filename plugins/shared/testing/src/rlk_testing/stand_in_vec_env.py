@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -17,7 +19,7 @@ class StandInVecEnv(SyncVectorEnv):
     """Gymnasium's own loop over environments, with same-step restarts and a state."""
 
     def __init__(self, env_fns: Sequence[Any], info_keys: Sequence[str] = ()) -> None:
-        strict = [lambda i=i, make=make: _Strict(make(), i) for i, make in enumerate(env_fns)]
+        strict = [lambda i=i, make=make: _Strict(make, i) for i, make in enumerate(env_fns)]
         super().__init__(strict, autoreset_mode=AutoresetMode.SAME_STEP)
         self._info_keys = info_keys
 
@@ -51,24 +53,46 @@ class StandInVecEnv(SyncVectorEnv):
 
 
 class _Strict(gym.Wrapper[Any, Any, Any, Any]):
-    """Refuses values that do not fit, with the environment's number in the message."""
+    """Names the environment where it raises, or returns values that do not fit."""
 
-    def __init__(self, env: Any, number: int) -> None:
-        super().__init__(env)
+    def __init__(self, make: Any, number: int) -> None:
         self.number = number
+        self.seed: int | None = None
+        with self._naming("when it was made"):
+            env = make()
+        super().__init__(env)
 
-    def reset(self, **keywords: Any) -> Any:
-        observation, info = self.env.reset(**keywords)
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        self.seed = self.seed if seed is None else seed
+        with self._naming("in reset"):
+            observation, info = self.env.reset(seed=seed, options=options)
         self._check("observation", self._has_shape(observation))
         return observation, info
 
     def step(self, action: Any) -> Any:
-        observation, reward, terminated, truncated, info = self.env.step(action)
+        with self._naming("in step"):
+            observation, reward, terminated, truncated, info = self.env.step(action)
         self._check("observation", self._has_shape(observation))
         self._check("reward", isinstance(reward, (int, float, np.number)))
         self._check("terminated", isinstance(terminated, (bool, np.bool_)))
         self._check("truncated", isinstance(truncated, (bool, np.bool_)))
         return observation, reward, terminated, truncated, info
+
+    def render(self) -> Any:
+        with self._naming("in render"):
+            return self.env.render()
+
+    @contextlib.contextmanager
+    def _naming(self, when: str) -> Iterator[None]:
+        """Raises EnvironmentFailed where the environment raises, from its exception."""
+        try:
+            yield
+        except Exception as error:
+            seed = "" if self.seed is None else f" Its latest seed is {self.seed}."
+            raise EnvironmentFailed(
+                f"environment {self.number} failed {when}: {type(error).__name__}: {error}.{seed}\n"
+                f"{traceback.format_exc()}"
+            ) from error
 
     def _has_shape(self, observation: Any) -> bool:
         expected = self.observation_space.shape  # None for a dict

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,48 +11,28 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rlk.spaces import map_observation
 from rlk_testing.applies import applies
-from rlk_testing.contract import global_generators_untouched, may_have, plain
+from rlk_testing.contract import global_generators_untouched, may_have
 from rlk_testing.left_open import can_be_listed, nothing_left_open
+from rlk_testing.vec_env_access import VecEnvAccess
 from rlk_testing.vec_env_faults import VecEnvFaults
 from rlk_testing.vec_env_twin import Loop, check, check_step, makers, shares
 
-_KINDS: tuple[dict[str, Any], ...] = (
-    {"length": 3},
-    {"continuous": True, "length": 4},
-    {"observation": "dict", "infos": True},
-    {"observation": "image"},
-)
 
-
-class VecEnvContract(VecEnvFaults):
+class VecEnvContract(VecEnvFaults, VecEnvAccess):
     """What every backend must do. Its factory takes a list of functions that make environments.
 
     Attributes:
         n_envs: how many environments the checks step. n_steps: how often they step them.
         n_scripts: how many sequences of actions hypothesis draws for each kind of environment.
         kinds: the kinds of environments, as keywords of `environments.Walk`.
+        takes_functions: whether the backend runs environments that any function makes. False
+            deselects the checks that need environments of their own.
         resets_some: whether it takes `reset(options={"reset_mask": …})`.
+        takes_options: whether it hands other options of a reset to its environments; False for one
+            that refuses them with a ValueError.
+        counts_steps: what the infos of its environments call the number of an episode's steps, if
+            that is not "steps", as in a `Walk`.
     """
-
-    kind = "vec_envs"
-    n_envs: ClassVar[int] = 3
-    n_steps: ClassVar[int] = 40
-    n_scripts: ClassVar[int] = 8
-    kinds: ClassVar[tuple[dict[str, Any], ...]] = _KINDS
-    resets_some: ClassVar[bool] = True
-
-    def env(
-        self,
-        n_envs: int | None = None,
-        info_keys: tuple[str, ...] | None = (),
-        **keywords: Any,
-    ) -> contextlib.AbstractContextManager[Any]:
-        """The backend with `Walk` environments of these keywords, closed afterwards."""
-        kept = {} if info_keys == () else {"info_keys": info_keys}
-        return self.made_of(makers(n_envs or self.n_envs, **keywords), **kept)
-
-    def seeds(self) -> list[int]:
-        return [100 + 7 * i for i in range(self.n_envs)]
 
     # ---- the interface ---------------------------------------------------------------------------
 
@@ -132,17 +111,45 @@ class VecEnvContract(VecEnvFaults):
 
     def test_arrays_stay_valid_during_the_next_step(self) -> None:
         for keywords in self.kinds[1:3]:
-            with self.env(**keywords) as env:
-                before, _ = env.reset(seed=self.seeds())
-                twin = Loop(makers(self.n_envs, **keywords))
+            walks = {**keywords, "infos": True}
+            with self.env(info_keys=(self.counts_steps,), **walks) as env:
+                observation, _ = env.reset(seed=self.seeds())
+                before: dict[str, Any] = {"observation": observation}
+                twin = Loop(makers(self.n_envs, **walks))
                 for t in range(self.n_steps):
                     copied = map_observation(np.copy, before)
-                    after, *_ = env.step(twin.actions(t))
-                    check(before, copied, f"the observation before step {t}, looked at after it,")
+                    *arrays, infos = env.step(twin.actions(t))
+                    names = ("observation", "reward", "terminated", "truncated")
+                    after = {**dict(zip(names, arrays, strict=True)), "kept": infos.get("kept", {})}
                     assert not shares(before, after), (
-                        f"step {t} gave out the arrays that it was called with"
+                        f"step {t} wrote to arrays that the step before returned: they must stay "
+                        "valid during the next step, so return new ones, or let two take turns"
                     )
+                    check(before, copied, f"what was returned before step {t}, looked at after it,")
                     before = after
+
+    def test_what_is_kept_of_infos_is_of_the_step_and_not_of_the_reset_after_it(self) -> None:
+        key, twin = f"info.{self.counts_steps}", Loop(makers(self.n_envs, infos=True))
+        with self.env(info_keys=(self.counts_steps,), infos=True) as env:
+            env.reset(seed=self.seeds())
+            twin.reset(self.seeds())
+            for t in range(self.n_steps):
+                actions = twin.actions(t)
+                found, step = env.step(actions)[4], twin.step(actions)
+                kept = found.get("kept", {})
+                assert set(kept) == {key}, (
+                    f"made with info_keys=[{self.counts_steps!r}], every step must have "
+                    f"infos['kept'] = {{{key!r}: float32 [N]}}; its keys at step {t}: {list(kept)}"
+                )
+                of_step = [step.final_infos.get(i, info) for i, info in enumerate(step.infos)]
+                expected = [info["steps"] for info in of_step]
+                assert kept[key].dtype == np.float32, (
+                    f"infos['kept'][{key!r}] is {kept[key].dtype}, must be float32, as storages are"
+                )
+                assert kept[key].tolist() == expected, (
+                    f"infos['kept'][{key!r}] at step {t} is {kept[key].tolist()}, must be "
+                    f"{expected}: where an episode ended, of its last step, not of the reset"
+                )
 
     def test_a_caller_may_add_keys_to_the_dict_of_an_observation(self) -> None:
         for keywords in self.kinds:
@@ -217,6 +224,21 @@ class VecEnvContract(VecEnvFaults):
             first = map_observation(np.copy, env.reset(seed=self.seeds())[0])
             assert not np.array_equal(env.reset()[0], first)
 
+    def test_the_options_of_a_reset_get_to_the_environments_or_are_refused(self) -> None:
+        options, twin = {"start": 50.0}, Loop(makers(self.n_envs))
+        with self.env() as env:
+            if not self.takes_options:
+                with pytest.raises(ValueError, match="options"):
+                    env.reset(seed=self.seeds(), options=options)
+                return
+            told = "the observation after reset(options={'start': 50.0}"
+            observation, _ = env.reset(seed=self.seeds(), options=dict(options))
+            check(observation, twin.reset(self.seeds(), options), f"{told})")
+            if self.resets_some:
+                mask = np.arange(self.n_envs) % 2 == 0
+                observation, _ = env.reset(options={**options, "reset_mask": mask})
+                check(observation, twin.reset_some(mask, options), f"{told}, with a reset_mask)")
+
     def test_it_draws_from_no_global_generator(self) -> None:
         with self.env():
             pass
@@ -224,54 +246,6 @@ class VecEnvContract(VecEnvFaults):
             env.reset(seed=self.seeds())
             for _ in range(10):
                 env.step(np.zeros(self.n_envs, np.int64))
-
-    # ---- reaching into environments --------------------------------------------------------------
-
-    @applies(lambda suite: suite.takes_functions)
-    def test_call_reaches_a_method_of_every_environment(self) -> None:
-        with self.env(length=9) as env:
-            env.reset(seed=self.seeds())
-            assert tuple(env.call("steps_left")) == (9,) * self.n_envs
-            assert tuple(env.call("steps_left", extra=2)) == (11,) * self.n_envs
-
-    @applies(lambda suite: suite.takes_functions)
-    def test_get_attr_and_set_attr_reach_every_environment(self) -> None:
-        with self.env() as env:
-            assert tuple(env.get_attr("label")) == ("unset",) * self.n_envs
-            env.set_attr("label", "same")
-            assert tuple(env.get_attr("label")) == ("same",) * self.n_envs
-            env.set_attr("label", [f"own {i}" for i in range(self.n_envs)])
-            assert tuple(env.get_attr("label")) == tuple(f"own {i}" for i in range(self.n_envs))
-
-    @applies(lambda suite: may_have(suite, "env_method", "get_images"))
-    def test_environments_are_reached_by_the_names_of_stable_baselines_too(self) -> None:
-        with self.env(length=9, render_mode="rgb_array") as env:
-            env.reset(seed=self.seeds())
-            env.set_attr("label", "other", indices=[1])
-            assert list(env.get_attr("label", indices=[1, 0])) == ["other", "unset"]
-            assert env.env_method("steps_left", 1, indices=[-1]) == [10]
-            assert env.env_method("steps_left", extra=2) == [11] * self.n_envs
-            images = env.get_images()
-            assert isinstance(images, list) and len(images) == self.n_envs
-            assert all(image.shape == (4, 4, 3) for image in images)
-
-    @applies(lambda suite: may_have(suite, "get_state", "set_state"))
-    def test_its_state_if_it_has_one_is_plain_and_goes_on_where_it_was(self) -> None:
-        with self.env() as env, self.env() as twin:
-            if not (hasattr(env, "get_state") and hasattr(env, "set_state")):
-                pytest.skip("it saves no state: resumed runs start new episodes")
-            env.reset(seed=self.seeds())
-            actions = np.ones(self.n_envs, np.int64)
-            for _ in range(5):
-                env.step(actions)
-            state = env.get_state()
-            plain(state)
-            twin.reset(seed=1)
-            twin.set_state(state)
-            for _ in range(10):
-                one, two = env.step(actions), twin.step(actions)
-                check(one[0], two[0], "an observation after restoring")
-                assert np.array_equal(one[1], two[1])
 
     # ---- ends ------------------------------------------------------------------------------------
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,36 +14,18 @@ import pytest
 from rlk.errors import EnvironmentFailed
 from rlk.planning.environment import EnvChoice, MakeEnv
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract
 from rlk_testing.doomed import METHODS, Doomed
 from rlk_testing.environments import Hangs, Misfit, Walk
 from rlk_testing.faults import PATIENCE_SECONDS, ctrl_c_after, failing_after
+from rlk_testing.vec_env_suite import VecEnvSuite
 
 #: How long `close` may take while an environment hangs.
 CLOSES_SECONDS = 4.0
 _SEEDS = [31, 47]
 
 
-class VecEnvFaults(Contract):
-    """The part of `VecEnvContract` that is about failures.
-
-    Attributes:
-        takes_functions: whether the backend runs environments that any function makes. False
-            deselects the checks that need environments of their own.
-    """
-
-    takes_functions: ClassVar[bool] = True
-
-    @contextlib.contextmanager
-    def made_of(self, env_fns: Sequence[Any], **keywords: Any) -> Iterator[Any]:
-        """The backend with these environments, closed afterwards."""
-        config = self.config()
-        made = {} if config is None else {"config": config}
-        env = self.record().load()(list(env_fns), **made, **keywords)
-        try:
-            yield env
-        finally:
-            env.close()
+class VecEnvFaults(VecEnvSuite):
+    """The part of `VecEnvContract` that is about failures."""
 
     def _made(self, choices: Sequence[EnvChoice]) -> contextlib.AbstractContextManager[Any]:
         return self.made_of([MakeEnv(choice) for choice in choices])

@@ -45,15 +45,15 @@ class Loop:
         self.terminated = self.truncated = 0
         self.latest: list[Any] = []
 
-    def reset(self, seeds: Sequence[int]) -> list[Any]:
+    def reset(self, seeds: Sequence[int], options: Info | None = None) -> list[Any]:
         pairs = zip(self.envs, seeds, strict=True)
-        self.latest = [env.reset(seed=seed)[0] for env, seed in pairs]
+        self.latest = [env.reset(seed=seed, options=options)[0] for env, seed in pairs]
         return self.latest
 
-    def reset_some(self, mask: Sequence[bool]) -> list[Any]:
-        """Reset the environments where the mask is True; returns `latest`."""
+    def reset_some(self, mask: Any, options: Info | None = None) -> list[Any]:
+        """Reset the environments where the mask, bool [N], is True; returns `latest`."""
         for i in np.flatnonzero(mask):
-            self.latest[i] = self.envs[i].reset()[0]
+            self.latest[i] = self.envs[i].reset(options=options)[0]
         return self.latest
 
     def actions(self, t: int) -> Any:

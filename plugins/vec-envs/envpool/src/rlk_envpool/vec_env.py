@@ -90,9 +90,14 @@ class EnvPoolVecEnv(VectorEnv[Any, Any, Array]):
             options: `reset_mask`, bool [N], resets only those environments, and takes no seeds.
 
         Raises:
-            ValueError: for seeds of some environments alone.
+            ValueError: for seeds of some environments alone, or any other option.
         """
-        seeds, chosen, _ = arguments.resolve_reset(self.num_envs, seed, options)
+        seeds, chosen, others = arguments.resolve_reset(self.num_envs, seed, options)
+        if others:
+            raise ValueError(
+                f"EnvPool's environments take no options: reset takes only reset_mask, got "
+                f"{sorted(others)}. Leave them out."
+            )
         own = [int(one) % _SEEDS for one in seeds if one is not None]
         if own and not len(own) == len(chosen) == self.num_envs:
             raise ValueError(
