@@ -7,6 +7,11 @@ during the next step. Its infos are empty except where an episode ended. A backe
 its last step. The options of a reset, without `reset_mask`, are for the environments, or are
 refused. `render` returns a frame of every environment, and `close` closes all of them.
 
+A wrapper of the vector hands on what it does not change: seeds and options of a reset, infos, the
+kind of every end, and `close`. It changes final observations as if their episodes went on, writes
+to no array that the vector inside has returned, and learns and records nothing if it is made with
+`training=False`.
+
 `rlk.abilities` has what a component may be able to do beyond its kind.
 """
 

@@ -34,7 +34,7 @@ CONDITIONAL = {
     "SerializerContract": 9,
     "StorageContract": 21,
     "VecEnvContract": 12,
-    "WrapperContract": 16,
+    "WrapperContract": 23,
 }
 
 

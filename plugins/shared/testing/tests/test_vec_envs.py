@@ -18,8 +18,8 @@ from rlk_testing.stand_ins import COMPONENTS
 
 
 class ReusesArrays(StandInVecEnv):
-    def __init__(self, env_fns):
-        super().__init__(env_fns)
+    def __init__(self, env_fns, info_keys=()):
+        super().__init__(env_fns, info_keys)
         self.copy = False
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import attrs
 import gymnasium as gym
 import numpy as np
@@ -58,95 +56,6 @@ WRAPPER = Component(name="halves", factory=Halves, summary="halves rewards")
 def test_a_broken_wrapper_fails(rlk_fails, factory, check):
     broken = attrs.evolve(WRAPPER, factory=factory)
     rlk_fails(testing.WrapperContract, WRAPPER, broken, check)
-
-
-class Counts(gym.vector.VectorWrapper):
-    """Good: counts steps, and writes the count when it is closed, while training."""
-
-    def __init__(self, env, *, training, out=None, **_):
-        super().__init__(env)
-        self.out, self.count = (Path(out) if out and training else None), 0
-
-    def get_state(self):
-        return self.env.get_state()
-
-    def set_state(self, states):
-        self.env.set_state(states)
-
-    def step(self, actions):
-        self.count += 1
-        return self.env.step(actions)
-
-    def close(self, **keywords):
-        if self.out is not None and self.out.is_dir():
-            (self.out / "count.txt").write_text(str(self.count))
-        super().close(**keywords)
-
-
-class WritesForEvaluations(Counts):
-    def __init__(self, env, *, training, out=None, **_):
-        super().__init__(env, training=True, out=out)
-        if out:
-            Path(out).mkdir(exist_ok=True)
-
-
-class ScalesAllButFinals(Counts):
-    def __init__(self, env, *, training, out=None, **_):
-        super().__init__(env, training=training, out=out)
-        box = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
-        self._single_observation_space = box
-        self._observation_space = gym.vector.utils.batch_space(box, env.num_envs)
-
-    @property
-    def single_observation_space(self):
-        return self._single_observation_space
-
-    @property
-    def observation_space(self):
-        return self._observation_space
-
-    def reset(self, **keywords):
-        observation, infos = self.env.reset(**keywords)
-        return np.tanh(observation / 9), infos
-
-    def step(self, actions):
-        observation, *rest = super().step(actions)
-        infos = dict(rest[-1])
-        if "final_obs" in infos:
-            moved = [None if final is None else final + 50 for final in infos["final_obs"]]
-            infos["final_obs"] = np.array(moved, dtype=object)
-        return (np.tanh(observation / 9), *rest[:-1], infos)
-
-
-class LosesState(Counts):
-    def set_state(self, states):
-        pass
-
-
-class MakesUpState(Counts):
-    def get_state(self):
-        return [{"env": state} for state in self.env.get_state()]
-
-    def set_state(self, states):
-        self.env.set_state([state["env"] for state in states])
-
-
-VECTOR = Component(name="counts", factory=Counts, summary="counts steps", scope="vector")
-
-
-@pytest.mark.parametrize(
-    ("factory", "check"),
-    [
-        (WritesForEvaluations, "test_a_vector_of_an_evaluation_writes_nothing_and_works"),
-        (ScalesAllButFinals, "test_a_vector_gives_what_a_loop_takes"),
-        (LosesState, "test_the_state_of_a_vector_is_had_through_it"),
-        (MakesUpState, "test_a_state_that_a_vector_cannot_give_is_not_made_up"),
-    ],
-    ids=lambda value: getattr(value, "__name__", None),
-)
-def test_a_broken_vector_wrapper_fails(rlk_fails, factory, check):
-    broken = attrs.evolve(VECTOR, factory=factory)
-    rlk_fails(testing.WrapperContract, VECTOR, broken, check)
 
 
 def answers(env):

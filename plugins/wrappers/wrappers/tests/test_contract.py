@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from rlk_films.writer import mp4_is_there
 from rlk_testing import WrapperContract
-from rlk_testing.stand_in_vec_env import StandInVecEnv
-from rlk_testing.vec_env import makers
 
 WALK = "rlk_testing.environments:Walk"
 
@@ -71,10 +67,7 @@ class TestCheckNan(WrapperContract):
 class TestVideoRecorder(WrapperContract):
     component = "video-recorder"
     settings = {"video_length": 3}
+    walk = {"render_mode": "rgb_array"}
     env = WALK
     given = {"learning_rate": 1e-6}
     spoilt = {"fails_at": 5}
-
-    def around_many(self, training: bool = True, out: str | None = None) -> Any:
-        vector = StandInVecEnv(makers(2, render_mode="rgb_array"))
-        return self.made(vector, training=training, out=out)

@@ -231,13 +231,19 @@ class VecEnvContract(VecEnvFaults, VecEnvAccess):
                 with pytest.raises(ValueError, match="options"):
                     env.reset(seed=self.seeds(), options=options)
                 return
-            told = "the observation after reset(options={'start': 50.0}"
+            told = (
+                "hand options on to the environments' resets: after reset(options={'start': 50.0}"
+            )
             observation, _ = env.reset(seed=self.seeds(), options=dict(options))
-            check(observation, twin.reset(self.seeds(), options), f"{told})")
+            check(observation, twin.reset(self.seeds(), options), f"{told}), the observation")
             if self.resets_some:
                 mask = np.arange(self.n_envs) % 2 == 0
                 observation, _ = env.reset(options={**options, "reset_mask": mask})
-                check(observation, twin.reset_some(mask, options), f"{told}, with a reset_mask)")
+                check(
+                    observation,
+                    twin.reset_some(mask, options),
+                    f"{told}, reset_mask), the observation",
+                )
 
     def test_it_draws_from_no_global_generator(self) -> None:
         with self.env():
