@@ -201,7 +201,7 @@ def cart_pole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 #: `rlk`, with SDL's driver for machines without a display; prints how often a frame was shown.
 WATCHED = """
 import os, sys
-os.environ["SDL_VIDEODRIVER"] = "dummy"
+os.environ["SDL_VIDEODRIVER"] = os.environ["SDL_AUDIODRIVER"] = "dummy"
 import pygame
 from rlk_cli.main import main
 flip, frames = pygame.display.flip, []

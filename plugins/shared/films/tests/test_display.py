@@ -49,6 +49,19 @@ def test_a_display_that_is_there_stays(
         assert dict(os.environ) == before
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only on Linux")
+@pytest.mark.parametrize("driver", [None, "pulseaudio"])
+def test_no_sound_is_looked_for_unless_the_user_says_where(
+    nowhere: None, monkeypatch: pytest.MonkeyPatch, driver: str | None
+) -> None:
+    monkeypatch.delenv("SDL_AUDIODRIVER", raising=False)
+    if driver is not None:
+        monkeypatch.setenv("SDL_AUDIODRIVER", driver)
+    with without_display():
+        assert os.environ["SDL_AUDIODRIVER"] == (driver or "dummy")
+    assert os.environ.get("SDL_AUDIODRIVER") == driver
+
+
 def test_frames_are_drawn_and_nothing_is_complained_of(nowhere: None) -> None:
     pytest.importorskip("pygame")
     done = subprocess.run(

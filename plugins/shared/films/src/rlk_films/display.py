@@ -9,11 +9,13 @@ from collections.abc import Iterator
 
 #: Any of these variables tells SDL, which pygame draws with, where to show windows.
 DISPLAYS = ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY")
+#: Tell SDL that there is no display and no sound.
+_DRIVERS = ("SDL_VIDEODRIVER", "SDL_AUDIODRIVER")
 
 
 @contextlib.contextmanager
 def without_display() -> Iterator[None]:
-    """While frames are drawn on Linux without a display, tell SDL that there is none.
+    """While frames are drawn on Linux without a display, tell SDL that there is none, nor sound.
 
     It draws the same frames, without a warning on stderr. Processes that were started before, such
     as workers of environments, are not affected.
@@ -21,8 +23,10 @@ def without_display() -> Iterator[None]:
     if not sys.platform.startswith("linux") or any(map(os.environ.get, DISPLAYS)):
         yield
         return
-    os.environ["SDL_VIDEODRIVER"] = "dummy"
+    added = [name for name in _DRIVERS if not os.environ.get(name)]
+    os.environ.update(dict.fromkeys(added, "dummy"))
     try:
         yield
     finally:
-        os.environ.pop("SDL_VIDEODRIVER", None)
+        for name in added:
+            os.environ.pop(name, None)
