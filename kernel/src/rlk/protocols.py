@@ -6,6 +6,11 @@ during the next step. Its infos are empty except where an episode ended. A backe
 `info_keys` also returns `infos["kept"]`: `info.KEY` -> float32 [N], where an episode ended that of
 its last step.
 
+A wrapper of one environment has none either, because it is a `gymnasium.Env`. It hands on what it
+does not change: the options of a reset, the infos, and `terminated` and `truncated`, which stay
+apart. What it changes it returns as a new array, and it writes neither into the arrays of the
+environment nor into those that it returned before.
+
 `rlk.abilities` has what a component may be able to do beyond its kind.
 """
 

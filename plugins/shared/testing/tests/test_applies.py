@@ -34,7 +34,7 @@ CONDITIONAL = {
     "SerializerContract": 9,
     "StorageContract": 21,
     "VecEnvContract": 10,
-    "WrapperContract": 16,
+    "WrapperContract": 21,
 }
 
 

@@ -16,15 +16,16 @@ from rlk.registry.kernel import Kernel
 from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, plain
 from rlk_testing.environments import Walk
-from rlk_testing.observer import RunContract, inside
+from rlk_testing.observer import inside
 from rlk_testing.stand_in_vec_env import StandInVecEnv
 from rlk_testing.vec_env_twin import check, makers
+from rlk_testing.wrapped_calls import PassingChecks
 
 _BY_NAME = {"Box": {}, "Dict": {"observation": "dict"}, "Image": {"observation": "image"}}
 _N = 2
 
 
-class WrapperSuite(RunContract):
+class WrapperSuite(PassingChecks):
     """Makes the wrapper around `environments.Walk`."""
 
     kind = "wrappers"
@@ -230,4 +231,6 @@ class WrapperContract(OneEnvironmentChecks, VectorChecks):
     Attributes:
         walk: keywords of the `environments.Walk` inside, added to those that its declared
             observation spaces need.
+        steps_inside: False for a wrapper of one environment that plays it otherwise than by its
+            method `step`, and answers for infos and ends itself.
     """
