@@ -23,7 +23,7 @@ CONDITIONAL = {
     "CommandContract": 1,
     "Contract": 5,
     "DistributionContract": 7,
-    "EnvironmentContract": 2,
+    "EnvironmentContract": 5,
     "ExtensionContract": 6,
     "FinderContract": 3,
     "LoggerContract": 2,
