@@ -107,8 +107,11 @@ class Noise(Protocol):
     """Exploration around another actor (epsilon-greedy, Ornstein-Uhlenbeck, parameter noise).
 
     State that lives from step to step is in its actor's carry. That actor passes on `begin`, with
-    which the inner actor may begin a collection (`rlk.abilities.beginning`). If a noise is also
-    `Stateful`, every model holds its state, such as a strength that it adapts.
+    which the inner actor may begin a collection (`rlk.abilities.beginning`), and what the inner
+    actor logs and adds to a step (`Act.extras`). It draws from a stream of its own, such as
+    `run.streams.numpy("noise")`, and writes into nothing that it is given, neither arguments nor
+    the inner actor's act. If a noise is also `Stateful`, every model holds its state, such as a
+    strength that it adapts.
     """
 
     def wrap(self, actor: Actor, policy: nn.Module) -> Actor: ...
