@@ -162,7 +162,7 @@ class Decorator(Stateful, Protocol):
         state is not restored.
         """
 
-    def feedback(self, batch: Batch, update: Update) -> None: ...
+    def feedback(self, batch: Batch, update: Update) -> None: ...  #: changes neither
 
 
 class OptimiserStep(Stateful, Protocol):

@@ -18,13 +18,14 @@ CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 #: must be added here, because a wrong condition would leave out checks unnoticed.
 CONDITIONAL = {
     "AlgorithmContract": 14,
-    "CallbackContract": 4,
+    "CallbackContract": 7,
     "CollectorContract": 2,
     "CommandContract": 1,
     "Contract": 5,
+    "DecoratorContract": 1,
     "DistributionContract": 7,
     "EnvironmentContract": 5,
-    "ExtensionContract": 6,
+    "ExtensionContract": 9,
     "FinderContract": 3,
     "LoggerContract": 2,
     "NoiseContract": 6,

@@ -12,7 +12,7 @@ import pytest
 
 from rlk_testing.applies import applies
 from rlk_testing.contract import same
-from rlk_testing.observer import RunContract
+from rlk_testing.run_contract import RunContract
 
 #: The key of an info that has the number of the call that answered with it.
 MARK = "rlk_testing.call"

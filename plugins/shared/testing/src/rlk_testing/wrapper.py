@@ -16,7 +16,7 @@ from rlk.registry.kernel import Kernel
 from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, plain
 from rlk_testing.environments import Walk
-from rlk_testing.observer import inside
+from rlk_testing.run_contract import inside
 from rlk_testing.stand_in_vec_env import StandInVecEnv
 from rlk_testing.vec_env_twin import check, makers
 from rlk_testing.wrapped_calls import PassingChecks
