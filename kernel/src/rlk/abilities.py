@@ -212,7 +212,7 @@ class KeepsInfos(Protocol):
 
 
 class ListsNames(Protocol):
-    """A NameSource that lists the names it can resolve, for error messages."""
+    """A NameSource that lists the names it can resolve, or patterns (`tiny/*`), for messages."""
 
     def known(self) -> Iterable[str]: ...
 

@@ -155,7 +155,10 @@ class Specs:
 
     @hookspec
     def rlk_wrap_update(self, run: Run) -> Wrapper | None:
-        """Once: a wrapper around `algorithm.update` (compile)."""
+        """Once: a wrapper around `algorithm.update` (compile).
+
+        A batch may be the storage's memory: a changed one is a new one (`dataclasses.replace`).
+        """
 
     # ---- lifecycle: who listens is looked up once -----------------------------------------------
     # An `OSError` that a listener raises (a full disk) does not end the run: see
@@ -171,7 +174,10 @@ class Specs:
 
     @lifecycle
     def rlk_step(self, run: Run, step: Step) -> bool | None:
-        """After every vector step; without listeners it costs nothing. False stops the run."""
+        """After every vector step; without listeners it costs nothing. False stops the run.
+
+        Write nothing into the step's arrays, which later steps overwrite: copy what you keep.
+        """
 
     @lifecycle
     def rlk_rollout_end(self, run: Run) -> None:

@@ -12,6 +12,11 @@ kind of every end, and `close`. It changes final observations as if their episod
 to no array that the vector inside has returned, and learns and records nothing if it is made with
 `training=False`.
 
+A wrapper of one environment has none either, because it is a `gymnasium.Env`. It hands on what it
+does not change: the options of a reset, the infos, and `terminated` and `truncated`, which stay
+apart. What it changes it returns as a new array, and it writes neither into the arrays of the
+environment nor into those that it returned before.
+
 `rlk.abilities` has what a component may be able to do beyond its kind.
 """
 
@@ -108,8 +113,11 @@ class Noise(Protocol):
     """Exploration around another actor (epsilon-greedy, Ornstein-Uhlenbeck, parameter noise).
 
     State that lives from step to step is in its actor's carry. That actor passes on `begin`, with
-    which the inner actor may begin a collection (`rlk.abilities.beginning`). If a noise is also
-    `Stateful`, every model holds its state, such as a strength that it adapts.
+    which the inner actor may begin a collection (`rlk.abilities.beginning`), and what the inner
+    actor logs and adds to a step (`Act.extras`). It draws from a stream of its own, such as
+    `run.streams.numpy("noise")`, and writes into nothing that it is given, neither arguments nor
+    the inner actor's act. If a noise is also `Stateful`, every model holds its state, such as a
+    strength that it adapts.
     """
 
     def wrap(self, actor: Actor, policy: nn.Module) -> Actor: ...
@@ -160,7 +168,7 @@ class Decorator(Stateful, Protocol):
         state is not restored.
         """
 
-    def feedback(self, batch: Batch, update: Update) -> None: ...
+    def feedback(self, batch: Batch, update: Update) -> None: ...  #: changes neither
 
 
 class OptimiserStep(Stateful, Protocol):

@@ -1,9 +1,9 @@
 """Choosing an environment, and functions that make it, here or in a worker.
 
 A component of the kind `environments` is a function of a name (`protocols.NameSource`): it returns
-None, or a callable that makes one environment from keywords. That callable is sent to workers and
-imports no torch, and neither does this module. A component that runs code which the name points to
-declares it with `runs_code`; saved models are never loaded by it.
+None, or a callable that makes a new environment from keywords at every call. That callable is sent
+to workers and imports no torch, and neither does this module. A component that runs code which the
+name points to declares it with `runs_code`; saved models are never loaded by it.
 """
 
 from __future__ import annotations

@@ -37,4 +37,4 @@ class TestReplayStart(ExtensionContract):
 
     def test_the_replay_is_there(self) -> None:
         with self.agent() as agent:
-            assert len(agent.learn(3).run.storage) == 53
+            assert len(agent.learn(4).run.storage) == 54

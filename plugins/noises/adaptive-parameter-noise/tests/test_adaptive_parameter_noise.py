@@ -22,7 +22,7 @@ from rlk_adaptive_parameter_noise.distance import (
 from rlk_adaptive_parameter_noise.noise import AdaptiveParameterNoise
 from rlk_adaptive_parameter_noise.perturbation import Perturbation, perturbed
 from rlk_testing import NoiseContract
-from rlk_testing.noise import Inner, observed
+from rlk_testing.noise_inside import Inner, observed
 from rlk_testing.stand_in_parameters import StandInParameters
 
 BOX, CHOICES = gym.spaces.Box(-1.0, 1.0, (2,), np.float32), gym.spaces.Discrete(3, start=5)
@@ -158,7 +158,7 @@ def test_observations_of_several_parts_go_to_each_environment_by_rows():
 
         def act(self, observation, carry, episode_start, deterministic=False):
             found = observation["a"] + observation["b"].sum(1, keepdims=True)
-            return SimpleNamespace(action=found, env_action=found)
+            return SimpleNamespace(action=found, env_action=found, extras={})
 
     run, inner = world()
     run.make_actor = lambda policy: Sums()
@@ -278,6 +278,7 @@ def test_what_it_logs_and_what_it_begins_anew_with_is_what_it_has_become():
     actor = wrapped(run, inner, initial_stddev=0.1, adoption_coefficient=2.0, adaption_interval=1)
     carry = actor.act(observed(N, 0), actor.start(N), np.ones(N, bool)).carry
     assert actor.metrics() == {
+        **inner.metrics(),
         "rollout/param_noise_stddev": carry["stddev"],
         "rollout/param_noise_distance": carry["distance"],
     }

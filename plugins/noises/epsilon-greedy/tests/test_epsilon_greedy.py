@@ -51,6 +51,7 @@ def wrapped(progress=0.0, seed=0, **settings):
     run = SimpleNamespace(
         action_space=gym.spaces.Discrete(4, start=5),
         streams=Streams(seed),
+        algorithm=SimpleNamespace(extras=dict),
         clock=SimpleNamespace(progress=lambda: progress),
     )
     return EpsilonGreedy(run, EpsilonGreedyConfig(**settings)).wrap(Constant(), None)

@@ -18,13 +18,14 @@ CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 #: must be added here, because a wrong condition would leave out checks unnoticed.
 CONDITIONAL = {
     "AlgorithmContract": 14,
-    "CallbackContract": 4,
+    "CallbackContract": 7,
     "CollectorContract": 2,
     "CommandContract": 1,
     "Contract": 5,
+    "DecoratorContract": 1,
     "DistributionContract": 7,
-    "EnvironmentContract": 2,
-    "ExtensionContract": 6,
+    "EnvironmentContract": 5,
+    "ExtensionContract": 9,
     "FinderContract": 3,
     "LoggerContract": 2,
     "NoiseContract": 6,
@@ -34,7 +35,7 @@ CONDITIONAL = {
     "SerializerContract": 9,
     "StorageContract": 21,
     "VecEnvContract": 12,
-    "WrapperContract": 23,
+    "WrapperContract": 28,
 }
 
 

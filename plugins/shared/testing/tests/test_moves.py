@@ -1,157 +1,18 @@
-"""Contracts of noises and optimisers fail where a component is broken."""
+"""The contract of optimisers fails where a component is broken."""
 
 from __future__ import annotations
 
 import dataclasses
 
 import attrs
-import numpy as np
 import pytest
 import torch
 
 import rlk_testing as testing
-from rlk.component import Component
 from rlk.one_process import OneProcess
-from rlk.running.seeding import Streams
 from rlk_testing import stand_ins
 from rlk_testing.stand_ins import COMPONENTS
 from rlk_testing.thread_ranks import on_ranks
-
-# ---- noises --------------------------------------------------------------------------------------
-
-
-class Dice:
-    """Good: a random action half of the time."""
-
-    def __init__(self, run):
-        self.run = run
-
-    def wrap(self, actor, policy):
-        self.inner, self.policy = actor, policy
-        return self
-
-    def start(self, n_envs):
-        return self.inner.start(n_envs)
-
-    def metrics(self):
-        return {}
-
-    def act(self, observation, carry, episode_start, deterministic=False):
-        found = self.inner.act(observation, carry, episode_start, deterministic)
-        if deterministic:
-            return found
-        n, rng, space = len(episode_start), self.run.streams.numpy("noise"), self.run.action_space
-        action = np.where(rng.random(n) < 0.5, rng.integers(space.n, size=n), found.action)
-        return found._replace(action=action, env_action=action + space.start)
-
-
-class ExploresAlways(Dice):
-    def act(self, observation, carry, episode_start, deterministic=False):
-        return super().act(observation, carry, episode_start)
-
-
-class ExploresNever(Dice):
-    def act(self, observation, carry, episode_start, deterministic=False):
-        return self.inner.act(observation, carry, episode_start, deterministic)
-
-
-class RollsGlobally(Dice):
-    def act(self, observation, carry, episode_start, deterministic=False):
-        self.run.streams = Streams(np.random.randint(99))
-        return super().act(observation, carry, episode_start, deterministic)
-
-
-class RollsOnce(Dice):
-    """One roll for all environments."""
-
-    def act(self, observation, carry, episode_start, deterministic=False):
-        found = self.inner.act(observation, carry, episode_start, deterministic)
-        rng, space = self.run.streams.numpy("noise"), self.run.action_space
-        if deterministic or rng.random() < 0.5:
-            return found
-        action = np.full_like(found.action, rng.integers(space.n))
-        return found._replace(action=action, env_action=action + space.start)
-
-
-class LeavesTheSpace(Dice):
-    def act(self, *arguments, **keywords):
-        found = super().act(*arguments, **keywords)
-        return found._replace(env_action=found.env_action + 9)
-
-
-class GivesFloats(Dice):
-    def act(self, *arguments, **keywords):
-        found = super().act(*arguments, **keywords)
-        return found._replace(action=found.action.astype(float))
-
-
-class DropsTheCarry(Dice):
-    def act(self, observation, carry, episode_start, deterministic=False):
-        return super().act(observation, None, episode_start, deterministic)
-
-
-class CarriesAnObject(Dice):
-    def act(self, *arguments, **keywords):
-        return super().act(*arguments, **keywords)._replace(carry=self)
-
-
-class LeavesNoiseInThePolicy(Dice):
-    def act(self, *arguments, **keywords):
-        with torch.no_grad():
-            for parameter in self.policy.parameters():
-                parameter.mul_(1.01)
-        return super().act(*arguments, **keywords)
-
-
-class CountsItsOwnSteps(Dice):
-    steps = 0
-
-    def metrics(self):
-        return {"rollout/exploration_rate": 1.0 / (1 + self.steps)}
-
-    def act(self, *arguments, **keywords):
-        self.steps += 1
-        return super().act(*arguments, **keywords)
-
-
-class TiresByItself(Dice):
-    """It counts its steps, and neither carries nor saves the number."""
-
-    steps = 0
-
-    def act(self, observation, carry, episode_start, deterministic=False):
-        self.steps += 1
-        return super().act(observation, carry, episode_start, deterministic or self.steps > 20)
-
-
-DICE = Component(name="dice", factory=Dice, summary="dice", action_spaces=("Discrete",))
-
-
-@pytest.mark.parametrize(
-    ("factory", "check"),
-    [
-        (ExploresAlways, "test_a_deterministic_action_is_the_inner_actors"),
-        (ExploresNever, "test_it_explores_at_the_start_of_a_run"),
-        (RollsGlobally, "test_it_draws_from_the_stream_it_is_given_and_from_nothing_else"),
-        (RollsOnce, "test_environments_with_the_same_observation_explore_differently"),
-        (LeavesTheSpace, "test_what_the_environment_gets_is_in_its_action_space"),
-        (GivesFloats, "test_its_actions_have_the_shape_and_type_of_the_inner_actors"),
-        (DropsTheCarry, "test_what_the_inner_actor_carries_gets_through_to_it"),
-        (TiresByItself, "test_another_actor_goes_on_from_its_carry_as_after_a_resume"),
-        (CarriesAnObject, "test_what_it_carries_from_step_to_step_can_be_saved"),
-        (
-            CountsItsOwnSteps,
-            "test_what_is_scheduled_follows_the_runs_clock_and_not_its_own_steps",
-        ),
-        (LeavesNoiseInThePolicy, "test_the_policy_itself_is_as_before_after_a_step"),
-    ],
-    ids=lambda value: getattr(value, "__name__", None),
-)
-def test_a_broken_noise_fails(rlk_fails, factory, check):
-    rlk_fails(testing.NoiseContract, DICE, attrs.evolve(DICE, factory=factory), check)
-
-
-# ---- optimisers ----------------------------------------------------------------------------------
 
 
 class Momentum(stand_ins.StandInOptimiser):

@@ -20,6 +20,7 @@ class TestAtari(WrapperContract):
     component = "atari"
     env = "rlk_testing.stand_in_game:StandInGame"
     settings = {"width": 2, "height": 2, "scale": True}
+    steps_inside = False  # it plays the emulator
 
     def around_one(self):
         return self.made(StandInGame())

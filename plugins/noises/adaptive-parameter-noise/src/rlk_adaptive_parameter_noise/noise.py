@@ -157,7 +157,8 @@ def _side_by_side(actors: list[Actor], observation: Any, episode_start: Array) -
         acts.append(actor.act(_rows(observation, row), None, episode_start[row]))
     action = np.concatenate([act.action for act in acts])
     env_action = np.concatenate([act.env_action for act in acts])
-    return Act(action, env_action, None, {})
+    extras = {name: np.concatenate([act.extras[name] for act in acts]) for name in acts[0].extras}
+    return Act(action, env_action, None, extras)
 
 
 def _rows(observation: Any, rows: slice) -> Any:

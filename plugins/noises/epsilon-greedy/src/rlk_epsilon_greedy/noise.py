@@ -27,12 +27,17 @@ class EpsilonGreedy:
 
 
 class EpsilonGreedyActor:
-    """Calls the inner actor only if at least one environment does not act at random."""
+    """Calls the inner actor only if it is needed.
+
+    That is if one environment does not act at random, or if it carries something, or adds fields to
+    every step.
+    """
 
     def __init__(self, actor: Actor, run: Any, config: EpsilonGreedyConfig) -> None:
         self.actor, self.begin = actor, beginning(actor)
         self._rng: np.random.Generator = run.streams.numpy("noise")
         self._progress = run.clock.progress
+        self._has_extras = bool(run.algorithm.extras())
         self._n, self._first = int(run.action_space.n), int(run.action_space.start)
         self._schedule = Linear(config.initial_eps, config.final_eps, config.fraction)
 
@@ -58,7 +63,7 @@ class EpsilonGreedyActor:
             return self.actor.act(observation, carry, episode_start, deterministic)
         action = np.minimum(draw * (self._n / epsilon), self._n - 1).astype(np.int64)
         extras: Any = {}
-        if carry is not None or draw.max() >= epsilon:
+        if carry is not None or self._has_extras or draw.max() >= epsilon:
             greedy = self.actor.act(observation, carry, episode_start, deterministic)
             action = np.where(draw < epsilon, action, greedy.action)
             carry, extras = greedy.carry, greedy.extras

@@ -20,7 +20,7 @@ from rlk.running import checkpoint
 from rlk.spaces import map_observation
 from rlk_testing.contract import global_generators_untouched, plain, same
 from rlk_testing.environments import Walk
-from rlk_testing.observer import RunContract
+from rlk_testing.run_contract import RunContract
 from rlk_testing.stand_ins import RandomActor, StandInStorage
 
 WALK = "rlk_testing.environments:Walk"
@@ -150,7 +150,7 @@ class CollectorContract(RunContract):
 
     def test_who_keeps_something_of_episodes_is_told_of_every_reset(self) -> None:
         watch = Watch()
-        with self.agent(plugins=(self.entry().name, watch), n_steps=5) as agent:
+        with self.agent(plugins=(self.entry().name, watch), n_steps=5, n_envs=1) as agent:
             agent.learn(10)
             agent.run.collector.forget()
             agent.learn(10, reset_num_timesteps=False)
@@ -166,7 +166,7 @@ class CollectorContract(RunContract):
             )
 
     def test_an_unfinished_episode_that_is_forgotten_counts_nowhere(self) -> None:
-        with self.agent(n_steps=5) as agent:
+        with self.agent(n_steps=5, n_envs=1) as agent:
             agent.learn(5)
             agent.run.collector.forget()
             agent.learn(15, reset_num_timesteps=False)
@@ -204,7 +204,7 @@ class CollectorContract(RunContract):
         watch = Watch()
         plugins = (self.entry().name, watch, watch.acting)
         spoilt = {"id": self.env, "spoil": field, "spoil_at": 6}
-        with self.agent(plugins=plugins, env=spoilt, n_steps=4) as agent:
+        with self.agent(plugins=plugins, env=spoilt, n_steps=4, n_envs=1) as agent:
             with pytest.raises((RlkError, RuntimeError)):
                 agent.learn(40)
             agent.learn(8, reset_num_timesteps=False)
@@ -215,7 +215,7 @@ class CollectorContract(RunContract):
 
     def test_a_listener_stops_at_once_and_the_next_collection_starts_over(self) -> None:
         watch = Watch(stops_at=10)
-        with self.agent(plugins=(self.entry().name, watch), n_steps=4) as agent:
+        with self.agent(plugins=(self.entry().name, watch), n_steps=4, n_envs=1) as agent:
             agent.learn(100)
             assert agent.num_timesteps == 10
             assert agent.run.clock.updates == agent.run.clock.iterations == 2
@@ -228,12 +228,12 @@ class CollectorContract(RunContract):
         self, kept: bool
     ) -> None:
         name, watch = self.entry().name, Watch()
-        with self.agent(plugins=(name, Watch(stops_at=10)), n_steps=4) as agent:
+        with self.agent(plugins=(name, Watch(stops_at=10)), n_steps=4, n_envs=1) as agent:
             agent.learn(100)
             state = copy.deepcopy(checkpoint.run_state(agent.run))
         if not kept:  # as with environments whose state cannot be saved
             state["manifest"]["contents"].remove("environments")
-        with self.agent(plugins=(name, watch), n_steps=4) as other:
+        with self.agent(plugins=(name, watch), n_steps=4, n_envs=1) as other:
             checkpoint.restore(other.run, state)
             other.learn(40, reset_num_timesteps=False)
             assert watch.restarts == 1, "the storage is told that the collection was cut short"

@@ -15,6 +15,7 @@ from rlk.component import STAGES
 from rlk.errors import RlkError
 from rlk.records import Batch, Update
 from rlk.spaces import map_observation
+from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched, plain, same
 from rlk_testing.trajectory import SPACES, Trajectory, at, equal, schema
 
@@ -110,6 +111,59 @@ class DecoratorContract(Contract):
             )
             assert found, f"row {row} is not a transition that is stored: {one}, {action}"
 
+    @applies(lambda suite: "relabel" not in suite.record().stages)
+    def test_returns_are_of_steps_that_followed_in_the_episode(self) -> None:
+        base, _, trajectory = self.stack(2 * self.capacity)
+        for _ in range(4):
+            batch = base.sample(32)
+            for row in range(len(batch.action)):
+                self.check_return(batch, row, trajectory, len(trajectory.seen) - len(base))
+            base.feedback(batch, update_for(batch))
+
+    def check_return(self, batch: Batch, row: int, trajectory: Trajectory, oldest: int) -> None:
+        """Raises AssertionError unless a row is what some number of stored steps amounts to.
+
+        Override it if rewards are changed. `oldest` is the number of the oldest transition.
+        """
+        observed, following = (
+            at(map_observation(np.asarray, part), row)
+            for part in (batch.observation, batch.next_observation)
+        )
+        action, found = (
+            batch.action[row].numpy(),
+            (float(batch.reward[row]), float(batch.discount[row])),
+        )
+        allowed = []
+        for number in range(oldest, len(trajectory.seen)):
+            seen = trajectory.seen[number]
+            if equal(observed, seen.observation) and equal(action, seen.action):
+                for *expected, after in amounts(trajectory, number):
+                    if np.allclose(found, expected, rtol=1e-5) and equal(following, after):
+                        return
+                    allowed.append(expected)
+        raise AssertionError(
+            f"a transition has the return and the discount {found} and the next observation "
+            f"{following}. With 1, 2, … steps of its episode, return and discount are {allowed}, "
+            f"and the next observation is what the last of these steps led to: sum up steps of one "
+            f"environment (slot + n_envs) up to the end of the episode, with the discount gamma to "
+            f"the power of their number, or 0 if the episode terminated"
+        )
+
+    def test_feedback_changes_neither_the_batch_nor_the_update(self) -> None:
+        base, decorator, _ = self.stack(12)
+        batch = base.sample(8)
+        update = update_for(batch)
+        given = {"td_error": update.td_error, "index": batch.index} | {
+            name: getattr(batch, name) for name in ("reward", "discount", "weight")
+        }
+        before = copy.deepcopy(given)
+        decorator.feedback(batch, update)
+        changed = [name for name, value in given.items() if not same(value, before[name])]
+        assert not changed, (
+            f"feedback writes into {changed}, which other decorators and plugins read: change a "
+            f"copy (td_error.abs() instead of td_error.abs_())"
+        )
+
     def test_the_index_of_a_batch_is_one_that_the_base_knows(self) -> None:
         base, _, _ = self.stack(7)
         index = np.asarray(base.sample(200).index)
@@ -200,6 +254,22 @@ class DecoratorContract(Contract):
         base, _, _ = self.stack(2)
         with pytest.raises(RlkError):
             base.decorate(self.made())
+
+
+def amounts(trajectory: Trajectory, number: int) -> list[tuple[float, float, Any]]:
+    """(return, discount, next observation) with 1, 2, … steps of the episode from a transition on.
+
+    They end with the episode, or with the newest step.
+    """
+    found, total, factor = [], 0.0, 1.0
+    for later in range(number, len(trajectory.seen), trajectory.n_envs):
+        seen = trajectory.seen[later]
+        total += factor * (later + 1)  # a reward identifies its transition
+        factor *= _GAMMA
+        found.append((total, 0.0 if seen.terminated else factor, seen.next_observation))
+        if seen.terminated or seen.truncated:
+            break
+    return found
 
 
 def update_for(batch: Batch) -> Update:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
+from collections.abc import Iterator
 from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
 
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, is_installed, run_python
+from rlk_testing.observation_fits import why_unfit
 
 _FOREIGN = ("nobody/Nothing-v0", "", "NoSuchEnvironment-v0")
 _ASK = """
@@ -27,11 +33,11 @@ print("torch" if "torch" in sys.modules else "")
 class EnvironmentContract(Contract):
     """What every environment component must do.
 
-    Its factory is a function of a name. It returns a callable that makes the environment, or None
-    if it does not know the name.
+    Its factory is a function of a name. It returns a callable that makes the environment, a new one
+    at every call, or None if it does not know the name.
 
     Attributes:
-        ids: some of the names that it knows; each of these environments is made.
+        ids: some of the names that it knows; each of these environments is made and played.
     """
 
     kind = "environments"
@@ -63,11 +69,119 @@ class EnvironmentContract(Contract):
 
     @applies(lambda suite: bool(suite.ids))
     def test_every_name_that_it_answers_to_is_made(self) -> None:
-        for env in self.ids:
-            made = self.answer(env)()
-            made.reset(seed=0)
-            made.close()
+        for name in self.ids:
+            with contextlib.closing(self.answer(name)()) as made:
+                assert isinstance(made, gym.Env), (
+                    f"{name!r} makes a {type(made).__name__}, must be a gymnasium.Env: inherit "
+                    f"from that, or make it in a wrapper that does"
+                )
+                made.reset(seed=0)
+
+    @applies(lambda suite: bool(suite.ids))
+    def test_every_call_of_what_it_answers_makes_a_new_environment(self) -> None:
+        for name in self.ids:
+            maker = self.answer(name)
+            made = [maker(), maker(), self.answer(name)()]
+            different = {id(getattr(env, "unwrapped", env)) for env in made}
+            for env in made:
+                env.close()
+            assert len(different) == len(made), (
+                f"three calls for {name!r} made {len(different)} environments, but a run steps and "
+                f"resets each of its own, and evaluates in others. Let the maker call the "
+                f"constructor every time"
+            )
+
+    @applies(lambda suite: bool(suite.ids))
+    def test_its_environments_return_what_gymnasium_says(self) -> None:
+        for name in self.ids:
+            with contextlib.closing(self.answer(name)()) as env:
+                for _ in self.played(env, name):
+                    pass
+
+    @applies(lambda suite: bool(suite.ids))
+    def test_one_seed_gives_one_series_of_each_environment(self) -> None:
+        for name in self.ids:
+            maker = self.answer(name)
+            with contextlib.closing(maker()) as one, contextlib.closing(maker()) as other:
+                for first, second in zip(
+                    self.played(one, name), self.played(other, name), strict=True
+                ):
+                    assert alike(first, second), (
+                        f"two environments {name!r}, reset with the same seed, give {first} and "
+                        f"{second} for the same actions: begin `reset` with "
+                        f"super().reset(seed=seed), and draw from self.np_random alone"
+                    )
+
+    def played(self, env: gym.Env[Any, Any], name: str, steps: int = 40) -> Iterator[list[Any]]:
+        """What a reset with a seed, random steps, and the resets after their episodes return.
+
+        Yields:
+            [observation] of a reset; [observation, reward, terminated, truncated] of a step.
+
+        Raises:
+            AssertionError: for a result that is not Gymnasium's, or does not fit the space.
+        """
+        yield [self.of_reset(env, name, env.reset(seed=0))]
+        for _ in range(steps):
+            result = env.step(self.action(env))
+            assert isinstance(result, tuple) and len(result) == 5, (
+                f"{name!r}: `step` returned {result!r}, must be (observation, reward, terminated, "
+                f"truncated, info)"
+            )
+            observation, reward, terminated, truncated, info = result
+            unfit = why_unfit(env.observation_space, observation)
+            assert not unfit, f"{name!r}: in `step`, {unfit}"
+            assert np.asarray(reward).shape == () and np.isfinite(float(reward)), (
+                f"{name!r}: `step` returned the reward {reward!r}, must be a finite number"
+            )
+            flags = {"terminated": terminated, "truncated": truncated}
+            for flag, value in flags.items():
+                assert isinstance(value, (bool, np.bool_)), (
+                    f"{name!r}: `step` returned {flag} {value!r}, must be a bool"
+                )
+            assert isinstance(info, dict), f"{name!r}: `step` returned the info {info!r}, no dict"
+            yield [observation, float(reward), *flags.values()]
+            if terminated or truncated:
+                yield [self.of_reset(env, name, env.reset())]
+
+    def of_reset(self, env: gym.Env[Any, Any], name: str, result: Any) -> Any:
+        """The observation of a reset that returned this; AssertionError if it does not fit."""
+        assert isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict), (
+            f"{name!r}: `reset` returned {result!r}, must be (observation, info)"
+        )
+        unfit = why_unfit(env.observation_space, result[0])
+        assert not unfit, f"{name!r}: in `reset`, {unfit}"
+        env.action_space.seed(0)  # here, because a reset may make another space
+        return result[0]
+
+    def action(self, env: gym.Env[Any, Any]) -> Any:
+        """A random action; override it where an environment does not take all of its space."""
+        return env.action_space.sample()
 
     def test_the_names_it_lists_for_messages_are_strings(self) -> None:
-        known: list[Any] = getattr(self.record().load(), "known", list)()
-        assert all(isinstance(name, str) for name in known)
+        assert all(isinstance(name, str) for name in self.known())
+
+    def test_the_names_it_lists_for_messages_are_names_that_it_answers_to(self) -> None:
+        for name in self.known():
+            if not set("*?[") & set(name):
+                assert self.answer(name) is not None, (
+                    f"known() lists {name!r}, which an error message offers to type, but to that "
+                    f"name it answers None: list the names, or patterns of them (tiny/*), that it "
+                    f"resolves"
+                )
+
+    def known(self) -> list[Any]:
+        """The names that it lists (`rlk.abilities.ListsNames`)."""
+        return list(getattr(self.record().load(), "known", list)())
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two results are equal but for the rounding of a physics engine."""
+    if isinstance(one, dict):
+        return all(alike(part, other[key]) for key, part in one.items())
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(alike, one, other))
+    array = np.asarray(one)
+    if array.dtype.kind not in "biuf":
+        return bool(one == other)
+    return array.shape == np.shape(other) and np.allclose(one, other, rtol=1e-3, atol=1e-3)

@@ -15,7 +15,8 @@ from rlk.errors import PlanError
 from rlk.running import checkpoint, saved_files
 from rlk_testing.applies import applies
 from rlk_testing.contract import one_thread
-from rlk_testing.observer import CallbackContract, inside
+from rlk_testing.observer import CallbackContract
+from rlk_testing.run_contract import inside
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -26,8 +27,9 @@ ROWS: tuple[dict[str, float], ...] = (
     {"time/total_timesteps": 24, "train/loss": float("nan"), "eval/mean_reward": float("inf")},
     {},
 )
-#: A row whose number no other row has.
+#: Rows whose number no other row has.
 MARKED: Mapping[str, float] = {"rollout/ep_rew_mean": 918_273.0}
+LATER: Mapping[str, float] = {"rollout/ep_rew_mean": 827_364.0}
 
 
 def keeps_to_the_folder(suite: LoggerContract) -> bool:
@@ -110,6 +112,29 @@ class LoggerContract(CallbackContract):
             "a run that was killed after its last checkpoint and resumed writes rows twice, or "
             "loses some: save how much belongs to the checkpoint (rlk_save, rlk_load), and cut the "
             "file there when training starts"
+        )
+
+    def test_its_files_have_every_row_of_two_trainings_once_the_run_is_closed(
+        self, tmp_path: Path
+    ) -> None:
+        """Looks at text, as above: a logger whose files have neither row as text passes."""
+        with self.agent(out=str(tmp_path)) as agent:
+            for row in (MARKED, LATER):
+                agent.learn(self.timesteps, reset_num_timesteps=False)
+                agent.run.notify("rlk_training_start")
+                for name, write in agent.run.listeners["rlk_write_row"]:
+                    if name == self.entry().name:  # files of other loggers have no marks
+                        write(run=agent.run, row=dict(row))
+                agent.run.end(None)
+        first, second = _mentions(tmp_path, MARKED), _mentions(tmp_path, LATER)
+        assert first or not second, (
+            "the rows of the first call of `learn` are gone after the second: when training "
+            "starts, go on in the file that this run has written (rlk_training_start is called "
+            "at every call of `learn`)"
+        )
+        assert second or not first, (
+            "the last row of the run is not in its files: write what is still held back when the "
+            "run is closed (run.on_close)"
         )
 
     @contextlib.contextmanager

@@ -9,20 +9,16 @@ from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
-import torch
-from torch import nn
 
 from rlk.abilities import beginning
 from rlk.one_process import OneProcess
-from rlk.records import Act, Array
+from rlk.records import Act, Field
 from rlk.running.clock import Clock
 from rlk.running.seeding import Streams
-from rlk.spaces import action_size
 from rlk_testing.algorithm_state import as_sample
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched, plain, same
-from rlk_testing.stand_in_parameters import StandInParameters
-from rlk_testing.stand_in_policy import StandInPolicy
+from rlk_testing.noise_inside import TOLD, Inner, observed
 
 ACTION_SPACES: dict[str, tuple[gym.Space[Any], ...]] = {
     "Discrete": (gym.spaces.Discrete(4, start=2),),
@@ -34,9 +30,10 @@ ACTION_SPACES: dict[str, tuple[gym.Space[Any], ...]] = {
     "MultiDiscrete": (gym.spaces.MultiDiscrete([2, 3]),),
     "MultiBinary": (gym.spaces.MultiBinary(3),),
 }
-_OBSERVATION = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
 #: Timesteps of the run.
 _TOTAL = 1000
+#: Streams of a run from which others draw.
+_OF_OTHERS = ("environments", "later resets", "actor", "storage", "update", "evaluation")
 
 
 class NoiseContract(Contract):
@@ -72,7 +69,9 @@ class NoiseContract(Contract):
             clock=clock,
             communicator=OneProcess(),
             parameters=inner.parameters,
-            algorithm=SimpleNamespace(actor=lambda rng=None: inner),
+            algorithm=SimpleNamespace(
+                actor=lambda rng=None: inner, extras=lambda: {TOLD: Field((3,))}
+            ),
             make_actor=lambda rng=None, policy=None: inner.with_policy(policy),
         )
 
@@ -184,6 +183,56 @@ class NoiseContract(Contract):
             if self.explores:
                 assert not np.array_equal(first, np.stack([a.action for a in other])), f"in {space}"
 
+    def test_the_streams_of_others_are_left_to_them(self) -> None:
+        for space in self.tried():
+            inner = Inner(space)
+            run = self.run(inner)
+            streams = {name: run.streams.numpy(name).bit_generator for name in _OF_OTHERS}
+            before = {name: stream.state for name, stream in streams.items()}
+            self.acts(self.made(run).wrap(inner, inner.policy))
+            drawn = [name for name, stream in streams.items() if stream.state != before[name]]
+            assert not drawn, (
+                f"in {space}, it draws from the run's streams {drawn}, so that what others draw "
+                f"there depends on the noise: draw from run.streams.numpy('noise')"
+            )
+
+    def test_what_the_inner_actor_adds_to_a_step_gets_through_it(self) -> None:
+        for space in self.tried():
+            actor, _ = self.actor(space)
+            for t, act in enumerate(self.acts(actor)):
+                assert TOLD in act.extras, (
+                    f"in step {t} in {space}, its act has the extras {sorted(act.extras)}, but the "
+                    f"algorithm's actor adds {TOLD!r} to every step, without which a storage "
+                    f"refuses it: return the inner act's extras, "
+                    f"found._replace(action=…, env_action=…), or call the inner actor in every "
+                    f"step if run.algorithm.extras() has any"
+                )
+                expected = observed(self.n_envs, t)
+                assert np.array_equal(act.extras[TOLD], expected), (
+                    f"in step {t} in {space}, its act has the extra {act.extras[TOLD]}, must be "
+                    f"that of the inner actor's act in the same step: {expected}"
+                )
+
+    def test_it_writes_into_nothing_that_it_is_given(self) -> None:
+        for space in self.tried():
+            actor, inner = self.actor(space)
+            carry = actor.start(self.n_envs)
+            for t in range(40):
+                given = observed(self.n_envs, t), np.arange(self.n_envs) <= t
+                kept = copy.deepcopy(given)
+                carry = actor.act(given[0], carry, given[1]).carry
+                assert same(given, kept), (
+                    f"in step {t} in {space}, it writes into the observation or `episode_start`, "
+                    f"which are the collector's and are stored after it: change a copy"
+                )
+                for now, before in inner.acted:
+                    assert same(now, before), (
+                        f"in step {t} in {space}, it writes into what the inner actor returned, "
+                        f"which may be that one's memory: it is {now} and was {before}. Make new "
+                        f"arrays, found._replace(action=found.action + noise)"
+                    )
+                inner.acted.clear()
+
     def test_what_it_carries_from_step_to_step_can_be_saved(self) -> None:
         for space in self.tried():
             for act in self.acts(self.actor(space)[0], 3):
@@ -241,6 +290,15 @@ class NoiseContract(Contract):
             for name, value in self.actor(space)[0].metrics().items():
                 assert isinstance(name, str) and np.isfinite(float(value))
 
+    def test_it_logs_what_the_inner_actor_logs_as_well(self) -> None:
+        for space in self.tried():
+            actor, inner = self.actor(space)
+            found, expected = actor.metrics(), inner.metrics()
+            assert expected.items() <= dict(found).items(), (
+                f"the inner actor, which may be another noise's, logs {expected}, and its own "
+                f"metrics() lacks that: {found}. Return {{**self.actor.metrics(), …}}"
+            )
+
     @applies(lambda suite: not suite.adapts)
     def test_what_is_scheduled_follows_the_runs_clock_and_not_its_own_steps(self) -> None:
         for space in self.tried():
@@ -263,68 +321,3 @@ class NoiseContract(Contract):
         for space in self.tried():
             one, two = (self.actor(space, seed=4)[0].start(self.n_envs) for _ in range(2))
             assert same(one, two)
-
-
-class Inner:
-    """An actor with a linear policy.
-
-    With `carries`, its carry counts steps, and goes up by 100 where a collection begins.
-    """
-
-    def __init__(self, space: gym.Space[Any]) -> None:
-        self.space = space
-        size = int(space.n) if isinstance(space, gym.spaces.Discrete) else action_size(space)
-        with Streams(0).globally("init"):
-            self.policy: nn.Module = StandInPolicy().build(
-                _OBSERVATION, {"pi": lambda _: nn.Linear(3, size)}
-            )
-        self.parameters = StandInParameters(self.policy)
-        self.carries, self.counted = False, list[int]()
-
-    def with_policy(self, policy: nn.Module) -> Inner:
-        other = copy.copy(self)
-        other.policy = policy
-        return other
-
-    def start(self, n_envs: int) -> Any:
-        return np.zeros(n_envs) if self.carries else None
-
-    def begin(self, carry: Any) -> Any:
-        return carry + 100 if self.carries else carry
-
-    def metrics(self) -> dict[str, float]:
-        return {}
-
-    def act(
-        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
-    ) -> Act:
-        if self.carries:
-            carry = np.zeros(len(episode_start)) if carry is None else carry
-            self.counted.append(int(carry[0]))
-            carry = carry + 1
-        found = self.values(observation)
-        if isinstance(self.space, gym.spaces.Discrete):
-            action = found.argmax(1)
-            return Act(action, action + int(self.space.start), carry, {})
-        if isinstance(self.space, gym.spaces.Box):
-            low, high = self.space.low, self.space.high
-            shaped = np.clip(found.reshape(-1, *self.space.shape), low, high).astype(np.float32)
-            return Act(shaped.reshape(found.shape), shaped, carry, {})
-        return Act((found > 0).astype(np.int64), (found > 0).astype(np.int64), carry, {})
-
-    def values(self, observation: Any) -> Array:
-        with torch.inference_mode():
-            (values,) = self.policy(torch.from_numpy(observation), "pi")
-        found: Array = values.numpy()
-        return found
-
-    def probabilities(self, observation: Any, carry: Any, episode_start: Array) -> Array:
-        """The softmax of the values, float [N, A]."""
-        weights = np.exp(self.values(observation))
-        found: Array = weights / weights.sum(1, keepdims=True)
-        return found
-
-
-def observed(n_envs: int, t: int) -> Array:
-    """Observations [N, 3] that differ from step to step."""
-    return np.sin(np.arange(3 * n_envs) + t).reshape(n_envs, 3).astype(np.float32)

@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import io
-import os
 import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rlk.component import Component
-from rlk.errors import RlkError
 from rlk.registry.hooks import Hooks
-from rlk.registry.kernel import Kernel
 from rlk.running import checkpoint, plugin_states
+from rlk_testing.acting import tensors_of
 from rlk_testing.applies import applies
-from rlk_testing.contract import (
-    Contract,
-    global_draws,
-    may_have,
-    once_per_suite,
-    one_thread,
-    plain,
-    same,
-)
-from rlk_testing.environments import BY_ACTION_SPACE
-from rlk_testing.faults import full_disk
-from rlk_testing.left_open import can_be_listed, nothing_left_open
-from rlk_testing.stand_ins import stand_in_kernel
+from rlk_testing.contract import may_have, plain, same
+from rlk_testing.handed_steps import hand_copies
+from rlk_testing.run_contract import RunContract, inside
 
 if TYPE_CHECKING:
-    import torch
-
-    from rlk.agent import Agent
     from rlk.records import Step
+    from rlk.running.run import Run
 
 
 #: The hooks by which a component remembers something, each with where a checkpoint has it.
@@ -47,167 +27,10 @@ _SAVING = {
     "rlk_save": plugin_states.OF_CHECKPOINT,
     "rlk_save_with_model": plugin_states.WITH_MODEL,
 }
-#: What to do where the environment of a suite takes no keywords that make it fail.
-_SPOILT = (
-    "The environment of this check is `env` with the keywords {}, the suite's `spoilt`. Set "
-    "`spoilt`, too: keywords with which your `env` raises an error with 'told to fail' in its "
-    "message."
-)
 
-
-class Left(NamedTuple):
-    """What a run has left: files in its working directory, what it printed, and generators used."""
-
-    timesteps: int
-    parameters: torch.Tensor
-    files: list[str]
-    printed: str
-    draws: list[str]
-
-
-class RunContract(Contract):
-    """Checks of a component in a run, of stand-ins (`stand_ins.py`) or an installed algorithm.
-
-    Attributes:
-        algo: the algorithm of that run. env: its environment. timesteps: its length.
-        given: further settings of that run, as keywords of `rlk.make`.
-        spoilt: keywords with which `env` raises an error with "told to fail" in its message.
-    """
-
-    algo: ClassVar[str] = "stand-in"
-    env: ClassVar[str] = BY_ACTION_SPACE["Discrete"]
-    timesteps: ClassVar[int] = 64
-    given: ClassVar[Mapping[str, Any]] = {}
-    spoilt: ClassVar[Mapping[str, Any]] = {"spoil": "error", "spoil_at": 10}
-
-    @once_per_suite
-    def kernel(self) -> Kernel:
-        """A kernel with stand-ins, all installed components, and the suite's if it is an object."""
-        if not isinstance(self.component, Component):
-            return _with_stand_ins()
-        kernel = stand_in_kernel(discover=True)
-        kernel.registries[self.kind].register(self.component.name, self.component)
-        return kernel
-
-    @contextlib.contextmanager
-    def agent(self, *, without: bool = False, **settings: Any) -> Iterator[Agent]:
-        """An agent with the component, closed afterwards."""
-        from rlk.making import make
-
-        name = self.entry().name
-        given: dict[str, Any] = {"env": self.env, "seed": 1, "n_threads": 1, "plugins": (name,)}
-        given |= self.given
-        if self.settings:
-            given[name] = dict(self.settings)
-        if without:
-            given = {key: value for key, value in given.items() if key not in ("plugins", name)}
-        with one_thread(), make(self.algo, kernel=self.kernel(), **{**given, **settings}) as agent:
-            yield agent
-
-    @applies(lambda suite: suite.record().only_trains)
-    def test_a_model_that_was_trained_with_it_acts_alike_without_it(self, tmp_path: Path) -> None:
-        from rlk.making import load
-
-        without: dict[str, Any] = {"env": self.env, "kernel": self.kernel(), "to_act": True}
-        with self.agent() as agent:
-            agent.learn(self.timesteps)
-            path = agent.save(tmp_path / "model")
-            space = agent.plan.observation_space
-            space.seed(1)
-            seen = [space.sample() for _ in range(8)]
-            expected = [agent.predict(one, deterministic=True)[0] for one in seen]
-        with load(path, plugins=(f"no:{self.entry().name}",), **without) as other:
-            acted = [other.predict(one, deterministic=True)[0] for one in seen]
-        assert same(acted, expected), (
-            "its component says only_trains, but without it a model acts in another way"
-        )
-
-    @once_per_suite
-    def two_runs(self) -> tuple[Left, Left]:
-        """What two quiet runs without a folder have left; the first imports what they need."""
-        return self._left(), self._left()
-
-    def _left(self) -> Left:
-        printed = io.StringIO()
-        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as around:
-            around.enter_context(inside(Path(folder)))
-            around.enter_context(contextlib.redirect_stdout(printed))
-            around.enter_context(contextlib.redirect_stderr(printed))
-            with global_draws() as draws, self.agent(verbose=0) as agent:
-                agent.learn(self.timesteps)
-                agent.run.parameters.check()
-                steps, parameters = agent.num_timesteps, agent.run.parameters.flat.clone()
-            files = [path.name for path in Path(folder).rglob("*")]
-        return Left(steps, parameters, files, printed.getvalue(), draws)
-
-    def test_a_run_with_it_trains(self) -> None:
-        left, _ = self.two_runs()
-        assert left.timesteps > 0
-        assert bool(left.parameters.isfinite().all())
-
-    def test_a_run_without_a_folder_writes_nothing(self) -> None:
-        left, _ = self.two_runs()
-        assert left.files == [], "the run has out=None"
-
-    def test_a_run_with_a_folder_writes_there_alone(self, tmp_path: Path) -> None:
-        here, out = tmp_path / "here", tmp_path / "run"
-        here.mkdir()
-        out.mkdir()
-        with inside(here), self.agent(out=str(out), verbose=0) as agent:
-            agent.learn(self.timesteps)
-        assert list(here.rglob("*")) == []
-
-    def test_a_run_that_says_nothing_says_nothing_with_it(self) -> None:
-        left, _ = self.two_runs()
-        assert left.printed == "", "it prints although the run has verbose=0"
-
-    def test_a_full_disk_does_not_end_a_run(self, tmp_path: Path) -> None:
-        out = tmp_path / "run"
-        with self.agent(out=str(out), verbose=0) as agent, contextlib.ExitStack() as disk:
-            fills = iter([full_disk()])
-
-            def fill(**_: Any) -> None:
-                for full in fills:
-                    disk.enter_context(full)
-
-            agent.learn_until(self.timesteps)
-            agent.run.listeners["rlk_rollout_start"].append(("fill", fill))
-            agent.learn_until(2 * self.timesteps)
-            disk.close()
-            agent.learn_until(3 * self.timesteps)  # there is room again
-
-    def test_an_error_of_the_environment_gets_through_it(self) -> None:
-        with contextlib.ExitStack() as opened:
-            try:
-                agent = opened.enter_context(self.agent(env={"id": self.env, **self.spoilt}))
-            except RlkError as error:
-                pytest.fail(f"{error}\n{_SPOILT.format(dict(self.spoilt))}")
-            with pytest.raises(Exception, match="told to fail") as raised:
-                agent.learn(self.timesteps)
-        notes = getattr(raised.value, "__notes__", [])  # the kernel's, on what it raised itself
-        assert not [note for note in notes if note.startswith("After that, ")]
-
-    def test_a_second_training_of_the_same_agent_works(self) -> None:
-        with self.agent() as agent:
-            agent.learn(self.timesteps)
-            agent.learn(self.timesteps, reset_num_timesteps=False)
-            agent.run.parameters.check()
-
-    def test_a_run_with_it_can_be_closed_before_it_began(self) -> None:
-        with self.agent() as agent:
-            agent.close()
-
-    def test_a_run_with_it_draws_from_no_global_generator(self) -> None:
-        _, left = self.two_runs()  # what the first one imports is not the component's doing
-        assert not left.draws, "; ".join(left.draws)
-
-    @applies(can_be_listed)
-    def test_a_closed_run_leaves_no_file_and_no_socket_open(self, tmp_path: Path) -> None:
-        with self.agent(out=str(tmp_path / "first"), verbose=0) as agent:
-            agent.learn(self.timesteps)  # what is opened now may stay open for the whole process
-        out, advice = str(tmp_path / "second"), "close it when the run is closed (run.on_close)"
-        with nothing_left_open(advice), self.agent(out=out, verbose=0) as closed:
-            closed.learn(self.timesteps)
+#: The hooks of what is called with a step, and of what is called with a batch.
+_TOLD_OF_STEPS = ("rlk_step", "rlk_wrap_add")
+_AROUND_UPDATES = ("rlk_wrap_update", "rlk_wrap_loss")
 
 
 class ObserverChecks(RunContract):
@@ -285,6 +108,82 @@ class ObserverChecks(RunContract):
             agent.run.add = watched
             agent.learn(self.timesteps)
 
+    @applies(lambda suite: may_have(suite, "rlk_step"))
+    def test_a_step_that_it_is_told_of_stays_as_the_environment_gave_it(self) -> None:
+        name = self.entry().name
+
+        def watched(listen: Any) -> Any:
+            def told(run: Run, step: Step) -> Any:
+                before = copy.deepcopy(step)
+                answer = listen(run=run, step=step)
+                assert same(step, before), (
+                    "rlk_step: it writes into the arrays of the step, which others are told of as "
+                    "well: change a copy (step.reward * 2 instead of step.reward *= 2)"
+                )
+                return answer
+
+            return told
+
+        with self.agent() as agent:
+            listeners = agent.run.listeners["rlk_step"]
+            listeners[:] = [
+                (one, watched(call) if one == name else call) for one, call in listeners
+            ]
+            agent.learn(self.timesteps)
+
+    @applies(lambda suite: any(may_have(suite, hook) for hook in _TOLD_OF_STEPS))
+    def test_it_copies_what_it_keeps_of_a_step(self) -> None:
+        with_own, with_overwritten = (
+            self.run_with_copies(overwritten=one) for one in (False, True)
+        )
+        for what, expected in with_own.items():
+            assert same(with_overwritten[what], expected), (
+                f"with a vector environment that writes its steps to the same arrays, {what} "
+                f"differ from those with arrays of its own for every step: they are valid during "
+                f"the next step. Copy what you keep longer (np.copy(step.reward))"
+            )
+
+    def run_with_copies(self, *, overwritten: bool) -> dict[str, Any]:
+        """What comes of a run in which it is handed copies of steps (`handed_steps.py`)."""
+        rows: list[dict[str, float]] = []
+
+        def keep(row: dict[str, float], **_: Any) -> None:
+            rows.append({key: row[key] for key in row if not key.startswith("time/")})
+
+        with self.agent(verbose=0) as agent:
+            name, run = self.entry().name, agent.run
+            hand_copies(run, name, overwritten=overwritten)
+            run.listeners["rlk_write_row"].append(("rlk_testing", keep))
+            agent.learn(self.timesteps)
+            state = checkpoint.run_state(run)
+            saved = [state.get(key, {}).get(name) for key in _SAVING.values()]
+            parameters = run.parameters.flat.clone()
+            return {
+                "the logged rows": rows,
+                f"the states that {' and '.join(_SAVING)} return": copy.deepcopy(saved),
+                "the learnt parameters": parameters,
+            }
+
+    @applies(lambda suite: any(may_have(suite, hook) for hook in _AROUND_UPDATES))
+    def test_the_batch_of_an_update_stays_as_it_was(self) -> None:
+        with self.agent() as agent:
+            update = agent.run.update
+
+            def watched(batch: Any, optimise: Any) -> Any:
+                before = tensors_of(batch)
+                made = update(batch, optimise)
+                after = tensors_of(batch)
+                written = [key for key in before if not same(before[key], after[key])]
+                assert not written, (
+                    f"an update with it writes into {written} of its batch, which may be the "
+                    f"storage's memory and come again: hand on a changed one, "
+                    f"dataclasses.replace(batch, reward=batch.reward * 2)"
+                )
+                return made
+
+            agent.run.update = watched
+            agent.learn(self.timesteps)
+
     def test_a_run_with_it_learns_the_same_every_time(self) -> None:
         one, other = self.two_runs()
         assert one.parameters.equal(other.parameters)
@@ -304,23 +203,6 @@ class CallbackContract(ObserverChecks):
         assert left.parameters.equal(agent.run.parameters.flat), (
             "a callback changed what was learnt: does it draw from a stream of the run?"
         )
-
-
-@cache
-def _with_stand_ins() -> Kernel:
-    """A kernel with stand-ins and all installed components."""
-    return stand_in_kernel(discover=True)
-
-
-@contextlib.contextmanager
-def inside(folder: Path) -> Iterator[None]:
-    """Make a folder the current directory inside."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
 
 
 def _copy_files(source: Path | None, to: Path | None) -> None:

@@ -13,12 +13,12 @@ from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, plain
 from rlk_testing.environments import Walk
 from rlk_testing.vec_env_twin import check
-from rlk_testing.wrapper_suite import WrapperSuite
+from rlk_testing.wrapped_calls import PassingChecks
 from rlk_testing.wrapper_vector import VectorChecks
 
 
 @applies(lambda suite: suite.record().scope == "env")
-class OneEnvironmentChecks(WrapperSuite):
+class OneEnvironmentChecks(PassingChecks):
     """Checks of wrappers around one environment."""
 
     def test_one_environment_stays_an_environment(self) -> None:
@@ -103,4 +103,6 @@ class WrapperContract(OneEnvironmentChecks, VectorChecks):
     Attributes:
         walk: keywords of the `environments.Walk` inside, added to those that its declared
             observation spaces need.
+        steps_inside: False for a wrapper of one environment that plays it otherwise than by its
+            method `step`, and answers for infos and ends itself.
     """

@@ -9,7 +9,7 @@ import gymnasium as gym
 
 from rlk.registry.hooks import Hooks
 from rlk_testing.environments import Walk
-from rlk_testing.observer import RunContract
+from rlk_testing.run_contract import RunContract
 from rlk_testing.vec_env_twin import makers
 from rlk_testing.watched_vec_env import WatchedVecEnv
 

@@ -15,7 +15,7 @@ from rlk.records import Array
 from rlk.spaces import map_observation
 from rlk_testing.applies import applies
 from rlk_testing.contract import plain, same
-from rlk_testing.observer import inside
+from rlk_testing.run_contract import inside
 from rlk_testing.trajectory import at
 from rlk_testing.vec_env_twin import check
 from rlk_testing.wrapper_suite import N_ENVS, WrapperSuite

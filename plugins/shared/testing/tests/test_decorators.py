@@ -1,0 +1,124 @@
+"""The contract of decorating storages fails where returns or feedback are wrong."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+
+import rlk_testing as testing
+from rlk.component import Component
+
+
+class TwoSteps:
+    """Good: returns of two steps, or of one at the end of an episode."""
+
+    def open(self, base, schema):
+        self.base, self.gamma = base, schema.gamma
+
+    def added(self, slots):
+        pass
+
+    def window(self, index, length):
+        return self.base.window(index, 2)
+
+    def fold(self, window):
+        two = window.length == 2
+        reward = window.reward[0] + np.where(two, self.gamma * window.reward[1], 0.0)
+        discount = np.where(self.last(window.terminated, two), 0.0, self.gamma**window.length)
+        return self.batch(window, reward, discount, window.length)
+
+    def last(self, flags, two):
+        return np.where(two, flags[1], flags[0])
+
+    def batch(self, window, reward, discount, steps):
+        numbers = reward.astype(np.float32), discount.astype(np.float32)
+        return self.base.batch(window, *numbers, steps)
+
+    def feedback(self, batch, update):
+        pass
+
+    def state_dict(self):
+        return {}
+
+    def load_state_dict(self, state):
+        pass
+
+
+class DropsTheLastReward(TwoSteps):
+    """The reward of the step that ends an episode is lost."""
+
+    def fold(self, window):
+        window.reward[-1] = 0.0
+        return super().fold(window)
+
+
+class GoesOnAfterTermination(TwoSteps):
+    def last(self, flags, two):
+        return np.zeros_like(two)
+
+
+class EndsWhereItIsCutOff(TwoSteps):
+    """A shorter return is taken for a termination."""
+
+    def last(self, flags, two):
+        return super().last(flags, two) | ~two
+
+
+class DiscountsTwice(TwoSteps):
+    def batch(self, window, reward, discount, steps):
+        return super().batch(window, reward, self.gamma * discount, steps)
+
+
+class LooksOneStepAhead(TwoSteps):
+    """The next observation is always that of the first step."""
+
+    def batch(self, window, reward, discount, steps):
+        return super().batch(window, reward, discount, np.ones_like(steps))
+
+
+class SumsUpTwoEnvironments(TwoSteps):
+    """The second reward is the next slot's, of another environment."""
+
+    def fold(self, window):
+        other = self.base.window((window.index + 1) % len(self.base), 1)
+        window.reward[1] = other.reward[0]
+        return super().fold(window)
+
+
+class ChangesTheErrors(TwoSteps):
+    def feedback(self, batch, update):
+        update.td_error.abs_()
+
+
+class ChangesTheWeights(TwoSteps):
+    def feedback(self, batch, update):
+        batch.weight.mul_(0.5)
+
+
+TWO_STEPS = Component(
+    name="two-steps", factory=TwoSteps, summary="returns of two steps", stages=("window", "fold")
+)
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (DropsTheLastReward, "test_returns_are_of_steps_that_followed_in_the_episode"),
+        (GoesOnAfterTermination, "test_returns_are_of_steps_that_followed_in_the_episode"),
+        (EndsWhereItIsCutOff, "test_returns_are_of_steps_that_followed_in_the_episode"),
+        (DiscountsTwice, "test_returns_are_of_steps_that_followed_in_the_episode"),
+        (LooksOneStepAhead, "test_returns_are_of_steps_that_followed_in_the_episode"),
+        (SumsUpTwoEnvironments, "test_returns_are_of_steps_that_followed_in_the_episode"),
+        (ChangesTheErrors, "test_feedback_changes_neither_the_batch_nor_the_update"),
+        (ChangesTheWeights, "test_feedback_changes_neither_the_batch_nor_the_update"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_decorator_with_wrong_returns_or_feedback_fails(rlk_fails, factory, check):
+    broken = attrs.evolve(TWO_STEPS, factory=factory)
+    rlk_fails(testing.DecoratorContract, TWO_STEPS, broken, check)
+
+
+class TestTwoSteps(testing.DecoratorContract):
+    component = TWO_STEPS
