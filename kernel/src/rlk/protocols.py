@@ -35,6 +35,9 @@ Optimise = Callable[..., "Loss"]
 class Stateful(Protocol):
     """Has a state, which is saved in checkpoints.
 
+    `load_state_dict` copies what it takes over: the state belongs to others, who may load it again.
+    What `state_dict` returns may be views of the part's memory, to be used before its next step.
+
     A file may hold anything. So before `load_state_dict` is called, the saved state is compared
     with what `state_dict` of the new part returns (`running/state_check.py`), and refused unless
 
@@ -162,7 +165,7 @@ class OptimiserStep(Stateful, Protocol):
 
     A step with a non-finite gradient, or one that `Loss.accept` refuses, changes nothing, neither
     the parameters nor the optimiser's own state: a run that ends because of it keeps the parameters
-    of the step before.
+    of the step before. What `state_dict` has returned stays as it is in later steps.
 
     If a run has several groups, the metrics that it adds to the loss's (`grad_norm`) are logged
     with the group's name appended.

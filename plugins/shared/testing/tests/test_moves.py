@@ -219,6 +219,18 @@ class DoesNotClip(Momentum):
         return gradient
 
 
+class StretchesShortOnes(Momentum):
+    def clipped(self, gradient):
+        limit = self.group.max_grad_norm
+        return gradient if limit is None else limit * gradient / gradient.norm()
+
+
+class ClipsEachElement(Momentum):
+    def clipped(self, gradient):
+        limit = self.group.max_grad_norm
+        return gradient if limit is None else gradient.clamp(-limit, limit)
+
+
 class OnItsOwn(Momentum):
     """It asks no other rank."""
 
@@ -248,6 +260,11 @@ class ShowsItsVelocity(Momentum):
 class ForgetsItsVelocity(Momentum):
     def load_state_dict(self, state):
         pass
+
+
+class KeepsTheLoadedTensor(Momentum):
+    def load_state_dict(self, state):
+        self.velocity = state["velocity"]
 
 
 class SharesItsVelocity(Momentum):
@@ -289,10 +306,13 @@ MOMENTUM = attrs.evolve(COMPONENTS["optimisers"], factory=Momentum)
         (FillsGrad, "test_parameters_stay_views_of_the_flat_tensor"),
         (RemembersTheRate, "test_a_learning_rate_that_changes_is_used_at_once"),
         (DoesNotClip, "test_the_gradients_norm_is_clipped"),
+        (ClipsEachElement, "test_the_gradients_norm_is_clipped"),
+        (StretchesShortOnes, "test_the_gradients_norm_is_clipped"),
         (OnItsOwn, "test_ranks_with_data_of_their_own_take_the_same_steps"),
         (AcceptsOnItsOwn, "test_no_rank_takes_a_step_that_another_does_not_accept"),
         (ShowsItsVelocity, "test_its_state_does_not_change_with_later_steps"),
         (ForgetsItsVelocity, "test_its_state_is_plain_and_gives_the_same_next_steps"),
+        (KeepsTheLoadedTensor, "test_its_state_is_plain_and_gives_the_same_next_steps"),
         (SharesItsVelocity, "test_two_optimisers_share_nothing"),
         (DropsMetrics, "test_a_step_returns_the_loss_at_the_parameters_before_it"),
         (ReadsItsMetrics, "test_metrics_that_it_adds_are_0_dim_tensors"),

@@ -121,14 +121,18 @@ class OptimiserContract(Contract):
         assert problem.flat.flat.equal(before), "it moved at a learning rate of 0"
 
     def test_the_gradients_norm_is_clipped(self) -> None:
-        """A longer gradient in the same direction makes no difference."""
-        problem, longer = (self.problem(max_grad_norm=1e-3) for _ in range(2))
-        for factor in (1.0, 100.0):
-            longer.factor = factor
+        """One that is too long is scaled down; its direction stays, and a short one is kept."""
+        limit = 0.1
+        problem, scaled = self.problem(max_grad_norm=limit), self.problem()
+        for factor in (0.1, 10.0, 1000.0, 10.0):
+            problem.factor, scaled.factor = factor, 1.0
+            scaled.factor = min(factor, limit / float(scaled.gradient().norm()))
             problem.step()
-            longer.step()
-        assert torch.allclose(longer.flat.flat, problem.flat.flat, rtol=1e-4, atol=1e-6), (
-            "a gradient 100 times as long makes another step: clip its norm to group.max_grad_norm"
+            scaled.step()
+        assert torch.allclose(problem.flat.flat, scaled.flat.flat, rtol=1e-4, atol=1e-6), (
+            "a step with group.max_grad_norm is not that of the gradient scaled down to this norm: "
+            "multiply the whole gradient by (max_grad_norm / its norm).clamp(max=1), not each "
+            "element by itself"
         )
 
     def test_ranks_with_data_of_their_own_take_the_same_steps(self) -> None:
@@ -167,12 +171,17 @@ class OptimiserContract(Contract):
         state = copy.deepcopy(problem.optimiser.state_dict())
         plain(state)
         twin.flat.flat.copy_(problem.flat.flat)
-        twin.optimiser.load_state_dict(copy.deepcopy(state))
+        given = copy.deepcopy(state)
+        twin.optimiser.load_state_dict(given)
         assert same(twin.optimiser.state_dict(), state)
         for _ in range(3):
             problem.step()
             twin.step()
         assert twin.flat.flat.equal(problem.flat.flat)
+        assert same(given, state), (
+            "steps after load_state_dict have changed the state that it was given, which another "
+            "optimiser may load too: copy_() its tensors into your own"
+        )
 
     def test_two_optimisers_share_nothing(self) -> None:
         one, two, alone = self.problem(), self.problem(), self.problem()
@@ -245,6 +254,11 @@ class Problem:
         )
 
     accept: Tensor | None
+
+    def gradient(self) -> Tensor:
+        """The gradient of the loss by the group's parameters, flat [P]."""
+        parts = torch.autograd.grad(self.quadratic().value, self.group.parameters)
+        return torch.cat([part.flatten() for part in parts])
 
     def step(self, communicator: Communicator | None = None) -> Loss:
         among = communicator or OneProcess()
