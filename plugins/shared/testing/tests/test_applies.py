@@ -22,7 +22,7 @@ CONDITIONAL = {
     "CollectorContract": 2,
     "CommandContract": 1,
     "Contract": 5,
-    "DistributionContract": 7,
+    "DistributionContract": 8,
     "EnvironmentContract": 2,
     "ExtensionContract": 6,
     "FinderContract": 3,
