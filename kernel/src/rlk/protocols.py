@@ -133,11 +133,17 @@ class Algorithm(Stateful, Protocol):
 
 
 class Storage(Stateful, Protocol):
-    """Keeps steps. Its memory is allocated once, in `open`."""
+    """Keeps steps. Its memory is allocated once, in `open`.
+
+    It copies a step, and writes nothing into it. The batches that a replay samples are copies too,
+    with the types that were added, but float32 for float64; actions that are whole numbers may be
+    of a wider type.
+    """
 
     def open(self, schema: Schema) -> None: ...
     def add(self, step: Step) -> None: ...
-    def restart(self) -> None: ...  #: a collection was cut short; its steps are incomplete
+    #: a collection was cut short; its steps are incomplete, and a replay keeps the earlier ones
+    def restart(self) -> None: ...
     def __len__(self) -> int: ...  #: transitions that can be sampled now
     def feedback(self, batch: Batch, update: Update) -> None: ...  #: after every update
 

@@ -32,7 +32,7 @@ CONDITIONAL = {
     "PresetContract": 4,
     "ScheduleContract": 1,
     "SerializerContract": 9,
-    "StorageContract": 21,
+    "StorageContract": 24,
     "VecEnvContract": 10,
     "WrapperContract": 16,
 }
