@@ -28,7 +28,7 @@ CONDITIONAL = {
     "FinderContract": 3,
     "LoggerContract": 2,
     "NoiseContract": 6,
-    "PolicyContract": 15,
+    "PolicyContract": 19,
     "PresetContract": 4,
     "ScheduleContract": 1,
     "SerializerContract": 9,
