@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
     from rlk.running.run import Run
 
-#: What goes into a checkpoint: JSON values, arrays and tensors in nested dicts and lists.
+#: What goes into a checkpoint: JSON values, numpy's numbers, arrays and tensors in nested dicts and
+#: lists.
 State = dict[str, Any]
 #: `optimise(group, loss_fn, *args)`: see `optimise.Optimiser`.
 Optimise = Callable[..., "Loss"]
@@ -208,10 +209,11 @@ class Collector(Stateful, Protocol):
 class Serializer(Protocol):
     """Keeps a State in one regular file, never in a folder.
 
-    Old checkpoints are deleted, and those of a fork copied, as single files. A failed write leaves
-    the old file. Reading runs no code, and raises BadFile with the file's
-    name for anything that may be damaged or unsafe. A place is a file, with or without its suffix,
-    or a run folder, which stands for its `best_model`, `model`, or else its newest checkpoint.
+    Arrays and tensors come back bit for bit, arrays in any byte order; a number of numpy comes back
+    as a number. Old checkpoints are deleted, and those of a fork copied, as single files. A failed
+    write leaves the old file. Reading runs no code, and raises BadFile with the file's name for
+    anything that may be damaged or unsafe. A place is a file, with or without its suffix, or a run
+    folder, which stands for its `best_model`, `model`, or else its newest checkpoint.
 
     Files are read by every installed or registered serializer that finds one, made with its default
     settings. If several do, the newest file counts.
