@@ -93,7 +93,10 @@ class Parameters(Stateful, Protocol):
 
 
 class Actor(Protocol):
-    """Chooses actions, once per vector step; it creates as few tensors as possible."""
+    """Chooses actions, once per vector step; it creates as few tensors as possible.
+
+    It writes into none of its arguments, and acts for each environment by that one's alone.
+    """
 
     def start(self, n_envs: int) -> Any: ...  #: the carry before the first step, or None
     def metrics(self) -> Mapping[str, float]: ...  #: to log now (`rollout/exploration_rate`)
@@ -116,7 +119,8 @@ class Noise(Protocol):
 class Algorithm(Stateful, Protocol):
     """State and order of updates, built once per run as `factory(config, run)`.
 
-    `config` is None for an algorithm without settings, here and in `heads`.
+    `config` is None for an algorithm without settings, here and in `heads`. Parameters move by
+    `optimise` alone. Observations may be dicts, unless its component declares others.
 
     Its state is what the kernel does not know about: targets and counters. Every floating-point
     tensor in it counts as a parameter of the agent (`running/named_parameters.py`); counters are
