@@ -292,6 +292,19 @@ class ReadsItsMetrics(Momentum):
         return found._replace(metrics={**found.metrics, "norm": 1.0})
 
 
+class AddsToTheLossesMetrics(Momentum):
+    def step(self, objective):
+        found = super().step(objective)
+        found.metrics["velocity"] = self.velocity.norm()
+        return found
+
+
+class KeepsItsVelocityOnTheCpu(Momentum):
+    def __init__(self, group):
+        super().__init__(group)
+        self.velocity = torch.zeros(len(group.flat))
+
+
 MOMENTUM = attrs.evolve(COMPONENTS["optimisers"], factory=Momentum)
 
 
@@ -315,6 +328,8 @@ MOMENTUM = attrs.evolve(COMPONENTS["optimisers"], factory=Momentum)
         (KeepsTheLoadedTensor, "test_its_state_is_plain_and_gives_the_same_next_steps"),
         (SharesItsVelocity, "test_two_optimisers_share_nothing"),
         (DropsMetrics, "test_a_step_returns_the_loss_at_the_parameters_before_it"),
+        (AddsToTheLossesMetrics, "test_a_loss_may_have_neither_metrics_nor_outputs"),
+        (KeepsItsVelocityOnTheCpu, "test_its_state_is_on_the_device_of_its_group"),
         (ReadsItsMetrics, "test_metrics_that_it_adds_are_0_dim_tensors"),
     ],
     ids=lambda value: getattr(value, "__name__", None),

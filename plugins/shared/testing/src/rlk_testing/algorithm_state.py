@@ -148,7 +148,7 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
     def test_an_actor_leaves_what_it_is_given_as_it_was(self) -> None:
         """The observation may be the environment's own, and the carry a user's of `predict`."""
         with self.agent() as agent, one_thread():
-            actor = agent.run.algorithm.actor(np.random.default_rng(0))
+            actor: Any = agent.run.algorithm.actor(np.random.default_rng(0))
             seen, start = (
                 np.stack(self.observations(agent, 5)),
                 np.array([True, False] * 2 + [True]),
@@ -156,7 +156,7 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
             for deterministic in (True, False):
                 given = {"observation": seen, "carry": actor.start(5), "episode_start": start}
                 kept = copy.deepcopy(given)
-                actor.act(**given, deterministic=deterministic)
+                actor.act(*given.values(), deterministic)
                 written = [name for name in kept if not same(given[name], kept[name])]
                 assert not written, (
                     f"act writes into its {' and '.join(written)}: copy what you change"

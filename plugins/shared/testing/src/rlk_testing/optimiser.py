@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -60,6 +61,30 @@ class OptimiserContract(Contract):
         assert float(loss.value.detach()) == pytest.approx(expected)
         assert "loss" in loss.metrics, "the metrics of the loss must come through"
         assert "error" in loss.outputs, "the outputs of the loss must come through"
+
+    def test_a_loss_may_have_neither_metrics_nor_outputs(self) -> None:
+        """All losses without them share one mapping, which nobody can add to."""
+        problem = self.problem()
+        before = problem.flat.flat.clone()
+        problem.reports = False
+        problem.step()
+        assert not problem.flat.flat.equal(before)
+
+    def test_its_state_is_on_the_device_of_its_group(self) -> None:
+        """Tried with the device "meta", where tensors have no numbers."""
+        group = self.problem().group
+        elsewhere = dataclasses.replace(
+            group,
+            parameters=[nn.Parameter(parameter.to("meta")) for parameter in group.parameters],
+            flat=group.flat.to("meta"),
+            learning_rate=group.learning_rate.to("meta"),
+        )
+        for name, value in self.made(elsewhere).state_dict().items():
+            if isinstance(value, Tensor) and value.dim() > 0:
+                assert value.device.type == "meta", (
+                    f"{name!r} of its state is on {value.device.type}, and the group elsewhere: "
+                    "make it with torch.zeros_like(group.flat)"
+                )
 
     def test_metrics_that_it_adds_are_0_dim_tensors(self) -> None:
         for name, value in self.problem().step().metrics.items():
@@ -220,6 +245,7 @@ class Problem:
     Attributes:
         factor: that the loss is multiplied by; NaN or infinity make its gradient non-finite.
         accept: `Loss.accept` of every loss.
+        reports: whether losses have metrics and outputs.
     """
 
     def __init__(
@@ -238,20 +264,17 @@ class Problem:
         rate = torch.tensor(learning_rate)
         self.group = Group("all", views, memory, rate, max_grad_norm, dict(suite.options))
         self.optimiser = suite.made(self.group)
-        self.factor, self.accept = 1.0, None
+        self.factor, self.accept, self.reports = 1.0, None, True
 
     def quadratic(self) -> Loss:
         """The sum of both heads' mean squares, with a distribution and a prediction."""
         pi, vf = self.net(self.x)
         value = self.factor * (pi.square().mean() + vf.square().mean())
-        return Loss(
-            value,
-            distribution=pi,
-            prediction=vf[:, 0],
-            accept=self.accept,
-            metrics={"loss": value.detach()},
-            outputs={"error": vf.detach()[:, 0]},
-        )
+        loss = Loss(value, distribution=pi, prediction=vf[:, 0], accept=self.accept)
+        if not self.reports:
+            return loss
+        metrics, outputs = {"loss": value.detach()}, {"error": vf.detach()[:, 0]}
+        return loss._replace(metrics=metrics, outputs=outputs)
 
     accept: Tensor | None
 
