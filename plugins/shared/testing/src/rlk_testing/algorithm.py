@@ -223,7 +223,14 @@ class AlgorithmContract(AlgorithmUpdateChecks):
         policy = "multi-input" if "multi-input" in policies else policies[0]
         with self.agent(**self.with_dict(), policy=policy) as agent:
             before = agent.run.parameters.flat.clone()
-            agent.learn(2 * self.n_steps_trained)
+            try:
+                agent.learn(2 * self.n_steps_trained)
+            except Exception as error:
+                error.add_note(
+                    "Observations are a dict here: use rlk.spaces.map_observation on them, or "
+                    'declare what it takes, Component(observation_spaces=("Box", …)).'
+                )
+                raise
             assert agent.run.clock.updates > 0, "no update with Dict observations"
             assert not before.equal(agent.run.parameters.flat)
 
