@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
     from rlk.running.run import Run
 
-#: What goes into a checkpoint: JSON values, arrays and tensors in nested dicts and lists.
+#: What goes into a checkpoint: JSON values, numpy's numbers, arrays and tensors in nested dicts and
+#: lists.
 State = dict[str, Any]
 #: `optimise(group, loss_fn, *args)`: see `optimise.Optimiser`.
 Optimise = Callable[..., "Loss"]
@@ -45,6 +46,9 @@ Optimise = Callable[..., "Loss"]
 
 class Stateful(Protocol):
     """Has a state, which is saved in checkpoints.
+
+    `load_state_dict` copies what it takes over: the state belongs to others, who may load it again.
+    What `state_dict` returns may be views of the part's memory, to be used before its next step.
 
     A file may hold anything. So before `load_state_dict` is called, the saved state is compared
     with what `state_dict` of the new part returns (`running/state_check.py`), and refused unless
@@ -100,7 +104,10 @@ class Parameters(Stateful, Protocol):
 
 
 class Actor(Protocol):
-    """Chooses actions, once per vector step; it creates as few tensors as possible."""
+    """Chooses actions, once per vector step; it creates as few tensors as possible.
+
+    It writes into none of its arguments, and acts for each environment by that one's alone.
+    """
 
     def start(self, n_envs: int) -> Any: ...  #: the carry before the first step, or None
     def metrics(self) -> Mapping[str, float]: ...  #: to log now (`rollout/exploration_rate`)
@@ -126,7 +133,8 @@ class Noise(Protocol):
 class Algorithm(Stateful, Protocol):
     """State and order of updates, built once per run as `factory(config, run)`.
 
-    `config` is None for an algorithm without settings, here and in `heads`.
+    `config` is None for an algorithm without settings, here and in `heads`. Parameters move by
+    `optimise` alone. Observations may be dicts, unless its component declares others.
 
     Its state is what the kernel does not know about: targets and counters. Every floating-point
     tensor in it counts as a parameter of the agent (`running/named_parameters.py`); counters are
@@ -144,11 +152,17 @@ class Algorithm(Stateful, Protocol):
 
 
 class Storage(Stateful, Protocol):
-    """Keeps steps. Its memory is allocated once, in `open`."""
+    """Keeps steps. Its memory is allocated once, in `open`.
+
+    It copies a step, and writes nothing into it. The batches that a replay samples are copies too,
+    with the types that were added, but float32 for float64; actions that are whole numbers may be
+    of a wider type.
+    """
 
     def open(self, schema: Schema) -> None: ...
     def add(self, step: Step) -> None: ...
-    def restart(self) -> None: ...  #: a collection was cut short; its steps are incomplete
+    #: a collection was cut short; its steps are incomplete, and a replay keeps the earlier ones
+    def restart(self) -> None: ...
     def __len__(self) -> int: ...  #: transitions that can be sampled now
     def feedback(self, batch: Batch, update: Update) -> None: ...  #: after every update
 
@@ -176,7 +190,7 @@ class OptimiserStep(Stateful, Protocol):
 
     A step with a non-finite gradient, or one that `Loss.accept` refuses, changes nothing, neither
     the parameters nor the optimiser's own state: a run that ends because of it keeps the parameters
-    of the step before.
+    of the step before. What `state_dict` has returned stays as it is in later steps.
 
     If a run has several groups, the metrics that it adds to the loss's (`grad_norm`) are logged
     with the group's name appended.
@@ -213,10 +227,11 @@ class Collector(Stateful, Protocol):
 class Serializer(Protocol):
     """Keeps a State in one regular file, never in a folder.
 
-    Old checkpoints are deleted, and those of a fork copied, as single files. A failed write leaves
-    the old file. Reading runs no code, and raises BadFile with the file's
-    name for anything that may be damaged or unsafe. A place is a file, with or without its suffix,
-    or a run folder, which stands for its `best_model`, `model`, or else its newest checkpoint.
+    Arrays and tensors come back bit for bit, arrays in any byte order; a number of numpy comes back
+    as a number. Old checkpoints are deleted, and those of a fork copied, as single files. A failed
+    write leaves the old file. Reading runs no code, and raises BadFile with the file's name for
+    anything that may be damaged or unsafe. A place is a file, with or without its suffix, or a run
+    folder, which stands for its `best_model`, `model`, or else its newest checkpoint.
 
     Files are read by every installed or registered serializer that finds one, made with its default
     settings. If several do, the newest file counts.

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rlk.component import Component
-from rlk_networks import Policy
+from rlk_networks import Policy, flat_size
 from rlk_testing import NoLayers, PolicyContract
 
 
@@ -84,6 +84,43 @@ class DrawsFromNumpy(HiddenLayer):
             self.layer.bias.fill_(float(np.random.random()))
 
 
+class NormalisesValues(Hidden):
+    def trunk(self, role, features, *, extra=0, n_copies=1):
+        if role == "vf":
+            return NormalisesTheBatch(features + extra)
+        return super().trunk(role, features, extra=extra, n_copies=n_copies)
+
+
+class HasAConstantOnTheCpu(HiddenLayer):
+    def __init__(self, inputs):
+        super().__init__(inputs)
+        self.scale = torch.full((4,), 0.5)
+
+    def forward(self, x):
+        return super().forward(x) * self.scale
+
+
+class MovesItsConstantAlong(HiddenLayer):
+    def __init__(self, inputs):
+        super().__init__(inputs)
+        self.register_buffer("scale", torch.full((4,), 0.5))
+
+    def forward(self, x):
+        return super().forward(x) * self.scale
+
+
+class ScalesItsInput(HiddenLayer):
+    def forward(self, x):
+        return super().forward(x.mul_(0.5))
+
+
+class TakesInputsAsTheyAre(HiddenLayer):
+    """No gradient goes through it, to an action, for example."""
+
+    def forward(self, x):
+        return super().forward(x.detach())
+
+
 class EvaluatesAllCopies(torch.nn.Module):
     def __init__(self, inputs):
         super().__init__()
@@ -102,6 +139,27 @@ class HidesItsLayers(Hidden):
         return Policy(observation_space, made.shared, wrapped)
 
 
+class EncodesKeys(Hidden):
+    """Good: it encodes all keys of a Dict."""
+
+    def encoder(self, observation_space):
+        return Keys(observation_space, list(observation_space.spaces))
+
+
+class EncodesOneKey(Hidden):
+    def encoder(self, observation_space):
+        return Keys(observation_space, ["place"])
+
+
+class Keys(torch.nn.Module):
+    def __init__(self, space, keys):
+        super().__init__()
+        self.keys, self.features = keys, sum(flat_size(space[key]) for key in keys)
+
+    def forward(self, x):
+        return torch.cat([x[key].flatten(1) for key in self.keys], 1)
+
+
 POLICY = Component(name="hidden", factory=Hidden, summary="one layer for each head")
 
 
@@ -115,6 +173,9 @@ POLICY = Component(name="hidden", factory=Hidden, summary="one layer for each he
         (SeedsItself, "test_the_same_stream_gives_the_same_initial_parameters"),
         (DrawsFromNumpy, "test_it_draws_from_no_generator_but_the_one_that_is_set_for_it"),
         (CountsRows, "test_rlk_export_can_write_it_as_a_program_for_any_batch"),
+        (HasAConstantOnTheCpu, "test_it_computes_on_the_device_that_it_was_moved_to"),
+        (ScalesItsInput, "test_an_observation_stays_as_it_was"),
+        (TakesInputsAsTheyAre, "test_a_trunk_takes_extra_inputs"),
         (HiddenLayer, "test_copies_of_a_trunk_are_independent_and_computed_in_one_call"),
         (
             EvaluatesAllCopies,
@@ -126,6 +187,18 @@ POLICY = Component(name="hidden", factory=Hidden, summary="one layer for each he
 def test_a_broken_policy_fails(rlk_fails, layer, check):
     broken = attrs.evolve(POLICY, factory=hidden(layer))
     rlk_fails(PolicyContract, POLICY, broken, check)
+
+
+def test_a_policy_whose_values_depend_on_the_batch_fails(rlk_fails):
+    broken = attrs.evolve(POLICY, factory=NormalisesValues)
+    rlk_fails(PolicyContract, POLICY, broken, "test_rows_of_a_batch_do_not_influence_each_other")
+
+
+def test_a_constant_may_be_a_buffer(rlk_verdict):
+    good = attrs.evolve(POLICY, factory=hidden(MovesItsConstantAlong))
+    suite = type("Suite", (PolicyContract,), {"component": good})
+    check = "test_it_computes_on_the_device_that_it_was_moved_to"
+    assert rlk_verdict(suite, check) == "passed"
 
 
 def test_a_policy_whose_hidden_layers_cannot_be_reached_fails(rlk_fails):
@@ -141,3 +214,9 @@ def test_the_failure_names_what_torch_cannot_trace(rlk_verdict):
     assert "x.shape[0], not len(x)" in rlk_verdict(suite, check)
     refuses = type("Suite", (PolicyContract,), {"component": broken, "exports": False})
     assert rlk_verdict(refuses, check) == "does not apply"
+
+
+def test_a_policy_that_ignores_a_key_fails(rlk_fails):
+    good = attrs.evolve(POLICY, factory=EncodesKeys, observation_spaces=("Dict",))
+    broken = attrs.evolve(good, factory=EncodesOneKey)
+    rlk_fails(PolicyContract, good, broken, "test_every_key_of_a_dict_makes_a_difference")

@@ -106,6 +106,11 @@ class IsBoundToTheOriginal(Remembers):
         return features, features
 
 
+class HasAConstantOnTheCpu(Remembers):
+    def step(self, x, state, episode_start):
+        return super().step(x, state * torch.ones(4), episode_start)
+
+
 PLAIN = Component(name="plain", factory=NoLayers, summary="no hidden layers")
 POLICY = attrs.evolve(PLAIN, factory=recurrent(Remembers), recurrent=True)
 
@@ -122,6 +127,7 @@ POLICY = attrs.evolve(PLAIN, factory=recurrent(Remembers), recurrent=True)
         (HasOneEnvironmentOnly, "test_its_state_goes_in_and_out_for_any_number_of_environments"),
         (CountsRows, "test_rlk_export_can_write_it_as_a_program_for_any_batch"),
         (HasAnIdleLayer, "test_gradients_reach_every_parameter_of_a_recurrent_policy"),
+        (HasAConstantOnTheCpu, "test_a_step_is_computed_on_the_device_that_it_was_moved_to"),
         (IsBoundToTheOriginal, "test_a_copy_of_a_recurrent_policy_has_parameters_of_its_own"),
     ],
     ids=lambda value: getattr(value, "__name__", None),

@@ -17,23 +17,23 @@ CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 #: Suite -> number of its own checks that have conditions, without those that it inherits. A new one
 #: must be added here, because a wrong condition would leave out checks unnoticed.
 CONDITIONAL = {
-    "AlgorithmContract": 14,
+    "AlgorithmContract": 17,
     "CallbackContract": 7,
     "CollectorContract": 2,
     "CommandContract": 1,
     "Contract": 5,
     "DecoratorContract": 1,
-    "DistributionContract": 7,
+    "DistributionContract": 8,
     "EnvironmentContract": 5,
     "ExtensionContract": 9,
     "FinderContract": 3,
     "LoggerContract": 2,
     "NoiseContract": 6,
-    "PolicyContract": 15,
+    "PolicyContract": 19,
     "PresetContract": 4,
     "ScheduleContract": 1,
     "SerializerContract": 9,
-    "StorageContract": 21,
+    "StorageContract": 24,
     "VecEnvContract": 12,
     "WrapperContract": 28,
 }

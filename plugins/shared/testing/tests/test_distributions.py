@@ -107,11 +107,47 @@ class KnowsOneBatchDimension(Choice):
         return super().entropy(parameters).reshape(len(parameters), -1).sum(1)
 
 
+class ComputesInFloat64(Choice):
+    def log_prob(self, parameters, action):
+        return super().log_prob(parameters.double(), action)
+
+
+class SubtractsTheMeanOfTheBatch(Choice):
+    def entropy(self, parameters):
+        return super().entropy(parameters - parameters.mean(0))
+
+
+class KeepsTheLatestParameters(Choice):
+    def sample(self, parameters, noise):
+        self.latest = parameters
+        return super().sample(parameters, noise)
+
+    def log_prob(self, parameters, action):
+        latest = getattr(self, "latest", parameters)
+        return super().log_prob(latest if latest.shape == parameters.shape else parameters, action)
+
+
+class HasAConstantOnTheCpu(Choice):
+    def sample(self, parameters, noise):
+        return super().sample(parameters * torch.ones(self.parameter_size), noise)
+
+
+class LooksAtNumbers(Choice):
+    def kl(self, parameters, other):
+        return super().kl(parameters, other) * (1.0 if bool((other < 100).all()) else 0.0)
+
+
+class ScalesTheNoiseItself(Choice):
+    def sample(self, parameters, noise):
+        return super().sample(parameters, noise.mul_(0.9))
+
+
 class IsFloat64(Choice):
     def noise(self, rng, batch):
         return rng.random((batch, 1))
 
 
+ON_ITS_DEVICE = "test_it_computes_on_the_device_of_its_parameters_and_reads_no_number"
 CHOICE = Component(name="choice", factory=Choice, summary="one of n", action_spaces=("Discrete",))
 
 
@@ -130,6 +166,12 @@ CHOICE = Component(name="choice", factory=Choice, summary="one of n", action_spa
         (DrawsItsOwnNoise, "test_a_sample_depends_on_its_parameters_and_noise_alone"),
         (KnowsOneBatchDimension, "test_formulas_take_any_number_of_leading_dimensions"),
         (IsFloat64, "test_noise_is_float32_with_one_row_for_each_action"),
+        (ComputesInFloat64, "test_results_have_the_type_of_the_parameters"),
+        (SubtractsTheMeanOfTheBatch, "test_rows_of_a_batch_do_not_influence_each_other"),
+        (KeepsTheLatestParameters, "test_rows_of_a_batch_do_not_influence_each_other"),
+        (HasAConstantOnTheCpu, ON_ITS_DEVICE),
+        (LooksAtNumbers, ON_ITS_DEVICE),
+        (ScalesTheNoiseItself, "test_what_it_is_given_stays_as_it_was"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
@@ -168,6 +210,54 @@ def test_a_density_that_does_not_integrate_to_one_fails(rlk_fails):
     rlk_fails(
         testing.DistributionContract, good, attrs.evolve(good, factory=TooTall), check, **spaces
     )
+
+
+class Hill(Bell):
+    """Good enough for one check: its mode is that of the bell, or not."""
+
+    off = 0.0
+
+    def mode(self, parameters):
+        return parameters + self.off
+
+
+class Beside(Hill):
+    off = 0.1
+
+
+def test_a_mode_that_is_neither_the_likeliest_action_nor_the_median_fails(rlk_fails):
+    good = Component(name="bell", factory=Hill, summary="a bell", action_spaces=("Box",))
+    spaces = {"action_spaces": (gym.spaces.Box(-1.0, 1.0, (1,)),)}
+    check = "test_the_mode_in_a_box_is_its_likeliest_action_or_its_median"
+    broken = attrs.evolve(good, factory=Beside)
+    rlk_fails(testing.DistributionContract, good, broken, check, **spaces)
+
+
+class LogNormal(Hill):
+    """Good: where the density of a sample e^x is highest, it is below the median e^mean."""
+
+    def sample(self, parameters, noise):
+        return super().sample(parameters, noise).exp()
+
+    def log_prob(self, parameters, action):
+        return super().log_prob(parameters, action.log()) - action.log().sum(-1)
+
+    def mode(self, parameters):
+        return parameters.exp()
+
+
+class LikeliestLogNormal(LogNormal):
+    def mode(self, parameters):
+        return (parameters - 1.0).exp()
+
+
+@pytest.mark.parametrize("factory", [LogNormal, LikeliestLogNormal])
+def test_a_mode_may_be_the_median_or_the_likeliest_action(rlk_verdict, factory):
+    good = Component(name="skewed", factory=factory, summary="skewed", action_spaces=("Box",))
+    spaces = {"action_spaces": (gym.spaces.Box(0.0, 10.0, (1,)),)}
+    suite = type("Suite", (testing.DistributionContract,), {"component": good, **spaces})
+    check = "test_the_mode_in_a_box_is_its_likeliest_action_or_its_median"
+    assert rlk_verdict(suite, check) == "passed"
 
 
 class Spread:

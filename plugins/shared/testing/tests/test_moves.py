@@ -80,6 +80,18 @@ class DoesNotClip(Momentum):
         return gradient
 
 
+class StretchesShortOnes(Momentum):
+    def clipped(self, gradient):
+        limit = self.group.max_grad_norm
+        return gradient if limit is None else limit * gradient / gradient.norm()
+
+
+class ClipsEachElement(Momentum):
+    def clipped(self, gradient):
+        limit = self.group.max_grad_norm
+        return gradient if limit is None else gradient.clamp(-limit, limit)
+
+
 class OnItsOwn(Momentum):
     """It asks no other rank."""
 
@@ -111,6 +123,11 @@ class ForgetsItsVelocity(Momentum):
         pass
 
 
+class KeepsTheLoadedTensor(Momentum):
+    def load_state_dict(self, state):
+        self.velocity = state["velocity"]
+
+
 class SharesItsVelocity(Momentum):
     shared: dict = {}
 
@@ -136,6 +153,19 @@ class ReadsItsMetrics(Momentum):
         return found._replace(metrics={**found.metrics, "norm": 1.0})
 
 
+class AddsToTheLossesMetrics(Momentum):
+    def step(self, objective):
+        found = super().step(objective)
+        found.metrics["velocity"] = self.velocity.norm()
+        return found
+
+
+class KeepsItsVelocityOnTheCpu(Momentum):
+    def __init__(self, group):
+        super().__init__(group)
+        self.velocity = torch.zeros(len(group.flat))
+
+
 MOMENTUM = attrs.evolve(COMPONENTS["optimisers"], factory=Momentum)
 
 
@@ -150,12 +180,17 @@ MOMENTUM = attrs.evolve(COMPONENTS["optimisers"], factory=Momentum)
         (FillsGrad, "test_parameters_stay_views_of_the_flat_tensor"),
         (RemembersTheRate, "test_a_learning_rate_that_changes_is_used_at_once"),
         (DoesNotClip, "test_the_gradients_norm_is_clipped"),
+        (ClipsEachElement, "test_the_gradients_norm_is_clipped"),
+        (StretchesShortOnes, "test_the_gradients_norm_is_clipped"),
         (OnItsOwn, "test_ranks_with_data_of_their_own_take_the_same_steps"),
         (AcceptsOnItsOwn, "test_no_rank_takes_a_step_that_another_does_not_accept"),
         (ShowsItsVelocity, "test_its_state_does_not_change_with_later_steps"),
         (ForgetsItsVelocity, "test_its_state_is_plain_and_gives_the_same_next_steps"),
+        (KeepsTheLoadedTensor, "test_its_state_is_plain_and_gives_the_same_next_steps"),
         (SharesItsVelocity, "test_two_optimisers_share_nothing"),
         (DropsMetrics, "test_a_step_returns_the_loss_at_the_parameters_before_it"),
+        (AddsToTheLossesMetrics, "test_a_loss_may_have_neither_metrics_nor_outputs"),
+        (KeepsItsVelocityOnTheCpu, "test_its_state_is_on_the_device_of_its_group"),
         (ReadsItsMetrics, "test_metrics_that_it_adds_are_0_dim_tensors"),
     ],
     ids=lambda value: getattr(value, "__name__", None),

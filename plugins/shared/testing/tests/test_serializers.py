@@ -71,6 +71,74 @@ class MakesArraysOfTensors(stand_ins.StandInSerializer):
         )
 
 
+class ForgetsTheByteOrder(stand_ins.StandInSerializer):
+    def write(self, path, state):
+        super().write(path, {k: _in_native_order(v) for k, v in state.items()})
+
+
+def _in_native_order(value):
+    if isinstance(value, np.ndarray):
+        native = value.dtype.newbyteorder("=")
+        return np.frombuffer(value.tobytes(), native).reshape(value.shape)
+    return value
+
+
+class HasNoUnsignedTypes(stand_ins.StandInSerializer):
+    def write(self, path, state):
+        super().write(path, {k: _signed(v) for k, v in state.items()})
+
+
+def _signed(value):
+    is_unsigned = isinstance(value, np.ndarray) and value.dtype.name in ("uint16", "uint32")
+    return value.astype(np.int64) if is_unsigned else value
+
+
+class WritesNumbersOfNumpyAsText(stand_ins.StandInSerializer):
+    def write(self, path, state):
+        values = state.get("values", {})
+        texts = {k: str(v) if isinstance(v, np.generic) else v for k, v in values.items()}
+        super().write(path, {**state, "values": texts})
+
+
+class NamesArraysByTheirPath(stand_ins.StandInSerializer):
+    """The names `a/b` of the array in {"a": {"b": array}} and in {"a/b": array} are the same."""
+
+    def write(self, path, state):
+        arrays = {}
+
+        def named(value, place):
+            if isinstance(value, dict):
+                return {key: named(part, [*place, key]) for key, part in value.items()}
+            if isinstance(value, list):
+                return [named(part, [*place, str(i)]) for i, part in enumerate(value)]
+            if isinstance(value, torch.Tensor):
+                arrays["/".join(place)] = value
+                return {"named": "/".join(place)}
+            return value
+
+        super().write(path, {"manifest": {}, "state": named(state, []), "arrays": arrays})
+
+    def read(self, path):
+        found = super().read(path)
+
+        def put_back(value):
+            if isinstance(value, list):
+                return [put_back(part) for part in value]
+            if not isinstance(value, dict):
+                return value
+            if value.keys() == {"named"}:
+                return found["arrays"][value["named"]]
+            return {key: put_back(part) for key, part in value.items()}
+
+        return put_back(found["state"])
+
+
+class ReplacesAnotherSuffix(stand_ins.StandInSerializer):
+    def find(self, place, best=False):
+        named = place.with_suffix(self.suffix)
+        return super().find(place, best) if place.is_dir() else named if named.is_file() else None
+
+
 class TakesTheManifestOut(stand_ins.StandInSerializer):
     def write(self, path, state):
         manifest = state.pop("manifest")
@@ -153,6 +221,11 @@ SERIALIZER = COMPONENTS["serializers"]
         (TakesWhatIsLeft, "test_a_file_that_was_cut_off_is_refused"),
         (TransposesSilently, "test_arrays_that_are_not_contiguous_come_back_as_they_look"),
         (MakesArraysOfTensors, "test_tensors_of_every_type_and_shape_come_back_bit_for_bit"),
+        (ForgetsTheByteOrder, "test_arrays_that_are_not_contiguous_come_back_as_they_look"),
+        (HasNoUnsignedTypes, "test_arrays_of_every_type_and_shape_come_back_bit_for_bit"),
+        (WritesNumbersOfNumpyAsText, "test_numbers_of_numpy_come_back_as_numbers"),
+        (NamesArraysByTheirPath, "test_arrays_keep_their_places_whatever_the_keys_on_the_way"),
+        (ReplacesAnotherSuffix, "test_a_file_is_found_by_its_name_with_and_without_the_suffix"),
         (TakesTheManifestOut, "test_writing_leaves_the_state_as_it_was"),
         (HasNoManifest, "test_the_manifest_can_be_read_by_itself"),
         (ClaimsEveryFile, "test_a_file_is_found_by_its_name_with_and_without_the_suffix"),

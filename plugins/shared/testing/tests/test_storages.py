@@ -303,6 +303,11 @@ class ForgetsTheNewest(Recent):
         return {**super().state_dict(), "newest": 0}
 
 
+class KeepsTheLoadedArray(Recent):
+    def load_state_dict(self, state):
+        self.score = state["score"]
+
+
 class HasAStageMore(Recent):
     def fold(self, window):
         return window
@@ -329,6 +334,7 @@ DECORATOR = Component(
         (TakesInNan, "test_feedback_that_is_not_finite_does_not_spoil_later_samples"),
         (DrawsForItself, "test_it_draws_from_the_storages_stream_alone"),
         (ForgetsScores, "test_its_state_is_plain_and_gives_the_same_samples"),
+        (KeepsTheLoadedArray, "test_its_state_is_plain_and_gives_the_same_samples"),
         (ForgetsTheNewest, "test_its_state_is_plain_and_gives_the_same_samples"),
         (HasAStageMore, "test_it_has_a_method_for_every_stage_that_it_declares_and_for_no_other"),
         (GivesOutItsMemory, "test_batches_stay_as_they_are_while_more_is_added"),

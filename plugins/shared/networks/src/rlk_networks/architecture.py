@@ -42,6 +42,9 @@ Heads = Mapping[str, Callable[[Trunk], nn.Module]]
 class Architecture(ABC):
     """A policy component: the encoder that heads share, and the hidden layers of each head.
 
+    Encoders and layers compute each row of a batch by itself, on the device that they were moved
+    to, and write nothing into what they are given. Every key of a Dict has an effect.
+
     Attributes:
         shares_encoder: if false, the trunk of every head begins with an encoder of its own.
         begins_uniform: if true, the linear layers of heads begin as PyTorch's do, the output layers

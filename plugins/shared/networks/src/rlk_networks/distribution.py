@@ -21,6 +21,9 @@ class Distribution(Protocol):
     `sample` takes its noise as an argument, so it is a pure function that compilers can trace. The
     noise is drawn in numpy from a stream of the run.
 
+    Results have the dtype and the device of the parameters, and each row is computed from the same
+    row of the arguments. No function writes into its arguments or reads a number of a tensor.
+
     Inheriting from this class is optional. A subclass that lacks a method is refused when it is
     made, not where the method is first called.
     """

@@ -145,6 +145,41 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
                 "an actor with a stream of its own uses the run's"
             )
 
+    def test_an_actor_leaves_what_it_is_given_as_it_was(self) -> None:
+        """The observation may be the environment's own, and the carry a user's of `predict`."""
+        with self.agent() as agent, one_thread():
+            actor: Any = agent.run.algorithm.actor(np.random.default_rng(0))
+            seen, start = (
+                np.stack(self.observations(agent, 5)),
+                np.array([True, False] * 2 + [True]),
+            )
+            for deterministic in (True, False):
+                given = {"observation": seen, "carry": actor.start(5), "episode_start": start}
+                kept = copy.deepcopy(given)
+                actor.act(*given.values(), deterministic)
+                written = [name for name in kept if not same(given[name], kept[name])]
+                assert not written, (
+                    f"act writes into its {' and '.join(written)}: copy what you change"
+                )
+
+    def test_what_an_actor_returns_for_an_observation_does_not_depend_on_the_others(self) -> None:
+        with self.agent() as agent, one_thread():
+            actor = agent.run.algorithm.actor(np.random.default_rng(0))
+            seen = np.stack(self.observations(agent, 5))
+
+            def act(rows: slice) -> dict[str, Any]:
+                given, start = seen[rows], np.ones(len(seen[rows]), bool)
+                found = actor.act(given, actor.start(len(given)), start, True)
+                return {"action": found.action, **found.extras}
+
+            together = act(slice(None))
+            for row in range(len(seen)):
+                for name, alone in act(slice(row, row + 1)).items():
+                    assert np.allclose(together[name][row], alone[0], rtol=1e-4, atol=1e-5), (
+                        f"{name} is {together[name][row]!r} for row {row} of several observations, "
+                        f"and {alone[0]!r} for that one by itself"
+                    )
+
     def test_predicting_between_two_trainings_does_not_change_the_second(self) -> None:
         assert self.training_again()[1].equal(self.training().parameters[1]), (
             "predict, or writing a checkpoint, draws from a stream that training uses"
@@ -176,8 +211,14 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
         state = self.training().state
         plain(state)
         with self.agent(seed=9) as other:
-            other.run.algorithm.load_state_dict(copy.deepcopy(dict(state)))
+            given = copy.deepcopy(dict(state))
+            other.run.algorithm.load_state_dict(given)
             assert same(other.run.algorithm.state_dict(), state)
+            other.learn(self.n_steps_trained)
+            assert same(given, state), (
+                "training after load_state_dict has changed the state that it was given, which "
+                "another agent may load too: copy_() its tensors into your own"
+            )
 
     def test_parameters_can_be_taken_out_and_put_into_another_agent(self) -> None:
         training = self.training()

@@ -15,6 +15,7 @@ from rlk.component import STAGES
 from rlk.errors import RlkError
 from rlk.records import Batch, Update
 from rlk.spaces import map_observation
+from rlk_testing.acting import tensors_of
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched, plain, same
 from rlk_testing.trajectory import SPACES, Trajectory, at, equal, schema
@@ -221,7 +222,8 @@ class DecoratorContract(Contract):
         state = copy.deepcopy(base.state_dict())
         plain(decorator.state_dict())
         twin, other, _ = self.stack(0)
-        twin.load_state_dict(copy.deepcopy(state))
+        given = copy.deepcopy(state)
+        twin.load_state_dict(given)
         assert same(copy.deepcopy(other.state_dict()), copy.deepcopy(decorator.state_dict()))
         for storage in (base, twin):
             storage.schema.rng.bit_generator.state = np.random.PCG64(5).state
@@ -235,6 +237,10 @@ class DecoratorContract(Contract):
             twin.feedback(two, update_for(two))
             base.add(step)
             twin.add(step)
+        assert same(given, state), (
+            "steps after load_state_dict have changed the state that it was given, which another "
+            "agent may load too: copy its arrays into your own"
+        )
 
     def test_batches_stay_as_they_are_while_more_is_added(self) -> None:
         base, _, trajectory = self.stack(12)
@@ -242,13 +248,17 @@ class DecoratorContract(Contract):
             batch = base.sample(16)
             base.feedback(batch, update_for(batch))
         batch = base.sample(16)
-        kept = batch.reward.clone(), batch.weight.clone(), np.copy(batch.index)
+        kept = tensors_of(batch)
         for step in trajectory.steps(2 * self.capacity):
             base.add(step)
             base.feedback(batch, update_for(batch))
             base.sample(16)
-        assert batch.reward.equal(kept[0]) and batch.weight.equal(kept[1])
-        assert np.array_equal(batch.index, kept[2])
+        after = tensors_of(batch)
+        changed = [name for name in kept if not same(kept[name], after[name])]
+        assert not changed, (
+            f"later steps or samples change {changed} of a batch: it must hold copies, not views "
+            "of the memory"
+        )
 
     def test_a_second_decorator_of_the_same_stage_is_refused(self) -> None:
         base, _, _ = self.stack(2)

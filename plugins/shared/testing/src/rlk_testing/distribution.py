@@ -18,10 +18,12 @@ import torch
 from torch import Tensor
 
 from rlk.abilities import offers
-from rlk_networks import HasProbabilities, Reparameterised, own_action
+from rlk_networks import Reparameterised, own_action
+from rlk_testing.action_samples import SAMPLES, SIGMAS, enumerate_actions, margin
 from rlk_testing.algorithm_state import as_sample
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract, global_generators_untouched
+from rlk_testing.contract import global_generators_untouched
+from rlk_testing.distribution_results import DistributionResultChecks
 
 #: Action spaces for every name that components declare.
 BY_NAME: dict[str, tuple[gym.Space[Any], ...]] = {
@@ -44,11 +46,9 @@ AWKWARD_BOXES = (
     gym.spaces.Box(-0.3, 0.1, (2,), np.float16),
     gym.spaces.Box(-3.1, 0.1, (1,), np.float64),
 )
-_SAMPLES = 50_000
-_SIGMAS = 5.0
 
 
-class DistributionContract(Contract):
+class DistributionContract(DistributionResultChecks):
     """What every distribution must do. Its factory takes the action space.
 
     Attributes:
@@ -77,7 +77,7 @@ class DistributionContract(Contract):
         return self.spread * torch.randn(*lead, distribution.parameter_size, generator=generator)
 
     def draws(
-        self, distribution: Any, count: int = _SAMPLES, seed: int = 0
+        self, distribution: Any, count: int = SAMPLES, seed: int = 0
     ) -> tuple[Tensor, Tensor]:
         """Parameters [1, P], and `count` samples with them."""
         parameters = self.parameters(distribution, 1, seed=seed)
@@ -173,8 +173,8 @@ class DistributionContract(Contract):
             for action in enumerate_actions(space):
                 wanted = torch.as_tensor(action)
                 p = float(distribution.log_prob(parameters[0], wanted).exp())
-                hits = (drawn == wanted).reshape(_SAMPLES, -1).all(1).double().mean()
-                bound = _SIGMAS * math.sqrt(p * (1 - p) / _SAMPLES)
+                hits = (drawn == wanted).reshape(SAMPLES, -1).all(1).double().mean()
+                bound = SIGMAS * math.sqrt(p * (1 - p) / SAMPLES)
                 assert abs(float(hits) - p) < bound, (
                     f"{action} in {space}: {float(hits):.4f}, must be {p:.4f}"
                 )
@@ -189,7 +189,7 @@ class DistributionContract(Contract):
             for low, high in itertools.pairwise(cuts.tolist()):
                 p = self._mass(distribution, parameters, low, high)
                 hits = float(((drawn > low) & (drawn <= high)).double().mean())
-                bound = _SIGMAS * math.sqrt(max(p * (1 - p), 1e-4) / _SAMPLES) + 1e-3
+                bound = SIGMAS * math.sqrt(max(p * (1 - p), 1e-4) / SAMPLES) + 1e-3
                 assert abs(hits - p) < bound, (
                     f"{hits:.4f} of the samples in ({low:.3f}, {high:.3f}), not {p:.4f}"
                 )
@@ -208,6 +208,23 @@ class DistributionContract(Contract):
             best = max(actions, key=lambda action: float(distribution.log_prob(parameters, action)))
             assert np.array_equal(distribution.mode(parameters).numpy(), best.numpy()), (
                 f"in {space}"
+            )
+
+    @applies(lambda suite: "Box" in suite.record().action_spaces)
+    def test_the_mode_in_a_box_is_its_likeliest_action_or_its_median(self) -> None:
+        for space, distribution in self.tried():
+            if not isinstance(space, gym.spaces.Box):
+                continue
+            parameters, drawn = self.draws(distribution)
+            mode = distribution.mode(parameters)
+            own = float(distribution.log_prob(parameters, mode))
+            best = float(distribution.log_prob(parameters.expand(SAMPLES, -1), drawn).max())
+            below = (drawn < mode).double().mean(0)
+            is_median = bool(((below - 0.5).abs() < SIGMAS * 0.5 / math.sqrt(SAMPLES)).all())
+            assert own > best - 1e-4 or is_median, (
+                f"in {space} the mode has the log-probability {own:.4f}, and a sample {best:.4f}; "
+                f"{below.tolist()} of the samples are below it in each dimension. It must be the "
+                "most likely action, or the median, in the units of samples"
             )
 
     @applies(lambda suite: suite.is_reparameterised())
@@ -235,80 +252,13 @@ class DistributionContract(Contract):
         """Whether SAC can learn with it (`rlk_networks.Reparameterised`)."""
         return all(offers(one, Reparameterised) for _, one in self.tried())
 
-    # ---- probabilities for users ---------------------------------------------------------------
-
-    @applies(lambda suite: suite.tells())
-    def test_probabilities_told_of_a_countable_distribution_are_those_of_log_prob(self) -> None:
-        for space, distribution in self.tried():
-            if isinstance(space, gym.spaces.Box):
-                continue
-            actions = np.array(enumerate_actions(space))
-            parameters = self.parameters(distribution, 1).expand(len(actions), -1)
-            each = distribution.log_prob(parameters, torch.as_tensor(actions)).exp().numpy()
-            shaped = torch.from_numpy(distribution.env_action(actions))
-            of_env = distribution.env_log_prob(parameters, shaped).exp().numpy()
-            assert of_env == pytest.approx(each, abs=1e-5), f"in {space}"
-            told = distribution.probabilities(parameters[:1])
-            if isinstance(space, gym.spaces.Discrete):
-                assert told[0].numpy() == pytest.approx(each, abs=1e-5)
-            elif isinstance(space, gym.spaces.MultiBinary):
-                on = [each[actions[:, k] == 1].sum() for k in range(actions.shape[1])]
-                assert told.shape == (1, *(space.shape or ()))
-                assert told[0].flatten().numpy() == pytest.approx(on, abs=1e-5)
-            else:
-                for k, part in enumerate(told):
-                    sums = [each[actions[:, k] == j].sum() for j in range(part.shape[1])]
-                    assert part[0].numpy() == pytest.approx(sums, abs=1e-5), f"in {space}"
-
-    @applies(lambda suite: suite.tells())
-    def test_mean_and_deviation_told_are_those_of_samples_in_the_environments_units(self) -> None:
-        for space, distribution in self.tried():
-            if not isinstance(space, gym.spaces.Box):
-                continue
-            parameters, drawn = self.draws(distribution)
-            scale, offset = self._units(space, distribution, drawn.numpy())
-            own = (offset + scale * drawn.double().numpy()).reshape(-1, *space.shape)
-            mean, deviation = (part[0].numpy() for part in distribution.probabilities(parameters))
-            error = _SIGMAS * own.std(0) / math.sqrt(_SAMPLES) + 1e-3
-            assert mean.shape == deviation.shape == space.shape, f"in {space}"
-            assert (abs(mean - own.mean(0)) < error).all(), f"in {space}"
-            assert (abs(deviation - own.std(0)) < 2 * error).all(), f"in {space}"
-            some = drawn[:50]
-            given = torch.from_numpy((offset + scale * some.numpy()).reshape(-1, *space.shape))
-            rows = parameters.expand(50, -1)
-            found = distribution.env_log_prob(rows, given.float())
-            expected = distribution.log_prob(rows, some) - float(np.log(np.abs(scale)).sum())
-            assert torch.allclose(found, expected, atol=2e-3), f"in {space}"
-            back = own_action(distribution, given.float().flatten(1))
-            assert torch.allclose(back, some, atol=2e-3), f"in {space}: it needs own_action"
-
-    def tells(self) -> bool:
-        """Whether it offers probabilities to users (`rlk_networks.HasProbabilities`)."""
-        return all(offers(one, HasProbabilities) for _, one in self.tried())
-
-    def _units(
-        self, space: gym.Space[Any], distribution: Any, drawn: Any
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(scale, offset) [D] from stored actions to the environment's, fitted to samples.
-
-        Samples at the bounds, where the environment's actions are clipped, are left out.
-        """
-        given = distribution.env_action(drawn).reshape(len(drawn), -1).astype(np.float64)
-        low, high = (np.reshape(bound, -1) for bound in (space.low, space.high))  # type: ignore[attr-defined]
-        fits = []
-        for d in range(given.shape[1]):
-            inside = (given[:, d] > low[d] + 1e-4) & (given[:, d] < high[d] - 1e-4)
-            fits.append(np.polyfit(drawn[inside, d], given[inside, d], 1))
-        scale, offset = np.array(fits).T
-        return scale, offset
-
     # ---- entropy and divergence ------------------------------------------------------------------
 
     @applies(lambda suite: suite.has_entropy)
     def test_entropy_is_the_mean_of_minus_log_prob(self) -> None:
         for space, distribution in self.tried():
             parameters, drawn = self.draws(distribution)
-            values = -distribution.log_prob(parameters.expand(_SAMPLES, -1), drawn).double()
+            values = -distribution.log_prob(parameters.expand(SAMPLES, -1), drawn).double()
             found, mean = float(distribution.entropy(parameters)[0]), float(values.mean())
             assert abs(found - mean) < margin(values), (
                 f"in {space}: entropy is {found}, but samples have {mean} on average"
@@ -329,8 +279,8 @@ class DistributionContract(Contract):
                 # Far enough apart that the divergence differs in the other direction.
                 parameters, drawn = self.draws(distribution, seed=seed)
                 other = parameters + self.parameters(distribution, 1, seed=seed + 10)
-                one = distribution.log_prob(parameters.expand(_SAMPLES, -1), drawn).double()
-                two = distribution.log_prob(other.expand(_SAMPLES, -1), drawn).double()
+                one = distribution.log_prob(parameters.expand(SAMPLES, -1), drawn).double()
+                two = distribution.log_prob(other.expand(SAMPLES, -1), drawn).double()
                 found, mean = (
                     float(distribution.kl(parameters, other)[0]),
                     float((one - two).mean()),
@@ -360,20 +310,3 @@ class DistributionContract(Contract):
                 one = distribution.sample(parameters, torch.from_numpy(noise))
                 two = distribution.sample(parameters, torch.from_numpy(again))
             assert torch.equal(one, two), f"in {space}"
-
-
-def enumerate_actions(space: gym.Space[Any]) -> list[Any]:
-    """Every action of a countable space, as storages keep it."""
-    if isinstance(space, gym.spaces.Discrete):
-        return [np.int64(a) for a in range(int(space.n))]
-    sizes = (
-        space.nvec.reshape(-1)
-        if isinstance(space, gym.spaces.MultiDiscrete)
-        else [2] * math.prod(space.shape or ())
-    )
-    return [np.array(a, np.int64) for a in itertools.product(*[range(int(n)) for n in sizes])]
-
-
-def margin(values: Tensor) -> float:
-    """Five standard deviations of the mean of these samples, and a float32 rounding error."""
-    return _SIGMAS * float(values.std()) / math.sqrt(len(values)) + 1e-5

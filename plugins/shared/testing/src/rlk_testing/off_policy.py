@@ -12,8 +12,10 @@ import pytest
 from rlk.errors import RlkError
 from rlk.records import Array, Update
 from rlk.spaces import map_observation
+from rlk_networks.observations import as_tensor
+from rlk_testing.acting import tensors_of
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract, global_generators_untouched, may_have
+from rlk_testing.contract import Contract, global_generators_untouched, may_have, same
 from rlk_testing.trajectory import ACTIONS, SPACES, Trajectory, at, equal, numbers
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _GAMMA = 0.9
 _TENSORS = ("observation", "action", "reward", "next_observation", "discount", "weight")
+_RAW = ("observation", "action", "next_observation")
 
 
 @applies(lambda suite: suite.record().collects in ("off-policy", "offline"))
@@ -29,6 +32,7 @@ class OffPolicyChecks(Contract):
     """Checks for storages that are sampled from."""
 
     capacity: ClassVar[int] = 40
+    n_steps: ClassVar[int] = 5
     keeps_newest: ClassVar[bool] = True
 
     def opened(self, trajectory: Trajectory, **keywords: Any) -> Any:
@@ -103,6 +107,44 @@ class OffPolicyChecks(Contract):
         assert np.shape(batch.index) == (6,) and np.asarray(batch.index).dtype == np.int64
         assert batch.weight.tolist() == [1.0] * 6
 
+    def test_replay_gives_back_the_types_of_what_was_added(self) -> None:
+        """Only float64 becomes float32; of actions, whole numbers may become wider ones."""
+        for action in ACTIONS.values():
+            for space in SPACES.values():
+                trajectory = Trajectory(space, action)
+                try:
+                    storage = self.opened(trajectory)
+                except RlkError:
+                    continue
+                for step in trajectory.steps(3):
+                    storage.add(step)
+                check_types(storage.sample(4), trajectory)
+
+    def test_replay_batches_are_on_the_device_of_the_run(self) -> None:
+        """Tried with the device "meta", where tensors have no numbers."""
+        import torch
+
+        for name in ("float32", "dict"):
+            trajectory = Trajectory(SPACES[name], gym.spaces.Discrete(4))
+            try:
+                storage = self.opened(trajectory, device=torch.device("meta"))
+            except RlkError:
+                continue
+            for step in trajectory.steps(12):
+                storage.add(step)
+            check_device(storage.sample(8), "meta")
+
+    def test_replay_keeps_complete_collections_where_a_later_one_is_cut_short(self) -> None:
+        storage, trajectory = self.filled(2 * self.n_steps)
+        before = len(storage)
+        for step in trajectory.steps(1):
+            storage.add(step)
+        storage.restart()
+        assert len(storage) >= before, (
+            f"restart() leaves {len(storage)} of {before} transitions: forget the unfinished "
+            "collection at the most"
+        )
+
     def test_replay_gives_the_same_transition_the_same_index(self) -> None:
         storage, _ = self.filled(12)
         batch = storage.sample(500)
@@ -112,11 +154,16 @@ class OffPolicyChecks(Contract):
     def test_replay_batches_stay_as_they_are_while_more_is_added(self) -> None:
         storage, trajectory = self.filled(12)
         batch = storage.sample(32)
-        before = batch.observation.clone(), batch.next_observation.clone(), batch.reward.clone()
+        before = tensors_of(batch)
         for step in trajectory.steps(2 * self.capacity):
             storage.add(step)
-        assert batch.observation.equal(before[0]) and batch.next_observation.equal(before[1])
-        assert batch.reward.equal(before[2])
+            storage.sample(32)
+        after = tensors_of(batch)
+        changed = [name for name in before if not same(before[name], after[name])]
+        assert not changed, (
+            f"later steps or samples change {changed} of a batch: it must hold copies, not views "
+            "of the storage's memory"
+        )
 
     def test_replay_gives_the_same_batches_whatever_is_written_into_earlier_ones(self) -> None:
         storage, _ = self.filled(12, seed=1)
@@ -147,7 +194,9 @@ class OffPolicyChecks(Contract):
             for step in trajectory.steps(steps):
                 storage.add(step)
             twin = self.opened(trajectory, rng=rng_of_twin)
-            twin.load_state_dict(copy.deepcopy(storage.state_dict()))
+            saved = copy.deepcopy(storage.state_dict())
+            given = copy.deepcopy(saved)
+            twin.load_state_dict(given)
             rng_of_twin.bit_generator.state = rng.bit_generator.state  # as a checkpoint restores it
             for step in trajectory.steps(4):
                 storage.add(step)
@@ -157,6 +206,10 @@ class OffPolicyChecks(Contract):
                     two.next_observation
                 )
                 check_batch(two, trajectory)
+            assert same(given, saved), (
+                "steps after load_state_dict have changed the state that it was given, which "
+                "another agent may load too: copy its arrays into your own"
+            )
 
     def test_replay_takes_feedback_without_complaint(self) -> None:
         storage, trajectory = self.filled(6)
@@ -195,11 +248,11 @@ class OffPolicyChecks(Contract):
     def test_replay_serves_one_environment_and_many(self) -> None:
         for n_envs in (1, 5):
             trajectory = Trajectory(SPACES["float32"], gym.spaces.Discrete(4), n_envs=n_envs)
-            storage = self.opened(trajectory, gamma=_GAMMA)
+            storage = self.opened(trajectory, gamma=0.5)
             for step in trajectory.steps(self.capacity):
                 storage.add(step)
             assert len(storage) % n_envs == 0
-            check_batch(storage.sample(200), trajectory)
+            check_batch(storage.sample(200), trajectory, gamma=0.5)
 
 
 class Told:
@@ -252,3 +305,28 @@ def check_batch(batch: Batch, trajectory: Trajectory, gamma: float = _GAMMA) -> 
         assert float(batch.extras["log_prob"][row]) == seen.log_prob, (
             f"extras of transition {number}"
         )
+
+
+def check_types(batch: Batch, trajectory: Trajectory) -> None:
+    """Raises AssertionError if a tensor of a batch has not the type of what was added."""
+    seen = trajectory.seen[0]
+    for name in _RAW:
+        found, expected = getattr(batch, name), as_tensor(getattr(seen, name))
+        if not isinstance(expected, dict):
+            found, expected = {"": found}, {"": expected}
+        for key, part in expected.items():
+            dtype = found[key].dtype
+            may_be_wider = name == "action" and not part.is_floating_point()
+            is_whole = not dtype.is_floating_point and not dtype.is_complex
+            assert dtype == part.dtype or (may_be_wider and is_whole), (
+                f"{name}{key and f'[{key!r}]'} of a batch is {dtype}, and {part.dtype} was added"
+            )
+
+
+def check_device(batch: Batch, device: str) -> None:
+    """Raises AssertionError if a tensor of a batch is elsewhere."""
+    for name, value in tensors_of(batch).items():
+        for part in value.values() if isinstance(value, dict) else [value]:
+            assert isinstance(part, np.ndarray) or part.device.type == device, (
+                f"{name} of a batch is on {part.device.type}: make it on schema.device"
+            )

@@ -55,7 +55,10 @@ class OnPolicyChecks(Contract):
             assert (len(rollout.final_time) > 0) == (ends > 0)
 
     def test_a_rollout_counts_its_transitions_once_it_is_complete(self) -> None:
-        storage, trajectory = self.filled(self.n_steps)
+        storage, trajectory = self.filled(self.n_steps - 1)
+        assert len(storage) == 0, "an unfinished collection cannot be learnt from"
+        for step in trajectory.steps(1):
+            storage.add(step)
         assert len(storage) == self.n_steps * trajectory.n_envs
 
     def test_rewards_and_flags_have_the_types_of_the_record(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -60,6 +61,30 @@ class OptimiserContract(Contract):
         assert float(loss.value.detach()) == pytest.approx(expected)
         assert "loss" in loss.metrics, "the metrics of the loss must come through"
         assert "error" in loss.outputs, "the outputs of the loss must come through"
+
+    def test_a_loss_may_have_neither_metrics_nor_outputs(self) -> None:
+        """All losses without them share one mapping, which nobody can add to."""
+        problem = self.problem()
+        before = problem.flat.flat.clone()
+        problem.reports = False
+        problem.step()
+        assert not problem.flat.flat.equal(before)
+
+    def test_its_state_is_on_the_device_of_its_group(self) -> None:
+        """Tried with the device "meta", where tensors have no numbers."""
+        group = self.problem().group
+        elsewhere = dataclasses.replace(
+            group,
+            parameters=[nn.Parameter(parameter.to("meta")) for parameter in group.parameters],
+            flat=group.flat.to("meta"),
+            learning_rate=group.learning_rate.to("meta"),
+        )
+        for name, value in self.made(elsewhere).state_dict().items():
+            if isinstance(value, Tensor) and value.dim() > 0:
+                assert value.device.type == "meta", (
+                    f"{name!r} of its state is on {value.device.type}, and the group elsewhere: "
+                    "make it with torch.zeros_like(group.flat)"
+                )
 
     def test_metrics_that_it_adds_are_0_dim_tensors(self) -> None:
         for name, value in self.problem().step().metrics.items():
@@ -121,14 +146,18 @@ class OptimiserContract(Contract):
         assert problem.flat.flat.equal(before), "it moved at a learning rate of 0"
 
     def test_the_gradients_norm_is_clipped(self) -> None:
-        """A longer gradient in the same direction makes no difference."""
-        problem, longer = (self.problem(max_grad_norm=1e-3) for _ in range(2))
-        for factor in (1.0, 100.0):
-            longer.factor = factor
+        """One that is too long is scaled down; its direction stays, and a short one is kept."""
+        limit = 0.1
+        problem, scaled = self.problem(max_grad_norm=limit), self.problem()
+        for factor in (0.1, 10.0, 1000.0, 10.0):
+            problem.factor, scaled.factor = factor, 1.0
+            scaled.factor = min(factor, limit / float(scaled.gradient().norm()))
             problem.step()
-            longer.step()
-        assert torch.allclose(longer.flat.flat, problem.flat.flat, rtol=1e-4, atol=1e-6), (
-            "a gradient 100 times as long makes another step: clip its norm to group.max_grad_norm"
+            scaled.step()
+        assert torch.allclose(problem.flat.flat, scaled.flat.flat, rtol=1e-4, atol=1e-6), (
+            "a step with group.max_grad_norm is not that of the gradient scaled down to this norm: "
+            "multiply the whole gradient by (max_grad_norm / its norm).clamp(max=1), not each "
+            "element by itself"
         )
 
     def test_ranks_with_data_of_their_own_take_the_same_steps(self) -> None:
@@ -167,12 +196,17 @@ class OptimiserContract(Contract):
         state = copy.deepcopy(problem.optimiser.state_dict())
         plain(state)
         twin.flat.flat.copy_(problem.flat.flat)
-        twin.optimiser.load_state_dict(copy.deepcopy(state))
+        given = copy.deepcopy(state)
+        twin.optimiser.load_state_dict(given)
         assert same(twin.optimiser.state_dict(), state)
         for _ in range(3):
             problem.step()
             twin.step()
         assert twin.flat.flat.equal(problem.flat.flat)
+        assert same(given, state), (
+            "steps after load_state_dict have changed the state that it was given, which another "
+            "optimiser may load too: copy_() its tensors into your own"
+        )
 
     def test_two_optimisers_share_nothing(self) -> None:
         one, two, alone = self.problem(), self.problem(), self.problem()
@@ -211,6 +245,7 @@ class Problem:
     Attributes:
         factor: that the loss is multiplied by; NaN or infinity make its gradient non-finite.
         accept: `Loss.accept` of every loss.
+        reports: whether losses have metrics and outputs.
     """
 
     def __init__(
@@ -229,22 +264,24 @@ class Problem:
         rate = torch.tensor(learning_rate)
         self.group = Group("all", views, memory, rate, max_grad_norm, dict(suite.options))
         self.optimiser = suite.made(self.group)
-        self.factor, self.accept = 1.0, None
+        self.factor, self.accept, self.reports = 1.0, None, True
 
     def quadratic(self) -> Loss:
         """The sum of both heads' mean squares, with a distribution and a prediction."""
         pi, vf = self.net(self.x)
         value = self.factor * (pi.square().mean() + vf.square().mean())
-        return Loss(
-            value,
-            distribution=pi,
-            prediction=vf[:, 0],
-            accept=self.accept,
-            metrics={"loss": value.detach()},
-            outputs={"error": vf.detach()[:, 0]},
-        )
+        loss = Loss(value, distribution=pi, prediction=vf[:, 0], accept=self.accept)
+        if not self.reports:
+            return loss
+        metrics, outputs = {"loss": value.detach()}, {"error": vf.detach()[:, 0]}
+        return loss._replace(metrics=metrics, outputs=outputs)
 
     accept: Tensor | None
+
+    def gradient(self) -> Tensor:
+        """The gradient of the loss by the group's parameters, flat [P]."""
+        parts = torch.autograd.grad(self.quadratic().value, self.group.parameters)
+        return torch.cat([part.flatten() for part in parts])
 
     def step(self, communicator: Communicator | None = None) -> Loss:
         among = communicator or OneProcess()

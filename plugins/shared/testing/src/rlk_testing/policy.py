@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -15,7 +16,8 @@ from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import preprocess
 from rlk_networks.policy import Policy
 from rlk_testing.applies import applies
-from rlk_testing.contract import global_generators_untouched, one_thread
+from rlk_testing.contract import global_generators_untouched, one_thread, same
+from rlk_testing.elsewhere import explained, on_meta
 from rlk_testing.exported_policy import ExportedPolicyChecks
 from rlk_testing.recurrent_policy import RecurrentPolicyChecks, without_gradient
 from rlk_testing.samples import BY_NAME, observations, row
@@ -81,7 +83,14 @@ class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
 
     def test_a_trunk_takes_extra_inputs(self) -> None:
         trunk = self.made().trunk("qf", 6, extra=2)
-        assert trunk(torch.randn(3, 8)).shape == (3, trunk.features)
+        x = torch.randn(3, 8, generator=torch.Generator().manual_seed(0)).requires_grad_()
+        found = trunk(x)
+        assert found.shape == (3, trunk.features)
+        (gradient,) = torch.autograd.grad(found.sum(), x, allow_unused=True)
+        assert gradient is not None and bool(gradient[:, 6:].any()), (
+            "no gradient reaches the extra inputs, which are actions: critics tell actors by it "
+            "which action is better"
+        )
 
     def test_copies_of_a_trunk_are_independent_and_computed_in_one_call(self) -> None:
         """A policy may also refuse copies with a ValueError or PlanError."""
@@ -132,9 +141,37 @@ class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
     def test_rows_of_a_batch_do_not_influence_each_other(self) -> None:
         for space in self.tried():
             policy, batch = self.policy(space), observations(space, 5)
-            pi, _ = policy(batch, "pi", "vf")
-            alone, _ = policy(row(batch, 2), "pi", "vf")
-            assert torch.allclose(pi[2:3], alone, atol=1e-5), f"in {space}"
+            together = policy(batch, "pi", "vf")
+            alone = policy(row(batch, 2), "pi", "vf")
+            for name, one, other in zip(_SIZE, together, alone, strict=True):
+                assert torch.allclose(one[2:3], other, atol=1e-5), (
+                    f"{name} in {space} is {one[2].tolist()} for row 2 of a batch, and "
+                    f"{other[0].tolist()} for that row by itself: normalise no batch"
+                )
+
+    @feedforward
+    def test_it_computes_on_the_device_that_it_was_moved_to(self) -> None:
+        """Tried with the device "meta", where tensors have no numbers."""
+        for space in self.tried():
+            policy = on_meta(self.policy(space))
+            with explained(f"the policy in {space}"):
+                found = policy(on_meta(observations(space, 3)), "pi", "vf")
+            assert {part.device.type for part in found} == {"meta"}, f"in {space}"
+
+    def dicts(self) -> list[gym.spaces.Dict]:
+        """The Dict spaces of these checks."""
+        return [space for space in self.tried() if isinstance(space, gym.spaces.Dict)]
+
+    @applies(lambda suite: bool(suite.dicts()) and not suite.record().recurrent)
+    def test_every_key_of_a_dict_makes_a_difference(self) -> None:
+        for space in self.dicts():
+            policy, batch, other = self.policy(space), *(observations(space, 8, i) for i in (0, 1))
+            (before,) = policy(batch, "pi")
+            for key in batch:
+                (after,) = policy({**batch, key: other[key]}, "pi")
+                assert not torch.allclose(after, before, atol=1e-7), (
+                    f"the key {key!r} of {space} makes no difference: encode it too"
+                )
 
     # ---- parameters ------------------------------------------------------------------------------
 
@@ -146,6 +183,18 @@ class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
             assert flat.flat.dtype == torch.float32
             names = {name.split(".")[0] for name in flat.names}
             assert names <= {"shared", "pi", "vf"}, f"parameters are named {names}"
+
+    @feedforward
+    def test_an_observation_stays_as_it_was(self) -> None:
+        """It may be the environment's own, and the storage's."""
+        for space in self.tried():
+            policy, batch = self.policy(space), observations(space, 3)
+            kept = deepcopy(batch)
+            policy(batch, "pi", "vf")
+            assert same(batch, kept), (
+                f"in {space} the policy writes into its observation: use no operation in place "
+                "(mul_, clamp_, …) on the input of an encoder"
+            )
 
     @feedforward
     def test_gradients_reach_every_parameter(self) -> None:

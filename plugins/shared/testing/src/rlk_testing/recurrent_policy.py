@@ -21,6 +21,7 @@ from rlk.spaces import map_observation
 from rlk_networks.observations import preprocess
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, one_thread
+from rlk_testing.elsewhere import explained, on_meta
 from rlk_testing.samples import observations
 
 T, N = 9, 4
@@ -146,6 +147,16 @@ class RecurrentPolicyChecks(Contract):
                 encoder(x, state, starts)
                 encoder.step(rows_of(x, slice(N)), state, starts[0])
                 assert all(torch.equal(a, b) for a, b in zip(given, kept, strict=True))
+
+    @recurrent
+    def test_a_step_is_computed_on_the_device_that_it_was_moved_to(self) -> None:
+        """Tried with the device "meta", where tensors have no numbers."""
+        for encoder, policy, space in self.encoders():
+            x, state = inputs(policy, space, N), random_state(encoder, N)
+            given = map(on_meta, (x, state, torch.ones(N, dtype=torch.bool)))
+            with explained(f"a step of the policy in {space}"):
+                found = on_meta(encoder).step(*given)
+            assert {part.device.type for part in found} == {"meta"}, f"in {space}"
 
     @recurrent
     def test_gradients_reach_every_parameter_of_a_recurrent_policy(self) -> None:

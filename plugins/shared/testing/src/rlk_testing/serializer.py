@@ -1,14 +1,9 @@
-"""The contract of a serializer: states survive a round trip, and damaged files are refused."""
+"""The contract of a serializer: states survive a round trip, and a failed write does no harm."""
 
 from __future__ import annotations
 
-import io
-import json
-import pickle
 import re
 import tempfile
-import zipfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +13,16 @@ import torch
 
 from rlk.errors import BadFile
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract, same
+from rlk_testing.contract import same
 from rlk_testing.faults import full_disk
-from rlk_testing.forged import with_names_twice, with_other_values
+from rlk_testing.serializer_refusals import SerializerRefusalChecks, reads_data_only
 
 _DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+#: Types of which torch has only a few operations.
+_UNSIGNED = ("uint16", "uint32", "uint64")
 
 
-def reads_data_only(suite: Contract) -> bool:
-    """Whether reading a file runs no code from it: so unless the component says `runs_code`."""
-    return not suite.record().runs_code
-
-
-class SerializerContract(Contract):
+class SerializerContract(SerializerRefusalChecks):
     """What every serializer must do; one that can run code declares `runs_code=True`."""
 
     kind = "serializers"
@@ -54,25 +46,6 @@ class SerializerContract(Contract):
 
     def round_trip(self, state: dict[str, Any]) -> Any:
         return self.read(self.written({"manifest": {"state_version": 1}, **state}))
-
-    def newer(self, data: bytes) -> bytes | None:
-        """The file as a newer version of this serializer would write it; None if that is unknown.
-
-        By default, it increases all integers in the JSON documents of a zip whose key contains
-        `format` or `version`.
-        """
-        return newer_zip(data) if zipfile.is_zipfile(io.BytesIO(data)) else None
-
-    def forged(self, data: bytes) -> Iterable[tuple[str, bytes]]:
-        """(description, file) for files with one value replaced by a value of another type.
-
-        By default, it replaces values in the JSON documents of a zip.
-        """
-        return with_other_values(data) if zipfile.is_zipfile(io.BytesIO(data)) else ()
-
-    def twice(self, data: bytes) -> Iterable[tuple[str, bytes]]:
-        """(description, file) for files with a duplicate name; by default, for zips only."""
-        return with_names_twice(data) if zipfile.is_zipfile(io.BytesIO(data)) else ()
 
     # ---- round trips -----------------------------------------------------------------------------
 
@@ -100,15 +73,43 @@ class SerializerContract(Contract):
             and type(found["flag"]) is bool
         )
 
+    def test_numbers_of_numpy_come_back_as_numbers(self) -> None:
+        values = {"whole": np.int64(3), "real": np.float32(0.5), "flag": np.bool_(True)}
+        found = self.round_trip({"values": values})["values"]
+        for name, value in values.items():
+            assert isinstance(found[name], (bool, int, float, np.generic)), (
+                f"{value!r} came back as {found[name]!r}"
+            )
+            assert found[name] == value
+
+    def test_arrays_keep_their_places_whatever_the_keys_on_the_way(self) -> None:
+        """A file in which arrays have names must not give two of them the same one."""
+        numbers = iter(range(10))
+
+        def one() -> torch.Tensor:
+            return torch.tensor([float(next(numbers))])
+
+        state = {
+            "a": {"b": one(), "b/c": one()},
+            "a/b": one(),
+            "a.b": one(),
+            "a/b/c": one(),
+            "list": [one(), one()],
+            "dict": {"0": one(), "1": one()},
+        }
+        found = self.round_trip({"values": state})["values"]
+        assert same(found, state), f"{state} came back as {found}: make the names unique"
+
     def test_infinite_numbers_and_nan_come_back(self) -> None:
         found = self.round_trip({"values": [float("inf"), float("-inf"), float("nan")]})["values"]
         assert found[:2] == [float("inf"), float("-inf")] and found[2] != found[2]
 
     def test_arrays_of_every_type_and_shape_come_back_bit_for_bit(self) -> None:
         rng = np.random.default_rng(0)
-        for dtype in _DTYPES:
+        for dtype in (*_DTYPES, *_UNSIGNED):
             for shape in ((), (1,), (3,), (2, 0, 3), (2, 3, 4)):
-                array = np.asarray(rng.normal(size=shape) * 50).astype(dtype)
+                values = rng.normal(size=shape) * 50
+                array = np.asarray(np.abs(values) if dtype in _UNSIGNED else values).astype(dtype)
                 found = self.round_trip({"value": array})["value"]
                 assert isinstance(found, np.ndarray), (
                     f"an array of {dtype}{shape} came back as {type(found)}"
@@ -139,8 +140,12 @@ class SerializerContract(Contract):
 
     def test_arrays_that_are_not_contiguous_come_back_as_they_look(self) -> None:
         whole = np.arange(24, dtype=np.float32).reshape(4, 6)
-        for view in (whole.T, whole[::2, 1::3], whole[:, ::-1], np.asfortranarray(whole)):
-            assert np.array_equal(self.round_trip({"value": view})["value"], view)
+        swapped = whole.astype(whole.dtype.newbyteorder())
+        for view in (whole.T, whole[::2, 1::3], whole[:, ::-1], np.asfortranarray(whole), swapped):
+            assert np.array_equal(self.round_trip({"value": view})["value"], view), (
+                f"an array {view.dtype.str} {view.strides} came back with other numbers: write "
+                "np.ascontiguousarray(array), in the byte order that the file says"
+            )
         tensor = torch.from_numpy(whole)
         for seen in (tensor.T, tensor[::2, 1::3], tensor[:1].expand(3, 6)):
             assert torch.equal(self.round_trip({"value": seen})["value"], seen)
@@ -193,9 +198,14 @@ class SerializerContract(Contract):
             assert list(tmp_path.iterdir()) == [path], "it leaves other files beside it"
 
     def test_a_file_is_found_by_its_name_with_and_without_the_suffix(self, tmp_path: Path) -> None:
-        path, find = self.path(tmp_path, "cartpole"), self.made().find
-        self.made().write(path, {"manifest": {}})
-        assert find(path) == find(tmp_path / "cartpole") == path
+        find = self.made().find
+        for name in ("cartpole", "cartpole-0.5"):
+            path = self.path(tmp_path, name)
+            self.made().write(path, {"manifest": {}})
+            assert find(path) == find(tmp_path / name) == path, (
+                f"it does not find {path.name} by {name}: append the suffix to the name, which may "
+                "have dots of its own"
+            )
         assert find(tmp_path / "other") is None
         foreign = tmp_path / "foreign.txt"
         foreign.write_text("")
@@ -242,82 +252,6 @@ class SerializerContract(Contract):
                 with pytest.raises(BadFile, match=re.escape(path.name)):
                     read(path)
 
-    # ---- what is refused -------------------------------------------------------------------------
-
-    @applies(reads_data_only)
-    def test_an_object_that_is_no_state_is_not_written(self) -> None:
-        for value in (object(), {1, 2}, lambda: None, np.array([object()], dtype=object)):
-            with pytest.raises(Exception, match=r"(?s).+"):
-                self.written({"manifest": {}, "value": value})
-
-    @applies(reads_data_only)
-    def test_a_file_that_was_cut_off_is_refused(self) -> None:
-        data = self.written(
-            {"manifest": {"state_version": 1}, "t": torch.arange(500.0), "n": np.arange(500)}
-        )
-        for end in {*np.linspace(0, len(data) - 1, 25).astype(int), len(data) - 1}:
-            with pytest.raises(BadFile):
-                self.read(data[:end])
-
-    @applies(reads_data_only)
-    def test_a_file_with_other_values_is_refused_or_read_as_a_state(self) -> None:
-        values = {"a": 1, "b": [0.5, "x"], "c": {"d": None}, "n": np.arange(3)}
-        for what, data in self.forged(self.written({"manifest": {"state_version": 1}, **values})):
-            try:
-                found = self.read(data)
-            except BadFile:
-                continue
-            except Exception as error:
-                pytest.fail(f"with {what}, it raises {type(error).__name__}: {error}")
-            assert isinstance(found, dict), f"with {what}, it reads {type(found).__name__}"
-
-    @applies(reads_data_only)
-    def test_a_file_in_which_a_name_is_there_twice_is_refused(self) -> None:
-        data = self.written({"manifest": {"state_version": 1}, "a": 1, "n": np.arange(3)})
-        for what, twice in self.twice(data):
-            try:
-                self.read(twice)
-            except BadFile:
-                continue
-            pytest.fail(f"with {what} twice, it is read, although the two may differ")
-
-    @applies(reads_data_only)
-    def test_a_file_with_a_byte_changed_is_refused_or_read_as_it_was(self) -> None:
-        state = {"manifest": {"state_version": 1}, "t": torch.arange(500.0), "n": np.arange(500)}
-        data = self.written(state)
-        for place in np.linspace(0, len(data) - 1, 60).astype(int):
-            changed = bytearray(data)
-            changed[place] ^= 0x55
-            try:
-                found = self.read(bytes(changed))
-            except BadFile:
-                continue
-            assert same(found["t"], state["t"]) and same(found["n"], state["n"]), (
-                f"with byte {place} changed, it reads other numbers without an error"
-            )
-
-    @applies(reads_data_only)
-    def test_a_pickle_is_refused_and_not_run(self, tmp_path: Path) -> None:
-        witness = tmp_path / "it ran"
-        with pytest.raises(BadFile):
-            self.read(pickle.dumps(Trap(str(witness))))
-        with pytest.raises(BadFile):
-            self.read(pickle_in_zip(pickle.dumps(Trap(str(witness)))))
-        assert not witness.exists(), "reading ran code from the file"
-
-    @applies(reads_data_only)
-    def test_other_files_are_refused(self) -> None:
-        for data in (b"", b"\x00" * 200, b"hello", b"{}", b"PK\x03\x04 no zip after all"):
-            with pytest.raises(BadFile):
-                self.read(data)
-
-    def test_a_file_of_a_newer_format_is_refused(self) -> None:
-        data = self.newer(self.written({"manifest": {"state_version": 1}, "value": 1}))
-        if data is None:
-            pytest.skip("the suite cannot tell what a newer file looks like: override newer(data)")
-        with pytest.raises(BadFile, match="newer"):
-            self.read(data)
-
 
 def _content(path: Path) -> bytes:
     """What was written; raises AssertionError unless that is one regular file."""
@@ -327,42 +261,3 @@ def _content(path: Path) -> bytes:
         "those of a fork copied, as single files"
     )
     return path.read_bytes()
-
-
-class Trap:
-    """An object whose pickle creates a file when it is loaded."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def __reduce__(self) -> Any:
-        return (open, (self.path, "w"))
-
-
-def pickle_in_zip(pickled: bytes) -> bytes:
-    """A pickle in a zip that has the layout of `torch.save`."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("archive/data.pkl", pickled)
-        archive.writestr("data.pkl", pickled)
-    return file.getvalue()
-
-
-def newer_zip(data: bytes) -> bytes | None:
-    """The zip with higher versions in its JSON documents; None if they have only the state's."""
-    changed, file = False, io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
-        for item in old.infolist():
-            content = old.read(item)
-            if item.filename.endswith(".json"):
-                document = json.loads(content)
-                for key, value in document.items() if isinstance(document, dict) else ():
-                    if (
-                        ("format" in key or "version" in key)
-                        and type(value) is int
-                        and key != "state_version"
-                    ):
-                        document[key], changed = value + 1000, True
-                content = json.dumps(document).encode()
-            new.writestr(item, content)
-    return file.getvalue() if changed else None

@@ -173,7 +173,8 @@ class StandInStorage:
 
         fields = {name: gather(name) for name in self._steps[0]}
         extras = {name: fields.pop(f"extras.{name}") for name in self.schema.extras}
-        return Batch(weight=torch.ones(batch_size), index=index, extras=extras, **fields)
+        weight = torch.ones(batch_size, device=self.schema.device)
+        return Batch(weight=weight, index=index, extras=extras, **fields)
 
     def feedback(self, batch: Batch, update: Update) -> None:
         """It has no priorities to change."""

@@ -75,6 +75,24 @@ class StorageContract(OffPolicyChecks, OnPolicyChecks):
         with pytest.raises((RlkError, KeyError), match="log_prob"):
             storage.add(step._replace(extras={}))
 
+    def test_it_leaves_a_step_as_it_was(self) -> None:
+        """The next action is chosen for its next observation; listeners are given it too."""
+        for space in SPACES.values():
+            trajectory = Trajectory(space, gym.spaces.Discrete(4), ends=0.5)
+            try:
+                storage = self.opened(trajectory)
+            except RlkError:
+                continue
+            for step in trajectory.steps(2 * self.n_steps):
+                given = copy.deepcopy(step)
+                storage.add(step)
+                written = [
+                    name
+                    for name, one, other in zip(step._fields, step, given, strict=True)
+                    if not same(one, other)
+                ]
+                assert not written, f"add() writes into {written} of the step: copy it first"
+
     def test_a_collection_that_was_cut_short_does_not_spoil_the_next(self) -> None:
         storage, trajectory = self.filled(self.n_steps - 2)
         storage.restart()

@@ -51,8 +51,8 @@ class Transition:
 class Trajectory:
     """Random steps of N environments, as a vector environment returns them.
 
-    As there, observations are written to two sets of arrays in turn: every second step overwrites
-    the same arrays.
+    As there, everything but the final observations is written to two sets of arrays in turn: every
+    second step overwrites the same arrays.
 
     Attributes:
         seen: all transitions so far, by number.
@@ -77,6 +77,7 @@ class Trajectory:
         self._rng, self._ends = np.random.default_rng(seed), ends
         self.seen: list[Transition] = []
         self._slots: list[Any] = [create_empty_array(observation_space, n_envs) for _ in range(2)]
+        self._others: list[dict[str, Array]] = [{}, {}]
         self._turn = 0
         observation_space.seed(seed)
         action_space.seed(seed)
@@ -104,6 +105,13 @@ class Trajectory:
         self._turn ^= 1
         return concatenate(self.observation_space, observations, self._slots[self._turn])
 
+    def _reused(self, name: str, values: Any) -> Array:
+        """These values, in the array of that name whose turn it is."""
+        array = np.asarray(values)
+        kept = self._others[self._turn].setdefault(name, np.empty_like(array))
+        kept[...] = array
+        return kept
+
     def _step(self) -> Step:
         n, before = self.n_envs, self._now
         number = len(self.seen)
@@ -127,13 +135,13 @@ class Trajectory:
         self._now = self._write(following)
         return Step(
             before,
-            np.array(actions),
-            np.arange(number + 1, number + n + 1, dtype=np.float32),
-            terminated,
-            over & ~terminated,
+            self._reused("action", actions),
+            self._reused("reward", np.arange(number + 1, number + n + 1, dtype=np.float32)),
+            self._reused("terminated", terminated),
+            self._reused("truncated", over & ~terminated),
             self._now,
             final,
-            {"log_prob": log_prob},
+            {"log_prob": self._reused("log_prob", log_prob)},
         )
 
 

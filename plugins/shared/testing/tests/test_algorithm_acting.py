@@ -1,0 +1,130 @@
+"""The contract of algorithms fails where an actor, an update or a state does harm to others."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+import torch
+
+from rlk.component import Component
+from rlk_testing import AlgorithmContract, stand_in_kernel
+from rlk_testing.stand_ins import COMPONENTS, RandomActor, StandIn
+
+GOOD = COMPONENTS["algorithms"]
+LEAVES = "test_an_actor_leaves_what_it_is_given_as_it_was"
+COUNTED = "test_the_updates_that_it_foresees_are_counted_for_all_environments_together"
+
+
+def kernel(suite):
+    """A kernel in which the suite's algorithm is the only one."""
+    made = stand_in_kernel()
+    made.registries.algorithms.unregister("stand-in")
+    made.registries.algorithms.register("stand-in", suite.component)
+    return made
+
+
+def acting(actor: type) -> type:
+    class Made(StandIn):
+        def actor(self, rng=None):
+            stream = self.run.streams.numpy("actor") if rng is None else rng
+            return actor(self.run.action_space, stream)
+
+    Made.__name__ = actor.__name__
+    return Made
+
+
+class ScalesItsObservation(RandomActor):
+    def act(self, observation, carry, episode_start, deterministic=False):
+        observation *= 0.5
+        return super().act(observation, carry, episode_start, deterministic)
+
+
+class ClearsStarts(RandomActor):
+    def act(self, observation, carry, episode_start, deterministic=False):
+        found = super().act(observation, carry, episode_start, deterministic)
+        episode_start[:] = False
+        return found
+
+
+class CountsInItsCarry(RandomActor):
+    def start(self, n_envs):
+        return np.zeros(n_envs)
+
+    def act(self, observation, carry, episode_start, deterministic=False):
+        carry += 1
+        return super().act(observation, carry, episode_start, deterministic)._replace(carry=carry)
+
+
+class ReportsTheMeanOfAll(RandomActor):
+    def act(self, observation, carry, episode_start, deterministic=False):
+        found = super().act(observation, carry, episode_start, deterministic)
+        guess = np.full(len(observation), np.mean(observation), np.float32)
+        return found._replace(extras={"guess": guess})
+
+
+class ForgetsThatThereAreSeveral(StandIn):
+    def updates_ahead(self, timesteps):
+        return timesteps // self.config.n_steps, self.config.batch_size
+
+
+class DecaysParametersItself(StandIn):
+    def update(self, batch, optimise):
+        found = super().update(batch, optimise)
+        self.run.parameters.flat.mul_(0.999)
+        return found
+
+
+class TakesArraysAlone(StandIn):
+    def loss(self, batch):
+        assert batch.observation.ndim == 2
+        return super().loss(batch)
+
+
+class KeepsTheLoadedTensor(StandIn):
+    def __init__(self, config, run):
+        super().__init__(config, run)
+        self.count = torch.zeros(1)
+
+    def update(self, batch, optimise):
+        self.count += 1
+        return super().update(batch, optimise)
+
+    def state_dict(self):
+        return {"count": self.count.clone()}
+
+    def load_state_dict(self, state):
+        self.count = state["count"]
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (acting(ScalesItsObservation), LEAVES),
+        (acting(ClearsStarts), LEAVES),
+        (acting(CountsInItsCarry), LEAVES),
+        (
+            acting(ReportsTheMeanOfAll),
+            "test_what_an_actor_returns_for_an_observation_does_not_depend_on_the_others",
+        ),
+        (ForgetsThatThereAreSeveral, COUNTED),
+        (DecaysParametersItself, "test_parameters_move_by_nothing_but_optimise"),
+        (TakesArraysAlone, "test_it_trains_on_observations_of_several_parts"),
+        (KeepsTheLoadedTensor, "test_its_state_is_plain_and_comes_back_as_it_was"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_algorithm_fails(rlk_fails, factory, check):
+    broken = attrs.evolve(GOOD, factory=factory)
+    rlk_fails(AlgorithmContract, GOOD, broken, check, kernel=kernel)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"action_spaces": ("MultiBinary",)}, {"observation_spaces": ("Box",)}],
+)
+def test_dicts_are_tried_only_where_they_are_declared(rlk_verdict, fields):
+    component: Component = attrs.evolve(GOOD, **fields)
+    suite = type("Suite", (AlgorithmContract,), {"component": component, "kernel": kernel})
+    found = rlk_verdict(suite, "test_it_trains_on_observations_of_several_parts")
+    assert found == "does not apply"
