@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from typing import Any
 
@@ -67,6 +68,17 @@ def test_parameters_are_those_of_there() -> None:
     for name in ("ARS", "CrossQ", "QRDQN", "TQC"):
         with pytest.raises(ImportError, match=f"has no {name}. Write "):
             exec(f"from rlk_baselines.sb3_contrib import {name}")
+
+
+@pytest.mark.parametrize(("model", "kind"), [("mask", "maskable"), ("recurrent", "recurrent")])
+def test_policies_are_found_beside_their_model_and_by_kind(model: str, kind: str) -> None:
+    beside, by_kind = (
+        importlib.import_module(f"rlk_baselines.sb3_contrib.{place}.policies")
+        for place in (f"ppo_{model}", f"common.{kind}")
+    )
+    assert len(by_kind.__all__) == 3
+    for name in by_kind.__all__:
+        assert getattr(by_kind, name) is getattr(beside, name)
 
 
 def test_a_masked_model_learns_acts_and_is_loaded(tmp_path: Any) -> None:

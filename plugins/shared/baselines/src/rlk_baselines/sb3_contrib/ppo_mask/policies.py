@@ -2,4 +2,15 @@
 
 from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
 
-__all__ = ["CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
+MaskableActorCriticPolicy = MlpPolicy
+MaskableActorCriticCnnPolicy = CnnPolicy
+MaskableMultiInputActorCriticPolicy = MultiInputPolicy
+
+__all__ = [
+    "CnnPolicy",
+    "MaskableActorCriticCnnPolicy",
+    "MaskableActorCriticPolicy",
+    "MaskableMultiInputActorCriticPolicy",
+    "MlpPolicy",
+    "MultiInputPolicy",
+]

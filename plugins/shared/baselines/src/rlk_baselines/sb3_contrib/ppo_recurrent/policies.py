@@ -2,4 +2,15 @@
 
 from rlk_baselines.policies.by_name import CnnLstmPolicy, MlpLstmPolicy, MultiInputLstmPolicy
 
-__all__ = ["CnnLstmPolicy", "MlpLstmPolicy", "MultiInputLstmPolicy"]
+RecurrentActorCriticPolicy = MlpLstmPolicy
+RecurrentActorCriticCnnPolicy = CnnLstmPolicy
+RecurrentMultiInputActorCriticPolicy = MultiInputLstmPolicy
+
+__all__ = [
+    "CnnLstmPolicy",
+    "MlpLstmPolicy",
+    "MultiInputLstmPolicy",
+    "RecurrentActorCriticCnnPolicy",
+    "RecurrentActorCriticPolicy",
+    "RecurrentMultiInputActorCriticPolicy",
+]

@@ -1,14 +1,10 @@
 """The policies of MaskablePPO by the names of sb3-contrib."""
 
 from rlk_baselines.sb3_contrib.ppo_mask.policies import (
-    CnnPolicy,
-    MlpPolicy,
-    MultiInputPolicy,
+    MaskableActorCriticCnnPolicy,
+    MaskableActorCriticPolicy,
+    MaskableMultiInputActorCriticPolicy,
 )
-
-MaskableActorCriticPolicy = MlpPolicy
-MaskableActorCriticCnnPolicy = CnnPolicy
-MaskableMultiInputActorCriticPolicy = MultiInputPolicy
 
 __all__ = [
     "MaskableActorCriticCnnPolicy",

@@ -1,14 +1,10 @@
 """The policies of RecurrentPPO by the names of sb3-contrib."""
 
 from rlk_baselines.sb3_contrib.ppo_recurrent.policies import (
-    CnnLstmPolicy,
-    MlpLstmPolicy,
-    MultiInputLstmPolicy,
+    RecurrentActorCriticCnnPolicy,
+    RecurrentActorCriticPolicy,
+    RecurrentMultiInputActorCriticPolicy,
 )
-
-RecurrentActorCriticPolicy = MlpLstmPolicy
-RecurrentActorCriticCnnPolicy = CnnLstmPolicy
-RecurrentMultiInputActorCriticPolicy = MultiInputLstmPolicy
 
 __all__ = [
     "RecurrentActorCriticCnnPolicy",
