@@ -14,6 +14,8 @@ import torch
 from gymnasium import spaces
 from onnx.reference import ReferenceEvaluator
 
+from rlk.records import Act
+
 PLACE = spaces.Box(-2.0, 2.0, (3,), np.float32)
 IMAGE = spaces.Box(0, 255, (36, 36, 1), np.uint8)
 KEYS = spaces.Dict({"a b": PLACE, "eye": IMAGE, "room": spaces.Discrete(4, start=2)})
@@ -34,6 +36,22 @@ class Shows(gym.Env[Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         return self.observation_space.sample(), 0.0, False, False, {}
+
+
+class TakesTheFirst:
+    """An actor that takes the first action, whatever it sees."""
+
+    def start(self, n_envs: int) -> None:
+        return None
+
+    def metrics(self) -> dict[str, float]:
+        return {}
+
+    def act(
+        self, observation: Any, carry: Any, episode_start: Any, deterministic: bool = False
+    ) -> Act:
+        action = np.zeros(len(episode_start), np.int64)
+        return Act(action, action + 1, None, {})
 
 
 def shown(space: Any, size: int, seed: int = 5) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,28 @@ def test_it_writes_what_the_model_acts_with_and_says_what_goes_in(folder, tmp_pa
         observation = np.stack([agent.plan.observation_space.sample() for _ in range(5)])
         expected, _ = agent.predict(observation, deterministic=True)
     assert np.array_equal(loaded_pt2(out)(observation)["action"], expected)
+
+
+def test_settings_plugins_and_the_cpu_are_handed_on_and_only_the_first_rank_writes(
+    tmp_path, monkeypatch
+):
+    loaded = []
+
+    def load(path, **how):
+        loaded.append((path, how))
+        rank = SimpleNamespace(run=SimpleNamespace(communicator=SimpleNamespace(rank=1)))
+        return nullcontext(rank)
+
+    monkeypatch.setattr("rlk_export.command.model_file", lambda model, best: Path(model))
+    monkeypatch.setattr("rlk_export.command.load_to_act", load)
+    changed = ["--set", "env.gravity=9", "--plugin", "./mine.py", "--plugin", "no:table"]
+    result = CliRunner().invoke(
+        export, ["model.zip", "--out", str(tmp_path / "x.pt2"), "--env", WALK, *changed]
+    )
+    assert (result.exit_code, result.output) == (0, "")
+    how = {"env": WALK, "plugins": ("./mine.py", "no:table"), "device": "cpu", "env.gravity": 9}
+    assert loaded == [(Path("model.zip"), how)]
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
-from shown_spaces import KEYS, Shows
+from shown_spaces import KEYS, Shows, TakesTheFirst
 
 from rlk.errors import RlkError
 from rlk_export.comparison import check, tolerance
-from rlk_export.program import acting_module, as_read
+from rlk_export.program import acting_copy, acting_module, as_read
 from rlk_export.sampling import observations
 
 SMALL = {"policy": {"layers": [4]}}
@@ -41,6 +43,36 @@ def test_of_equally_likely_actions_either_may_be_taken(agent_of):
         agent.run.policy.pi.out.bias[0] = 0.02
     with pytest.raises(RlkError, match="actions differ"):
         check(agent, others(agent, lambda action: action % 3 + 1), None)
+
+
+def test_of_actions_without_probabilities_none_may_be_another_one(agent_of):
+    agent = agent_of("dqn", env=Shows(), **SMALL)
+    agent.run.algorithm.actor = lambda rng=None: TakesTheFirst()
+    with pytest.raises(RlkError, match="actions differ"):
+        check(agent, others(agent, lambda action: action % 3 + 1), None)
+
+
+def test_whether_actions_are_equally_likely_is_asked_in_the_state_that_the_agent_is_in(agent_of):
+    agent = agent_of("ppo2", env=Shows(), policy="lstm", lstm={"n_lstm": 4}, nminibatches=1)
+    module, asked = acting_module(agent.run), []
+
+    def action_probability(observation, state=None, mask=None, **others):
+        asked.append((state, mask.tolist()))
+        return np.zeros(len(mask))
+
+    def runs(arguments):
+        found = module(*map(torch.as_tensor, arguments))
+        action = found["action"].numpy() % 3 + 1
+        return {"action": action, "next_state": found["next_state"].detach().numpy()}
+
+    acting = SimpleNamespace(
+        run=agent.run, predict=agent.predict, action_probability=action_probability
+    )
+    check(acting, runs, module.state_size)
+    first, second = asked[:2], asked[2:4]  # each of the program's action, then of the agent's
+    assert first == [(None, [True])] * 2
+    assert [mask for _, mask in second] == [[False]] * 2
+    assert all(np.abs(state).max() > 0 for state, _ in second)
 
 
 def test_numbers_may_differ_by_rounding_and_no_more(agent_of):
@@ -82,6 +114,14 @@ def test_a_state_that_goes_on_into_the_next_episode_is_noticed(agent_of):
         check(agent, lambda arguments: runs(arguments, forgets=False), module.state_size)
 
 
+def test_a_copy_acts_and_is_not_trained():
+    policy = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Dropout())
+    copy = acting_copy(policy)
+    assert not any(module.training for module in copy.modules())
+    assert not any(one.requires_grad for one in copy.parameters())
+    assert policy.training and all(one.requires_grad for one in policy.parameters())
+
+
 def test_a_policy_reads_no_float64():
     found = as_read(
         {"a": torch.zeros(1, dtype=torch.float64), "b": torch.zeros(1, dtype=torch.int8)}
@@ -101,6 +141,13 @@ def test_sampling_leaves_the_generator_of_a_space_alone():
     one, other = spaces.Discrete(10**6, seed=1), spaces.Discrete(10**6, seed=1)
     observations(one, 3, np.random.default_rng(0))
     assert one.sample() == other.sample()
+
+
+def test_samples_are_the_same_at_every_call():
+    many = spaces.Discrete(10**6)
+    one, other = (observations(many, 3, np.random.default_rng(0)).tolist() for _ in range(2))
+    many.seed(1)
+    assert one == other == observations(many, 3, np.random.default_rng(0)).tolist()
 
 
 def test_sampled_observations_lie_in_their_space():

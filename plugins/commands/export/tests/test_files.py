@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +14,25 @@ import onnx
 import pytest
 import torch
 from gymnasium import spaces
-from shown_spaces import KEYS, Shows, loaded_pt2, metadata_of_onnx, metadata_of_pt2, shown
+from shown_spaces import (
+    KEYS,
+    Shows,
+    TakesTheFirst,
+    loaded_pt2,
+    metadata_of_onnx,
+    metadata_of_pt2,
+    shown,
+)
 from torch import nn
 
+import rlk_export
 from rlk.documents import parse_json
 from rlk.errors import RlkError
 from rlk.hookspecs import hookimpl
 from rlk.records import Act
 from rlk_export import export
 from rlk_export.exporting import check_out
-from rlk_export.signature import Signature, in_words, metadata
+from rlk_export.signature import Signature, in_words, metadata, signature_of
 from rlk_networks import Linear
 
 SMALL = {"policy": {"layers": [4]}}
@@ -97,6 +108,13 @@ def test_infinite_settings_of_wrappers_are_words_as_in_a_plan(agent_of, tmp_path
     assert parse_json(written)[-1]["settings"]["clip_obs"] == "inf"
 
 
+def test_every_name_of_the_package_is_what_it_says():
+    for name in rlk_export.__all__:
+        assert getattr(rlk_export, name).__name__ == name
+    with pytest.raises(AttributeError, match="'rlk_export' has no attribute 'exports'"):
+        _ = rlk_export.exports
+
+
 def test_an_onnx_says_the_same_and_is_compared_without_onnxruntime(agent_of, tmp_path, monkeypatch):
     missing(monkeypatch, "onnxruntime")
     agent = agent_of("dqn", env=Shows(), plugins=["frame-stack:n_stack=2"], **SMALL)
@@ -112,6 +130,18 @@ def test_an_onnx_says_the_same_and_is_compared_without_onnxruntime(agent_of, tmp
     assert (given.name, action.name) == ("observation", "action")
     axes = given.type.tensor_type.shape.dim
     assert [axes[0].dim_param, axes[1].dim_value] == ["batch", 6]
+    assert [axis.dim_param for axis in action.type.tensor_type.shape.dim] == ["batch"]
+
+
+def test_every_key_has_a_name_of_its_own_that_every_language_takes(agent_of):
+    keys = spaces.Dict({key: spaces.Discrete(2) for key in ("a b", "a_b", "é")})
+    agent = agent_of("ppo2", env=Shows(keys), policy="multi-input")
+    inputs = signature_of(agent.plan, np.zeros(1, np.int64), None).inputs
+    assert {one.key: one.name for one in inputs} == {
+        "a b": "observation_a_b",
+        "a_b": "observation_a_b_",
+        "é": "observation__",
+    }
 
 
 def test_spaces_are_in_words():
@@ -147,6 +177,32 @@ def test_exporting_leaves_the_agent_as_it_was(agent_of, tmp_path):
     assert torch.equal(*parameters)
 
 
+def test_exporting_leaves_what_the_agent_draws_as_it_was(agent_of, tmp_path):
+    drawn = []
+    for exports in (False, True):
+        agent = agent_of("ppo2", env=Shows(), **SMALL)
+        if exports:
+            export(agent, tmp_path / "policy.pt2")
+        drawn.append(agent.predict(shown(exported_space(), 50))[0].tolist())
+    assert drawn[0] == drawn[1]
+
+
+def test_torch_says_nothing_of_its_own_while_it_writes(agent_of, tmp_path, monkeypatch, recwarn):
+    save, logger = torch.export.save, logging.getLogger("torch.onnx")
+    logged = []
+
+    def talkative(*given: Any, **others: Any) -> None:
+        warnings.warn("a package is missing", UserWarning, stacklevel=1)
+        logged.append(logger.isEnabledFor(logging.WARNING))
+        save(*given, **others)
+
+    monkeypatch.setattr(torch.export, "save", talkative)
+    before = logger.isEnabledFor(logging.WARNING)
+    export(agent_of("dqn", env=Shows(), **SMALL), tmp_path / "policy.pt2")
+    assert "a package is missing" not in [str(one.message) for one in recwarn]
+    assert (before, logged, logger.isEnabledFor(logging.WARNING)) == (True, [False], True)
+
+
 def exported_space() -> Any:
     return Shows().observation_space
 
@@ -172,6 +228,17 @@ def test_a_missing_package_is_named_with_what_to_type(monkeypatch):
     with pytest.raises(RlkError, match=r"onnx and onnxscript\. Type: pip install 'rlk-export\[onn"):
         check_out(Path("policy.onnx"))
     check_out(Path("policy.pt2"))
+
+
+def test_an_impossible_name_is_refused():
+    with pytest.raises(RlkError, match=r"\.pt2 cannot be written: .*too long"):
+        check_out(Path("x" * 300 + ".pt2"))
+
+
+def test_a_name_may_begin_at_the_home_folder(agent_of, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    exported = export(agent_of("dqn", env=Shows(), **SMALL), "~/policy.pt2")
+    assert exported.path == tmp_path / "policy.pt2" and exported.path.is_file()
 
 
 def test_a_folder_is_no_file(tmp_path):
@@ -215,25 +282,31 @@ def test_what_would_act_otherwise_is_not_written_and_what_was_there_stays(agent_
     assert list(tmp_path.iterdir()) == [path]
 
 
-class TakesTheFirst:
-    """An actor that takes the first action, whatever it sees."""
-
-    def start(self, n_envs: int) -> None:
-        return None
-
-    def metrics(self) -> dict[str, float]:
-        return {}
-
-    def act(
-        self, observation: Any, carry: Any, episode_start: Any, deterministic: bool = False
-    ) -> Act:
-        action = np.zeros(len(episode_start), np.int64)
-        return Act(action, action + 1, None, {})
-
-
 class First(nn.Module):
     def forward(self, observation: torch.Tensor) -> dict[str, torch.Tensor]:
         return {"action": torch.ones_like(observation[:, 0], dtype=torch.int64)}
+
+
+class Half(nn.Module):
+    """An action of two numbers, which are a parameter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.action = nn.Parameter(torch.full((2,), 0.5))
+
+    def forward(self, observation: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"action": self.action.expand(observation.shape[0], 2)}
+
+
+class TakesHalf(TakesTheFirst):
+    def act(
+        self, observation: Any, carry: Any, episode_start: Any, deterministic: bool = False
+    ) -> Act:
+        action = np.full((len(episode_start), 2), 0.5, np.float32)
+        return Act(action, action, None, {})
+
+    def acting_module(self) -> nn.Module:
+        return Half()
 
 
 class TellsItsModule(TakesTheFirst):
@@ -250,6 +323,16 @@ def test_an_actor_of_ones_own_is_refused_or_says_what_it_computes(agent_of, tmp_
     exported = export(agent, tmp_path / "policy.pt2")
     observation = shown(exported_space(), 3)
     assert loaded_pt2(exported.path)(observation)["action"].tolist() == [1, 1, 1]
+
+
+def test_a_module_of_ones_own_may_have_parameters(agent_of, tmp_path):
+    box = spaces.Box(-1.0, 1.0, (2,), np.float32)
+    agent = agent_of("td3", env=Shows(action=box), plugins=["no:numpy-acting"], **SMALL)
+    agent.run.algorithm.actor = lambda rng=None: TakesHalf()
+    exported = export(agent, tmp_path / "policy.pt2")
+    program = torch.export.load(exported.path).module()
+    found = program(torch.from_numpy(shown(exported_space(), 3)))["action"]
+    assert found.tolist() == [[0.5, 0.5]] * 3
 
 
 def test_a_plugin_that_acts_otherwise_is_noticed(agent_of, tmp_path):

@@ -18,6 +18,11 @@ def test_clipping_is_that_of_numpy():
     assert found.tolist() == [[-1.0, 0.25], [2.0, 0.5]]
 
 
+def test_parts_and_shapes_are_those_of_numpy():
+    first = on_tensors(lambda array: array[..., :1].reshape(array.shape[0]) * array.ndim)
+    assert first(torch.tensor([[-3.0, 0.25], [9.0, 8.0]])).tolist() == [-6.0, 18.0]
+
+
 def test_what_is_written_into_an_array_is_its_own():
     def scaled(array):
         found = LOW + HIGH * array

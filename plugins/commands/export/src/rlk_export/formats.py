@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-import numpy as np
 import torch
 from torch.export import ExportedProgram
 
@@ -138,9 +137,8 @@ class Pt2:
             module = torch.export.load(io.BytesIO(data)).module()
 
         def runs(arguments: tuple[Any, ...]) -> Mapping[str, Any]:
-            with torch.no_grad():
-                found = module(*[map_observation(_tensor, each) for each in arguments])
-            return {name: value.numpy() for name, value in found.items()}
+            found = module(*[map_observation(torch.from_numpy, each) for each in arguments])
+            return {name: value.detach().numpy() for name, value in found.items()}
 
         return runs, "torch"
 
@@ -152,10 +150,6 @@ def _name_batch(graph: Any) -> None:
         for axis in value.type.tensor_type.shape.dim:
             if axis.dim_param == numbered:
                 axis.dim_param = BATCH
-
-
-def _tensor(array: Any) -> torch.Tensor:
-    return torch.from_numpy(np.ascontiguousarray(array))
 
 
 @contextmanager

@@ -93,7 +93,7 @@ def metadata(run: Run, signature: Signature) -> dict[str, str]:
         "algorithm": plan.algorithm.name,
         "policy": plan.policy.name,
         "environment": plan.env.name,
-        "wrappers": json_text(wrappers, default=str),
+        "wrappers": json_text(wrappers),
         "timesteps": str(run.timesteps),
         "acting": "deterministic, as agent.predict(observation, deterministic=True)",
         "observation_space": in_words(plan.observation_space),
