@@ -44,16 +44,13 @@ Parts = Mapping[str, tuple[Choice, ...]]
 REQUIRED = ("policy", "vec_env", "storage", "collector", "optimiser", "serializer")
 
 
-def resolve(
-    kernel: Kernel, spec: RunSpec, *, terminal: bool = False, autostart: bool = True
-) -> Plan:
+def resolve(kernel: Kernel, spec: RunSpec, *, terminal: bool = False) -> Plan:
     """The plan for a spec.
 
     Args:
         kernel: where components come from.
         spec: the request.
         terminal: whether it runs on a terminal, where more components join if the run prints.
-        autostart: whether the components join that are active in every run with a folder.
 
     Raises:
         PlanError: for anything that does not exist or does not fit.
@@ -61,7 +58,7 @@ def resolve(
     if not spec.algo:
         raise _no_algorithm(kernel, spec)
     spec = expanded(spec, kernel.registries)
-    draft = gather(kernel, spec, moments=_moments(spec, terminal, autostart))
+    draft = gather(kernel, spec, moments=_moments(spec, terminal))
     refuse_stable_baselines_words(draft.layers, draft.algorithm, kernel.registries)
     chosen = select(draft)
     env = _environment(draft)
@@ -86,12 +83,12 @@ def _no_algorithm(kernel: Kernel, spec: RunSpec) -> PlanError:
     return PlanError(f"{what} {shown}{more}.")
 
 
-def _moments(spec: RunSpec, terminal: bool, autostart: bool) -> tuple[str, ...]:
+def _moments(spec: RunSpec, terminal: bool) -> tuple[str, ...]:
     """The values of `Component.autostart` with which components join this run."""
     prints = bool(spec.given.get("verbose"))
     moments = {
         "always": True,
-        "run": autostart and spec.given.get("out") is not None,
+        "run": spec.given.get("out") is not None,
         "verbose": prints,
         "terminal": prints and terminal,
     }

@@ -45,7 +45,7 @@ def by_name(findings: Any) -> dict[str, Finding]:
 
 def test_versions_name_what_has_another_one(install: Install) -> None:
     usual = by_name(packages.versions())["rlk"].found
-    install("rlk-older", "0.0.7")
+    install("Rlk_Older", "0.0.7")  # as setuptools wrote names for a long time
     install("my-package", "3.1", "[rlk.callbacks]\nmine = my_package:component\n")
     install("no-plugin", "3.1", "[console_scripts]\nmine = no_plugin:main\n")
     found = by_name(packages.versions())
@@ -53,16 +53,38 @@ def test_versions_name_what_has_another_one(install: Install) -> None:
     assert found["other versions"].found == "my-package 3.1, rlk-older 0.0.7"
 
 
+def test_of_two_distributions_of_one_name_the_first_on_the_path_counts(install: Install) -> None:
+    install("rlk", "0.0.9")
+    install("rlk-adam", "0.0.8")
+    assert by_name(packages.versions())["other versions"].found == "rlk 0.0.9, rlk-adam 0.0.8"
+
+
 def test_what_a_distribution_requires_is_looked_for(install: Install) -> None:
-    assert not [one for one in packages.requirements() if one.what == "rlk-needy"]
+    install("early", "2.0rc1")
+    install("rlk-bold", "1.0", "", "Requires-Dist: early>=1")  # a preview of 2.0 is later
+    assert not [one for one in packages.requirements() if one.what in ("rlk-needy", "rlk-bold")]
     install("rlk-needy", "1.0", "", "Requires-Dist: no-such-thing", "Requires-Dist: attrs<2")
-    install("rlk-unreadable", "1.0", "", "Requires-Dist: >>>")
     found = by_name(packages.requirements())
     assert found["rlk-needy"].state == "broken"
     assert found["rlk-needy"].found.startswith("no-such-thing is not installed; attrs is ")
     assert found["rlk-needy"].found.endswith(", not <2.")
     assert found["rlk-needy"].advice == "pip install -U rlk-needy"
-    assert "metadata is damaged" in found["rlk-unreadable"].found
+
+
+def test_metadata_that_is_damaged_is_told_once_of_the_package_that_has_it(install: Install) -> None:
+    damaged = ["Provides-Extra: more", "Requires-Dist: >>>"]
+    install("rlk-unreadable", "1.0", "", *damaged)
+    install("stranger", "1.0", "", *damaged)
+    needs = 'Requires-Dist: stranger[more]; extra == "films"'
+    install("rlk-needy", "1.0", "", "Provides-Extra: films", needs)
+    unreadable = by_name(packages.requirements())["rlk-unreadable"]
+    assert unreadable.state == "broken"
+    assert unreadable.found.startswith("its metadata is damaged: Expected package name")
+    assert unreadable.advice == "pip uninstall rlk-unreadable, or tell its authors"
+    extras = by_name(packages.extras())
+    assert "rlk-unreadable[more]" not in extras
+    needy = extras["rlk-needy[films]"].found
+    assert needy.startswith("the metadata of stranger is damaged: Expected package name")
 
 
 def test_an_extra_that_is_missing_says_what_installs_it(install: Install) -> None:
@@ -139,6 +161,17 @@ def test_without_torch_one_line_says_so_and_not_one_for_every_plugin(
     ]
 
 
+def test_the_processor_is_named_with_the_cores_that_one_may_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3}, raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    about = tmp_path / "cpuinfo"
+    about.write_text("vendor_id\t: Mine\nmodel\t\t: 85\nmodel name\t: Fast CPU: 2 GHz\n")
+    monkeypatch.setattr(machine, "Path", lambda _: about)
+    assert machine.processor().found == "Fast CPU: 2 GHz, 2 of 8 cores for this process"
+
+
 def test_a_compiler_is_looked_for_on_the_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,7 +184,8 @@ def test_a_compiler_is_looked_for_on_the_path(
         "broken",
         "CXX=no-such-compiler",
     )
-    monkeypatch.delenv("CXX")
+    monkeypatch.setenv("CXX", "")
+    assert machine.compiler().state == "missing"
     (tmp_path / "g++").touch(mode=0o755)
     assert machine.compiler() == Finding("c++ compiler", str(tmp_path / "g++"))
 
@@ -207,6 +241,12 @@ def test_mpi_needs_a_launcher_and_shared_memory(
     (tmp_path / "mpiexec").touch(mode=0o755)
     assert by_name(machine.mpi())["mpi"].found == f"mpi4py 4.1, {tmp_path / 'mpiexec'}"
     assert found[str(tmp_path)].state == "ok"
+    on_the_path = tmp_path / "elsewhere"
+    on_the_path.mkdir()
+    (on_the_path / "mpirun").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(on_the_path))
+    beside_python = f"mpi4py 4.1, {tmp_path / 'mpiexec'}"
+    assert by_name(machine.mpi())["mpi"].found == beside_python, "that of the same environment"
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=3_000_000))
     full = by_name(machine.mpi())[str(tmp_path)]
     assert (full.state, full.found.split(",")[0]) == ("missing", "3.0 MB free")
@@ -219,18 +259,27 @@ def test_a_folder_that_takes_no_files_is_broken(
     inner = tmp_path / "one" / "runs"
     assert machine.folder("runs folder", inner, "rlk run").state == "ok"
     assert not inner.exists(), "it is not made to look at it"
+    monkeypatch.chdir(tmp_path)
+    assert machine.folder("runs folder", Path("runs"), "").found.startswith(f"{tmp_path}/runs, ")
     (tmp_path / "one").write_text("a file in its place")
+    (tmp_path / "one").chmod(0o755)
     found = machine.folder("runs folder", inner, "rlk run … --out FOLDER")
     assert (found.state, found.advice) == ("broken", "rlk run … --out FOLDER")
     assert found.found == f"{tmp_path / 'one'} cannot be written to."
-    with monkeypatch.context() as read_only:
-        read_only.setattr(os, "access", lambda place, mode: not mode & os.W_OK)
-        assert machine.folder("runs folder", tmp_path, "").state == "broken"
+    for forbidden in (os.W_OK, os.X_OK):
+        with monkeypatch.context() as restricted:
+            restricted.setattr(os, "access", lambda place, mode, bit=forbidden: not mode & bit)
+            assert machine.folder("runs folder", tmp_path, "").state == "broken"
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2.5e9))
+    assert machine.folder("runs folder", tmp_path, "").found == f"{tmp_path}, 2.5 GB free"
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=99e6))
     assert "has 99.0 MB free" in machine.folder("runs folder", tmp_path, "").found
     assert machine.folder("runs folder", tmp_path, "").state == "broken"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert machine.cache_folder() == tmp_path / "rlk"
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert machine.cache_folder() == tmp_path / ".cache" / "rlk"
 
 
 def test_a_user_without_a_home_is_told_which_variable_to_set(
@@ -247,6 +296,19 @@ def test_a_user_without_a_home_is_told_which_variable_to_set(
     assert found.found == "this user has no home, and XDG_CACHE_HOME is not set."
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert machine.cache().state == "ok"
+
+
+def test_every_check_has_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks = {packages: ["versions", "requirements", "extras"], machine: ["libraries", "mpi"]}
+    for module, names in checks.items():
+        for name in names:
+            monkeypatch.setattr(module, name, lambda name=name: iter([Finding(name, "")]))
+    monkeypatch.setattr(plugins, "loadable", lambda _: iter([Finding("plugins", "")]))
+    found = [one["what"] for one in json.loads(CliRunner().invoke(doctor, ["--json"]).output)]
+    assert found == [
+        *("versions", "python", "cpu", "libraries", "c++ compiler", "mpi"),
+        *("requirements", "extras", "plugins", "cache folder", "runs folder"),
+    ]
 
 
 def test_the_exit_code_and_the_lines_tell_what_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:

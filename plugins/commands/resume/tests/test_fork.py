@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import shutil
 from collections.abc import Callable
@@ -136,8 +137,10 @@ def test_a_checkpoint_that_was_saved_elsewhere_can_be_forked(tmp_path: Path) -> 
     with rlk.make("a2c", env="CartPole-v1", total_timesteps=40) as agent:
         path = agent.learn(20).save_checkpoint(tmp_path / "mine" / "saved")
     (tmp_path / "progress.csv").write_text("of something else\n")
-    assert ended("resume", path, "--out", tmp_path / "fork", "--quiet") == 0
+    episodes = ["--plugin", "monitor", "--set", f"monitor.filename={tmp_path}/mine"]
+    assert ended("resume", path, "--out", tmp_path / "fork", *episodes, "--quiet") == 0
     assert [path.stem for path in checkpoints(tmp_path / "fork", ".zip")] == ["20", "40"]
+    assert f"{tmp_path}/mine" in (tmp_path / "fork" / "plan.json").read_text()
 
 
 def test_from_python_a_checkpoint_is_loaded_into_a_folder_of_its_own(
@@ -167,15 +170,19 @@ def test_a_folder_that_is_not_empty_is_refused(
     assert files(out) == before
 
 
-@pytest.mark.parametrize("place", ["{run}.mapped", "{run}/mapped"])
+@pytest.mark.parametrize("is_linked", [False, True])
+@pytest.mark.parametrize("place", ["{left}.mapped", "{left}/own/mapped"])
 def test_files_of_the_first_run_are_not_shared(
-    folder: Path, left: Path, place: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, left: Path, place: str, is_linked: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run, fork = (left, folder.parent / "fork")
+    run, link, fork = left, tmp_path / "latest", tmp_path / "fork"
+    if is_linked:
+        link.symlink_to(run)
+        run = link
     arguments = [run / "checkpoints" / "60.zip", "--out", fork]
     assert ended("resume", *arguments) == 2
     assert "Pass it again: --set replay.mapped=…" in capsys.readouterr().err
-    assert ended("resume", *arguments, "--set", f"replay.mapped={place.format(run=run)}") == 2
+    assert ended("resume", *arguments, "--set", f"replay.mapped={place.format(left=left)}") == 2
     assert "belongs to the run that is forked, which stays as it is" in capsys.readouterr().err
     assert not fork.exists()
 
@@ -202,6 +209,32 @@ def test_a_fork_that_cannot_be_made_leaves_the_folder_as_it_was(
     assert "shape" in capsys.readouterr().err
     assert fork.exists() == is_there
     assert not is_there or not list(fork.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("failure", "says"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (KeyboardInterrupt(), ""),
+    ],
+)
+def test_a_fork_whose_files_are_not_all_copied_leaves_no_folder(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    failure: BaseException,
+    says: str,
+) -> None:
+    def failing(source: Path, copy: Path) -> None:
+        copy.touch()
+        raise failure
+
+    monkeypatch.setattr(shutil, "copyfile", failing)
+    fork = folder.parent / "fork"
+    again = ["--set", "replay.mapped=none", "--timesteps", 150]
+    assert ended("resume", folder, "--out", fork, *again) != 0
+    assert says in capsys.readouterr().err
+    assert not fork.exists()
 
 
 def test_an_explained_fork_makes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

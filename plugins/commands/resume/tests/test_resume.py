@@ -81,6 +81,8 @@ def test_a_run_that_is_done_says_how_to_go_further(
         in capsys.readouterr().out
     )
     assert not list(folder.glob("plan-from-*")), "nothing was trained with the other setting"
+    assert ended("resume", folder, "--quiet") == 0
+    assert capsys.readouterr().out == ""
     assert ended("resume", folder, "--timesteps", 90, "--quiet") == 0
     assert capsys.readouterr().out == ""
     assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60", "90"]
@@ -119,6 +121,14 @@ def test_no_schedule_moves_where_the_end_is_the_planned_one(
     (folder / "checkpoints" / "60.zip").unlink()
     assert ended("resume", folder) == 0
     assert "schedules end" not in capsys.readouterr().out
+
+
+def test_a_run_that_had_no_folder_is_saved_when_it_is_resumed(tmp_path: Path) -> None:
+    with rlk.make("a2c", env="CartPole-v1", total_timesteps=40) as agent:
+        path = agent.learn(20).save_checkpoint(tmp_path / "checkpoints" / "20")
+    assert ended("resume", path, "--quiet") == 0
+    assert [path.stem for path in checkpoints(tmp_path, ".zip")] == ["20", "40"]
+    assert (tmp_path / "model.zip").exists() and (tmp_path / "progress.csv").exists()
 
 
 def test_an_older_checkpoint_can_be_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,6 +173,26 @@ def test_a_state_that_does_not_fit_names_the_settings_that_changed(
     told = capsys.readouterr().err
     assert "shape" in told
     assert told.endswith("\nThis run changes gamma 0.99 to 0.5; mlp.layers [8] to [4].\n")
+
+
+def test_a_policy_larger_than_the_saved_one_is_refused_before_it_is_built(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended("resume", folder, "--timesteps", 70, "--set", f"policy.layers=[{10**12}]") == 1
+    told = capsys.readouterr().err
+    assert "parameters, but the file holds 107.\nThis run changes mlp.layers [8] to [" in told
+
+
+def test_a_failure_while_the_run_is_built_names_the_checkpoint(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(*arguments: object) -> None:
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr("rlk.agent.Agent", failing)
+    assert ended("resume", folder, "--timesteps", 70) == 1
+    says = "60.zip: the run that it describes cannot be built: RuntimeError: no room.\n"
+    assert capsys.readouterr().err.endswith(says)
 
 
 def test_settings_can_be_others_from_here_on(folder: Path) -> None:
@@ -255,6 +285,7 @@ def test_an_environment_that_is_code_is_named_again(
     [
         ("nowhere", "does not exist"),
         ("run/model.zip", "is not a checkpoint. Type: rlk resume {runs}/run\n"),
+        ("a run/model.zip", "is not a checkpoint. Type: rlk resume '{runs}/a run'\n"),
         ("alone/model.zip", "is not a checkpoint. A model alone cannot be resumed"),
         ("ended", "holds no checkpoint. A model alone cannot be resumed"),
         ("best", "holds no checkpoint. A model alone cannot be resumed"),
@@ -269,6 +300,7 @@ def test_what_is_no_checkpoint_is_refused(
     folder: Path, place: str, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = folder.parent
+    shutil.copytree(folder, runs / "a run")
     for name in ("alone", "ended", "best", "killed", "empty"):
         (runs / name).mkdir()
     for name in ("ended", "best", "killed"):
@@ -284,39 +316,53 @@ def test_how_much_is_printed_may_be_set(folder: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("is_kept", [0.5, 0.95], ids=["half of it", "all but its end"])
+def half(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def all_but_its_end(data: bytes) -> bytes:
+    return data[:-100]
+
+
+def changed_in_its_tensors(data: bytes) -> bytes:
+    at = data.index(b"tensors.safetensors") + 5000
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+@pytest.mark.parametrize("damaged", [half, all_but_its_end, changed_in_its_tensors])
 def test_the_one_before_a_damaged_checkpoint_is_named_and_goes_on(
-    folder: Path, capsys: pytest.CaptureFixture[str], is_kept: float
+    folder: Path, capsys: pytest.CaptureFixture[str], damaged: Callable[[bytes], bytes]
 ) -> None:
-    newest = folder / "checkpoints" / "60.zip"
-    data = newest.read_bytes()
-    newest.write_bytes(data[: int(len(data) * is_kept)])
+    folder = folder.rename(folder.with_name("my run"))
+    newest, before = (folder / "checkpoints" / f"{at}.zip" for at in (60, 30))
+    older = Path(shutil.copyfile(before, before.with_name("20.zip")))
+    newest.write_bytes(damaged(newest.read_bytes()))
     assert ended("resume", folder, "--timesteps", 90) == 1
-    before = folder / "checkpoints" / "30.zip"
     said = " ".join(capsys.readouterr().err.split())
-    assert f"To continue from the one before it: rlk resume {before}" in said
-    assert ended("resume", newest) == 1
+    assert str(newest) in said
+    assert f"To continue from the one before it: rlk resume '{before}'" in said
+    older.unlink()
+    assert ended("resume", newest, "--timesteps", 90) == 1
     assert "the one before it" not in capsys.readouterr().err, "that one was asked for"
     assert ended("resume", before, "--timesteps", 90) == 0
     assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60", "90"]
 
 
-def test_a_checkpoint_that_is_damaged_is_refused(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("code", [0, 4])
+def test_who_takes_over_a_run_takes_over_when_it_is_resumed(
+    folder: Path, tmp_path: Path, code: int
 ) -> None:
-    path = folder / "checkpoints" / "60.zip"
-    path.write_bytes(path.read_bytes()[:-100])
-    assert ended("resume", folder) == 1
-    assert "60.zip" in capsys.readouterr().err
-
-
-def test_who_takes_over_a_run_takes_over_when_it_is_resumed(folder: Path, tmp_path: Path) -> None:
     plugin = tmp_path / "mine.py"
     plugin.write_text(
-        "from rlk.hookspecs import hookimpl\n@hookimpl\ndef rlk_take_over(plan):\n    return 4\n"
+        "from pathlib import Path\nfrom rlk.hookspecs import hookimpl\n@hookimpl\n"
+        f"def rlk_take_over(plan):\n    Path(plan.out, 'taken').touch()\n    return {code}\n"
     )
     before = json.loads((folder / "plan.json").read_text())
-    assert ended("resume", folder, "--timesteps", 90, "--plugin", plugin) == 4
+    arguments = ["--timesteps", 90, "--plugin", plugin]
+    assert ended("resume", folder, *arguments, "--explain") == 0
+    assert not (folder / "taken").exists()
+    assert ended("resume", folder, *arguments) == code
+    assert (folder / "taken").exists()
     assert json.loads((folder / "plan.json").read_text()) == before
     assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60"]
 

@@ -44,6 +44,14 @@ def test_a_file_with_any_byte_changed_is_refused_or_reads_the_same() -> None:
     assert ignored < len(data)  # of three times as many
 
 
+def test_a_file_that_lost_its_end_is_told_from_one_that_is_no_zip() -> None:
+    refused(written(STATE)[:200], "is a zip that has lost its end: it is truncated")
+
+
+def test_a_structure_that_is_no_object_is_refused_where_there_are_no_tensors() -> None:
+    refused(rebuilt({"state.json": b"[]"}, state={"x": 1}), "damaged: state.json is not an object")
+
+
 def test_a_changed_tensor_is_found_by_its_checksum() -> None:
     data = bytearray(written({"x": np.full(1000, 7, np.uint8)}))
     data[data.index(bytes([7] * 1000)) + 500] = 8
@@ -108,30 +116,51 @@ def test_a_list_of_members_without_end_is_refused_also_where_a_zip64_record_has_
     refused(bytes(data), "its list of members has 9437184 bytes")
 
 
+def test_a_length_is_not_taken_from_inside_the_record_of_the_end() -> None:
+    data = bytearray(written(STATE))
+    at = data.rindex(b"PK\x05\x06")
+    data[at + 12 : at + 20] = struct.pack("<I", 9 << 20) + b"PK\x05\x06"
+    refused(bytes(data), "its list of members has 9437184 bytes")
+
+
+def test_a_zip_whose_lengths_are_in_its_zip64_record_alone_is_read() -> None:
+    data = bytearray(written(STATE))
+    at = data.rindex(b"PK\x05\x06")
+    count, length, begin = struct.unpack("<HII", data[at + 10 : at + 20])
+    sizes = struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, count, count, length, begin)
+    data[at + 12 : at + 20] = b"\xff" * 8
+    data[at:at] = b"PK\x06\x06" + sizes + b"PK\x06\x07" + struct.pack("<IQI", 0, at, 1)
+    found = ZipSerializer().read_from(io.BytesIO(bytes(data)))
+    assert found["counters"]["timesteps"] == 1000
+
+
 def test_tensors_that_are_compressed_are_refused() -> None:
     refused(rebuilt({}, zipfile.ZIP_DEFLATED), "tensors.safetensors is compressed")
 
 
 @pytest.mark.parametrize(
-    "structure",
+    ("structure", "says"),
     [
-        b"[]",
-        b"null",
-        b'{"$array":"weights/0"}',
-        b'{"x":{"$pickle":"gASV"}}',
-        b'{"x":{"$float":"1.5"}}',
-        b'{"x":{"$array":"a","b":1}}',
-        b'{"x":{"$array":3}}',
-        b'{"x":{"$dict":3}}',
-        b'{"x":{"$array":"weights/0"},"y":{"$array":"weights/0"},"z":{"$tensor":"weights/1"}}',
-        b'{"x":{"$array":"no such"}}',
-        b'{"x":{"$array":"weights/0"},"y":{"$array":"weights/1"}}',
-        b"{",
-        b"\xff\xfe",
+        (b"[]", "unexpected dtype"),
+        (b"null", "unexpected dtype"),
+        (b'{"$array":"weights/0"}', "unexpected dtype"),
+        (b'{"x":{"$pickle":"gASV"}}', "unknown object"),
+        (b'{"x":{"$float":"1.5"}}', "unknown object"),
+        (b'{"x":{"$array":"a","b":1}}', "unknown object"),
+        (b'{"x":{"$array":3}}', "unknown object"),
+        (b'{"x":{"$dict":3}}', "unknown object"),
+        (
+            b'{"x":{"$array":"weights/0"},"y":{"$array":"weights/0"},"z":{"$tensor":"weights/1"}}',
+            "tensor 'weights/0' is referred to twice",
+        ),
+        (b'{"x":{"$array":"no such"}}', "unexpected dtype"),
+        (b'{"x":{"$array":"weights/0"},"y":{"$array":"weights/1"}}', "unexpected dtype"),
+        (b"{", "state.json"),
+        (b"\xff\xfe", "state.json"),
     ],
 )
-def test_a_structure_that_is_none_of_ours_is_damage(structure: bytes) -> None:
-    refused(rebuilt({"state.json": structure}), "damaged")
+def test_a_structure_that_is_none_of_ours_is_damage(structure: bytes, says: str) -> None:
+    refused(rebuilt({"state.json": structure}), f"damaged: .*{says}")
 
 
 def test_a_manifest_that_refers_to_a_tensor_is_damage() -> None:

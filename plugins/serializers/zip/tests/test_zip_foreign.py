@@ -87,6 +87,13 @@ def test_a_text_among_the_members_does_no_harm() -> None:
     assert ZipSerializer().read_from(io.BytesIO(data))["counters"]["timesteps"] == 1000
 
 
+def test_a_foreign_member_is_not_unpacked() -> None:
+    text = bytes(range(256)) * 40
+    data = bytearray(rebuilt({"README.txt": text}))
+    data[data.index(text) + 9000] ^= 1  # its checksum would not match
+    assert ZipSerializer().read_from(io.BytesIO(data))["counters"]["timesteps"] == 1000
+
+
 def test_a_newer_format_is_refused_even_if_its_members_have_other_names() -> None:
     newer = b'{"format":"rlk","format_version":2}'
     message = r"written by a newer rlk: format 2, this one reads up to 1; upgrade rlk-zip"

@@ -56,6 +56,8 @@ def test_members_have_the_names_and_compression_that_are_documented() -> None:
         assert names == ["manifest.json", "state.json", "tensors.safetensors"]
         assert infos[2].compress_type == zipfile.ZIP_STORED
         assert infos[0].compress_type == infos[1].compress_type == zipfile.ZIP_DEFLATED
+        assert {info.date_time for info in infos} == {(1980, 1, 1, 0, 0, 0)}
+        assert {info.external_attr >> 16 for info in infos} == {0o644}
         assert archive.read("manifest.json") == b'{"format":"rlk","format_version":1,"algo":"dqn"}'
         structure = b'{"manifest":{},"agent":{"pi":[{"$array":"agent/pi/0"}]}}'
         assert archive.read("state.json") == structure

@@ -122,6 +122,9 @@ def test_a_disk_without_room_for_a_large_array_is_no_damage(
     with pytest.raises(RlkError, match=rf"{tmp_path}, which has no room.*No space left") as told:
         ZipSerializer().read(tmp_path / "large.zip")
     assert not isinstance(told.value, BadFile)
+    data = io.BytesIO((tmp_path / "large.zip").read_bytes())
+    with pytest.raises(RlkError, match=rf"{tempfile.gettempdir()}, which has no room"):
+        ZipSerializer().read_from(data)
 
 
 def test_a_folder_that_one_may_only_read_is_no_hindrance(
@@ -155,8 +158,10 @@ def test_a_large_array_is_put_together_on_the_disk_that_has_its_file(
     monkeypatch.setattr(mapped.tempfile, "TemporaryFile", noting)
     state = {"x": np.arange(300.0)}
     ZipSerializer().write(tmp_path / "large.zip", state)
-    assert_same(ZipSerializer().read(tmp_path / "large.zip"), state)
-    assert folders == [str(tmp_path)]
+    monkeypatch.chdir(tmp_path)
+    for path in (tmp_path / "large.zip", Path("large.zip")):
+        assert_same(ZipSerializer().read(path), state)
+    assert folders == [str(tmp_path)] * 2
 
 
 def in_parts(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]) -> bytes:
@@ -206,6 +211,20 @@ def test_the_parts_as_they_are_are_read(monkeypatch: pytest.MonkeyPatch) -> None
     assert names[2:] == [f"tensors{part}.safetensors" for part in ("", "-1", "-2")]
     found = ZipSerializer().read_from(io.BytesIO(data))
     np.testing.assert_array_equal(found["x"], np.arange(1000, dtype=np.int16))
+    found["x"] += 1  # as any other array
+    assert found["x"][0] == 1
+
+
+def test_two_parts_are_written_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tensors, "PART_BYTES", 100)
+    state = {"x": np.arange(200, dtype=np.uint8)}
+    assert len(tensors.parts(state)) == 2
+    assert_same(there_and_back(state), state)
+
+
+def test_a_part_holds_64_mebibytes() -> None:
+    seen = np.broadcast_to(np.uint8(0), (65 << 20,))  # without its memory
+    assert [len(part["x"]) for part in tensors.parts({"x": seen})] == [64 << 20, 1 << 20]
 
 
 def test_parts_are_filled_in_the_order_of_names(monkeypatch: pytest.MonkeyPatch) -> None:

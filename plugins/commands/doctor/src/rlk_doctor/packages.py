@@ -45,8 +45,8 @@ def requirements() -> Iterator[Finding]:
         try:
             lacks = [one for need in _needs(dist, "") for one in lacking(need)]
         except InvalidRequirement as error:
-            cause = " ".join(str(error).split())
-            yield Finding(name, f"its metadata is damaged: {cause}", "broken", _authors(name))
+            found = f"its metadata is damaged: {_cause(error)}"
+            yield Finding(name, found, "broken", _authors(name))
             continue
         if lacks:
             yield Finding(name, f"{'; '.join(lacks)}.", "broken", f"pip install -U {name}")
@@ -57,7 +57,10 @@ def extras() -> Iterator[Finding]:
     there = []
     for name, dist in ours().items():
         for extra in dist.metadata.get_all("Provides-Extra") or []:
-            needs = [one for one in _needs(dist, extra) if not one.name.startswith("rlk")]
+            try:
+                needs = [one for one in _needs(dist, extra) if not one.name.startswith("rlk")]
+            except InvalidRequirement:
+                break  # `requirements` has a line about it
             if extra in OF_DEVELOPERS or not needs:
                 continue  # an extra that only names another extra of rlk is listed there
             lacks = [one for need in needs for one in lacking(need)]
@@ -68,6 +71,10 @@ def extras() -> Iterator[Finding]:
                 there.append(f"{name}[{extra}]")
     if there:
         yield Finding("extras", ", ".join(there))
+
+
+def _cause(error: InvalidRequirement) -> str:
+    return " ".join(str(error).split())
 
 
 def _authors(name: str) -> str:
@@ -82,7 +89,11 @@ def lacking(need: Requirement) -> list[str]:
         return [f"{need.name} is not installed"]
     if not need.specifier.contains(dist.version, prereleases=True):
         return [f"{need.name} is {dist.version}, not {need.specifier}"]
-    return [one for extra in sorted(need.extras) for n in _needs(dist, extra) for one in lacking(n)]
+    try:
+        needs = [one for extra in sorted(need.extras) for one in _needs(dist, extra)]
+    except InvalidRequirement as error:
+        return [f"the metadata of {need.name} is damaged: {_cause(error)}"]
+    return [lack for one in needs for lack in lacking(one)]
 
 
 def _needs(dist: Distribution, extra: str) -> Iterator[Requirement]:

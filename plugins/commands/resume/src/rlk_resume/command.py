@@ -76,8 +76,7 @@ def resume(
         manifest["plan"], kernel, env=env, plugins=plugins, changes=changes, observers=True
     )
     spec = make_spec("", {"out": out or str(own_folder(path))}).over(spec)
-    # A fork of a run without a folder gets the plugins that are added to a run with a folder.
-    plan = resolve(kernel, spec, autostart=out is not None)
+    plan = resolve(kernel, spec)
     check_spaces_of_saved(manifest["plan"]["env"], plan, str(path))
     if explained:
         return explain(plan, spec)

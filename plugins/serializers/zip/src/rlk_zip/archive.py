@@ -140,8 +140,6 @@ def opened(file: IO[bytes]) -> Iterator[Archive]:
         file.seek(0)
         with zipfile.ZipFile(file) as archive:
             yield Archive(archive, name, size)
-    except BadFile:
-        raise
     except _DAMAGES as error:
         raise BadFile(f"{name} is damaged: {error or type(error).__name__}.") from error
 

@@ -64,7 +64,7 @@ def parts(tensors: Mapping[str, Any]) -> list[dict[str, Any]]:
     for name, tensor in sorted(tensors.items()):
         for piece in _pieces(tensor):
             size = _bytes(piece)
-            if (size > room and found[-1]) or name in found[-1]:
+            if size > room and found[-1]:
                 found.append({})
                 room = PART_BYTES
             found[-1][name] = piece
@@ -96,10 +96,11 @@ def pack(part: Mapping[str, Any]) -> bytes:
     import safetensors.torch as library
     import torch
 
-    # A copy, because the library refuses tensors that share memory.
+    # A copy, because the library refuses tensors that share memory, and reads the memory of a
+    # conjugate or negative view as it is.
     return library.save(
         {
-            name: value.detach().cpu().resolve_conj().resolve_neg().contiguous().clone()
+            name: value.detach().cpu().contiguous().clone()
             if is_tensor(value)
             else torch.from_numpy(_dense(value).copy())
             for name, value in part.items()
