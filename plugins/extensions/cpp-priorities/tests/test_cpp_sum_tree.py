@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rlk_cpp_libraries import compiler
-from rlk_cpp_priorities.tree import AT_A_TIME, CppSumTree
+from rlk_cpp_priorities.tree import AT_A_TIME, SOURCE, CppSumTree
 from rlk_prioritized_replay import tree as trees
 from rlk_prioritized_replay.tree import SumTree
 
@@ -58,6 +59,14 @@ def test_targets_at_the_borders_of_blocks_and_rows_are_found_alike() -> None:
     same(ours, numpys, np.concatenate([borders, np.nextafter(borders, 0), borders + 1e-12]))
 
 
+def test_targets_at_the_borders_of_leaves_are_found_alike() -> None:
+    ours, numpys = CppSumTree(5000), SumTree(5000)
+    for tree in (ours, numpys):
+        tree.set(np.arange(5000), np.random.default_rng(2).random(5000))
+    sums = np.cumsum(numpys.leaves)
+    same(ours, numpys, np.concatenate([sums, np.nextafter(sums, 0), np.nextafter(sums, 9e9)]))
+
+
 @pytest.mark.parametrize("kind", [CppSumTree, SumTree])
 def test_a_target_that_rounding_moves_to_the_end_of_a_block_finds_no_zero_leaf(kind: Any) -> None:
     """The running sums around the block of leaf 1056 are rounded to 1 and 1 + 2u; it holds u."""
@@ -65,6 +74,11 @@ def test_a_target_that_rounding_moves_to_the_end_of_a_block_finds_no_zero_leaf(k
     tree.set(np.array([0, 1024, 1056]), np.array([1.0, u / 2, u]))
     assert tree.total() == 1 + 2 * u
     assert tree.find(np.array([1 + u])).tolist() == [1056]
+
+
+def test_the_arrays_that_it_hands_over_have_room_for_all_targets_that_are_sought_together() -> None:
+    (together,) = re.findall(r"TOGETHER = (\d+);", SOURCE.read_text())
+    assert AT_A_TIME % int(together) == 0
 
 
 def test_many_leaves_are_set_and_found_at_once() -> None:

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from rlk_cpp_libraries import Unbuilt, built, compiler, load
+from rlk_cpp_libraries import Unbuilt, build, built, compiler, load
 
 needs_one = pytest.mark.skipif(compiler() is None, reason="wants a C++ compiler")
+#: Lines of a compiler whose library is the text of its own command line.
+MADE = ("for last; do :; done", 'echo "$*" > "$last"')
 
 
 @pytest.fixture(autouse=True)
@@ -24,26 +26,34 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def source(tmp_path: Path) -> Path:
     folder = tmp_path / "rlk_counting"
     folder.mkdir()
-    (folder / "count.cpp").write_text('extern "C" int rlk_next(int i) { return i + STEP; }\n')
+    (folder / "count.cpp").write_text(
+        "template <class T> concept Known = true;  // which C++20 has first\n"
+        'extern "C" int rlk_next(int i) { return i + STEP; }\n'
+    )
     return folder / "count.cpp"
 
 
 def calls(monkeypatch: pytest.MonkeyPatch, folder: Path, *lines: str) -> None:
     """Let the compiler be a script of these lines."""
-    script = folder / "own++"
+    monkeypatch.setenv("CXX", str(written(folder / "own++", *lines)))
+
+
+def written(script: Path, *lines: str) -> Path:
+    """A script that can be executed."""
     script.write_text("\n".join(["#!/bin/sh", *lines, ""]))
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("CXX", str(script))
+    return script
 
 
-@needs_one
+@pytest.mark.parametrize(("cache", "place"), [("cache", "cache"), ("", "home/.cache")])
 def test_libraries_are_in_the_cache_of_the_user_unless_torch_is_told_another(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cache: str, place: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    calls(monkeypatch, tmp_path, *MADE)
     monkeypatch.delenv("TORCH_EXTENSIONS_DIR")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    path = built(source, "-DSTEP=1")
-    assert path.parent == tmp_path / "cache" / "torch_extensions" / "rlk_counting"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / cache) if cache else "")
+    assert built(source).parent == tmp_path / place / "torch_extensions" / "rlk_counting"
 
 
 @needs_one
@@ -88,7 +98,7 @@ def test_for_a_user_without_a_home_nothing_is_built_where_no_folder_is_named(
     def unknown(uid: int) -> None:
         raise KeyError(uid)
 
-    calls(monkeypatch, tmp_path, "for last; do :; done", 'echo made > "$last"')
+    calls(monkeypatch, tmp_path, *MADE)
     monkeypatch.setattr("pwd.getpwuid", unknown)
     for name in ("HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
@@ -98,12 +108,32 @@ def test_for_a_user_without_a_home_nothing_is_built_where_no_folder_is_named(
         built(source)
 
 
+def test_what_an_option_refers_to_is_known_where_it_stands_on_the_command_line(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls(monkeypatch, tmp_path, *MADE)
+    words = built(source, "-O3", "-lown", places=["-Lhere"]).read_text().split()
+    linked = [words.index(word) for word in (str(source), "-Lhere", "-lown", "-o")]
+    assert linked == sorted(linked) and words.index("-o") == len(words) - 2
+    assert {"-shared", "-fPIC", "-O3"} <= {*words}
+
+
+def test_it_is_built_where_it_is_kept_which_may_be_another_disk(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls(monkeypatch, tmp_path, *MADE)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    assert built(source).exists()
+
+
 def test_another_source_compiler_option_or_header_makes_another_library(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls(monkeypatch, tmp_path, "for last; do :; done", 'echo made > "$last"')
+    calls(monkeypatch, tmp_path, *MADE)
     paths = [built(source), built(source, "-O2"), built(source, made_of="2.13")]
     source.write_text("int another;\n")
+    paths.append(built(source))
+    monkeypatch.setattr(build, "_ALWAYS", (*build._ALWAYS, "-g"))
     paths.append(built(source))
     (tmp_path / "own++").rename(tmp_path / "other++")
     monkeypatch.setenv("CXX", str(tmp_path / "other++"))
@@ -114,8 +144,12 @@ def test_another_source_compiler_option_or_header_makes_another_library(
 def test_what_the_compiler_says_is_told_and_nothing_is_left(
     source: Path, tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls(monkeypatch, tmp_path, "echo 'count.cpp:9: error: no such thing' >&2", "exit 3")
-    with pytest.raises(Unbuilt, match=r"own\+\+ does not build count.cpp: .*error: no such thing"):
+    where, why = "In file included from count.cpp:1:", "count.h:9: error: no such thing"
+    calls(monkeypatch, tmp_path, f"echo '{where}' >&2", f"echo '{why}' >&2", "exit 1")
+    with pytest.raises(Unbuilt, match=rf"own\+\+ does not build count.cpp: {why}$"):
+        built(source)
+    calls(monkeypatch, tmp_path, "echo 'no space left' >&2", "echo 'it stopped' >&2", "exit 1")
+    with pytest.raises(Unbuilt, match=r"count\.cpp: no space left$"):
         built(source)
     calls(monkeypatch, tmp_path, "exit 3")
     with pytest.raises(Unbuilt, match="it ended with 3"):
@@ -139,3 +173,15 @@ def test_a_missing_compiler_is_reported(source: Path, monkeypatch: pytest.Monkey
     assert compiler() is None
     with pytest.raises(Unbuilt, match="no C\\+\\+ compiler was found"):
         built(source)
+
+
+def test_the_first_compiler_that_is_found_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = []
+    for name in ("c++", "clang++", "g++"):
+        written(tmp_path / name)
+        found.append(compiler())
+    assert found == ["c++", "clang++", "g++"]

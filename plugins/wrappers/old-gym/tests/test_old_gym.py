@@ -221,13 +221,20 @@ class AskedFive(FiveButNoSeed):
         return 0, {}
 
 
-@pytest.mark.parametrize("old", [FourValues, FiveButNoSeed, Asked, AskedFive])
+class SeededByMethod(FourValues):
+    def seed(self, seed: int) -> None: ...
+
+    def reset(self, **keywords: Any) -> Any:
+        return 0
+
+
+@pytest.mark.parametrize("old", [FourValues, FiveButNoSeed, Asked, AskedFive, SeededByMethod])
 def test_the_time_limit_that_an_id_was_registered_with_is_kept(
     old: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gymnasium.envs.registration, "registry", {})
     gymnasium.register("rlk_tests/Limited-v0", old, max_episode_steps=3)
-    env = FiveValues(gymnasium.make("rlk_tests/Limited-v0", disable_env_checker=True))
+    env = FiveValues(gymnasium.make("rlk_tests/Limited-v0"))
     for _ in range(2):
         env.reset(seed=1)
         ends = [env.step(0)[2:4] for _ in range(3)]

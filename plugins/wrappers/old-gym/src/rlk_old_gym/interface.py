@@ -26,7 +26,7 @@ def layers(env: Any) -> Iterator[Any]:
     while env is not None:
         yield env
         inner = vars(env).get("env") if hasattr(env, "__dict__") else None
-        env = inner if hasattr(inner, "step") else None
+        env = inner if hasattr(inner, "reset") and hasattr(inner, "step") else None
 
 
 def takes_seed(env: Any) -> bool:
