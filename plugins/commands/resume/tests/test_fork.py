@@ -237,6 +237,20 @@ def test_a_fork_whose_files_are_not_all_copied_leaves_no_folder(
     assert not fork.exists()
 
 
+@pytest.mark.parametrize("further", [[], ["--out", "fork"]])
+def test_what_was_left_out_at_the_start_stays_out(
+    trained: Callable[..., int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    further: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert trained("--plugin", "no:monitor", "--timesteps", 30, "--out", "run") == 0
+    assert ended("resume", "run", "--timesteps", 40, *further, "--quiet") == 0
+    assert (tmp_path / (further or ["run"])[-1] / "progress.csv").exists()
+    assert not list(tmp_path.rglob("monitor.csv"))
+
+
 def test_an_explained_fork_makes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fork = folder.parent / "fork"
     again = ["--set", "replay.mapped=none", "--explain"]
