@@ -69,7 +69,12 @@ def test_gymnasiums_own_form_imports_the_module_that_registers_an_id(choose, mod
 
 @pytest.mark.parametrize(
     ("entry_point", "again"),
-    [("__main__:Mine", None), ("gymnasium.envs.toy_text:Mine", ""), ("acme.worlds:Mine", "acme:")],
+    [
+        ("__main__:Mine", None),
+        ("gymnasium.envs.toy_text:Mine", ""),
+        ("acme.worlds:Mine", "acme:"),
+        (DiscreteMatch, "rlk_testing:"),
+    ],
 )
 def test_another_process_knows_an_id_by_the_package_that_registers_it(entry_point, again):
     gym.register("RlkTestAgain-v0", entry_point=entry_point)
@@ -78,6 +83,23 @@ def test_another_process_knows_an_id_by_the_package_that_registers_it(entry_poin
     finally:
         del gym.registry["RlkTestAgain-v0"]
     assert found == (again and f"{again}RlkTestAgain-v0")
+
+
+def test_another_process_knows_an_id_by_the_module_that_was_named_or_without_its_version():
+    assert known_ids("acme.worlds:Maze-v0").again == "acme.worlds:Maze-v0"
+    assert known_ids("CartPole").again == ""
+
+
+def test_an_id_that_is_not_registered_here_has_the_registration_that_was_sent_along():
+    spec = gym.envs.registration.EnvSpec("acme/Sent-v0", entry_point=DiscreteMatch)
+    assert ById("acme/Sent-v0", spec=spec).registration() is spec
+
+
+def test_a_source_of_ids_names_its_patterns_and_tells_what_to_type():
+    source = ids("acme/*", "*Maze-v*", registered_by="acme_worlds", install="pip install acme")
+    assert source.known() == ["acme/*", "*Maze-v*"]
+    with pytest.raises(PlanError, match=r"cannot import 'acme_worlds', .* Type: pip install acme"):
+        source("acme/Maze-v0")()
 
 
 def test_a_module_of_the_working_folder_is_found(choose, tmp_path, monkeypatch):
@@ -129,6 +151,8 @@ def test_an_id_that_a_package_does_not_register_is_said_to_be_missing_there(modu
         answer()
     with pytest.raises(PlanError, match=r"'registers_one' registers none of that name"):
         answer.registration()
+    with pytest.raises(PlanError, match=r"'rlk-test/One-v5' cannot be made: Environment version"):
+        ById("rlk-test/One-v5", "registers_one")()
 
 
 @pytest.mark.parametrize(
@@ -138,6 +162,7 @@ def test_an_id_unlike_all_others_may_be_a_packages_own(choose, asked, has_advice
     with pytest.raises(UnknownName) as caught:
         choose(asked)
     assert (f"use 'PACKAGE:{asked}'." in str(caught.value)) is has_advice
+    assert known_ids.advice("./mazes.py:Maze-v0") == ""
 
 
 def test_an_old_id_that_cannot_be_made_names_the_newest(choose):
@@ -164,11 +189,14 @@ def test_variants_do_not_crowd_the_message(choose):
     with pytest.raises(UnknownName) as caught:
         choose("CartPoles-v0")
     assert "'CartPole-v0' or 'CartPole-v1'?" in str(caught.value)
+    crowd = [name for name in gym.registry if name.startswith(("phys2d/", "tabular/"))]
+    assert crowd and {*known_ids.known()}.isdisjoint(crowd)
 
 
-def test_keywords_that_an_environment_does_not_know_are_refused_by_its_name(choose):
-    with pytest.raises(PlanError, match=r"'CartPole-v1' cannot be made with .*gravityy"):
-        choose("CartPole-v1", gravityy=9.0).make()
+@pytest.mark.parametrize("id", ["CartPole-v1", "CartPole"])
+def test_keywords_that_an_environment_does_not_know_are_refused_by_its_name(choose, id):
+    with pytest.raises(PlanError, match=rf"'{id}' cannot be made with .*gravityy"):
+        choose(id, gravityy=9.0).make()
 
 
 def test_keywords_that_an_environment_takes_are_named_with_the_nearest(choose, monkeypatch):
@@ -193,8 +221,9 @@ def test_keywords_that_an_environment_takes_are_named_with_the_nearest(choose, m
 def test_a_module_that_fails_says_with_what(tmp_path, monkeypatch):
     (tmp_path / "fails_to_register.py").write_text("raise KeyError('x')\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(PlanError, match="KeyError"):
-        ById("Any-v0", "fails_to_register")()
+    with pytest.raises(PlanError, match="KeyError") as refused:
+        ById("Any-v0", "fails_to_register", install="pip install it")()
+    assert "pip install" not in str(refused.value), "it is installed"
 
 
 SETTINGS = {"vec_env": "subprocess", "n_envs": 2, "n_steps": 4, "nminibatches": 1}
@@ -233,6 +262,19 @@ def test_what_no_extra_installs_is_told_as_it_is():
     spec = gym.envs.registration.EnvSpec("acme/Broken-v0", entry_point="acme_nowhere:Broken")
     with pytest.raises(PlanError, match="cannot be made: No module named 'acme_nowhere'"):
         ById("acme/Broken-v0", spec=spec)()
+    told = r"'acme/Broken-v0' needs acme_nowhere, which is not installed\. Type: pip install acme$"
+    with pytest.raises(PlanError, match=told):
+        ById("acme/Broken-v0", spec=spec, install="pip install acme")()
+
+
+@pytest.mark.parametrize("id", ["acme/Broken", "acme/Broken-v1"])
+def test_an_id_that_is_the_newest_of_its_namespace_names_no_other(monkeypatch, id):
+    monkeypatch.setattr(gym.envs.registration, "registry", {})
+    monkeypatch.setattr(gym, "registry", gym.envs.registration.registry)
+    for one in (id, "others/Broken-v3"):
+        gym.register(one, entry_point="acme_nowhere:Broken")
+    with pytest.raises(PlanError, match=r"No module named 'acme_nowhere'$"):
+        ById(id)()
 
 
 @pytest.mark.parametrize("id", ["CartPole-v0", "CartPole"])

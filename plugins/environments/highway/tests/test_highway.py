@@ -11,13 +11,15 @@ from rlk_highway.component import component
 
 def test_it_answers_to_its_ids_alone():
     answer = component.load()
-    assert answer("parking-v0") is not None and answer("highway-fast-v0") is not None
+    tasks = ("highway", "highway-fast", "parking", "merge", "roundabout", "intersection")
+    others = ("racetrack", "exit", "lane-keeping", "two-way", "u-turn")
+    assert None not in [answer(f"{task}-v0") for task in (*tasks, *others)]
     assert answer("CartPole-v1") is None and answer("acme/parking-v0") is None
 
 
 def test_without_it_the_message_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "highway_env", None)
-    with pytest.raises(PlanError, match=r"pip install 'rlk-highway\[highway\]'"):
+    with pytest.raises(PlanError, match=r"'highway_env', .*pip install 'rlk-highway\[highway\]'"):
         component.load()("parking-v0")()
 
 

@@ -11,14 +11,17 @@ from rlk_robotics.component import component
 
 def test_it_answers_to_its_ids_alone():
     answer = component.load()
-    for name in ("FetchReach-v4", "HandManipulateBlock-v1", "PointMaze_UMaze-v3"):
-        assert answer(name) is not None
+    hands = ("HandReach-v3", "HandManipulateBlock-v1", "AdroitHandDoor-v1")
+    others = ("FetchReach-v4", "PointMaze_UMaze-v3", "AntMaze_UMaze-v5", "FrankaKitchen-v1")
+    assert None not in [answer(name) for name in (*hands, *others)]
     assert answer("CartPole-v1") is None and answer("Ant-v5") is None
 
 
 def test_without_it_the_message_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium_robotics", None)
-    with pytest.raises(PlanError, match=r"pip install 'rlk-robotics\[robotics\]'"):
+    with pytest.raises(
+        PlanError, match=r"'gymnasium_robotics', .*pip install 'rlk-robotics\[robotics\]'"
+    ):
         component.load()("FetchReach-v4")()
 
 

@@ -373,8 +373,8 @@ def test_batches_that_are_always_too_small_cost_nothing(monkeypatch: pytest.Monk
 def test_they_are_compiled_for_the_strings_that_torch_has(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[str] = []
 
-    def built(*options: Any, **_: Any) -> str:
-        given.extend(options)
+    def built(*options: Any, made_of: str, **_: Any) -> str:
+        given.extend((*options, made_of))
         return "nothing.so"
 
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
@@ -383,3 +383,4 @@ def test_they_are_compiled_for_the_strings_that_torch_has(monkeypatch: pytest.Mo
         native.eager.__wrapped__()
     kind = int(torch.compiled_with_cxx11_abi())
     assert f"-D_GLIBCXX_USE_CXX11_ABI={kind}" in given
+    assert torch.__version__ in given[-1], "another version of torch needs another library"
