@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from saved_there import (
 )
 
 import rlk
+from rlk.agent import Agent
 from rlk.errors import BadFile, PlanError
 from rlk_baselines import GAIL, PPO2
 from rlk_baselines.sb3 import PPO
@@ -140,12 +142,15 @@ def test_the_statistics_of_a_vec_normalize_come_along(tmp_path: Path) -> None:
     statistics = normalize_there(tmp_path / "vecnormalize.pkl", mean, var)
     out = tmp_path / "here.zip"
     other_gamma = ("--set", "normalize.gamma=0.5")
-    imported(path, "--env", "CartPole-v1", "--normalize", statistics, "--out", out, *other_gamma)
+    plugin = ("--plugin", "monitor")
+    typed = ("--env", "CartPole-v1", "--normalize", statistics, *other_gamma, *plugin)
+    imported(path, *typed, "--out", out)
     seen = np.clip((STATES - mean) / np.sqrt(var + 1e-8), -5, 5).astype(np.float32)
     expected = PPO.load(path).action_probability(seen)
     with rlk.load(out) as agent:
         np.testing.assert_allclose(agent.action_probability(STATES), expected, rtol=1e-4)
         found = agent.run.hooks.get("normalize")
+        assert {one.name for one in agent.plan.wrappers} >= {"monitor", "normalize"}
         assert (found.config.clip_obs, found.config.gamma) == (5.0, 0.5), "what is typed counts"
         assert (found.statistics.returns.var[0], found.statistics.returns.count) == (25.0, 100.0)
         assert found.statistics.observation.count == 100.0
@@ -162,8 +167,9 @@ def test_the_statistics_of_a_vec_normalize_come_along(tmp_path: Path) -> None:
 def test_what_is_lost_is_said_and_can_be_set_again(tmp_path: Path) -> None:
     schedule = object_there("program.Schedule", start=0.1)
     path = of_stable_baselines3(tmp_path / "there.zip", clip_range=schedule)
-    out = tmp_path / "here"
+    out = tmp_path / "a model"
     printed = imported(path, "--env", "CartPole-v1", "--out", out, "--set", "clip_range=0.3")
+    assert f"Type: rlk evaluate '{out}.zip'\n" in printed
     assert "functions and objects are not read: clip_range." in printed
     assert "rlk plugins show ppo" in printed
     assert "the replay begin anew" in printed and "--normalize FILE" in printed
@@ -179,6 +185,52 @@ def test_an_activation_that_no_file_can_hold_is_refused_with_what_to_do(tmp_path
         PlanError, match=r"has the activation Mish, .*Python.*PPO\.load\('.*', env="
     ):
         imported(path, "--env", "CartPole-v1", "--out", tmp_path / "here")
+    other = ("--set", "policy.act_fun=relu")
+    imported(path, "--env", "CartPole-v1", "--out", tmp_path / "here", *other)
+    with rlk.load(tmp_path / "here.zip") as agent:
+        assert agent.plan.policy.config.act_fun == "relu"
+
+
+def test_what_loading_says_about_the_file_is_said_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, load = of_stable_baselines3(tmp_path / "there.zip"), PPO.load
+
+    def talkative(given: Any) -> Any:
+        for text in (f"{given}: its dropout is left out", "a package is old"):
+            warnings.warn(text, UserWarning, stacklevel=1)
+        return load(given)
+
+    monkeypatch.setattr(PPO, "load", talkative)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as under python -W ignore
+        printed = imported(path, "--env", "CartPole-v1", "--out", tmp_path / "here")
+    assert "  its dropout is left out\n" in printed and "package is old" not in printed
+
+
+def test_every_agent_that_is_made_is_closed_even_if_the_import_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, closed, init, close = [], [], Agent.__init__, Agent.close
+
+    def noted(agent: Any, *given: Any, **others: Any) -> None:
+        made.append(agent)
+        init(agent, *given, **others)
+
+    def noted_close(agent: Any) -> None:
+        closed.append(agent)
+        close(agent)
+
+    monkeypatch.setattr(Agent, "__init__", noted)
+    monkeypatch.setattr(Agent, "close", noted_close)
+    path, out = of_stable_baselines3(tmp_path / "there.zip"), tmp_path / "here"
+    other = normalize_there(tmp_path / "other.pkl", [0.0] * 3, [1.0] * 3)
+    for refused in ((), ("--env", "CartPole-v1", "--normalize", other)):
+        with pytest.raises(PlanError):
+            imported(path, *refused, "--out", out)
+    imported(path, "--env", "CartPole-v1", "--out", out)
+    assert len(made) == 5
+    assert {id(agent) for agent in made} == {id(agent) for agent in closed}
 
 
 def test_the_policy_of_gail_learns_on_as_that_of_trpo(tmp_path: Path) -> None:
@@ -226,8 +278,8 @@ def test_images_of_a_cnn_may_have_their_channels_on_either_axis() -> None:
 class Pictures(gymnasium.Env[Any, Any]):
     """Images with their channels last."""
 
-    def __init__(self) -> None:
-        self.observation_space, self.action_space = images(8, 9, 3), spaces.Discrete(2)
+    def __init__(self, height: int = 8, width: int = 9) -> None:
+        self.observation_space, self.action_space = images(height, width, 3), spaces.Discrete(2)
 
     def reset(self, *, seed: Any = None, options: Any = None) -> Any:
         super().reset(seed=seed)
@@ -237,13 +289,36 @@ class Pictures(gymnasium.Env[Any, Any]):
         return self.observation_space.sample(), 1.0, True, False, {}
 
 
+def images_there(*shape: int) -> dict[str, str]:
+    low, high = np.zeros(shape, np.uint8), np.full(shape, 255, np.uint8)
+    box = "gymnasium.spaces.box.Box"
+    return object_there(box, low=low, high=high, _shape=shape, dtype=low.dtype)
+
+
+def test_a_cnn_that_saw_channels_first_takes_an_environment_with_channels_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = EnvSpec("Here-v0", lambda **_: Pictures(36, 36))
+    monkeypatch.setitem(gymnasium.registry, "Here-v0", here)
+    shapes: dict[str, tuple[int, ...]] = {"features_extractor.linear.0.weight": (512, 64)}
+    convolutions = {0: (32, 3, 8, 8), 2: (64, 32, 4, 4), 4: (64, 64, 3, 3)}
+    shapes |= {f"features_extractor.cnn.{n}.weight": one for n, one in convolutions.items()}
+    shapes |= {f"{name.removesuffix('weight')}bias": one[:1] for name, one in shapes.items()}
+    policy = object_there("stable_baselines3.common.policies.ActorCriticCnnPolicy")
+    own = {"policy_class": policy, "observation_space": images_there(3, 36, 36)}
+    path = of_stable_baselines3(tmp_path / "there.zip", 512, shapes, **own)
+    imported(path, "--env", "Here-v0", "--out", tmp_path / "here")
+    seen = np.random.default_rng(0).integers(0, 256, (4, 3, 36, 36), np.uint8)
+    with rlk.load(tmp_path / "here.zip") as agent:
+        likely = agent.action_probability(np.moveaxis(seen, 1, -1))
+    np.testing.assert_allclose(likely, PPO.load(path).action_probability(seen), rtol=1e-5)
+
+
 def test_a_policy_without_a_cnn_needs_images_in_the_order_of_its_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(gymnasium.registry, "Here-v0", EnvSpec("Here-v0", lambda **_: Pictures()))
-    low, high = np.zeros((3, 8, 9), np.uint8), np.full((3, 8, 9), 255, np.uint8)
-    box = "gymnasium.spaces.box.Box"
-    space = object_there(box, low=low, high=high, _shape=low.shape, dtype=low.dtype)
+    space = images_there(3, 8, 9)
     path = of_stable_baselines3(tmp_path / "there.zip", 3 * 8 * 9, observation_space=space)
     with pytest.raises(PlanError, match=r"has no CNN, so .*--plugin transpose-image"):
         imported(path, "--env", "Here-v0", "--out", tmp_path / "here")
@@ -267,11 +342,15 @@ def test_a_file_that_may_be_of_several_classes_asks_for_algo(
     with pytest.raises(PlanError, match=r"Use one of: --algo a2c, --algo ppo2\."):
         origin_of(path)
     assert origin_of(path, "ppo2").kind is PPO2
+    with pytest.raises(PlanError, match=r"a model of 'PPO', not of a2c"):
+        origin_of(of_stable_baselines3(tmp_path / "other.zip"), "a2c")
 
 
 def test_what_is_no_model_of_theirs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="is not a file"):
         origin_of(tmp_path / "missing.zip")
+    with pytest.raises(BadFile, match=r"cannot read .*too long"):
+        origin_of(tmp_path / ("x" * 300))
     (tmp_path / "text.zip").write_text("no zip")
     with pytest.raises(BadFile, match=r"not a model that Stable.*rlk evaluate MODEL"):
         origin_of(tmp_path / "text.zip")
@@ -284,7 +363,10 @@ def test_what_is_no_model_of_theirs_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_exists_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "here.zip").write_text("mine")
-    for out in ("here", "here.zip"):
-        with pytest.raises(PlanError, match=r"here\.zip exists. Name a new file"):
+    (tmp_path / "here.v2.zip").touch()
+    for out, written in (("here", "here"), ("here.zip", "here"), ("here.v2", r"here\.v2")):
+        with pytest.raises(PlanError, match=rf"{written}\.zip exists. Name a new file"):
             imported(of_stable_baselines3(tmp_path / "there.zip"), "--out", tmp_path / out)
     assert (tmp_path / "here.zip").read_text() == "mine"
+    with pytest.raises(PlanError, match=r"cannot write .*too long"):
+        imported(tmp_path / "there.zip", "--out", tmp_path / ("x" * 300))

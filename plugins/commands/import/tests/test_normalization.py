@@ -8,7 +8,9 @@ from typing import Any
 
 import attrs
 import numpy as np
+import pytest
 
+from rlk.errors import BadFile
 from rlk_baselines.common.running_mean_std import RunningMeanStd
 from rlk_baselines.common.vec_env import vec_normalize
 from rlk_import.normalization import SavedNormalize, put_statistics, read_normalize
@@ -53,6 +55,13 @@ def test_every_key_gets_its_own_statistics_whatever_their_order() -> None:
     returns = made.returns
     assert [one.tolist() for one in (returns.mean, returns.var, returns.counts)] == [[5], [50], [7]]
     assert refreshed == [1]
+
+
+def test_a_file_that_is_not_there_is_refused_with_what_writes_one(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match=r"missing\.pkl is not a file.*VecNormalize\.save wrote"):
+        read_normalize(tmp_path / "missing.pkl")
+    with pytest.raises(BadFile, match=r"cannot read .*too long"):
+        read_normalize(tmp_path / ("x" * 300))
 
 
 def test_the_keys_that_were_normalised_are_settings(tmp_path: Path) -> None:

@@ -95,15 +95,33 @@ def test_markers_that_do_not_match_are_refused(text):
 
 def test_a_folder_of_somebody_else_is_written_once_and_then_up_to_date(tmp_path, capsys):
     readme = tmp_path / "README.md"
-    readme.write_text("# mine\n\n<!-- settings: n-step -->\n<!-- /settings -->\n\nThe end.\n")
+    readme.write_text("# … é\n\n<!-- settings: n-step -->\n<!-- /settings -->\n\nThe end.\n")
     at = ["--root", str(tmp_path)]
     assert docs.main([*at, "--check"]) == 1
     assert capsys.readouterr().out.endswith(f"run: python -m rlk_scaffold.docs --root {tmp_path}\n")
     assert docs.main(at) == 0
     assert "| `n_steps` | 3 | " in readme.read_text()
+    assert readme.read_text(encoding="utf-8").startswith("# … é\n")
     assert readme.read_text().endswith("<!-- /settings -->\n\nThe end.\n")
     assert docs.main([*at, "--check"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "wrote README.md"
+
+
+def test_hidden_folders_within_the_folder_are_left_alone_but_it_may_be_in_one(tmp_path, capsys):
+    text, folder = "<!-- settings: n-step -->\n<!-- /settings -->\n", tmp_path / ".mine" / "plugin"
+    for readme in (folder / "README.md", folder / ".venv" / "lib" / "README.md"):
+        readme.parent.mkdir(parents=True)
+        readme.write_text(text)
+    assert docs.main(["--root", str(folder)]) == 0
+    assert capsys.readouterr().out == "wrote README.md\n"
+    assert "n_steps" in (folder / "README.md").read_text()
+    assert (folder / ".venv" / "lib" / "README.md").read_text() == text
+
+
+def test_a_folder_that_does_not_exist_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        docs.main(["--check", "--root", str(tmp_path / "nowhere")])
+    assert f"--root {tmp_path / 'nowhere'} is not a folder" in capsys.readouterr().err
 
 
 def test_a_component_that_is_not_installed_is_refused_with_the_file_that_names_it(tmp_path, capsys):

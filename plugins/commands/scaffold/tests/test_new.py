@@ -65,6 +65,10 @@ def test_the_class_can_be_given(tmp_path):
     assert 'name="qrdqn"' in (source / "component.py").read_text()
 
 
+def test_capitals_of_a_name_are_kept_in_its_class():
+    assert names("my-QRdqn.v2").class_name == "MyQRdqnV2"
+
+
 @pytest.mark.parametrize("given", ["QR-DQN", "2DQN"])
 def test_a_bad_name_of_a_class_is_refused(given):
     with pytest.raises(PlanError, match=f"'{given}' cannot be the name of a class"):
@@ -167,7 +171,8 @@ def gadgets(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "__init__.py").touch()
     (folder / "example.toml").write_text(
-        'summary = "A gadget."\ncontract = "Contract"\ndependencies = []\ntry_it = ["rlk $name"]\n'
+        'summary = "A gadget."\nsuites = "acme_kit.suites"\ncontract = "Contract"\n'
+        'dependencies = []\ntry_it = ["rlk $name"]\n'
     )
     (folder / "about.md.template").write_text("It is called $name.")
     (folder / "gadget.py.template").write_text('"""$summary"""\n')
@@ -186,6 +191,9 @@ def test_a_package_brings_the_example_of_a_kind_that_it_declares(gadgets, tmp_pa
     assert (
         '[project.entry-points."rlk.gadgets"]' in (tmp_path / "mine" / "pyproject.toml").read_text()
     )
+    assert '"acme-kit>=0.1"' in (tmp_path / "mine" / "pyproject.toml").read_text()
+    contract = (tmp_path / "mine" / "tests" / "test_contract.py").read_text()
+    assert "from acme_kit.suites import Contract" in contract
     assert "It is called mine." in (tmp_path / "mine" / "README.md").read_text()
 
 
@@ -208,6 +216,11 @@ def test_a_source_of_presets_has_a_file_for_each_algorithm():
     files = render_package(names("mine"), example("presets"))
     assert tomllib.loads(files["src/rlk_mine/data/dqn.toml"]).keys() == {"CartPole-v1"}
     assert "PresetFolder):" in files["src/rlk_mine/presets.py"]
+
+
+def test_a_command_within_a_group_is_typed_with_spaces():
+    readme = render_package(names("report.best"), example("commands"))["README.md"]
+    assert "\n$ rlk report best" in readme and "rlk report.best" not in readme
 
 
 def test_a_recurrent_policy_says_so_to_planning():
@@ -266,6 +279,13 @@ def test_a_command_that_hides_another_or_is_hidden_is_refused(name):
         check_free(names(name), "wrappers", registries)
 
 
+@pytest.mark.parametrize(("name", "kind"), [("linear", "schedule"), ("dqn", "wrapper")])
+def test_the_command_writes_nothing_for_a_name_that_is_taken(tmp_path, name, kind):
+    with pytest.raises(PlanError, match=f"'{name}' is taken by the"):
+        run(name, "--kind", kind, "--dist", "acme-mine", "--out", str(tmp_path / "mine"))
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_distribution_that_is_installed_is_refused_with_its_version():
     registries = Kernel(discover=False).registries
     with pytest.raises(PlanError, match=r"'rlk-scaffold' is installed already \(rlk-scaffold 0"):
@@ -285,7 +305,9 @@ def test_a_folder_that_is_not_empty_is_refused_and_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_folder_that_is_a_file_is_refused(tmp_path):
+def test_a_folder_that_is_a_file_or_within_one_is_refused(tmp_path):
     (tmp_path / "mine").write_text("mine")
     with pytest.raises(PlanError, match="--out DIR"):
         run("recent", "--kind", "logger", "--out", str(tmp_path / "mine"))
+    with pytest.raises(PlanError, match=r"cannot write .*Not a directory"):
+        run("recent", "--kind", "logger", "--out", str(tmp_path / "mine" / "recent"))

@@ -91,6 +91,7 @@ def test_what_else_stands_in_the_roots_pyproject_stays(root):
         ('name = "rlk-ring"', 'name = "rlk-rung"', "must be called rlk-ring"),
         ('name = "rlk_ring"', 'name = "ring"', "import name must be rlk_ring"),
         ('version = "0.1.0"', 'version = "new"', "version must be numbers"),
+        ('version = "0.1.0"\n', "", "version must be numbers"),
         ("rlk-kernel>=0.1", "rlk-kernel>=0.1,<1", "without an upper bound"),
         ("rlk-kernel>=0.1", "rlk-kernel==0.1", "without an upper bound"),
         ("rlk-kernel>=0.1", "attrs>=23", "does not require rlk-kernel"),
@@ -99,6 +100,11 @@ def test_what_else_stands_in_the_roots_pyproject_stays(root):
             '"rlk-kernel>=0.1",',
             '"attrs>=23",\n    "attrs>=24",\n    "rlk-kernel>=0.1",',
             "requires attrs twice",
+        ),
+        (
+            '"rlk-kernel>=0.1",',
+            '"My_Dist>=23",\n    "my-dist>=24",\n    "rlk-kernel>=0.1",',
+            "requires my-dist twice",
         ),
         ("[tool.flit", "[tool.ruff]\n[tool.flit", "configures ruff"),
         ('license = "MIT"', 'license = "GPL-3.0"', "not in canonical form"),
@@ -110,6 +116,24 @@ def test_what_else_stands_in_the_roots_pyproject_stays(root):
 def test_a_manifest_that_breaks_a_rule_is_told_so(ring, old, new, message):
     edit(ring / "pyproject.toml", old, new)
     assert any(message in problem for problem in rules.problems(ring))
+
+
+def test_a_requirement_may_have_extras_and_a_marker(ring):
+    more = '"rlk-kernel>=0.1",\n    "rlk-networks[all]>=0.1; python_version == \'3.11\'",'
+    edit(ring / "pyproject.toml", '"rlk-kernel>=0.1",', more)
+    assert rules.problems(ring) == []
+
+
+def test_an_entry_point_may_name_the_package_itself(ring):
+    edit(ring / "src" / "rlk_ring" / "__init__.py", '"""A plugin."""', "component = 1")
+    edit(ring / "pyproject.toml", "rlk_ring.component:component", "rlk_ring:component")
+    assert rules.problems(ring) == []
+
+
+def test_a_manifest_that_is_no_toml_is_named(ring):
+    (ring / "pyproject.toml").write_text("[project")
+    (problem,) = rules.problems(ring)
+    assert problem.startswith("ring: ") and "pyproject.toml is not TOML" in problem
 
 
 @pytest.mark.parametrize(
@@ -184,8 +208,24 @@ def test_one_name_in_groups_of_others_is_no_clash(root):
 
 def test_the_check_fails_for_drift_alone(root, capsys):
     (root / "requirements.txt").write_text("")
+    (root / "requirements-lowest.txt").unlink()
     assert sync.main(["--check", "--root", str(root)]) == 1
-    assert "1 files differ, 0 rules broken" in capsys.readouterr().out
+    assert "2 files differ, 0 rules broken" in capsys.readouterr().out
+
+
+def test_the_check_fails_for_broken_rules_alone_and_clashes_are_among_them(root, ring, capsys):
+    write_dist(
+        root / "plugins" / "wrappers" / "clip",
+        "rlk-clip",
+        "rlk_clip",
+        {"rlk.wrappers": {"ring": "rlk_clip.component:component"}},
+    )
+    (ring / "README.md").unlink()
+    sync.write(root)
+    assert sync.main(["--check", "--root", str(root)]) == 1
+    printed = capsys.readouterr().out
+    assert "README.md is missing" in printed and "names are unique across kinds" in printed
+    assert "0 files differ, 2 rules broken" in printed
 
 
 def test_a_root_without_one_list_of_dependencies_is_refused(root):

@@ -68,7 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--root", type=Path, help="a plugin's folder; default: the repository around here"
     )
     options = parser.parse_args(arguments)
-    root = (options.root or tree.find_root(Path.cwd())).resolve()
+    root = options.root or tree.find_root(Path.cwd())
+    if not root.is_dir():
+        parser.error(f"--root {root} is not a folder. Name the one that holds your README.md.")
     try:
         differing = drift(root)
     except ValueError as error:

@@ -55,7 +55,10 @@ def read_manifest(path: Path) -> Manifest:
         ValueError: if it is not TOML, or lacks a name, a description or flit's module.
         OSError: if it cannot be read.
     """
-    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} is not TOML: {error}") from error
     project: dict[str, Any] = data.get("project", {})
     module = data.get("tool", {}).get("flit", {}).get("module", {}).get("name")
     for key, value in (
