@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from rlk.errors import BrokenPlugin
+from rlk.errors import BrokenPlugin, PlanError
 from rlk.running.clock import Clock
 from rlk.running.metrics import EPISODE_WINDOW, Metrics
 from rlk.running.rows import as_numbers
@@ -151,6 +151,8 @@ def test_an_algorithm_may_average_over_another_number_of_episodes():
     other.average_over(2)
     other.load_state_dict(metrics.state_dict())
     assert [length for _, length in other.recent_episodes] == [8, 9]
+    with pytest.raises(PlanError, match="at least 1 of the latest episodes, got 0"):
+        other.average_over(0)
 
 
 # ---- not a number ------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk.errors import BrokenPlugin
+from rlk.errors import BrokenPlugin, PlanError
 from rlk.running.fetching import fetched
 from rlk.running.rows import as_numbers
 from rlk.structure import structured
@@ -93,7 +93,13 @@ class Metrics:
         self.start_row()
 
     def average_over(self, episodes: int) -> None:
-        """Let rows average over this many of the latest episodes, at least 1."""
+        """Let rows average over this many of the latest episodes.
+
+        Raises:
+            PlanError: for fewer than 1.
+        """
+        if episodes < 1:
+            raise PlanError(f"rows average over at least 1 of the latest episodes, got {episodes}.")
         self.recent_episodes = deque(self.recent_episodes, maxlen=episodes)
         self.recent_successes = deque(self.recent_successes, maxlen=episodes)
 

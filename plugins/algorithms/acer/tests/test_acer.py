@@ -68,6 +68,8 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         {"rprop_epsilon": -1.0},
         {"buffer_size": 0},
         {"replay_ratio": -1.0},
+        {"replay_ratio": 1e19},
+        {"replay_ratio": float("nan")},
         {"replay_start": -1},
         {"correction_term": 0.0},
         {"rprop_epsilon": 0.0},

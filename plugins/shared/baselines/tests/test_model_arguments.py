@@ -60,6 +60,8 @@ def test_every_parameter_has_a_default_and_every_model_says_how_it_learns(name: 
         ({"policy_kwargs": 3}, "PPO2: policy_kwargs must be a dict or None, got 3"),
         ({"policy_kwargs": ["net_arch"]}, "policy_kwargs must be a dict"),
         ({"tensorboard_log": True}, "PPO2: tensorboard_log must be a folder or None, got True"),
+        ({"seed": {}}, "PPO2: seed must be a whole number or None, got {}"),
+        ({"verbose": None}, "PPO2: verbose must be a whole number, got None"),
     ],
 )
 def test_arguments_of_another_kind_are_refused(wrong: dict[str, Any], told: str) -> None:

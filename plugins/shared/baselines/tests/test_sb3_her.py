@@ -85,6 +85,7 @@ def test_what_hindsight_does_not_have_says_so() -> None:
     env = BitFlippingEnv(n_bits=4)
     for keywords, message in (
         ({"n_goals": 1}, "no n_goals; replay_buffer_kwargs may hold n_sampled_goal"),
+        (4, "replay_buffer_kwargs must be a dict or None, got 4"),
         ({"handle_timeout_termination": False}, "handle_timeout_termination is True here"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -123,6 +123,12 @@ def small(counting: Any, **settings: Any) -> A2C:
     return A2C("MlpPolicy", counting(2), n_steps=4, policy_kwargs={"net_arch": [4]}, **settings)
 
 
+@pytest.mark.parametrize("episodes", [0, -1, 0.5])
+def test_a_window_of_less_than_an_episode_is_refused(counting: Any, episodes: float) -> None:
+    with pytest.raises(ValueError, match=rf"(at least 1|whole number).*got {episodes}"):
+        small(counting, stats_window_size=episodes)
+
+
 def test_a_window_of_episodes_begins_anew_with_timesteps(counting: Any) -> None:
     assert len(small(counting, stats_window_size=3).learn(16).ep_info_buffer) == 3, "of eight"
     model = small(counting).learn(16)

@@ -60,9 +60,9 @@ class ACERConfig:
     replay_ratio: float = attrs.field(
         default=4.0,
         **setting(
-            "replayed updates after each collection on average, Poisson distributed; 0 turns "
-            "replay off",
-            v.and_(v.ge(0.0), finite),
+            "replayed updates after each collection on average, Poisson distributed, at most 1e18; "
+            "0 turns replay off",
+            v.and_(v.ge(0.0), v.le(1e18)),
         ),
     )
     replay_start: int = attrs.field(

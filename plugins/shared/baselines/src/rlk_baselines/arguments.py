@@ -9,6 +9,8 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping
+from numbers import Integral
+from types import NoneType
 from typing import Any, ClassVar
 
 import attrs
@@ -27,6 +29,18 @@ OF_ALL: Mapping[str, Any] = {
     "full_tensorboard_log": False,
     "seed": None,
     "n_cpu_tf_sess": None,
+}
+
+_DICT = ((Mapping, NoneType), "a dict or None")
+#: Arguments that rlk does not check, as the models use them by themselves: the types that each may
+#: have, and what messages call them.
+_TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "policy_kwargs": _DICT,
+    "replay_buffer_kwargs": _DICT,
+    "tensorboard_log": ((str, os.PathLike, NoneType), "a folder or None"),
+    "seed": ((Integral, NoneType), "a whole number or None"),
+    "verbose": ((Integral,), "a whole number"),
+    "stats_window_size": ((Integral,), "a whole number"),
 }
 
 
@@ -82,7 +96,7 @@ def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -
     Raises:
         TypeError: if the arguments do not match the signature. For an unknown keyword the message
             suggests similar names.
-        Refused: if `policy_kwargs` is not a dict, or `tensorboard_log` not a folder.
+        Refused: for an argument of another type, if it is one that rlk does not check.
     """
     found = signature(model)
     try:
@@ -91,11 +105,11 @@ def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -
         unknown = [name for name in keywords if name not in found.parameters]
         raise TypeError(f"{model.__name__}: {error}{_meant(unknown, found)}") from None
     given.apply_defaults()
-    kwargs, log = (given.arguments.get(name) for name in ("policy_kwargs", "tensorboard_log"))
-    if kwargs is not None and not isinstance(kwargs, Mapping):
-        raise Refused(f"{model.__name__}: policy_kwargs must be a dict or None, got {kwargs!r}.")
-    if log is not None and not isinstance(log, (str, os.PathLike)):
-        raise Refused(f"{model.__name__}: tensorboard_log must be a folder or None, got {log!r}.")
+    for name in _TYPES.keys() & given.arguments.keys():
+        types, called = _TYPES[name]
+        value = given.arguments[name]
+        if not isinstance(value, types):
+            raise Refused(f"{model.__name__}: {name} must be {called}, got {value!r:.80}.")
     return dict(given.arguments)
 
 
