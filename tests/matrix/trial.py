@@ -36,9 +36,7 @@ def trial(
         after = agent.run.parameters.flat
         assert torch.isfinite(after).all() and not after.equal(before), "nothing was learnt"
         look(agent)
-        batch = gym.vector.utils.batch_space(agent.plan.observation_space, 8)
-        batch.seed(7)
-        seen = batch.sample()
+        seen = seen_by(agent)
         path, expected = agent.save(folder / "model"), acted(agent, seen)
     world = {key: settings[key] for key in settings if key.partition(".")[0] == "env"}
     with rlk.load(path, **world) as loaded:
@@ -48,6 +46,13 @@ def trial(
             loaded.learn(STEPS // 2, reset_num_timesteps=False)
             assert loaded.num_timesteps == STEPS + STEPS // 2
             assert loaded.run.clock.updates > updates
+
+
+def seen_by(agent: Agent) -> Any:
+    """A batch of eight observations, always the same ones for a space."""
+    batch = gym.vector.utils.batch_space(agent.plan.observation_space, 8)
+    batch.seed(7)
+    return batch.sample()
 
 
 def acted(agent: Agent, seen: Any) -> Array:

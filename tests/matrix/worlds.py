@@ -8,20 +8,23 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-PLACE = spaces.Box(-2.0, 2.0, (4,), np.float32)
-GOAL = spaces.Box(-2.0, 2.0, (2,), np.float32)
+
+def _box(size: int) -> spaces.Box:
+    return spaces.Box(-2.0, 2.0, (size,), np.float32)
+
+
 #: Keys of a goal environment's observations.
 GOAL_KEYS = ("observation", "achieved_goal", "desired_goal")
 #: By the names that `product.py` gives them; fresh ones, for a space has a generator of its own.
 OBSERVATIONS = {
-    "Box": lambda: PLACE,
+    "Box": lambda: _box(4),
     "Image": lambda: spaces.Box(0, 255, (36, 36, 1), np.uint8),
     "Discrete": lambda: spaces.Discrete(5),
     "MultiDiscrete": lambda: spaces.MultiDiscrete([3, 4]),
     "MultiBinary": lambda: spaces.MultiBinary(6),
-    "Dict": lambda: spaces.Dict({"place": PLACE, "room": spaces.Discrete(5)}),
+    "Dict": lambda: spaces.Dict({"place": _box(4), "room": spaces.Discrete(5)}),
     "Goals": lambda: spaces.Dict(
-        {"observation": PLACE, "achieved_goal": GOAL, "desired_goal": GOAL}
+        {"observation": _box(4), "achieved_goal": _box(2), "desired_goal": _box(2)}
     ),
 }
 ACTIONS = {

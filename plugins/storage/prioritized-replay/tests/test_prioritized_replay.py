@@ -326,11 +326,24 @@ def test_what_is_restored_replaces_all_that_was_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"alpha": -0.1}, {"beta0": 1.5}, {"beta0": -0.1}, {"beta_iters": 0}, {"eps": 0.0}]
+    "wrong",
+    [
+        *({"alpha": -0.1}, {"alpha": 4.1}, {"beta0": 1.5}, {"beta0": -0.1}, {"beta_iters": 0}),
+        *({"eps": 0.0}, {"eps": 1e-31}, {"eps": 1e31}),
+    ],
 )
 def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         PrioritizedReplayConfig(**wrong)
+
+
+@pytest.mark.parametrize(("eps", "error"), [(1e-30, 0.0), (1e30, 3e38)])
+def test_at_the_ends_of_the_ranges_every_transition_can_be_chosen(eps: float, error: float) -> None:
+    base, prioritized = built(alpha=4.0, eps=eps)
+    fill(base, 8)
+    learn(base, dict.fromkeys(range(8), error))
+    index, weight = prioritized.choose(8)
+    assert sorted(index) == list(range(8)) and weight.tolist() == [1.0] * 8
 
 
 def test_the_component_names_what_it_is() -> None:

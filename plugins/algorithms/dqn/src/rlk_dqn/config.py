@@ -55,7 +55,7 @@ class DQNConfig:
     prioritized_replay: bool = attrs.field(default=False, **setting("sample by priority"))
     prioritized_replay_alpha: float = attrs.field(
         default=0.6,
-        **setting("how much priorities count: 0 not at all, 1 in proportion", v.ge(0.0)),
+        **setting("how much priorities count: 0 not at all, 1 in proportion; at most 4", v.ge(0.0)),
     )
     prioritized_replay_beta0: float = attrs.field(
         default=0.4, **setting("initial correction of the bias, 0 to 1 (full)", UNIT)
@@ -68,7 +68,9 @@ class DQNConfig:
     )
     prioritized_replay_eps: float = attrs.field(
         default=1e-6,
-        **setting("added to TD errors, so that every transition can be drawn", v.gt(0.0)),
+        **setting(
+            "added to TD errors, 1e-30 to 1e30, so that every transition can be drawn", v.gt(0.0)
+        ),
     )
     param_noise: bool = attrs.field(
         default=False,

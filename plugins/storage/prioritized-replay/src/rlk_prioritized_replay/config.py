@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import attrs
-from attrs.validators import and_, ge, gt, instance_of, le, optional
+from attrs.validators import and_, ge, instance_of, le, optional
 
-from rlk.settings import finite, setting
+from rlk.settings import setting
+
+#: TD errors are float32. Within these ranges, priority^alpha of any of them is above 0 in float64,
+#: and so is a sum of a billion, and finite.
+MOST_ALPHA, LEAST_EPS, MOST_EPS = 4.0, 1e-30, 1e30
 
 
 @attrs.frozen(kw_only=True)
@@ -16,7 +20,8 @@ class PrioritizedReplayConfig:
         default=0.6,
         converter=float,
         **setting(
-            "exponent of the priorities (0 or more); 0 is uniform sampling", and_(ge(0), finite)
+            "exponent of the priorities (0 to 4); 0 is uniform sampling",
+            and_(ge(0), le(MOST_ALPHA)),
         ),
     )
     beta0: float = attrs.field(
@@ -36,6 +41,7 @@ class PrioritizedReplayConfig:
         default=1e-6,
         converter=float,
         **setting(
-            "added to every absolute TD error (above 0): no priority is ever 0", and_(gt(0), finite)
+            "added to every absolute TD error (1e-30 to 1e30): no priority is ever 0",
+            and_(ge(LEAST_EPS), le(MOST_EPS)),
         ),
     )

@@ -1,0 +1,97 @@
+"""Random runs: refused in words, or trained, saved, loaded and continued bit for bit.
+
+Some are tried in every `pytest`, a thousand in `pytest -m fuzz`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from matrix.product import STEPS
+from matrix.random_runs import RandomRun, random_runs
+from matrix.trial import acted, seen_by
+
+import rlk
+from rlk.agent import Agent
+from rlk.errors import PlanError, RlkError
+from rlk.running import checkpoint
+from rlk_testing.contract import same
+
+
+def accepted(run: RandomRun) -> tuple[Agent, int]:
+    """The agent with as many of the first asks as are accepted, and the number of refusals."""
+    for refusals in range(len(run.asks) + 1):
+        keywords = run.keywords(len(run.asks) - refusals)
+        try:
+            return rlk.make(run.algorithm, total_timesteps=2 * STEPS, **keywords), refusals
+        except PlanError as error:
+            assert str(error)
+            last = error
+    raise AssertionError("refused though nothing else is asked for") from last
+
+
+def outcome(run: RandomRun, folder: Path) -> str:
+    """What happens to a run: it `trained`, some of it was `refused`, or it `failed` in words."""
+    agent, refusals = accepted(run)
+    with agent:
+        try:
+            agent.learn(STEPS)
+            saved = agent.save_checkpoint(folder / "checkpoint")
+            seen = seen_by(agent)
+            expected = acted(agent, seen)
+            agent.learn(STEPS)
+        except RlkError as error:
+            assert str(error)
+            return "failed"
+        uninterrupted = held(agent)
+    with rlk.load(saved, **run.world()) as loaded:
+        assert same(acted(loaded, seen), expected)
+        loaded.learn(STEPS)
+        resumed = held(loaded)
+    different = [key for key in uninterrupted if not same(uninterrupted[key], resumed.get(key))]
+    assert not different, f"resumed with other {different}"
+    return "refused" if refusals else "trained"
+
+
+def held(agent: Agent) -> dict[str, Any]:
+    """Everything that a checkpoint would hold."""
+    state = checkpoint.run_state(agent.run)
+    return {key: value for key, value in state.items() if key != "manifest"}
+
+
+def try_runs(count: int, **options: Any) -> Counter[str]:
+    """So many runs, and the number of each outcome."""
+    outcomes = Counter[str]()
+
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],  # a run is small as drawn; shrinking it takes minutes
+        suppress_health_check=list(HealthCheck),
+        **options,
+    )
+    @given(random_runs())
+    def one(run: RandomRun) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            outcomes[outcome(run, Path(folder))] += 1
+
+    one()
+    return outcomes
+
+
+def test_random_runs_are_refused_in_words_or_resumed_bit_for_bit() -> None:
+    outcomes = try_runs(25, derandomize=True)
+    assert outcomes["trained"] and outcomes["refused"]
+
+
+@pytest.mark.fuzz
+@pytest.mark.timeout(7200)
+def test_a_thousand_random_runs_are_refused_in_words_or_resumed_bit_for_bit() -> None:
+    for result, times in sorted(try_runs(1_000).items()):
+        print(f"{result}: {times}")
