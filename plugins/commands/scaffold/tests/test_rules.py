@@ -246,6 +246,13 @@ def test_the_check_fails_and_writes_nothing(root, ring, capsys):
     assert sync.main(["--check", "--root", str(root)]) == 0
 
 
+def test_a_manifest_that_is_no_toml_is_named_without_a_traceback(root, ring, capsys):
+    (ring / "pyproject.toml").write_text("no TOML")
+    with pytest.raises(SystemExit, match="2"):
+        sync.main(["--root", str(root)])
+    assert f"{ring / 'pyproject.toml'} is not TOML" in capsys.readouterr().err
+
+
 def test_the_root_is_found_from_within(ring, root):
     assert tree.find_root(ring / "src") == root
     with pytest.raises(FileNotFoundError, match="--root"):

@@ -47,16 +47,22 @@ def broken_rules(root: Path) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; 1 if something differs (with `--check`) or breaks a rule."""
+    """The command; 1 if files differ (with `--check`) or break a rule, 2 if they cannot be read."""
     parser = argparse.ArgumentParser(prog="python -m rlk_scaffold.sync", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; say what differs")
     parser.add_argument("--root", type=Path, help="the repository; default: the one around here")
     options = parser.parse_args(arguments)
-    root = options.root or tree.find_root(Path.cwd())
-    differences = drift(root) if options.check else []
+    try:
+        return _synced(options.root or tree.find_root(Path.cwd()), checks=options.check)
+    except (ValueError, FileNotFoundError) as error:
+        parser.error(str(error))
+
+
+def _synced(root: Path, *, checks: bool) -> int:
+    differences = drift(root) if checks else []
     for text in differences:
         print(text)
-    if not options.check:
+    if not checks:
         for path in write(root):
             print(f"wrote {path}")
     broken = broken_rules(root)
