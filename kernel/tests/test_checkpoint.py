@@ -344,3 +344,20 @@ def test_buffers_that_only_the_file_or_only_the_policy_has_are_named(saved, said
     policy.register_buffer("mean", torch.zeros(2))
     with pytest.raises(BadFile, match=rf"{said}.* cannot change when a model is loaded"):
         restore_untrained(policy, saved)
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_checkpoint_from_within_a_collection_says_so(make, stops):
+    states = []
+
+    def watch(run):
+        states.append(copy.deepcopy(checkpoint.run_state(run)))
+        return not stops
+
+    agent, other = make(n_steps=4), make(n_steps=4)
+    agent.learn(8, callback=watch)
+    for state in states[:1] if stops else states[:-1]:
+        (differs,) = checkpoint.restore(other.run, state)
+        assert "within a collection" in differs
+    differs = checkpoint.restore(other.run, checkpoint.run_state(agent.run))
+    assert bool(differs) is stops, "the collection that a listener ended is not learnt from either"

@@ -97,3 +97,11 @@ def test_an_entry_point_imports_what_it_names(site):
     assert "shelf_module" not in sys.modules
     assert point.load() == "by hand"
     del sys.modules["shelf_module"]
+
+
+def test_a_badly_encoded_file_is_read_as_far_as_it_can_be(site):
+    (site / "rlk_shelf-0.3.dist-info").mkdir()
+    (site / "rlk_shelf-0.3.dist-info" / "METADATA").write_bytes(METADATA.encode() + b"\xfc")
+    points = POINTS.encode() + b"[rlk.wrappers]\nb\xfccher = shelf_module:Books\n"
+    (site / "rlk_shelf-0.3.dist-info" / "entry_points.txt").write_bytes(points)
+    assert [point.name for point in found()] == ["shelf", "b\ufffdcher"]

@@ -179,3 +179,22 @@ def test_a_place_that_nobody_looks_at_says_what_kind_of_plugin_is_missing(regist
     registries.finders.register("shelf", lambda place, kind: None, summary="shelf:NAME")
     with pytest.raises(PlanError, match=r"Asked finders: shelf \(shelf:NAME\)"):
         external_entry("./mine.py", None, registries)
+
+
+class _Habit:
+    """Hooks of a class whose name begins with an underscore."""
+
+
+class Größe:
+    """A name that not every shell can type."""
+
+
+def test_a_class_with_a_name_that_begins_with_an_underscore_can_be_passed():
+    assert passed_entry(_Habit(), ()).name == "Habit-0"
+    assert as_component(_Habit).name == "Habit"
+
+
+@pytest.mark.parametrize("pass_it", [as_component, lambda kind: passed_entry(kind(), ())])
+def test_a_name_that_cannot_be_typed_is_refused_with_what_to_write(pass_it):
+    with pytest.raises(PlanError, match=r"no name that can be typed.*rlk\.Component\(name="):
+        pass_it(Größe)

@@ -17,6 +17,7 @@ from rlk.errors import PlanError
 from rlk.planning.other_environment import check_spaces_of_saved
 from rlk.spaces import describe
 from rlk_testing.environments import BY_ACTION_SPACE, DiscreteMatch, environment_named
+from rlk_testing.stand_in_config import StandInConfig
 
 MATCH = BY_ACTION_SPACE["Discrete"]
 
@@ -34,9 +35,13 @@ def test_a_saved_model_acts_and_counts_as_it_did(make, tmp_path, rlk_stand_in_ke
 
 def test_a_model_is_loaded_with_a_seed_of_its_own(make, tmp_path, rlk_stand_in_kernel):
     path = make(seed=1).save(tmp_path / "model")
-    for seeds, expected in (({"seed": 5}, 5), ({}, 1)):
-        with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, **seeds) as loaded:
-            assert loaded.run.streams.seed == expected
+    draws = {}
+    for seed in (5, None, "left out"):
+        given = {} if seed == "left out" else {"seed": seed}
+        with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, **given) as loaded:
+            assert loaded.run.streams.seed == (seed if seed == 5 else 1)
+            draws[seed] = loaded.run.streams.numpy("actor").random()
+    assert draws[None] == draws["left out"] != draws[5]
 
 
 def test_settings_may_be_others_when_a_model_is_loaded(make, tmp_path, rlk_stand_in_kernel):
@@ -93,12 +98,20 @@ def test_a_model_is_loaded_without_what_had_joined_by_itself_and_says_so(
 
 
 def test_a_config_object_is_as_good_as_keywords(rlk_stand_in_kernel):
-    from rlk_testing.stand_in_config import StandInConfig
-
     with rlk.make(
         "stand-in", config=StandInConfig(gamma=0.25), kernel=rlk_stand_in_kernel, env=MATCH
     ) as agent:
         assert agent.plan.algorithm.config.gamma == 0.25
+        assert agent.spec.given == {"gamma": 0.25, "env": MATCH}, "defaults count as left out"
+
+
+def test_a_config_of_a_class_of_ones_own_has_its_defaults(rlk_stand_in_kernel):
+    @attrs.frozen(kw_only=True)
+    class Patient(StandInConfig):
+        gamma: float = 0.75
+
+    with rlk.make("stand-in", config=Patient(), kernel=rlk_stand_in_kernel, env=MATCH) as agent:
+        assert agent.plan.algorithm.config.gamma == 0.75
 
 
 def test_a_device_may_be_one_of_torch(rlk_stand_in_kernel, tmp_path):

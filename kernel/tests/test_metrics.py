@@ -210,3 +210,12 @@ def test_an_update_without_a_dict_of_metrics_is_the_algorithms_fault(found):
         metrics.read()
     assert str(caught.value).startswith("algorithm 'mine' (acme 1.0): update 1 returned Update(")
     assert str(caught.value).endswith("{} where there is nothing to log.")
+
+
+def test_a_metric_that_is_not_finite_is_told_though_somebody_saved_meanwhile(metrics):
+    push(metrics, loss=float("nan"))
+    metrics.state_dict()
+    push(metrics, loss=float("inf"))
+    metrics.take_row()
+    assert "'loss' is nan" in metrics.read()
+    assert metrics.read() is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlk.errors import PlanError
-from rlk.planning.parse import parse_plugin, parse_setting, parse_value
+from rlk.planning.parse import parse_plugin, parse_setting, parse_value, typed_value
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,22 @@ def test_a_setting_is_a_key_and_a_value():
 def test_a_setting_without_a_key_or_a_value_is_refused(text):
     with pytest.raises(PlanError, match="key=value"):
         parse_setting(text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(None, True, False, 0, -3, 1.5, 1e20, float("inf"), "", "word", "two words", "none"),
+        *("1", "true", " x ", "a\nb", 'say "x"', "back\\slash", "\x7f", "é", "[image, goal]"),
+        *([], [64, 64], ["a", "b c"], [[1], [2.5]], {}, {"a": 1}, {"a b": {"c": [True, "x"]}}),
+        {"vehicle": "package.module.Class", "n": 3},
+    ],
+)
+def test_a_value_is_typed_so_that_it_is_read_again(value):
+    read = parse_setting(f"key={typed_value(value)}")
+    assert read == ("key", value) and type(read[1]) is type(value)
+
+
+def test_a_key_twice_is_refused():
+    with pytest.raises(PlanError, match=r"'noise:sigma=0.1,sigma=0.2' has sigma twice"):
+        parse_plugin("noise:sigma=0.1,sigma=0.2")

@@ -11,7 +11,7 @@ import pytest
 
 import rlk
 from rlk import hookimpl
-from rlk.errors import BadFile, PlanError
+from rlk.errors import BadFile, PlanError, RlkError
 from rlk.running import saved_files
 from rlk.running.checkpoint import model_state
 from rlk.running.manifest import STATE_VERSION
@@ -190,3 +190,17 @@ def test_a_process_that_a_plugin_takes_over_reads_no_more_of_a_file_than_its_man
 def test_an_agent_is_neither_pickled_nor_copied_and_says_what_to_do(make, copied):
     with pytest.raises(TypeError, match=r"Save it, agent\.save\(path\), and load it"):
         copied(make())
+
+
+@pytest.mark.parametrize("name", ["no/folder\0", "file/model"])
+@pytest.mark.parametrize("call", ["save", "save_checkpoint"])
+def test_a_program_that_saves_where_nothing_can_be_is_told_so(make, tmp_path, call, name):
+    (tmp_path / "file").write_text("")
+    agent = make()
+    with pytest.raises(RlkError, match="cannot save to "):
+        getattr(agent, call)(tmp_path / name)
+
+
+def test_a_name_may_be_as_long_as_the_system_allows(make, tmp_path):
+    name = "模" * 80  # 240 bytes
+    assert make().save(tmp_path / name).exists()

@@ -11,6 +11,8 @@ from gymnasium import spaces as s
 from rlk import spaces
 
 IMAGE = s.Box(0, 255, (4, 5, 3), np.uint8)
+#: Two parts of a Dict.
+PAIR = s.Dict(a=s.Discrete(2), b=s.Box(0.0, 1.0, (1,)))
 PLAIN = [
     s.Box(np.float32([-1, 0]), np.float32([1, 5])),
     s.Box(0, 255, (4, 5, 3), np.uint8),
@@ -127,7 +129,9 @@ def test_numbers_of_a_discrete_space_may_be_one_or_many():
     ],
 )
 def test_numbers_that_are_none_of_a_discrete_space_are_refused(space, observation):
-    with pytest.raises(ValueError, match=r"^this agent takes .* of (Multi)?Discrete\(.*\), got "):
+    with pytest.raises(
+        ValueError, match=r"^(key 'a': )?this agent takes .* of (Multi)?Discrete\(.*\), got "
+    ):
         spaces.batched(space, observation)
 
 
@@ -162,3 +166,25 @@ def test_mapping_goes_into_dicts_and_no_deeper():
     found = spaces.map_observation(np.sum, {"a": np.ones(2), "b": {"c": np.ones(3)}})
     assert found == {"a": 2.0, "b": {"c": 3.0}}
     assert isinstance(IMAGE, gym.Space)
+
+
+@pytest.mark.parametrize(
+    ("space", "observation", "told"),
+    [
+        (s.MultiDiscrete([3, 4]), [1, 1, 1], r"shape \(2,\), .* got \(3,\)"),
+        (PAIR, {"a": [1, 0], "b": [[0.0], [1.0], [2.0]]}, r"different sizes: \{'a': 2, 'b': 3\}"),
+        (PAIR, {"a": 1, "b": [0.0, 1.0]}, r"key 'b': .* shape \(1,\)"),
+    ],
+)
+def test_a_wrong_observation_is_refused_by_its_shape_or_key(space, observation, told):
+    observation = np.asarray(observation) if isinstance(observation, list) else observation
+    with pytest.raises(ValueError, match=told):
+        spaces.batched(space, observation)
+
+
+def test_a_dict_with_an_image_sees_images():
+    image = s.Box(0, 255, (8, 8, 3), np.uint8)
+    assert spaces.sees_images(image) and spaces.sees_images(
+        s.Dict(camera=image, speed=s.Discrete(3))
+    )
+    assert not spaces.sees_images(PAIR)

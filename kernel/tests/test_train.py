@@ -354,3 +354,33 @@ def test_a_wrapper_around_updates_and_losses_is_called_instead(make):
 
     steps = make(Wraps()).learn(8).run.algorithm.steps_per_collect()
     assert called == ["collect", *["add"] * steps, "update", "loss"] * 2
+
+
+def test_everybody_is_asked_once_before_the_first_iteration_and_once_after_each(make):
+    class Asked:
+        def __init__(self):
+            self.at = []
+
+        @hookimpl
+        def rlk_should_stop(self, run):
+            self.at.append(run.clock.iterations)
+            return "enough" if run.clock.iterations == 2 else None
+
+    asked = Asked()
+    assert make(asked).learn_until(40) == "enough"
+    assert asked.at == [0, 1, 2]
+
+
+def test_a_training_that_a_listener_ends_within_a_collection_asks_once_more(make):
+    class Asked:
+        def __init__(self):
+            self.times = 0
+
+        @hookimpl
+        def rlk_should_stop(self):
+            self.times += 1
+
+    asked = Asked()
+    agent = make(asked)
+    assert agent.learn_until(40, callback=lambda run: run.timesteps < 6)
+    assert (asked.times, agent.run.clock.iterations) == (3, 1), "before, after one, and at the end"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import gc
 import os
 import shutil
 import signal
 import socket
+import threading
 import time
 from pathlib import Path
 
@@ -14,6 +17,7 @@ import pytest
 import rlk
 from rlk.errors import PlanError
 from rlk.files import remove_unfinished, replacing
+from rlk.running import folder_owner
 from rlk.running.folder_owner import OWNER, OwnedFolder, in_use
 from rlk_testing import stand_in_kernel
 from rlk_testing.command_line import ended
@@ -153,8 +157,8 @@ def test_a_folder_is_free_when_its_owner_is_dead_though_a_child_of_it_lives(tmp_
             folder = OwnedFolder(tmp_path)
             child = os.fork()
             if child == 0:
+                os.write(writing, str(os.getpid()).encode())
                 time.sleep(30)
-            os.write(writing, str(child).encode())
             code = int(folder is None)  # it dies without a release, as a process that is killed
         finally:
             os._exit(code)
@@ -265,3 +269,20 @@ def test_a_run_stays_in_its_folder_when_the_working_folder_changes(tmp_path, mon
     assert not list(Path.cwd().iterdir())
     assert (tmp_path / "mine" / "checkpoints" / "72.zip").exists()
     assert (tmp_path / "episodes.monitor.csv").exists()
+
+
+def test_a_run_may_begin_while_others_look_at_its_folder(tmp_path):
+    (tmp_path / OWNER).write_text("")
+    with (tmp_path / OWNER).open("rb") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        release = threading.Timer(0.05, fcntl.flock, (looking, fcntl.LOCK_UN))
+        release.start()
+        OwnedFolder(tmp_path).release()
+        release.join()
+
+
+def test_a_lock_that_is_let_go_of_is_not_kept_for_forks(tmp_path):
+    before = len(folder_owner._locks)
+    OwnedFolder(tmp_path).release()
+    gc.collect()
+    assert len(folder_owner._locks) == before

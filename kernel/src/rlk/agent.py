@@ -98,7 +98,7 @@ class Agent:
         """Train on until this timestep, where every schedule ends; callbacks are those of `learn`.
 
         Returns:
-            Why training ended early, or None. It raises what `learn` does, but for failed writes.
+            What asked to end it there, or None. It raises what `learn` does, but for failed writes.
         """
         timesteps = checked_timesteps(timesteps, "learn_until")
         with training(self.run, "learn_until"), listening(self.run, callback):
@@ -189,8 +189,8 @@ class Agent:
         put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
-        """Write the model and return its path, with the serializer's suffix (`.zip`) added."""
-        return saved_files.save(self.run, Path(path))
+        """Write the model; return its path with the suffix (`.zip`). RlkError if that fails."""
+        return saved_files.save_as_asked(self.run, Path(path))
 
     def save_checkpoint(self, path: Place, *, replay: bool = True) -> Path:
         """Write all that the run needs to continue bit for bit; return the path with its suffix.
@@ -199,11 +199,11 @@ class Agent:
             path: the file.
             replay: whether to include the contents of the replay, which may be large.
         """
-        return saved_files.save(self.run, Path(path), checkpoint.run_state, replay=replay)
+        return saved_files.save_as_asked(self.run, Path(path), checkpoint.run_state, replay=replay)
 
     def save_replay_buffer(self, path: Place) -> Path:
         """Write the replay alone, never over a model; return the path with the suffix."""
-        return saved_files.save(self.run, Path(path), checkpoint.replay_state)
+        return saved_files.save_as_asked(self.run, Path(path), checkpoint.replay_state)
 
     def load_replay_buffer(self, path: Place) -> None:
         """Replace the replay by that of another run, of this or another algorithm.

@@ -74,7 +74,8 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         with path.open("wb") as file:
             yield file
         return
-    aside = path.with_name(f".{path.name[:100]}.{os.getpid()}{_ENDING}")
+    short = os.fsdecode(os.fsencode(path.name)[:100])  # bytes, of which a name may have 255
+    aside = path.with_name(f".{short}.{os.getpid()}{_ENDING}")
     try:
         with aside.open("w+b") as file:
             yield file

@@ -1,9 +1,10 @@
 """Every hook, on one page: the seams that are not a choice by name.
 
-A hook never runs per environment step or per gradient step, because a call through pluggy costs as
-much as 30 to 60 plain calls. Hooks run while a run is planned and built, and at the borders of
-iterations; they return objects and callables, which the loop then calls directly. `None` always
-means "not mine".
+Pluggy is never called per environment step or per gradient step, because that costs as much as 30
+to 60 plain calls. Hooks run while a run is planned and built, and at the borders of iterations;
+they return objects and callables, which the loop then calls directly, as it does with listeners of
+`rlk_step`. `None` always means "not mine". An object with hooks is made several times while a run
+is planned: its constructor opens nothing, and what it opens, it opens in `rlk_training_start`.
 
 Of the hooks with one result, two plugins that both answer are refused, with the names of both and
 what to type, unless an order is meant: with `hookimpl(tryfirst=True)` a plugin is asked before all
@@ -210,7 +211,7 @@ class Specs:
 
     @lifecycle
     def rlk_should_stop(self, run: Run) -> str | None:
-        """At every iteration border: a reason to stop, or None."""
+        """Once before the first iteration and at the end of each: a reason to stop, or None."""
 
     @lifecycle
     def rlk_training_end(self, run: Run, reason: str | None, failure: BaseException | None) -> None:

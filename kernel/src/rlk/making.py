@@ -22,6 +22,7 @@ from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint, saved_files
 from rlk.running.restoring import bad_if_it_fails, part_of
 from rlk.running.run_folder import check_out, continues_in
+from rlk.settings import changed
 from rlk.terminal import is_terminal
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def make(
     Args:
         algo: the algorithm's name.
         unnamed: refused: a policy and an environment are keywords.
-        config: an instance of its config class, instead of keywords (`DQNConfig(…)`).
+        config: an instance of its config class, instead of keywords (`DQNConfig(…)`). What equals
+            the default of the class counts as left out, so a preset may set it.
         kernel: where components come from; None means everything that is installed.
         given: a `RunSpec`'s keys (env, n_envs, policy, plugins, seed, …) and hyperparameters of
             the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
@@ -61,8 +63,7 @@ def make(
             f"{config!r:.80}. Pass settings alone as keywords: rlk.make({algo!r}, gamma=0.98)."
         )
     kernel = kernel or default_kernel()
-    settings = {} if config is None else attrs.asdict(config, recurse=False)
-    spec = make_spec(algo, {**settings, **_plain(given)})
+    spec = make_spec(algo, {**changed(config), **_plain(given)})
     return Agent(_plan(kernel, spec), kernel, spec)
 
 
@@ -155,7 +156,7 @@ def _agent(
     with bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, kernel, spec, part_of(state, "parameters"))
     agent.restore(state)
-    if "seed" in changes:
+    if changes.get("seed") is not None:
         agent.set_random_seed(plan.seed)
     return agent
 

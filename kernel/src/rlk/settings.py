@@ -142,6 +142,28 @@ def _type_hints(config: type) -> dict[str, Any]:
     return get_type_hints(config)
 
 
+def default_of(field: attrs.Attribute[Any]) -> Any:
+    """The default of a setting; `attrs.NOTHING` if it has none, or one that depends on others."""
+    made: Any = field.default
+    if hasattr(made, "factory"):
+        return attrs.NOTHING if made.takes_self else made.factory()
+    return made
+
+
+def changed(config: Any) -> dict[str, Any]:
+    """The settings of a config that are not its class's defaults; {} for None.
+
+    A class that is derived from another config may have other defaults, so all of its count.
+    """
+    if config is None:
+        return {}
+    values = attrs.asdict(config, recurse=False)
+    if any(attrs.has(base) for base in type(config).__mro__[1:]):
+        return values
+    fields = attrs.fields_dict(type(config))
+    return {key: value for key, value in values.items() if value != default_of(fields[key])}
+
+
 def unstructure(config: Any) -> dict[str, Any]:
     """A config as JSON values; {} where there is none."""
     values = {} if config is None else attrs.asdict(config, recurse=False)

@@ -60,6 +60,13 @@ def is_image(space: Space) -> bool:
     )
 
 
+def sees_images(space: Space) -> bool:
+    """Whether observations are images, or have some among the parts of a Dict."""
+    if isinstance(space, spaces.Dict):
+        return any(map(sees_images, space.spaces.values()))
+    return is_image(space)
+
+
 def channels_first(shape: tuple[int, ...]) -> bool:
     """Whether images of this shape have their channels on the first axis, else on the last.
 
@@ -216,10 +223,10 @@ def _refuse_other_numbers(space: Space, array: Array) -> None:
         return
     if array.dtype.kind not in "iu":
         raise ValueError(f"this agent takes whole numbers of {space}, got {array.dtype}")
+    if array.shape[array.ndim - np.ndim(sizes) :] != np.shape(sizes):
+        return  # the shape is refused
     counted = array - space.start
-    if array.shape[array.ndim - np.ndim(sizes) :] == np.shape(sizes) and (
-        np.any(counted < 0) or np.any(counted >= sizes)
-    ):
+    if np.any(counted < 0) or np.any(counted >= sizes):
         raise ValueError(f"this agent takes observations of {space}, got {array.tolist()}")
 
 
@@ -232,8 +239,17 @@ def _batched_parts(space: spaces.Dict, given: Any) -> tuple[dict[str, Any], bool
         found = f"the keys {[*observation]}" if isinstance(observation, Mapping) else "no dict"
         expected = f"a dict with the keys {[*space.spaces]}"
         raise ValueError(f"an observation of this agent is {expected}, got {found}")
-    parts = {key: batched(part, observation[key]) for key, part in space.spaces.items()}
-    had_axis = {had for _, had in parts.values()}
-    if len(had_axis) > 1:
+    parts = {key: _batched_part(key, part, observation) for key, part in space.spaces.items()}
+    if len({had for _, had in parts.values()}) > 1:
         raise ValueError("some parts of the observation are batched and others are not")
-    return {key: value for key, (value, _) in parts.items()}, had_axis.pop()
+    sizes = {key: len(value) for key, (value, _) in parts.items()}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(f"the parts of the observation are batches of different sizes: {sizes}")
+    return {key: value for key, (value, _) in parts.items()}, next(iter(parts.values()))[1]
+
+
+def _batched_part(key: str, space: Space, observation: Mapping[str, Any]) -> tuple[Any, bool]:
+    try:
+        return batched(space, observation[key])
+    except ValueError as error:
+        raise ValueError(f"key {key!r}: {error}") from None

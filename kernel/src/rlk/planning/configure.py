@@ -13,6 +13,7 @@ from rlk.errors import PlanError, UnknownName
 from rlk.planning.choice import Choice
 from rlk.planning.layers import Rank, Setting, SettingLayers, one_setting_twice
 from rlk.planning.run_settings import RUN_KEYS
+from rlk.planning.spec import with_key
 from rlk.registry.kinds import STACKED, is_group_slot
 
 #: Slots with several components: a setting may belong to any of them.
@@ -67,7 +68,8 @@ def _given(choice: Choice, layers: SettingLayers) -> dict[str, Setting]:
         if not own or not _is_meant_for(choice, owner, name in names, setting):
             continue
         if part and name in names:
-            given[name] = _with_part(given.get(name), part, setting)
+            below = given[name].value if name in given else None  # dropped if it is no table
+            given[name] = attrs.evolve(setting, value=with_key(below, part, setting.value))
         else:
             given[own] = _agreeing(choice, given.get(own), setting)
     return given
@@ -102,15 +104,3 @@ def _is_meant_for(choice: Choice, owner: str, has_it: bool, setting: Setting) ->
         return True
     has_to_take_it = setting.is_demand and choice.slot not in SHARED
     return owner == choice.slot and (has_it or has_to_take_it)
-
-
-def _with_part(below: Setting | None, part: str, setting: Setting) -> Setting:
-    """The setting of a table with one more key: `policy.net_arch.pi=…` is key `pi` of a table.
-
-    Args:
-        below: the setting of a lower rank, which is dropped if it is not a table.
-        part: the key.
-        setting: the setting for that key.
-    """
-    table = below.value if below is not None and isinstance(below.value, Mapping) else {}
-    return attrs.evolve(setting, value={**table, part: setting.value})

@@ -20,10 +20,9 @@ from collections.abc import Iterable, Iterator, Mapping
 import attrs
 
 from rlk import settings
-from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.configure import configured
-from rlk.planning.layers import Rank, Setting, SettingLayers
+from rlk.planning.layers import Rank, Setting, SettingLayers, one_setting_twice
 
 
 @attrs.frozen
@@ -123,7 +122,7 @@ def agreed(found: Mapping[str, Setting]) -> Setting:
     rank = max(setting.rank for setting in found.values())
     highest = {key: setting for key, setting in found.items() if setting.rank == rank}
     first = next(iter(highest.values()))
-    if any(setting.value != first.value for setting in highest.values()):
-        both = " and ".join(f"{key}={one.value!r} ({one.by})" for key, one in highest.items())
-        raise PlanError(f"{both} are one setting with two values. Set one of them.")
+    for setting in highest.values():
+        if setting.value != first.value:
+            raise one_setting_twice(first, setting)
     return first

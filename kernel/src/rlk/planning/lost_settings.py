@@ -142,9 +142,7 @@ def chosen_fields(config: type | None, mark: str, values: Mapping[str, Any]) -> 
 
 def _is_own_default(config: type | None, name: str, value: Any) -> bool:
     assert config is not None
-    default = getattr(attrs.fields(config), name).default
-    if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
-        default = attrs.NOTHING if default.takes_self else default.factory()
+    default = settings.default_of(getattr(attrs.fields(config), name))
     return default is not attrs.NOTHING and bool(settings.plain_setting(default) == value)
 
 

@@ -1,8 +1,10 @@
-"""Parses the text that a user types into values, settings and plugins."""
+"""Parses the text that a user types into values, settings and plugins, and writes such text."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from rlk.documents import parse_toml
@@ -27,6 +29,35 @@ def parse_value(text: str) -> Any:
         return [word.strip() for word in text[1:-1].split(",")] if _WORDS.fullmatch(text) else text
 
 
+def typed_value(value: Any) -> str:
+    """The text that `parse_value` reads as this value, which is one of JSON's types.
+
+    TOML has no null, so None in a list or a table becomes the word `none`.
+    """
+    if value is None:
+        return "none"
+    if isinstance(value, str) and value == value.strip() and parse_value(value) == value:
+        return value
+    return _toml(value)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        pairs = [f"{_toml(str(key))} = {_toml(item)}" for key, item in value.items()]
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    return (
+        '"none"'
+        if value is None
+        else json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    )
+
+
 def parse_setting(pair: str) -> tuple[str, Any]:
     """`key=value` as a dotted key and its value; PlanError if it has no key or no `=`."""
     key, found, value = pair.partition("=")
@@ -39,14 +70,20 @@ def parse_plugin(text: str) -> tuple[str, dict[str, Any]]:
     """`NAME[:key=value,…]` as a name and settings, which begin at the first `:identifier=`.
 
     Raises:
-        PlanError: for anything but a text, which a file may hold instead.
+        PlanError: for anything but a text, which a file may hold instead, or a key given twice.
     """
     if not isinstance(text, str):
         raise PlanError(f"a plugin is named as NAME[:key=value,…], got {text!r:.80}.")
     name, *arguments = re.split(r":(?=[A-Za-z_][\w.]*=)", text, maxsplit=1)
     if not arguments:
         return name, {}
-    return name, dict(parse_setting(pair) for pair in split_at_commas(arguments[0]))
+    values: dict[str, Any] = {}
+    for pair in split_at_commas(arguments[0]):
+        key, value = parse_setting(pair)
+        if key in values:
+            raise PlanError(f"{text!r} has {key} twice. Set it once.")
+        values[key] = value
+    return name, values
 
 
 def split_at_commas(text: str) -> list[str]:

@@ -30,7 +30,7 @@ from rlk.planning.recipes import expanded
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.planning.select import distribution_of_any_space, filling, is_left_out, select
-from rlk.planning.spec import ENV_PREFIX, RunSpec
+from rlk.planning.spec import ENV_PREFIX, RunSpec, with_key
 from rlk.planning.stable_baselines_words import refuse_stable_baselines_words
 from rlk.planning.without_effect import without_effect
 from rlk.registry.kinds import LISTS, is_group_slot, option_of
@@ -105,7 +105,7 @@ def _environment(draft: Draft) -> EnvChoice:
     demands = []
     for key, setting in draft.layers:
         if key.startswith(ENV_PREFIX):
-            kwargs = _with_keyword(kwargs, key.removeprefix(ENV_PREFIX), setting.value)
+            kwargs = with_key(kwargs, key.removeprefix(ENV_PREFIX), setting.value)
             demands += [key] if setting.is_demand else []
     env = choose_environment(asked, draft.registries, kwargs)
     if demands and env.is_finished:
@@ -115,16 +115,6 @@ def _environment(draft: Draft) -> EnvChoice:
             "function), or leave them out."
         )
     return env
-
-
-def _with_keyword(kwargs: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
-    """With one more keyword of the environment: `config.lanes=3` is in the table `config`."""
-    name, dot, rest = key.partition(".")
-    if not dot:
-        return {**kwargs, name: value}
-    before = kwargs.get(name)
-    inner = _with_keyword(before if isinstance(before, Mapping) else {}, rest, value)
-    return {**kwargs, name: inner}
 
 
 def _with_derived_settings(draft: Draft, chosen: Iterable[Choice], env: EnvChoice) -> Draft:

@@ -18,7 +18,14 @@ from rlk.planning.layers import listed
 from rlk.planning.parse import parse_plugin
 from rlk.planning.restored_environment import place_of_saved, typed
 from rlk.planning.saved_records import SavedComponent, SavedEnvironment
-from rlk.registry.external import PASSED, find_entry, is_place, made_name, passed_entry
+from rlk.registry.external import (
+    PASSED,
+    find_entry,
+    is_place,
+    made_name,
+    object_name,
+    passed_entry,
+)
 from rlk.registry.registries import Registries
 
 
@@ -123,7 +130,7 @@ def _name(plugin: Any, registries: Registries) -> str | None:
         if isinstance(component, Component):
             return component.name
         is_made = isinstance(plugin, (type, partial))
-        return made_name(plugin) if is_made else type(plugin).__name__
+        return made_name(plugin) if is_made else object_name(plugin)
     name, _ = parse_plugin(plugin)
     if leaves_out(plugin) or not is_place(name):
         return None

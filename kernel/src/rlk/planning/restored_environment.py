@@ -15,6 +15,7 @@ from typing import Any
 from rlk.errors import PlanError
 from rlk.planning.environment import choose_environment
 from rlk.planning.lost_settings import texts_in
+from rlk.planning.parse import typed_value
 from rlk.planning.saved_records import SavedEnvironment
 from rlk.registry.external import is_place
 from rlk.registry.registries import Registries
@@ -70,7 +71,7 @@ def _refuse_object_or_code(key: str, value: Any) -> None:
         raise PlanError(
             f"this model's environment was made with {key}={value!r:.200}, where {code!r} "
             "names code, which no file may run by itself. Pass it again: "
-            f"{typed('--set', f'{key}={value}')}, or in Python "
+            f"{typed('--set', f'{key}={typed_value(value)}')}, or in Python "
             f"rlk.load(…, **{{{key!r}: {value!r:.200}}})."
         )
 

@@ -173,7 +173,7 @@ def spec_of(
         ],
     }
     before = attrs.evolve(
-        make_spec(algo, given, origin=SAVED),
+        make_spec(algo, given, origin=SAVED, is_flat=True),
         notes=present.notes,
         lost=(*lost.sentences(now.given), *present.absent),
         absent=present.absent,

@@ -89,7 +89,9 @@ class Patch:
     reason: str = ""  #: one line, shown by --explain
 
 
-def make_spec(algo: str, given: Mapping[str, Any], origin: str = "") -> RunSpec:
+def make_spec(
+    algo: str, given: Mapping[str, Any], origin: str = "", *, is_flat: bool = False
+) -> RunSpec:
     """A RunSpec from keywords; nested tables become dotted keys.
 
     None leaves open a setting of the run or the component of a slot (`seed=None`, `policy=None`);
@@ -99,11 +101,12 @@ def make_spec(algo: str, given: Mapping[str, Any], origin: str = "") -> RunSpec:
         algo: the algorithm's name.
         given: keywords; `plugins` may be one name or a list.
         origin: who gave them, if it was not the caller.
+        is_flat: whether every key is a dotted one already, so that a table is a value.
 
     Raises:
         PlanError: for invalid plugins or an invalid folder, or a slot that may not be empty.
     """
-    values = flatten(given)
+    values = dict(given) if is_flat else flatten(given)
     for key in ("plugins", *RUN_KEYS, *SLOTS):
         if key in values and values[key] is None:
             del values[key]
@@ -143,11 +146,26 @@ def plugin_key(plugin: Any) -> str:
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as one with dotted keys; a table for an environment's keyword stays whole."""
+    """Nested tables as one with dotted keys.
+
+    A table for an environment's keyword stays whole, and so does an empty one below another key.
+    """
     flat: dict[str, Any] = {}
     for key, value in tree.items():
-        if isinstance(value, Mapping) and not f"{prefix}{key}".startswith(ENV_PREFIX):
-            flat |= flatten(value, f"{prefix}{key}.")
+        full = f"{prefix}{key}"
+        is_whole = full.startswith(ENV_PREFIX) or (not value and "." in full)
+        if isinstance(value, Mapping) and not is_whole:
+            flat |= flatten(value, f"{full}.")
         else:
-            flat[f"{prefix}{key}"] = value
+            flat[full] = value
     return flat
+
+
+def with_key(table: Any, key: str, value: Any) -> dict[str, Any]:
+    """A table with a value under a dotted key, which goes into the tables within it.
+
+    What is no table where one is needed is replaced by one.
+    """
+    before = table if isinstance(table, Mapping) else {}
+    name, dot, rest = key.partition(".")
+    return {**before, name: with_key(before.get(name), rest, value) if dot else value}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import settings
 from rlk.planning.lost_settings import COMPUTING, chosen_fields, texts_in
+from rlk.planning.parse import typed_value
 from rlk.planning.restored_environment import code_in
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import SLOTS, is_group_slot, singular
@@ -54,8 +55,8 @@ def _of_environment(env: EnvChoice) -> ToPassAgain:
     elif env.again:
         options += ["--env", env.again]
     for key, value in env.kwargs.items():
-        if code_in(settings.plain(value)) is not None:
-            options += ["--set", f"env.{key}={value}"]
+        if code_in(plain := settings.plain_setting(value)) is not None:
+            options += ["--set", f"env.{key}={typed_value(plain)}"]
     return ToPassAgain(options, objects)
 
 
@@ -64,12 +65,12 @@ def _of_marked_settings(choice: Choice) -> ToPassAgain:
     options, objects, config = [], [], choice.component.config
     values = settings.unstructure(choice.config)
     for name in chosen_fields(config, "written", values):
-        if (value := getattr(choice.config, name)) is not None:
-            options += ["--set", f"{choice.name}.{name}={value}"]
+        if values[name] is not None:
+            options += ["--set", f"{choice.name}.{name}={typed_value(values[name])}"]
     for name in chosen_fields(config, "environment", values):
         value = getattr(choice.config, name)
         if any(map(is_place, texts_in(value))):
-            options += ["--set", f"{choice.name}.{name}={value}"]
+            options += ["--set", f"{choice.name}.{name}={typed_value(values[name])}"]
         elif settings.was_callable(values[name]):
             objects.append(f"**{{'{choice.name}.{name}': …}}")
     return ToPassAgain(options, objects)

@@ -120,9 +120,9 @@ def _field(name: str, metadata: str) -> str:
 
 
 def _read(path: str) -> str:
-    """The text of a file; an empty one if it does not exist or cannot be read."""
+    """The text of a file, which may be badly encoded; empty if it is missing or unreadable."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
     except OSError:
         return ""

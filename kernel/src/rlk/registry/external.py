@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from rlk import settings
-from rlk.component import Component
+from rlk.component import Component, check_name
 from rlk.errors import PlanError, UnknownName
 from rlk.registry.entry import Entry
 from rlk.registry.guess import guessed_kind
@@ -89,7 +89,8 @@ def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
             that class `CLASS-1`, whatever else is passed: its saved state is found by that name.
 
     Raises:
-        PlanError: for None, or a component that does not say its kind, or misspells it.
+        PlanError: for None, a component that does not say its kind, or misspells it, or a class
+            with a name that cannot be typed.
     """
     if plugin is None:
         raise PlanError("plugins holds None, which does nothing. Leave it out.")
@@ -104,7 +105,7 @@ def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
     if kind is not None and kind != "extensions":
         component = as_component(plugin)
         return Entry(kind, component.name, PASSED, "", lambda: component)
-    stem = plugin.__name__ if is_class else type(plugin).__name__
+    stem = object_name(plugin)
     name = next(one for n in itertools.count() if (one := f"{stem}-{n}") not in taken)
     hooks = Component(name=name, factory=plugin if is_class else lambda: plugin)
     return Entry("extensions", name, PASSED, "", lambda: hooks)
@@ -131,7 +132,7 @@ def as_component(found: Any) -> Component:
     for a policy with a memory; they become those of the component.
 
     Raises:
-        PlanError: for anything else.
+        PlanError: for anything else, or a name that cannot be typed.
     """
     component = getattr(found, "component", found)
     if isinstance(component, Component):
@@ -152,4 +153,23 @@ def made_name(found: Any) -> str:
     """The name of the component that is made for a class, a function or a partial of one."""
     function = getattr(found, "func", found)
     name: str = getattr(function, "__name__", type(function).__name__)
-    return name.rpartition(".")[2].strip("<>").replace("_", "-")
+    return _usable(name.rpartition(".")[2], found).replace("_", "-")
+
+
+def object_name(plugin: Any) -> str:
+    """The name, but for its number, of the component of an object with hooks, or of its class."""
+    kind = plugin if isinstance(plugin, type) else type(plugin)
+    return _usable(kind.__name__, plugin)
+
+
+def _usable(name: str, found: Any) -> str:
+    """A name of Python as one of a component; PlanError if it is none."""
+    name = name.strip("<>_")
+    try:
+        check_name("a name", name)
+    except ValueError as error:
+        raise PlanError(
+            f"plugin {found!r:.80} has no name that can be typed: {error}. Rename it, or pass "
+            "rlk.Component(name='my-plugin', kind=…, factory=…)."
+        ) from None
+    return name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk.planning.environment import choose_environment
+from rlk.planning.environment import EnvChoice, choose_environment
 from rlk.planning.other_environment import check_same_spaces
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
@@ -41,9 +41,11 @@ def change_env(run: Run, kernel: Kernel, spec: RunSpec) -> Callable[[], None]:
     Raises:
         PlanError: if the new one does not fit; then nothing changes.
     """
-    # The number of environments does not change: a vector that was passed has its own.
-    plan = resolve(kernel, spec.without("n_envs"))
-    _check_fits(run.plan, plan)
+    _check_size(run.plan, choose_environment(spec.given["env"], kernel.registries, {}))
+    same_number = attrs.evolve(spec, given={**spec.given, "n_envs": run.n_envs})
+    plan = resolve(kernel, same_number)
+    spaces, expected = ((one.observation_space, one.action_space) for one in (plan, run.plan))
+    check_same_spaces(plan.env.name, spaces, expected)
     old_env, old_plan = run.env, run.plan
     made = make_vec_env(plan, run.hooks, run.n_envs, training=True)
     is_shared = _share_environments(made, old_env)
@@ -65,16 +67,14 @@ def _close_nothing() -> None:
     """What closes an old environment that the new one wraps."""
 
 
-def _check_fits(old: Plan, new: Plan) -> None:
-    spaces, expected = ((one.observation_space, one.action_space) for one in (new, old))
-    check_same_spaces(new.env.name, spaces, expected)
-    if new.env.size not in (None, old.n_envs):
+def _check_size(old: Plan, env: EnvChoice) -> None:
+    if env.size not in (None, old.n_envs):
         raise PlanError(
-            f"the new environment {new.env.name!r} was passed as an object and has "
-            f"n_envs={new.env.size}, but this agent steps n_envs={old.n_envs}: its storage is made "
-            f"for them. Pass a vector of {old.n_envs}, or what makes one environment (an id, a "
-            "class, a function); or make an agent for it: save this one, and "
-            f"rlk.load(path, env=…, n_envs={new.env.size})."
+            f"the new environment {env.name!r} was passed as an object and has n_envs={env.size}, "
+            f"but this agent steps n_envs={old.n_envs}: its storage is made for them. Pass a "
+            f"vector of {old.n_envs}, or what makes one environment (an id, a class, a function); "
+            "or make an agent for it: save this one, and "
+            f"rlk.load(path, env=…, n_envs={env.size})."
         )
 
 

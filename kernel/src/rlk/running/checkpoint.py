@@ -34,6 +34,9 @@ PARTS = {
     "clock": "clock",
     "metrics": "metrics",
 }
+_WITHIN_COLLECTION = (
+    "it was saved within a collection, as from a callback of single steps, and begins a new one"
+)
 _WITHOUT_EXPERIENCE = (
     "it was loaded as a model, not as a checkpoint: replay, environments and what plugins keep in "
     "checkpoints alone start anew"
@@ -61,11 +64,14 @@ def model_state(run: Run) -> State:
 def run_state(run: Run, *, replay: bool = True, environments: bool = True) -> State:
     """What a checkpoint holds: with replay and environments, a run continues bit for bit.
 
-    Without environments, it does not hold the collector's state either: episodes start anew.
+    Without environments, it does not hold the collector's state either: episodes start anew. Within
+    a collection, its manifest says so, because the run then begins a new one.
     """
     state = model_state(run)
     contents = state["manifest"]["contents"]
     contents.append("run")
+    if run.collecting:
+        state["manifest"]["within_collection"] = True
     state |= plugin_states.of_checkpoint(run, replay=replay)
     if replay:
         state["storage"] = _state_of(run.storage, run.plan.storages[0].title)
@@ -160,6 +166,8 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     contents, differs = state["manifest"]["contents"], list[str]()
     if "storage" in contents or "environments" in contents:
         refuse_other_n_envs(run, state["manifest"]["plan"]["run"]["n_envs"])
+    if state["manifest"].get("within_collection"):
+        differs.append(_WITHIN_COLLECTION)
     plugin_states.restore_of_checkpoint(run, state)
     differs += plugin_states.missing(run, state)
     if "storage" in contents:

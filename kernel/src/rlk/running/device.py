@@ -51,7 +51,7 @@ def one_thread() -> Iterator[None]:
 
 def takes_gpu(plan: Plan) -> bool:
     """Whether a run is to take a GPU if there is one, and any: `cuda`, or `auto` with images."""
-    images = plan.device == "auto" and spaces.is_image(plan.policy_space)
+    images = plan.device == "auto" and spaces.sees_images(plan.policy_space)
     return images or plan.device == "cuda"
 
 
@@ -103,7 +103,7 @@ def set_threads(plan: Plan, parameters: torch.Tensor) -> None:
         parameters: [P], all of its policy.
     """
     is_small = parameters.numel() <= ONE_THREAD_MAX_PARAMETERS
-    is_fastest_on_one = is_small and not spaces.is_image(plan.policy_space)
+    is_fastest_on_one = is_small and not spaces.sees_images(plan.policy_space)
     _threads.set(plan.n_threads or (1 if is_fastest_on_one else None))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import time
 import weakref
 from io import FileIO
 from pathlib import Path
@@ -21,6 +22,8 @@ from rlk.hookspecs import hookimpl
 
 #: The file in a run folder that names its owner.
 OWNER = ".owner"
+#: The locks that agents of this process hold.
+_locks = weakref.WeakSet[FileIO]()
 #: Where files of a run are written.
 WRITTEN = ("", "checkpoints")
 
@@ -40,14 +43,14 @@ class OwnedFolder:
         self._is_new = not path.exists()
         try:
             path.mkdir(parents=True, exist_ok=True)
-            self._lock = _locked(path / OWNER)
+            self._lock = _locked_soon(path / OWNER)
             for name in WRITTEN:
                 remove_unfinished(path / name)
         except OSError as error:
             raise RlkError(f"the run folder {path} cannot be used: {error}") from error
         if self._lock is None:
             raise PlanError(in_use(path) or f"{path} is the folder of another run that has begun.")
-        _close_in_forks(self._lock)
+        _locks.add(self._lock)
         self._identity = _identity(path)
 
     def release(self) -> None:
@@ -98,6 +101,16 @@ def in_use(path: Path) -> str | None:
     if owner == _this_process():
         return f"{path} is in use by another agent of this process: close() that, or name another."
     return f"{path} is in use: {owner} trains in it. Wait for it, end it, or name another folder."
+
+
+def _locked_soon(path: Path) -> FileIO | None:
+    """As `_locked`, tried for a fifth of a second: whoever asks `in_use` has the lock a moment."""
+    for _ in range(10):
+        file = _locked(path)
+        if file is not None:
+            return file
+        time.sleep(0.02)
+    return None
 
 
 def _locked(path: Path) -> FileIO | None:
@@ -151,14 +164,11 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _close_in_forks(file: FileIO) -> None:
-    """Close the file in forks, which would otherwise keep the lock as long as they live."""
-    reference = weakref.ref(file)
+def _close_locks() -> None:
+    """Close the locks in a fork, which would otherwise keep them as long as it lives."""
+    for file in list(_locks):
+        file.close()
 
-    def close() -> None:
-        opened = reference()
-        if opened is not None:
-            opened.close()
 
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_locks)

@@ -25,6 +25,7 @@ class Manifest:
     timesteps: int = attrs.field(validator=v.ge(0))
     dists: dict[str, str]  #: the distributions that it was made with, and their versions
     plan: SavedPlan
+    within_collection: bool = False  #: whether a checkpoint was taken within one, which is lost
 
 
 def check_manifest(path: Path, manifest: Any) -> None:

@@ -86,6 +86,7 @@ class Metrics:
         self.recent_episodes: deque[tuple[float, int]] = deque(maxlen=EPISODE_WINDOW)
         self.recent_successes: deque[float | None] = deque(maxlen=EPISODE_WINDOW)
         self._unread: list[Mapping[str, Tensor]] = []
+        self._bad: str | None = None  # the first non-finite metric, in words
         self._row_means = Means()
         self._all_means = [self._row_means]
         self._extra: dict[str, float] = {}
@@ -129,11 +130,17 @@ class Metrics:
         """Add up the metrics that were pushed.
 
         Returns:
-            A sentence about the first non-finite metric, or None.
+            A sentence about the first non-finite metric since the last call, or None.
 
         Raises:
             BrokenPlugin: for anything but a dict of tensors of a single number each.
         """
+        self._add_up()
+        bad, self._bad = self._bad, None
+        return bad
+
+    def _add_up(self) -> None:
+        """Add up what was pushed, to the first non-finite metric, which `read` tells of."""
         unread, self._unread = self._unread, []
         first_update = self._clock.updates - len(unread) + 1
         for update, metrics in enumerate(unread, first_update):
@@ -144,10 +151,10 @@ class Metrics:
                 number = self._number(name, value, update)
                 if not math.isfinite(number):
                     when = f"in update {update} at timestep {self._clock.timesteps}"
-                    return f"{_in_words(name)} is {number} {when}"
+                    self._bad = self._bad or f"{_in_words(name)} is {number} {when}"
+                    return
                 for means in self._all_means:
                     means.add(name, number)
-        return None
 
     def _number(self, name: str, value: Any, update: int) -> float:
         """A metric as a Python number; BrokenPlugin unless it is a tensor of a single number."""
@@ -204,7 +211,7 @@ class Metrics:
 
         The next row starts from here.
         """
-        self.read()
+        self._add_up()
         self.start_row()
         row = {f"train/{name}": mean for name, mean in self._row_means.take().items()}
         if row:
@@ -215,7 +222,7 @@ class Metrics:
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the next row averages, and the latest episodes."""
-        self.read()
+        self._add_up()
         return {
             "totals": self._row_means.state_dict(),
             "extra": dict(self._extra),

@@ -7,12 +7,12 @@ carry of the collector's actor.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rlk import settings
 from rlk.errors import BadFile
+from rlk.planning.parse import typed_value
 from rlk.planning.plan import Plan
 
 _ANY = "a model (model.zip), which begins new episodes, takes any."
@@ -60,15 +60,10 @@ def _changes(name: str, saved: Mapping[str, Any], now: Mapping[str, Any]) -> lis
     """(in the file, here), as `NOISE.KEY=VALUE`, of every setting with another value."""
     before = saved.get("settings", {})
     return [
-        (f"{name}.{key}={_typed(before[key])}", f"{name}.{key}={_typed(now[key])}")
+        (f"{name}.{key}={typed_value(before[key])}", f"{name}.{key}={typed_value(now[key])}")
         for key in now
         if key in before and before[key] != now[key]
     ]
-
-
-def _typed(value: Any) -> str:
-    """A value as it is typed after `--set KEY=`."""
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _other_settings(names: list[str], changed: list[tuple[str, str]], error: BadFile) -> str:

@@ -77,10 +77,11 @@ class Run:
     #: By lifecycle hook, each after its plugin's name; called with the hook's keywords.
     listeners: dict[str, list[tuple[str, Listener]]]
     evaluation_return: float | None = None  #: mean return of the latest evaluation
-    at: str = ""  #: the lifecycle hook that was called last, which tells what the run is doing
+    activity: str = ""  #: what it is doing: the lifecycle hook called last, or as a plugin says
     stop_asked: str | None = None  #: why training ends at the next border; other ranks may ask, too
     hurries: bool = False  #: whether a signal asks, so that plugins do no more than save
     learning: bool = False  #: whether `learn` or `learn_until` is under way
+    collecting: bool = False  #: whether a collection was begun and is not complete
     closed: bool = False  #: whether `close` was called
 
     def __init__(self, plan: Plan, hooks: Hooks) -> None:
@@ -229,7 +230,7 @@ class Run:
 
     def notify(self, hook: str, **arguments: Any) -> None:
         """Call all listeners of a lifecycle hook."""
-        self.at = hook
+        self.activity = hook
         for _, listen in self.listeners[hook]:
             listen(run=self, **arguments)
 
@@ -243,20 +244,20 @@ class Run:
         Raises:
             BaseException: the first error of a listener, if training itself did not fail.
         """
-        self.at = "rlk_training_end"
-        call_all(self.listeners[self.at], failure, run=self, reason=reason, failure=failure)
+        self.activity = "rlk_training_end"
+        call_all(self.listeners[self.activity], failure, run=self, reason=reason, failure=failure)
 
     def stop(self, reason: str, *, hurry: bool = False) -> None:
         """Ask the run to end at the next iteration border, in a hurry if a signal does."""
         self.stop_asked, self.hurries = self.stop_asked or reason, self.hurries or hurry
 
     def stop_by_listener(self, plugin: str) -> None:
-        """Ask the run to end: the listener of `rlk_step` of that plugin returned False."""
+        """Ask the run to end, as the listener of `rlk_step` of that plugin returned False."""
         self.stop(f"plugin {plugin!r} (rlk_step returned False)")
 
     def stop_reason(self) -> str | None:
         """Why the run must end now, or None; a reason on any rank ends all ranks."""
-        self.at = "rlk_should_stop"
+        self.activity = "rlk_should_stop"
         for _, listen in self.listeners["rlk_should_stop"]:
             reason = listen(run=self)
             self.stop_asked = self.stop_asked or reason
@@ -280,10 +281,7 @@ class Run:
             self.hooks.activate(self._folder, "the run folder", "rlk-kernel")
 
     def close(self) -> None:
-        """Close environments and whatever plugins opened, the last first; calling twice is safe.
-
-        All are closed, even if one of them raises. A failed write is noted.
-        """
+        """Close environments and what plugins opened, the last first, all even if one raises."""
         if self.closed:
             return
         self.closed = True

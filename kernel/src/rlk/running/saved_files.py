@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import BadFile, BrokenPlugin, PlanError
+from rlk.errors import BadFile, BrokenPlugin, PlanError, RlkError
 from rlk.files import looking_at, users_path
 from rlk.planning.saved_plan import PLAN
 from rlk.protocols import Serializer, State
@@ -38,6 +38,7 @@ def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **ho
 
     Raises:
         PlanError: if the path does not name a file, or names a model and the state has none.
+        OSError: if it cannot be written.
     """
     path = users_path(path)
     if not path.name:
@@ -51,6 +52,12 @@ def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **ho
             refuse_to_lose_a_model(path, serializer)
         serializer.write(path, state)
     return path
+
+
+def save_as_asked(run: Run, path: Path, *compose: Callable[..., State], **how: Any) -> Path:
+    """`save`, for a path that a program gave; RlkError if it cannot be written."""
+    with looking_at(users_path(path), f"cannot save to {path}", RlkError):
+        return save(run, path, *compose, **how)
 
 
 def refuse_to_lose_a_model(path: Path, serializer: Serializer) -> None:

@@ -80,13 +80,13 @@ class Streams:
             self._numpy[name] = np.random.Generator(np.random.PCG64(self._sequence(name)))
         return self._numpy[name]
 
-    def torch(self, name: str, device: Any = "cpu") -> torch.Generator:
-        """The torch generator of that name; the same object at every call."""
+    def torch(self, name: str) -> torch.Generator:
+        """The torch generator of that name, on the CPU; the same object at every call."""
         import torch  # not at the top: ranks plan without it
 
         if name not in self._torch:
             seed = int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1
-            self._torch[name] = torch.Generator(device=device).manual_seed(seed)
+            self._torch[name] = torch.Generator().manual_seed(seed)
         return self._torch[name]
 
     def integers(self, name: str, count: int) -> list[int]:
@@ -123,8 +123,8 @@ class Streams:
         fresh = Streams(seed, self.rank)
         for name in self._numpy:
             fresh.numpy(name)
-        for name, generator in self._torch.items():
-            fresh.torch(name, generator.device)
+        for name in self._torch:
+            fresh.torch(name)
         self.load_state_dict(fresh.state_dict())
 
     def state_dict(self) -> dict[str, Any]:

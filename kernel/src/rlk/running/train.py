@@ -59,34 +59,15 @@ def train(run: Run, total_timesteps: int) -> str | None:
     other plugins are handled at its end, the border.
 
     Returns:
-        Why training ended early, or None.
+        The reason that plugins, signals or other ranks had to end it, or None.
     """
     run.begin(total_timesteps)
     try:
         run.notify("rlk_training_start")
-        while run.timesteps < total_timesteps and not run.stop_reason():
-            run.notify("rlk_rollout_start")
-            run.refresh_schedules()
-            is_whole = run.collect()
-            if is_whole is None:
-                raise _no_answer(run)
-            if not is_whole:
-                break
-            run.notify("rlk_rollout_end")
-            batches = run.algorithm.batches(run.storage)
-            if batches is None:
-                raise _no_batches(run)
-            for batch in batches:
-                run.modes.set_learning(True)
-                update = run.update(batch, run.optimise)
-                run.modes.set_learning(False)
-                if not isinstance(update, Update):
-                    raise _no_update(run, update)
-                run.clock.updates += 1
-                run.metrics.push(update.metrics)
-                run.storage.feedback(batch, update)
-            end_iteration(run)
-        reason = run.stop_reason()
+        reason, is_whole = run.stop_reason(), True
+        while is_whole and not reason and run.timesteps < total_timesteps:
+            is_whole = _iterate(run)
+            reason = run.stop_reason()
         if run.metrics.has_news():
             run.log()
     except BaseException as error:
@@ -95,6 +76,34 @@ def train(run: Run, total_timesteps: int) -> str | None:
         raise
     run.end(reason)
     return reason
+
+
+def _iterate(run: Run) -> bool:
+    """One iteration; False, with no update, if a listener stopped the run while it collected."""
+    run.notify("rlk_rollout_start")
+    run.refresh_schedules()
+    run.collecting = True
+    is_whole = run.collect()
+    if is_whole is None:
+        raise _no_answer(run)
+    if not is_whole:
+        return False
+    run.collecting = False
+    run.notify("rlk_rollout_end")
+    batches = run.algorithm.batches(run.storage)
+    if batches is None:
+        raise _no_batches(run)
+    for batch in batches:
+        run.modes.set_learning(True)
+        update = run.update(batch, run.optimise)
+        run.modes.set_learning(False)
+        if not isinstance(update, Update):
+            raise _no_update(run, update)
+        run.clock.updates += 1
+        run.metrics.push(update.metrics)
+        run.storage.feedback(batch, update)
+    end_iteration(run)
+    return True
 
 
 def end_iteration(run: Run) -> None:

@@ -207,7 +207,7 @@ def test_a_run_does_what_it_did_when_ranks_have_met_after_an_update():
     training = JointTraining(run, SimpleNamespace(ranks=world), 0)
     training._statistics, training._at_border = (), False
     training.update_end()
-    assert run.at == "an update" and training._at_border
+    assert run.activity == "an update" and training._at_border
 
 
 @pytest.mark.parametrize(

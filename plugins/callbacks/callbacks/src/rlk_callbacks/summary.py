@@ -18,7 +18,7 @@ from rlk.hookspecs import hookimpl
 from rlk.planning.to_pass_again import to_pass_again
 from rlk.running import saved_files
 from rlk.running.run_folder import as_typed
-from rlk.spaces import is_image
+from rlk.spaces import sees_images
 from rlk.terminal import is_terminal
 from rlk_model_files.locate import checkpoints
 
@@ -64,7 +64,7 @@ def beginning(run: Run) -> Iterator[str]:
     plan = run.plan
     why = "as it was asked for"
     if plan.device == "auto":
-        lacks_gpu = is_image(plan.policy_space) and run.device == "cpu"
+        lacks_gpu = sees_images(plan.policy_space) and run.device == "cpu"
         why = f"auto: {'there is no GPU' if lacks_gpu else 'a GPU is for images'}"
     yield f"{plan.algorithm.name} on {plan.env.name} x {plan.n_envs}, seed {run.streams.seed}"
     yield from (f"  {note}" for note in plan.notes)

@@ -135,7 +135,7 @@ class Signals:
 
     def _state(self) -> tuple[str, int]:
         """What the run is doing, and how far it is."""
-        return CLOSING if self._is_closing else self._run.at, self._run.timesteps
+        return CLOSING if self._is_closing else self._run.activity, self._run.timesteps
 
     def _end_process(self) -> None:
         """End the process in spite of code that hangs; files that were written before are kept."""

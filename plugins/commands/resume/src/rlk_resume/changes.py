@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, RlkError
 from rlk.files import write_text
+from rlk.planning.parse import typed_value
 from rlk.planning.saved_plan import as_json, plan_text
 from rlk.planning.saved_records import SavedPlan
 from rlk.structure import structured
@@ -27,7 +27,9 @@ def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     old, new = dict(_values(before)), dict(_values(now))
     keys = [*new, *(key for key in old if key not in new)]
     differing = [key for key in keys if old.get(key) != new.get(key)]
-    return [f"{key} {_text(old.get(key))} to {_text(new.get(key))}" for key in differing]
+    return [
+        f"{key} {typed_value(old.get(key))} to {typed_value(new.get(key))}" for key in differing
+    ]
 
 
 @contextlib.contextmanager
@@ -84,9 +86,3 @@ def _values(plan: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield component.slot if component.fills_slot else f"plugin {name}", name
         prefix = "" if component is saved.algorithm else component.prefix
         yield from ((f"{prefix}{key}", value) for key, value in component.settings.items())
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "none"
-    return value if isinstance(value, str) else json.dumps(value)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
+from rlk.planning.parse import typed_value
 from rlk.settings import unstructure
 
 if TYPE_CHECKING:
@@ -77,5 +77,4 @@ def _algorithm(saved: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _typed(key: str, value: Any) -> str:
     """A setting, written so that it can be pasted into a shell."""
-    text = value if isinstance(value, str) else "none" if value is None else json.dumps(value)
-    return f"--set {shlex.quote(f'{key}={text}')}"
+    return f"--set {shlex.quote(f'{key}={typed_value(value)}')}"

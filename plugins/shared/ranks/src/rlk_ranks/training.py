@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rlk.protocols import State
     from rlk.running.run import Run
 
-#: The activity of a run (`run.at`) while it waits for other ranks.
+#: The activity of a run (`run.activity`) while it waits for other ranks.
 WAITING = "waiting for other ranks"
 
 
@@ -78,7 +78,7 @@ class JointTraining:
         def together() -> bool:
             going = collect()
             new = merge_metrics.new_episodes(run, self._known_episodes)
-            run.at = WAITING  # if a signal interrupts this, no environment is to blame
+            run.activity = WAITING  # if a signal interrupts this, no environment is to blame
             nothing_to_report = going and new is None
             reports = communicator.gather(None if nothing_to_report else (going, new))
             goings, episodes = zip(*(one or (True, None) for one in reports), strict=True)
@@ -109,11 +109,11 @@ class JointTraining:
 
         This ends the iteration.
         """
-        before, self._run.at = self._run.at, WAITING
+        before, self._run.activity = self._run.activity, WAITING
         average_statistics(self._statistics, self.communicator)
         if self._check_every and self._run.clock.iterations % self._check_every == 0:
             check_parameters(self._run, self.communicator)
-        self._run.at = before
+        self._run.activity = before
         self._at_border = True
 
     def merge_row(self, row: dict[str, float]) -> None:
