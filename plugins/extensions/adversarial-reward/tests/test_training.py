@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import rlk
+from rlk.errors import NotFinite, PlanError
 from rlk_adversarial_reward.transitions import of_rollout
 
 
@@ -73,3 +74,39 @@ def test_metrics_of_a_training_by_hand(adversary: Any, monkeypatch: pytest.Monke
     wrong = -np.log([2 / 3, 2 / 3, 3 / 4, 1 / 4]).mean()
     missed = -np.log([2 / 3, 1 / 3, 1 / 3, 1 / 3]).mean()
     assert row["train/discriminator_loss"] == pytest.approx(wrong + missed)
+
+
+def test_metrics_are_means_over_all_batches(
+    adversary: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = iter([[-1.0], [1.0], [-1.0], [1.0], [1.0], [-1.0], [-1.0], [-1.0]])
+
+    def given(transitions: Any) -> torch.Tensor:
+        return torch.tensor(next(right)) + 0.0 * adversary._parameters[0].sum()
+
+    adversary.prepare()
+    run = adversary.run
+    run.collector.collect()
+    monkeypatch.setattr(adversary, "_logits", given)
+    adversary._train(of_rollout(run, run.storage.latest()))  # four batches of one transition
+    row = run.metrics.take_row()
+    assert row["train/discriminator_policy"] == 0.75 and row["train/discriminator_expert"] == 0.5
+
+
+def test_a_gradient_that_is_not_finite_is_the_discriminators_fault(adversary: Any) -> None:
+    adversary.prepare()
+    before = [one.clone() for one in adversary._parameters]
+    with pytest.raises(NotFinite, match=r"gradient of the discriminator .* Lower d_stepsize"):
+        adversary._step(adversary._parameters[0].sum() * float("nan"))
+    assert all(torch.equal(*pair) for pair in zip(before, adversary._parameters, strict=True))
+
+
+def test_another_expert_than_before_is_refused(adversary: Any) -> None:
+    adversary.prepare()
+    state = adversary.state_dict()
+    adversary.load_state_dict({**state, "expert_transitions": 7})
+    adversary.expert = None
+    with pytest.raises(PlanError, match=r"had 7 transitions .* has \d+ now"):
+        adversary.prepare()
+    adversary.load_state_dict({key: state[key] for key in state if key != "expert_transitions"})
+    adversary.prepare()

@@ -245,9 +245,9 @@ def test_a_process_that_does_not_return_to_its_mean_is_refused_while_planning():
             Kernel(), make_spec("td3", {"plugins": ["ornstein-uhlenbeck-noise"], **given})
         )
 
-    assert planned(2.0)
-    with pytest.raises(PlanError, match=r"noise.* has theta=2.1 and dt=1.0: .* Choose at most 2"):
-        planned(2.1)
+    assert planned(1.9)
+    with pytest.raises(PlanError, match=r"noise.* has theta=2.0 and dt=1.0: .* less than 2"):
+        planned(2.0)  # x' = -x + noise: its variance grows with every step
 
 
 @pytest.mark.parametrize("given", [{"initial_noise": [0.1, 0.2, 0.3]}, {"sigma": [0.1, 0.1]}])

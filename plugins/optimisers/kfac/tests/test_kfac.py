@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -174,6 +176,20 @@ def test_a_step_stays_within_the_trust_region(one):
     assert found.metrics["step_scale"].item() == pytest.approx(0.25, rel=1e-3)
     assert small.net.weight.item() == pytest.approx(-0.1 * 0.25 * 2, rel=1e-3)
     assert one(gradient=8.0, kfac_clip=0.2).step().metrics["step_scale"].item() == 1.0
+
+
+def test_an_infinite_trust_region_shortens_no_step(one):
+    small = one(gradient=8.0, kfac_clip=math.inf)
+    assert small.step().metrics["step_scale"].item() == 1.0
+    assert small.net.weight.item() == pytest.approx(-0.1 * 2, rel=1e-3)
+
+
+def test_a_step_whose_length_overflows_is_not_taken(one, monkeypatch):
+    small = one(gradient=8.0)
+    monkeypatch.setattr(small.kfac, "_precondition", lambda: small.kfac._step.fill_(math.inf))
+    before = small.net.weight.item()
+    assert math.isnan(small.step().metrics["step_scale"].item())
+    assert small.net.weight.item() == before and small.kfac.velocity.isfinite().all()
 
 
 def test_momentum_keeps_a_part_of_the_steps_before(one):

@@ -159,3 +159,28 @@ def test_factors_are_restored_to_the_device_of_the_parameters():
     (here,) = from_state(saved, torch.device("cpu")).values()
     here[0].zero_()
     assert saved["0-1"]["inner"].equal(torch.eye(3)[None]), "a copy"
+
+
+def test_no_thread_outlives_its_work(made):
+    kfac = made(async_eigen_decomp=True)
+    for _ in range(6):
+        kfac.step()
+    kfac.kfac.state_dict()  # waits for what is being computed
+    for thread in threading.enumerate():
+        if thread.name.startswith("kfac"):
+            thread.join(timeout=10)
+            assert not thread.is_alive()
+
+
+def test_what_fails_in_the_thread_is_raised_where_it_is_awaited(made, monkeypatch):
+    kfac = made(async_eigen_decomp=True)
+    for _ in range(3):
+        kfac.step()
+
+    def fails(*_):
+        raise RuntimeError("no inverses")
+
+    monkeypatch.setattr(inverses_module, "damped_inverses", fails)
+    with pytest.raises(RuntimeError, match="no inverses"):
+        for _ in range(2):
+            kfac.step()

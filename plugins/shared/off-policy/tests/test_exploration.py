@@ -60,6 +60,23 @@ def test_what_the_inner_actor_carries_continues_while_all_is_random():
     assert act(exploring(0.0, lambda: True)).carry is None
 
 
+def test_what_the_inner_actor_adds_to_a_step_is_passed_on():
+    class Adds(Fives):
+        def act(self, observation, carry, episode_start, deterministic=False):
+            found = super().act(observation, carry, episode_start)
+            return found._replace(extras={"log_prob": np.full(len(episode_start), -1.0)})
+
+    for warms_up in (True, False):
+        run = SimpleNamespace(
+            streams=SimpleNamespace(numpy=lambda name: np.random.default_rng(0)),
+            algorithm=SimpleNamespace(extras=lambda: {"log_prob": ()}),
+            action_space=SPACE,
+            timesteps=0 if warms_up else 10,
+        )
+        found = act(with_random_actions(Adds(), run, 10, 0.5), n=4)
+        assert found.extras["log_prob"].tolist() == [-1.0] * 4
+
+
 def test_it_is_left_out_where_nothing_is_to_be_random():
     actor = Fives()
     assert with_random_actions(actor, SimpleNamespace(), 0, 0.0) is actor
@@ -67,7 +84,8 @@ def test_it_is_left_out_where_nothing_is_to_be_random():
 
 def test_it_warms_up_until_the_runs_clock_says_so():
     streams = SimpleNamespace(numpy=lambda name: np.random.default_rng(0))
-    run = SimpleNamespace(streams=streams, action_space=SPACE, timesteps=9)
+    algorithm = SimpleNamespace(extras=dict)
+    run = SimpleNamespace(streams=streams, algorithm=algorithm, action_space=SPACE, timesteps=9)
     made = with_random_actions(Fives(), run, 10, 0.0)
     assert (act(made).action != 5.0).all()
     run.timesteps = 10

@@ -37,7 +37,7 @@ class ACERConfig:
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     n_steps: int = attrs.field(default=20, **settings.N_STEPS)
     q_coef: float = attrs.field(
-        default=0.5, **setting("weight of the loss of Q, at least 0", v.ge(0.0))
+        default=0.5, **setting("weight of the loss of Q, at least 0", v.and_(v.ge(0.0), finite))
     )
     ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
     max_grad_norm: float | None = attrs.field(default=10.0, **settings.MAX_GRAD_NORM)

@@ -5,6 +5,7 @@ Shapes: B transitions, D action dimensions.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -82,14 +83,25 @@ def pretrain(
     for epoch in range(1, n_epochs + 1):
         losses = []
         for observation, action in _batches(run, dataset, "train"):
-            loss = loss_of(observation, action)
-            _step(optimiser, loss, epoch)
+            with _learning(run):
+                loss = loss_of(observation, action)
+                _step(optimiser, loss, epoch)
             losses.append(float(loss.detach()))
         if verbose > 0 and epoch % every == 0:
             _report(run, dataset, loss_of, epoch / n_epochs, sum(losses) / len(losses))
     optimiser.zero_grad(set_to_none=True)
     run.parameters.check()
     return agent
+
+
+@contextlib.contextmanager
+def _learning(run: Run) -> Iterator[None]:
+    """The policy in the mode in which it learns: with dropout, and counting for batch norms."""
+    run.modes.set_learning(True)
+    try:
+        yield
+    finally:
+        run.modes.set_learning(False)
 
 
 def _step(optimiser: torch.optim.Optimizer, loss: Tensor, epoch: int) -> None:

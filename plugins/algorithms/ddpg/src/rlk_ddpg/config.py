@@ -76,7 +76,8 @@ class DDPGConfig:
         **setting("bounds to which the observations of the networks are clipped", is_range),
     )
     critic_l2_reg: float = attrs.field(
-        default=0.0, **setting("weight of the critic's squared weights in its loss", v.ge(0.0))
+        default=0.0,
+        **setting("weight of the critic's squared weights in its loss", v.and_(v.ge(0.0), finite)),
     )
     return_range: Range = attrs.field(
         default=(-math.inf, math.inf),

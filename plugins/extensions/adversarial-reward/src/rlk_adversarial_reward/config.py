@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import finite, setting
 from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION
 from rlk_schedules import ScheduleLike, is_schedule
 
@@ -35,7 +35,8 @@ class GAILConfig:
         **setting("step size of the discriminator's Adam; may be scheduled", is_schedule),
     )
     adversary_entcoeff: float = attrs.field(
-        default=1e-3, **setting("weight of the discriminator's entropy, at least 0", v.ge(0.0))
+        default=1e-3,
+        **setting("weight of the discriminator's entropy, at least 0", v.and_(v.ge(0.0), finite)),
     )
     hidden_size_adversary: int = attrs.field(
         default=100,

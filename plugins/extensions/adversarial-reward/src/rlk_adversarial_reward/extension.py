@@ -92,7 +92,7 @@ class LearntReward:
         """Replace the rewards of a collection before the algorithm learns from it.
 
         It is the outermost wrapper: rewards are replaced only if the collection is complete on all
-            ranks.
+        ranks.
         """
         from rlk_adversarial_reward.learning import Adversary
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor
 
 from rlk.abilities import Discounts, offers
-from rlk.errors import PlanError
+from rlk.errors import NotFinite, PlanError
 from rlk.protocols import State
 from rlk.records import Array
 from rlk_adversarial_reward.config import AIRLConfig, GAILConfig
@@ -48,6 +49,7 @@ class Adversary:
         self.expert: Transitions | None = None
         self._order: Array = np.zeros(0, np.int64)  # the expert's transitions that remain of a pass
         self._judged = 0
+        self._expected = 0  # the number of the expert's transitions, once it is known
         self.discriminator = self._discriminator()
         self._parameters = list(self.discriminator.parameters())
         self._optimiser = torch.optim.Adam(self._parameters)
@@ -72,7 +74,8 @@ class Adversary:
         """Read the expert's transitions, if they have not been read: before anything is collected.
 
         Raises:
-            BadFile, PlanError: if there are none, or they do not fit.
+            BadFile, PlanError: if there are none, they do not fit, or those of the checkpoint were
+                others.
         """
         if self.expert is not None:
             return
@@ -82,7 +85,12 @@ class Adversary:
                 "each of the expert's episodes has a single step, so there is no next "
                 "observation to learn from."
             )
-        self.expert = expert
+        if self._expected not in (0, len(expert)):
+            raise PlanError(
+                f"the expert had {self._expected} transitions when the checkpoint was written, and "
+                f"has {len(expert)} now. Resume with that file and traj_limitation."
+            )
+        self.expert, self._expected = expert, len(expert)
 
     def judge(self) -> None:
         """Give the latest collection its rewards, then train the discriminator if that is due."""
@@ -100,24 +108,37 @@ class Adversary:
     def _train(self, found: Transitions) -> None:
         """One pass over the collection, with the same number of the expert's transitions."""
         self._optimiser.param_groups[0]["lr"] = float(self._step_size)
-        order = self.run.streams.numpy(STREAM).permutation(len(found))
+        order, add = self.run.streams.numpy(STREAM).permutation(len(found)), self.run.metrics.add
         for index in np.array_split(order, min(self.config.d_step, len(found))):
             expert = self._of_expert(len(index))
             self._see(expert.seen)
             policy_logits, expert_logits = self._logits(found[index]), self._logits(expert)
             loss = discriminator_loss(policy_logits, expert_logits, self.config.adversary_entcoeff)
             self._step(loss)
-        metrics = self.run.metrics
-        metrics.set("train/discriminator_loss", float(loss.detach()))
-        metrics.set("train/discriminator_policy", float((policy_logits < 0).float().mean()))
-        metrics.set("train/discriminator_expert", float((expert_logits > 0).float().mean()))
+            add("train/discriminator_loss", float(loss.detach()))
+            add("train/discriminator_policy", float((policy_logits < 0).float().mean()))
+            add("train/discriminator_expert", float((expert_logits > 0).float().mean()))
 
     def _step(self, loss: Tensor) -> None:
+        """One step of Adam with the mean gradient of all ranks.
+
+        Raises:
+            NotFinite: instead, if that is not finite.
+        """
         self._optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
+        gradients = []
         for parameter in self._parameters:
             if parameter.grad is not None:
                 parameter.grad = self.run.communicator.mean(parameter.grad)
+                gradients.append(parameter.grad)
+        norm = float(torch.nn.utils.get_total_norm(gradients))
+        if not math.isfinite(norm):
+            raise NotFinite(
+                f"the gradient of the discriminator has a norm of {norm}, and it is that of the "
+                "step before. Lower d_stepsize, or look for large numbers in observations and "
+                "actions, of the expert or the run."
+            )
         self._optimiser.step()
 
     def _logits(self, transitions: Transitions) -> Tensor:
@@ -162,6 +183,7 @@ class Adversary:
             "adam": optimiser_state(self._optimiser),
             "order": self._order,
             "judged": self._judged,
+            "expert_transitions": self._expected,
         }
 
     def load_state_dict(self, state: State) -> None:
@@ -175,3 +197,4 @@ class Adversary:
         load_optimiser_state(self._optimiser, state["adam"])
         self._order = np.asarray(state["order"], np.int64)
         self._judged = int(state["judged"])
+        self._expected = int(state.get("expert_transitions", 0))  # older files lack it

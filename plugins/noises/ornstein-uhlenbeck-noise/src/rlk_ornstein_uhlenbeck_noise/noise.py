@@ -29,10 +29,10 @@ class OrnsteinUhlenbeckNoise:
     def __init__(self, run: Any, config: OrnsteinUhlenbeckNoiseConfig | None = None) -> None:
         self.run, self.config = run, config or OrnsteinUhlenbeckNoiseConfig()
         theta, dt = self.config.theta, self.config.dt
-        if theta * dt > 2.0:
+        if theta * dt >= 2.0:
             raise PlanError(
-                f"{WHOSE} has theta={theta} and dt={dt}: a step of theta * dt = {theta * dt} times "
-                "the distance goes further beyond the mean every time. Choose at most 2."
+                f"{WHOSE} has theta={theta} and dt={dt}: with a step of theta * dt = {theta * dt} "
+                "times the distance, it never comes closer to the mean. Choose less than 2."
             )
         size = action_size(run.action_space)
         self.mean = per_dimension(WHOSE, "mean", self.config.mean, size)

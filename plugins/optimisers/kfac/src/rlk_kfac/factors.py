@@ -46,7 +46,8 @@ def damping(inner: Tensor, outer: Tensor, epsilon: float) -> tuple[Tensor, Tenso
     """The terms to add to the diagonals of A and of G, float [C] each.
 
     pi sqrt(epsilon) and sqrt(epsilon) / pi, with pi^2 = (tr A / I) / (tr G / O): factored Tikhonov
-    damping, section 6.3, as in ACKTR's paper.
+    damping, section 6.3, as in ACKTR's paper. Each is at least `LEAST_DAMPING` of its factor's
+    trace.
     """
     a, g = inner.diagonal(dim1=1, dim2=2), outer.diagonal(dim1=1, dim2=2)
     sums = torch.stack([a.sum(1), g.sum(1)]).clamp_(min=torch.finfo(a.dtype).tiny)

@@ -23,7 +23,7 @@ Pair = tuple[Tensor, Tensor]
 def batch_factors(products: list[Product], likelihood: Tensor, n_cases: int) -> dict[Key, Pair]:
     """A and G of each layer that the likelihood depends on.
 
-    Calls of one weight are rows of one layer.
+    Calls of one weight with one bias are rows of one layer.
 
     Args:
         products: those of the loss.

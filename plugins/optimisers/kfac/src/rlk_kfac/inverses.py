@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from threading import Thread
+from typing import Any, TypeVar
 
 import torch
 
 from rlk_kfac.factors import damped_inverses
 from rlk_kfac.fisher import Pair
 from rlk_kfac.products import Key
+
+T = TypeVar("T")
 
 
 @torch.no_grad()
@@ -40,7 +44,21 @@ class AtOnce:
         return {}
 
     def restore(self, coming: dict[Key, Pair]) -> None:
-        """Continue from the result of another's `coming`."""
+        """Continue from the result of another's `coming`: nothing, as none is known ahead."""
+
+
+def in_thread(function: Callable[..., T], *arguments: Any) -> Future[T]:
+    """What a function will return, which a new thread calls; the thread then ends."""
+    coming = Future[T]()
+
+    def call() -> None:
+        try:
+            coming.set_result(function(*arguments))
+        except BaseException as error:
+            coming.set_exception(error)
+
+    Thread(target=call, name="kfac").start()
+    return coming
 
 
 class InThread(AtOnce):
@@ -52,14 +70,13 @@ class InThread(AtOnce):
 
     def __init__(self, epsilon: float) -> None:
         super().__init__(epsilon)
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="kfac")
         self._coming: Future[dict[Key, Pair]] | None = None
 
     def renewed(self, factors: Mapping[Key, Pair]) -> dict[Key, Pair]:
         come = self.coming()
         new = {key: pair for key, pair in factors.items() if key not in come}
         now = {key: (inner.clone(), outer.clone()) for key, (inner, outer) in factors.items()}
-        self._coming = self._pool.submit(inverted, now, self._epsilon)
+        self._coming = in_thread(inverted, now, self._epsilon)
         return come | super().renewed(new)
 
     def coming(self) -> dict[Key, Pair]:

@@ -99,7 +99,10 @@ class Kfac:
 
     @torch.no_grad()
     def _move(self, norm: float) -> float:
-        """Take the step; return its scale, at most 1, which keeps it within the trust region."""
+        """Take the step; return its scale, at most 1, which keeps it within the trust region.
+
+        Where its length overflows, no step is taken, and the scale is NaN.
+        """
         limit, momentum = self.group.max_grad_norm, self.config.momentum
         rate, scale = float(self.group.learning_rate), 1.0
         clip = limit / norm if limit is not None and norm > limit else 1.0
@@ -107,7 +110,10 @@ class Kfac:
         if self.count > self.config.cold_iter:
             self._precondition()
             length = rate * rate * float(self._step.dot(self._gradient))
-            scale = math.sqrt(self.config.kfac_clip / max(length, self.config.kfac_clip))
+            if not math.isfinite(length):
+                return math.nan
+            if length > self.config.kfac_clip:
+                scale = math.sqrt(self.config.kfac_clip / length)
         self.velocity.mul_(momentum).add_(self._step, alpha=scale)
         self.group.flat.sub_(self.velocity, alpha=rate * (1.0 - momentum))
         return scale

@@ -24,7 +24,7 @@ def conjugate_gradient(
 
     Args:
         product: v -> A v, with A symmetric and positive definite.
-        b: float [P].
+        b: float [P], not all zero.
         iterations: the maximum number of products.
         agree: this rank's decision -> the decision of all ranks.
 

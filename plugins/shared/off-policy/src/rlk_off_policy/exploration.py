@@ -13,7 +13,7 @@ from rlk.spaces import action_size
 from rlk_action_scaling import scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rlk.running.run import Run
 
@@ -34,7 +34,10 @@ def with_random_actions(
     def warms_up() -> bool:
         return run.timesteps < learning_starts
 
-    return RandomExploration(actor, run.action_space, rng, random_exploration, warms_up)
+    has_extras = bool(run.algorithm.extras())
+    return RandomExploration(
+        actor, run.action_space, rng, random_exploration, warms_up, has_extras=has_extras
+    )
 
 
 class RandomExploration:
@@ -46,6 +49,7 @@ class RandomExploration:
         rng: a separate stream.
         probability: of a random action, for each environment and step, 0 to 1.
         warms_up: () -> whether all actions are random now.
+        has_extras: whether the actor adds to its steps what the algorithm stores with them.
     """
 
     def __init__(
@@ -55,11 +59,14 @@ class RandomExploration:
         rng: np.random.Generator,
         probability: float,
         warms_up: Callable[[], bool],
+        *,
+        has_extras: bool = False,
     ) -> None:
         self.actor, self.start, self.metrics = actor, actor.start, actor.metrics
         self.begin = beginning(actor)
         self._env_action, self._size = scaled(action_space), action_size(action_space)
         self._rng, self._probability, self._warms_up = rng, probability, warms_up
+        self._has_extras = has_extras
 
     def act(
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
@@ -73,8 +80,9 @@ class RandomExploration:
         if not chosen.any():
             return self.actor.act(observation, carry, episode_start)
         action = self._rng.uniform(-1.0, 1.0, (n, self._size)).astype(np.float32)
-        # An actor with a carry (noise) must be called even if every action is random.
-        if carry is not None or not chosen.all():
+        extras: Mapping[str, Array] = {}
+        # One with a carry (noise) or extras must be called even if every action is random.
+        if carry is not None or self._has_extras or not chosen.all():
             inner = self.actor.act(observation, carry, episode_start)
-            action[~chosen], carry = inner.action[~chosen], inner.carry
-        return Act(action, self._env_action(action), carry, {})
+            action[~chosen], carry, extras = inner.action[~chosen], inner.carry, inner.extras
+        return Act(action, self._env_action(action), carry, extras)

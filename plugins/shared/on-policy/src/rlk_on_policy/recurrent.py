@@ -178,7 +178,7 @@ class RecurrentActor(TellsByDistribution):
         deterministic: bool = False,
         noise: Array | None = None,
     ) -> Act:
-        """As every actor; the extras are those asked for, and the incoming state and mask.
+        """As every actor; the extras also have the state before the step, and `episode_start`.
 
         Args:
             noise: of the sample, [N, ...]; None draws it.

@@ -23,8 +23,8 @@ class SampledLikelihood:
 
     Args:
         distribution: of the actions.
-        stream: returns the generator of samples; called at the first use, so that a run whose
-            optimiser needs no likelihood has no such stream.
+        stream: returns the generator of samples; called at every use, so that a run whose optimiser
+            needs no likelihood has no such stream.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import finite, setting
 from rlk_schedules import as_schedule, is_curve_of, is_off, is_schedule_or_off
 from rlk_schedules.settings import GAMMA as GAMMA
 from rlk_schedules.settings import LEARNING_RATE as LEARNING_RATE
@@ -47,7 +47,7 @@ LAM = setting(
     "trade-off between bias and variance in generalised advantage estimation, 0 to 1", UNIT
 )
 LR_SCHEDULE = curve_of("learning_rate")
-ENT_COEF = setting("weight of the entropy bonus, at least 0", v.ge(0.0))
-VF_COEF = setting("weight of the value loss, at least 0", v.ge(0.0))
+ENT_COEF = setting("weight of the entropy bonus, at least 0", v.and_(v.ge(0.0), finite))
+VF_COEF = setting("weight of the value loss, at least 0", v.and_(v.ge(0.0), finite))
 N_STEPS = setting("steps per environment in one collection; a batch is n_steps * n_envs", v.ge(1))
 CLIP_RANGE = setting("clipping of the probability ratio, above 0; may be scheduled", is_clip_range)
