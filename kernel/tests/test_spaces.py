@@ -100,6 +100,27 @@ def test_a_large_box_is_described_without_its_bounds():
 # ---- one observation or many ---------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("space", "sizes", "first"),
+    [
+        (s.Discrete(4, start=-3), [4], [-3]),
+        (s.MultiDiscrete([[2, 3], [4, 5]], start=[[1, 0], [0, 7]]), [2, 3, 4, 5], [1, 0, 0, 7]),
+        (s.MultiDiscrete([3, 2], dtype=np.int8), [3, 2], [0, 0]),
+        (s.MultiBinary((2, 2)), [2, 2, 2, 2], [0, 0, 0, 0]),
+    ],
+)
+def test_an_action_is_one_choice_or_several(space, sizes, first):
+    found, starts = spaces.choices_of(space)
+    assert found == sizes and {type(size) for size in found} == {int}
+    assert starts.tolist() == first and starts.dtype == np.int64
+
+
+@pytest.mark.parametrize("space", [s.Box(-1.0, 1.0, (2,)), s.Text(5), s.Tuple([s.Discrete(2)])])
+def test_actions_that_cannot_be_counted_have_no_choices(space):
+    with pytest.raises(ValueError, match="cannot be counted; use Discrete"):
+        spaces.choices_of(space)
+
+
 def test_one_observation_gets_an_axis_and_a_batch_keeps_its_own():
     space = s.Box(-1, 1, (3,))
     one, was_batched = spaces.batched(space, [1, 2, 3])

@@ -112,6 +112,31 @@ def action_size(space: Space) -> int:
     return math.prod(space.shape or ())
 
 
+def choices_of(space: Space) -> tuple[list[int], Array]:
+    """The K choices of an action: the options of each, and the number of the first of them.
+
+    A Discrete action is one choice, a MultiDiscrete one a choice for each of its numbers, and a
+    MultiBinary one a choice for each bit. A mask of actions has the options of all choices, one
+    choice after the other, as in sb3-contrib.
+
+    Returns:
+        (sizes, first): K numbers, and int64 [K].
+
+    Raises:
+        ValueError: if the actions of the space cannot be counted.
+    """
+    if isinstance(space, spaces.Discrete):
+        return [int(space.n)], np.array([space.start], np.int64)
+    if isinstance(space, spaces.MultiDiscrete):
+        return space.nvec.reshape(-1).tolist(), space.start.reshape(-1).astype(np.int64)
+    if isinstance(space, spaces.MultiBinary):
+        return [2] * action_size(space), np.zeros(action_size(space), np.int64)
+    raise ValueError(
+        f"actions of {describe(space)} cannot be counted; use Discrete, MultiDiscrete or "
+        "MultiBinary"
+    )
+
+
 def map_observation(function: Callable[[Array], Any], observation: Any) -> Any:
     """`function` applied to an observation, or to each part of one that is a dict."""
     if isinstance(observation, Mapping):

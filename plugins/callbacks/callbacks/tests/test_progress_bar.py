@@ -64,6 +64,21 @@ def test_a_further_call_begins_where_the_run_is(monkeypatch: pytest.MonkeyPatch)
     assert " 0/20" in text and " 20/40" in text and " 0/40" not in text
 
 
+def test_a_run_that_trains_often_has_one_function_of_it_to_call_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Counts:
+        found: tuple[int, ...] = ()
+
+        @hookimpl
+        def rlk_training_end(self, run: Any) -> None:
+            self.found += (len(run.on_close),)
+
+    counts = Counts()
+    drawn(monkeypatch, counts, calls=(20, 20, 20))
+    assert len(counts.found) == 3 and len(set(counts.found)) == 1
+
+
 def test_a_pipe_a_quiet_run_and_other_ranks_get_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     class SecondRank(OneProcess):
         rank = 1

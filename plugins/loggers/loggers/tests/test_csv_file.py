@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from rlk.errors import BadFile
 from rlk_loggers import csv_file
 from rlk_loggers.csv_file import CsvLogger
 
@@ -229,3 +230,22 @@ def test_a_file_that_was_cut_off_in_its_columns_begins_anew(tmp_path: Path) -> N
     (tmp_path / "progress.csv").write_text("time/total_timesteps,rollout/ep_re")
     Opened(tmp_path).write(8, {"a": 1.0})
     assert rows(tmp_path) == [{"time/total_timesteps": "8", "a": "1.0"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b"100,1\n20x,2\n", "column time/total_timesteps holds '20x', not a number"),
+        (b"8,1.0,2.0\n", "row of time/total_timesteps=8 has more cells than columns"),
+        (b"8,\xff\n", "can't decode byte 0xff"),
+        (b'8,"' + b"1" * 200_000 + b'"\n', "field larger than field limit"),
+    ],
+)
+def test_a_damaged_file_is_named_and_left_as_it_is(
+    tmp_path: Path, text: bytes, problem: str
+) -> None:
+    file = tmp_path / "progress.csv"
+    file.write_bytes(b"time/total_timesteps,a\n" + text)
+    with pytest.raises(BadFile, match=f"{file} is damaged: .*{problem}.*Move it elsewhere"):
+        Opened(tmp_path, timesteps=50)
+    assert file.read_bytes().endswith(text)

@@ -51,6 +51,13 @@ def logger(monkeypatch: pytest.MonkeyPatch, seconds: float, **settings: Any) -> 
     return Opened(seconds, **settings), console.file
 
 
+def test_a_run_that_trains_often_has_one_function_of_it_to_call_at_the_end() -> None:
+    opened = Opened(0.0)
+    for _ in range(3):
+        opened.logger.rlk_training_start(opened.run)
+    assert len(opened.run.on_close) == 1
+
+
 @pytest.mark.parametrize(
     ("number", "text"),
     [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from zip_states import written
+from zip_states import there_and_back, written
 
 
 class Stranger:
@@ -46,6 +46,16 @@ class Colour(enum.IntEnum):
 def test_what_cannot_be_stored_is_refused_with_its_key_path(value: Any, match: str) -> None:
     with pytest.raises(TypeError, match=match):
         written({"storage": [0, 1, 2, value]})
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_int_of_more_than_4300_digits_is_refused_with_its_key_path(sign: int) -> None:
+    value, longest = sign * 10**4300, sign * (10**4300 - 1)
+    assert there_and_back({"storage": [0, longest]}) == {"storage": [0, longest]}
+    with pytest.raises(ValueError, match=r"state/storage/1 is an int of 14285 bits, .* 4300 dig"):
+        written({"storage": [0, value]})
+    with pytest.raises(ValueError, match=r"state/manifest/seed is an int"):
+        written({"manifest": {"seed": value}})
 
 
 def test_what_could_not_be_read_again_is_not_written() -> None:

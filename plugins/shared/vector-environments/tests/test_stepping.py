@@ -305,6 +305,19 @@ def test_one_object_for_two_environments_is_refused():
         list(making.make_environments([lambda: env] * 2, start=2))
 
 
+def test_how_often_a_new_environment_is_looked_at_does_not_grow_with_their_number(monkeypatch):
+    looks = []
+    monkeypatch.setattr(Counter, "unwrapped", property(lambda env: looks.append(1) or env))
+
+    def each(n):
+        """Looks at an environment, on average, where nobody keeps it."""
+        looks.clear()
+        assert sum(1 for _ in making.make_environments([Counter] * n)) == n
+        return len(looks) / n
+
+    assert each(100) == each(10) > 0
+
+
 @pytest.mark.parametrize("dtype", [">f4", "<f2"])
 @pytest.mark.parametrize("shape", [(), (2,)])
 def test_numbers_that_no_memoryview_takes_are_kept(shape, dtype):

@@ -77,9 +77,21 @@ def test_an_episode_ends_with_a_life_and_the_game_goes_on():
     end = env.step(DOWN)
     assert end[2:4] == (True, False)
     # Frames are worth 3 in two actions, nothing in the action between the lives, and -2 in one.
-    assert end[4] == {"lives": 0, "episode": {"r": 16.0, "l": 4}}
+    assert end[4] == {"lives": 0, "episode": {"r": 16.0, "l": 3}}
     env.reset()
     assert ale.frames == 0, "a new game"
+
+
+def test_a_length_counts_steps_and_not_the_actions_of_resets():
+    env, ale = played({"lives": 2, "life": 20})
+    for _ in range(2):  # games
+        ends = [env.step(LEFT) for _ in range(3)]
+        assert ends[-1][4] == {"lives": 1, "goes_on": True}
+        env.reset()
+        ends = [env.step(LEFT) for _ in range(2)]
+        assert ends[-1][4]["episode"]["l"] == 5
+        assert ale.frames == 40, "ten actions: five of the two resets, and five steps"
+        env.reset()
 
 
 def test_without_episode_life_an_episode_is_a_game():

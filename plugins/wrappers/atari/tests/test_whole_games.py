@@ -8,11 +8,11 @@ from rlk_testing.stand_in_game import StandInGame
 
 pytest.importorskip("cv2", reason="OpenCV is an extra")
 
-# Two lives of two actions, and one action without effect between; no action is worth over 12.
+# Two lives of two actions, one of which `reset` takes; no action is worth over 12.
 GAME = {"env": StandInGame, "env.life": 8, "env.fires": False, "plugins": ["atari"]}
 ATARI = {"atari.noop_max": 0, "atari.width": 2, "atari.height": 1, "atari.scale": True}
 SMALL = {"policy.layers": [4], "n_envs": 2, "n_steps": 8, "nminibatches": 1, "noptepochs": 1}
-LENGTH = 4
+LENGTH = 3
 
 
 def test_collections_and_monitors_count_games(rlk_make, tmp_path):

@@ -173,6 +173,8 @@ def test_images_of_a_dict_are_stacked_along_their_channels(counting: Any) -> Non
     [
         ({}, {"keys": ["a"]}, r"keys=\['a'\] names keys of a Dict, but observations are Box"),
         ({"key": "a"}, {"keys": ["b"]}, r"'b' is not one of \['a', 'desired_goal'\]"),
+        ({}, {"channels_order": "first"}, r"channels_order=first is for images, .*Leave it out"),
+        ({"key": "a"}, {"channels_order": "last"}, "channels_order=last is for images"),
         ({"key": "achieved_goal"}, {}, "stacks a Box, but observations are Dict"),
     ],
 )

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,6 +66,29 @@ def test_booleans_and_whole_numbers_are_read_as_what_they_were(tmp_path: Path) -
     (tmp_path / "2.monitor.csv").write_text(SECOND)
     joined = load_results(tmp_path)["won"]
     assert np.array_equal(joined, [1.0, np.nan, 0.0], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("of_first", "of_second", "expected"),
+    [
+        ("7", "hard", ["7", "hard"]),
+        ("7.50", "hard", ["7.50", "hard"]),
+        ("True", "2", ["True", "2"]),
+        ("False", "0.5", ["False", "0.5"]),
+        ("", "hard", ["", "hard"]),
+        ("7", "0.5", [7.0, 0.5]),
+        ("", "7", [np.nan, 7.0]),
+    ],
+)
+def test_all_files_decide_the_type_of_a_column_together(
+    tmp_path: Path, of_first: str, of_second: str, expected: list[Any]
+) -> None:
+    for number, level in enumerate((of_first, of_second)):
+        text = f'#{{"t_start": 1.0, "env_id": "A-v0"}}\nr,l,t,level\n1.0,2,{number},{level}\n'
+        (tmp_path / f"{number}.monitor.csv").write_text(text)
+    found = load_results(tmp_path)["level"]
+    assert found.dtype == np.array(expected).dtype
+    assert found.tolist() == pytest.approx(expected, nan_ok=True)
 
 
 def test_a_column_that_not_all_files_have_is_empty_in_the_others(tmp_path: Path) -> None:

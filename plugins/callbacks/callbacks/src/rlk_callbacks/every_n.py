@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 class EveryN:
     """Calls a function of the run after the first vector step that passes a multiple of `n_steps`.
 
-    Training stops if the function returns False.
+    Training stops if the function returns False. Deviation from Stable Baselines 2.10: it calls
+    once at least `n_steps` timesteps have passed since the last call.
 
     Args:
         config: its settings, or None.
-        n_steps: instead of the config: timesteps between two calls, over all environments.
+        n_steps: instead of the config: interval in timesteps over all environments.
         call: instead of the config: the function.
 
     Raises:

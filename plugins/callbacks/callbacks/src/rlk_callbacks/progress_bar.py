@@ -54,7 +54,8 @@ class ProgressBar:
         )
         self._progress.start()
         self._draw(run)
-        run.on_close.append(self._stop)
+        if self._stop not in run.on_close:
+            run.on_close.append(self._stop)
 
     @hookimpl
     def rlk_update_end(self, run: Run) -> None:

@@ -61,7 +61,7 @@ class EveryNConfig:
 
     n_steps: int = attrs.field(
         default=1000,
-        **setting("timesteps between two calls, over all environments, at least 1", v.ge(1)),
+        **setting("the interval of calls in timesteps over all environments, at least 1", v.ge(1)),
     )
     call: Any = attrs.field(
         default=None,

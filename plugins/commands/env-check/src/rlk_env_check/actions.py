@@ -13,6 +13,8 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
+from rlk.spaces import choices_of
+
 METHOD = "action_masks"
 _COUNTED = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
@@ -31,7 +33,7 @@ def sampled(env: gym.Env[Any, Any]) -> Any:
     space: Any = env.action_space
     if not has_masks(env):
         return space.sample()
-    sizes, first = _choices(space)
+    sizes, first = choices_of(space)
     mask = np.asarray(env.get_wrapper_attr(METHOD)(), dtype=bool).reshape(-1)
     if len(mask) != sum(sizes):
         raise ValueError(f"{METHOD}() has {len(mask)} numbers, but there are {sum(sizes)} options")
@@ -42,12 +44,3 @@ def sampled(env: gym.Env[Any, Any]) -> Any:
             raise ValueError(f"{METHOD}() allows none of the options {start} to {stop - 1}")
         drawn.append(allowed[space.np_random.integers(len(allowed))])
     return (np.asarray(drawn) + first).astype(space.dtype).reshape(space.shape)[()]
-
-
-def _choices(space: Any) -> tuple[list[int], Any]:
-    """The number of options of every choice, and the number of the first option of each."""
-    if isinstance(space, spaces.Discrete):
-        return [int(space.n)], int(space.start)
-    if isinstance(space, spaces.MultiDiscrete):
-        return [int(n) for n in space.nvec.reshape(-1)], space.start.reshape(-1)
-    return [2] * int(np.prod(space.shape)), 0

@@ -170,6 +170,8 @@ def rolling_mean(values: Array, window: int) -> Array:
 def spread(lines: Sequence[tuple[Array, Array]], points: int = 400) -> tuple[Array, Array, Array]:
     """Mean and standard deviation of several lines, as far as all of them extend.
 
+    The standard deviation has the number of lines in its denominator.
+
     Args:
         lines: (x, y) of each, x ascending.
 

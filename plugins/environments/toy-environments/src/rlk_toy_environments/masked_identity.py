@@ -1,9 +1,8 @@
 """The identity environments with masks: only a few of many actions are allowed at a time.
 
 Without masks, an agent must find the right one among all actions; with masks, among the allowed
-ones. The method `action_masks()` and the layout of its mask are those of sb3-contrib: the n actions
-of a Discrete space, the options of all choices of a MultiDiscrete space, or off and on for every
-bit of a MultiBinary space.
+ones. The method `action_masks()` and the layout of its mask are those of sb3-contrib
+(`rlk.spaces.choices_of`).
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import numpy as np
 from gymnasium import spaces
 
 from rlk.records import Array
+from rlk.spaces import choices_of
 from rlk_toy_environments.identity import IdentityEnv
 
 
@@ -41,7 +41,7 @@ class MaskedIdentityEnv(IdentityEnv):
             raise ValueError(f"chance must be from 0 to 1, got {chance}")
         super().__init__(32 if dim is None and space is None else dim, space, ep_length)
         self.chance, self.refuse = chance, refuse
-        sizes, self._first = _choices(self.action_space)
+        sizes, self._first = choices_of(self.action_space)
         self._offsets = np.array(list(accumulate(sizes, initial=0)))
         self._mask = np.ones(self._offsets[-1], np.bool_)
 
@@ -87,14 +87,3 @@ class MaskedIdentityEnvMultiBinary(MaskedIdentityEnv):
         self, dim: int = 8, chance: float = 0.1, refuse: bool = True, ep_length: int = 100
     ) -> None:
         super().__init__(None, spaces.MultiBinary(dim), chance, refuse, ep_length)
-
-
-def _choices(space: spaces.Space[Any]) -> tuple[list[int], Any]:
-    """(number of options of every choice, number of the first option of each)."""
-    if isinstance(space, spaces.Discrete):
-        return [int(space.n)], int(space.start)
-    if isinstance(space, spaces.MultiDiscrete):
-        return [int(n) for n in space.nvec.reshape(-1)], space.start.reshape(-1)
-    if isinstance(space, spaces.MultiBinary):
-        return [2] * int(np.prod(space.shape)), 0
-    raise ValueError(f"cannot mask actions of {space}; use Discrete, MultiDiscrete or MultiBinary")

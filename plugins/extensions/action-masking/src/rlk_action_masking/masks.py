@@ -1,8 +1,7 @@
 """Masks of actions: their length, their place in an observation, and their validation.
 
-A mask says for each of M options whether it is allowed, in the layout of sb3-contrib: the n actions
-of a Discrete space; the options of all choices of a MultiDiscrete space, one choice after the
-other; off and on for every switch of a MultiBinary space (M = 2 per switch).
+A mask says for each of M options whether it is allowed, in the layout of sb3-contrib: the options
+of all choices of an action (`rlk.spaces.choices_of`), one choice after the other.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from gymnasium import spaces
 
 from rlk.errors import PlanError
 from rlk.records import Array
-from rlk.spaces import Space, action_size, describe
+from rlk.spaces import Space, choices_of, describe
 
 TITLE = "plugin 'action-masking' (rlk-action-masking)"
 #: The key of the mask in an observation.
@@ -32,16 +31,14 @@ def options(action_space: Space) -> list[int]:
     Raises:
         PlanError: for an action space that has no finite number of options.
     """
-    if isinstance(action_space, spaces.Discrete):
-        return [int(action_space.n)]
-    if isinstance(action_space, spaces.MultiDiscrete):
-        return [int(n) for n in action_space.nvec.reshape(-1)]
-    if isinstance(action_space, spaces.MultiBinary):
-        return [2] * action_size(action_space)
-    raise PlanError(
-        f"{TITLE} masks actions that can be counted (Discrete, MultiDiscrete, MultiBinary), but "
-        f"the environment's are {describe(action_space)}. Leave out --plugin action-masking."
-    )
+    try:
+        return choices_of(action_space)[0]
+    except ValueError:
+        raise PlanError(
+            f"{TITLE} masks actions that can be counted (Discrete, MultiDiscrete, MultiBinary), "
+            f"but the environment's are {describe(action_space)}. Leave out --plugin "
+            "action-masking."
+        ) from None
 
 
 def with_mask(observation_space: Space, action_space: Space) -> spaces.Dict:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from rlk.errors import BadFile
 from rlk.files import append, replacing
 from rlk.hookspecs import hookimpl
 from rlk_loggers.needs_folder import lacks_folder
@@ -111,24 +112,30 @@ class ProgressFile:
         if not self._path.exists():
             return 0
         columns, rows = _read(self._path)
-        restored = self._restored_rows
-        kept = _until(rows, self._timesteps) if restored is None else rows[:restored]
+        kept = self._until(rows) if self._restored_rows is None else rows[: self._restored_rows]
         if columns:
             _write(self._path, columns, kept)
         self._columns = columns
         return len(kept)
 
+    def _until(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The rows without those of later timesteps at the end.
 
-def _until(rows: list[dict[str, Any]], timesteps: int) -> list[dict[str, Any]]:
-    """The rows without those of later timesteps at the end.
+        So a run continues whose checkpoint does not hold their number, as of an earlier version.
+        What counts from 0 again keeps all rows.
+        """
+        last = len(rows)
+        while self._timesteps and last and self._number(rows[last - 1]) > self._timesteps:
+            last -= 1
+        return rows[:last]
 
-    So a run continues whose checkpoint does not hold their number, as of an earlier version. What
-    counts from 0 again keeps all rows.
-    """
-    last = len(rows)
-    while timesteps and last and float(rows[last - 1][TIMESTEPS]) > timesteps:
-        last -= 1
-    return rows[:last]
+    def _number(self, row: dict[str, Any]) -> float:
+        """The timesteps of a row; BadFile if they are not a number."""
+        try:
+            return float(row[TIMESTEPS])
+        except ValueError:
+            problem = f"its column {TIMESTEPS} holds {row[TIMESTEPS]!r}, not a number"
+            raise _damaged(self._path, problem) from None
 
 
 def _write(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -145,8 +152,23 @@ def _text(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def _read(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
-    """Columns and complete rows; a row cut off by the end of the process is left out."""
-    text = path.read_text(encoding="utf-8")
-    reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
-    rows = [row for row in reader if row.get(TIMESTEPS)]
+    """Columns and complete rows; a row cut off by the end of the process is left out.
+
+    Raises:
+        BadFile: if it is not a table of text in UTF-8.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
+        rows = [row for row in reader if row.get(TIMESTEPS)]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise _damaged(path, str(error)) from error
+    for row in rows:
+        if None in row:  # DictReader's key of the cells beyond the last column
+            problem = f"the row of {TIMESTEPS}={row[TIMESTEPS]} has more cells than columns"
+            raise _damaged(path, problem)
     return list(reader.fieldnames or []), rows
+
+
+def _damaged(path: Path, problem: str) -> BadFile:
+    return BadFile(f"{path} is damaged: {problem}. Move it elsewhere to begin another.")

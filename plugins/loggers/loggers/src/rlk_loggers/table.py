@@ -51,7 +51,8 @@ class TableLogger:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        run.on_close.append(self._print_waiting)
+        if self._print_waiting not in run.on_close:
+            run.on_close.append(self._print_waiting)
 
     @hookimpl
     def rlk_training_end(self) -> None:

@@ -35,7 +35,8 @@ class ZipSerializer(FileSerializer):
         Raises:
             TypeError: if something cannot be stored; the message has its key path.
             ValueError: if the manifest has a key of the format itself, such as `format_version`, or
-                the state has more values than can be read again.
+                the state has more values than can be read again, or an int of more than 4300
+                digits.
         """
         manifest = state.get("manifest", {})
         if not isinstance(manifest, dict):

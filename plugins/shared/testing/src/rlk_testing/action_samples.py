@@ -10,6 +10,8 @@ import gymnasium as gym
 import numpy as np
 from torch import Tensor
 
+from rlk.spaces import choices_of
+
 #: Number of samples, and the standard deviations by which an estimate from them may be off.
 SAMPLES, SIGMAS = 50_000, 5.0
 
@@ -18,12 +20,8 @@ def enumerate_actions(space: gym.Space[Any]) -> list[Any]:
     """Every action of a countable space, as storages keep it."""
     if isinstance(space, gym.spaces.Discrete):
         return [np.int64(a) for a in range(int(space.n))]
-    sizes = (
-        space.nvec.reshape(-1)
-        if isinstance(space, gym.spaces.MultiDiscrete)
-        else [2] * math.prod(space.shape or ())
-    )
-    return [np.array(a, np.int64) for a in itertools.product(*[range(int(n)) for n in sizes])]
+    sizes, _ = choices_of(space)
+    return [np.array(a, np.int64) for a in itertools.product(*map(range, sizes))]
 
 
 def margin(values: Tensor) -> float:

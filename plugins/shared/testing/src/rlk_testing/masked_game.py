@@ -13,6 +13,7 @@ import numpy as np
 from gymnasium import spaces
 
 from rlk.records import Array
+from rlk.spaces import choices_of
 
 #: Spaces by name. They are made anew each time, because a space has its own random generator.
 OBSERVATIONS: dict[str, Callable[[], spaces.Space[Any]]] = {
@@ -57,7 +58,9 @@ class MaskedGame(gym.Env[Any, Any]):
         self.action_space: Any = ACTIONS[action]()
         self.length, self.spoil, self.spoil_at = length, spoil, spoil_at
         self.steps, self.ever, self.games, self.is_over = 0, 0, 0, False
-        self.sizes, self.starts = _choices(self.action_space)
+        # A Box is refused before it is played, so it may have any mask.
+        countable = spaces.MultiBinary(2) if action == "Box" else self.action_space
+        self.sizes, self.starts = choices_of(countable)
         self.mask = np.ones(sum(self.sizes), np.bool_)
 
     def action_masks(self) -> Any:
@@ -114,12 +117,3 @@ class MaskedGame(gym.Env[Any, Any]):
         if space.dtype == np.uint8:
             return self.np_random.integers(0, 256, space.shape).astype(np.uint8)
         return self.np_random.uniform(space.low, space.high).astype(np.float32)
-
-
-def _choices(space: Any) -> tuple[list[int], Any]:
-    """(number of options of every choice, number of the first option of each)."""
-    if isinstance(space, spaces.Discrete):
-        return [int(space.n)], int(space.start)
-    if isinstance(space, spaces.MultiDiscrete):
-        return [int(n) for n in space.nvec], space.start
-    return [2] * int(np.prod(space.shape)), 0

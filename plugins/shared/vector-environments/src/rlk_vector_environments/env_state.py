@@ -83,7 +83,8 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
 
     Raises:
         Unsupported: if the wrapper chains differ, or the state is not one of `capture`, or it would
-            choose a file; then nothing has been changed.
+            choose a file; then nothing has been changed. Also if a layer's own `set_state` raises
+            it; then this layer and those around it may have been changed.
     """
     layers = list(_layers(env))
     found = [type(layer).__name__ for layer in layers]

@@ -37,7 +37,7 @@ def make_environments(env_fns: Iterable[MakesEnv], start: int = 0) -> Iterator[g
         EnvironmentFailed: if a function returns an environment that another has returned.
         PlanError: as raised by the function, because it says by itself what to type instead.
     """
-    made: list[gym.Env[Any, Any]] = []
+    seen: dict[int, tuple[int, gym.Env[Any, Any]]] = {}  # by id, which lives as long as the object
     for index, env_fn in enumerate(env_fns, start):
         try:
             env = env_fn()
@@ -45,13 +45,13 @@ def make_environments(env_fns: Iterable[MakesEnv], start: int = 0) -> Iterator[g
             raise
         except Exception as error:
             raise raised(index, None, "when it was made", error) from error
-        for other, earlier in enumerate(made, start):
-            if earlier.unwrapped is env.unwrapped:
-                raise EnvironmentFailed(
-                    f"environments {other} and {index} are one and the same object. "
-                    "Let every function in env_fns make a new one: lambda: gym.make(...)."
-                )
-        made.append(env)
+        innermost = env.unwrapped
+        if id(innermost) in seen:
+            raise EnvironmentFailed(
+                f"environments {seen[id(innermost)][0]} and {index} are one and the same object. "
+                "Let every function in env_fns make a new one: lambda: gym.make(...)."
+            )
+        seen[id(innermost)] = index, innermost
         how_made.note(env, getattr(env_fn, "rlk_settings", None))
         yield env
 

@@ -36,7 +36,9 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
 
     If a lost life ends an episode while the game goes on, its last info has `goes_on`: it counts
     for learning only. At the end of a game, the info has `episode`: `r`, the sum of the game's
-    unclipped rewards, and `l`, the number of its actions, those of all lives.
+    unclipped rewards, and `l`, the calls of `step` in all of its lives. The actions that `reset`
+    takes (FIRE, and one without effect after a lost life) do not count. Deviation from Stable
+    Baselines 2.10: there they do, because its Monitor is inside of the wrappers that take them.
 
     Args:
         env: as `gym.make` returns it; how it skips frames by itself has no effect.
@@ -59,7 +61,7 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         self._moves = bytearray()
         # Some games wait until FIRE is pressed, and then until a direction is.
         self._start = [1, 2] if "FIRE" in self._game.meanings else []
-        self._lives, self._goes_on = 0, False
+        self._lives, self._goes_on, self._steps = 0, False, 0
         self.stack_size = STACKED if config.frame_stack else 1
         self._frames: deque[Array] = deque(maxlen=self.stack_size)
         self.observation_space = gym.spaces.Box(
@@ -79,11 +81,11 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         if goes_on:
             game.play(0)
         if not goes_on or game.is_over:
-            game.begin(seed, options)
+            self._begin(seed, options)
         for action in self._start:
             game.play(action)
             if game.is_over:
-                game.begin(None, options)
+                self._begin(None, options)
         self._lives, self._goes_on = game.lives, False
         self._frames.extend([self._frame()] * self.stack_size)
         return self._observation(), {"lives": self._lives}
@@ -92,6 +94,7 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         game, before = self._game, self._lives
         reward = game.play(action)
         self._moves.append(action)
+        self._steps += 1
         self._lives = lives = game.lives
         info: dict[str, Any] = {"lives": lives}
         # Some games report 0 lives for a few frames between two lives.
@@ -99,12 +102,16 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         if self._goes_on:
             info["goes_on"] = True
         elif game.is_over:
-            info["episode"] = {"r": game.score, "l": game.steps}
+            info["episode"] = {"r": game.score, "l": self._steps}
         if self._config.clip_rewards:
             reward = float((reward > 0) - (reward < 0))
         self._frames.append(self._frame())
         terminated = self._goes_on or (game.is_over and not game.is_truncated)
         return self._observation(), reward, terminated, game.is_truncated, info
+
+    def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
+        self._game.begin(seed, options)
+        self._steps = 0
 
     # ---- state -----------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ class Emulator:
     Attributes:
         screen: what is seen now; the next `play` overwrites it.
         is_over, is_truncated: whether the game has ended, and whether its limit of frames ended it.
-        score, steps: of this game so far: the sum of its rewards, and the calls of `play`.
+        score: the sum of this game's rewards so far.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Emulator:
         shape = (*ale.getScreenDims(), 3) if colour else ale.getScreenDims()
         self.screen, self._before = np.zeros(shape, np.uint8), np.zeros(shape, np.uint8)
         self.is_over, self.is_truncated = True, False
-        self.score, self.steps = 0.0, 0
+        self.score = 0.0
 
     def begin(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start a new game with 1 to `noop_max` frames without an action; their number is drawn."""
@@ -63,7 +63,7 @@ class Emulator:
                     self._env.reset(options=options)
         self._take(self.screen)
         self.is_over = self.is_truncated = False
-        self.score, self.steps = 0.0, 0
+        self.score = 0.0
 
     def play(self, action: int) -> float:
         """Repeat an action until its frames are played or the game ends; the sum of the rewards."""
@@ -81,7 +81,6 @@ class Emulator:
         if last and frame == last:
             np.maximum(self.screen, self._before, out=self.screen)
         self.score += reward
-        self.steps += 1
         return reward
 
     @property

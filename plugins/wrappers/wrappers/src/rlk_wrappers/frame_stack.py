@@ -57,7 +57,8 @@ class FrameStack(VectorLayer):
         """The spaces of one environment.
 
         Raises:
-            PlanError: if there is nothing to stack, or `keys` does not fit the observations.
+            PlanError: if there is nothing to stack, or `keys` or `channels_order` does not fit the
+                observations.
         """
         with_zero = config.padding == "zero"
         made = {
@@ -121,6 +122,11 @@ def _stacked(space: Any, config: FrameStackConfig) -> dict[str, tuple[spaces.Box
             "the environment (gymnasium.wrappers.FlattenObservation)."
         )
     order = config.channels_order
+    if order is not None and not any(len(parts[key].shape) in (2, 3) for key in keys):
+        raise PlanError(
+            f"{TITLE}: channels_order={order} is for images, and none of the observations that it "
+            f"stacks has two or three axes ({describe(space)}). Leave it out."
+        )
     return {key: (parts[key], layout_of(parts[key].shape, config.n_stack, order)) for key in keys}
 
 

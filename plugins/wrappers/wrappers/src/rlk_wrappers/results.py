@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from rlk.records import Array
 from rlk_wrappers.episode_file import SUFFIX
 
 _OLD_SUFFIX = "monitor.json"
+_NUMBERS = ("r", "l", "t")
 _DAMAGES = (
     OSError,
     ValueError,
@@ -59,22 +60,16 @@ def load_results(path: str | os.PathLike[str]) -> dict[str, Array]:
     if not files:
         raise LoadMonitorResultsError(f"no monitor files (*{SUFFIX}) in {path}.")
     read = [_read(Path(file)) for file in files]
-    start = min(header["t_start"] for header, _ in read)
-    for header, columns in read:
-        columns["t"] = columns["t"] + (header["t_start"] - start)
-    tables = [columns for _, columns in read]
-    joined = {name: _joined(name, tables) for name in dict.fromkeys(chain.from_iterable(tables))}
+    start = min(header["t_start"] for header, _, _ in read)
+    for header, numbers, _ in read:
+        numbers["t"] += header["t_start"] - start
+    joined = {name: np.concatenate([numbers[name] for _, numbers, _ in read]) for name in _NUMBERS}
+    for name in dict.fromkeys(chain.from_iterable(texts for _, _, texts in read)):
+        parts = [texts.get(name, [""] * len(numbers["t"])) for _, numbers, texts in read]
+        # All files decide its type together.
+        joined[name] = _column(list(chain.from_iterable(parts)))
     order = np.argsort(joined["t"], kind="stable")
     return {key: values[order] for key, values in joined.items()}
-
-
-def _joined(name: str, tables: Sequence[Mapping[str, Array]]) -> Array:
-    """A column of all tables, concatenated."""
-    is_text = any(name in table and table[name].dtype.kind == "U" for table in tables)
-    none = "" if is_text else np.nan
-    parts = [table.get(name, np.full(len(table["t"]), none)) for table in tables]
-    # The type of an empty part is unknown, and would be that of the whole.
-    return np.concatenate([part for part in parts if len(part)] or parts[:1])
 
 
 def read_monitor_file(path: str | os.PathLike[str]) -> tuple[Mapping[str, Any], dict[str, Array]]:
@@ -83,24 +78,27 @@ def read_monitor_file(path: str | os.PathLike[str]) -> tuple[Mapping[str, Any], 
     Raises:
         LoadMonitorResultsError: if it is damaged.
     """
-    return _read(Path(path))
+    header, numbers, texts = _read(Path(path))
+    return header, numbers | {name: _column(column) for name, column in texts.items()}
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array], dict[str, list[str]]]:
+    """A file's header, its columns `r`, `l` and `t`, and the cells of all others."""
     try:
         text = path.read_text(encoding="utf-8")
         # A row that is still being written does not end with a newline.
         first, *lines = text[: text.rfind("\n") + 1].splitlines()
         header = parse_json(first.removeprefix("#"))
         of_file = _of_json if path.name.endswith(_OLD_SUFFIX) else _of_csv
-        columns = {name: _column(values) for name, values in of_file(lines).items()}
-        numbers = {name: columns[name].astype(np.float64) for name in ("r", "l", "t")}
+        texts = of_file(lines)
+        numbers = {name: _column(texts.pop(name)).astype(np.float64) for name in _NUMBERS}
         if not np.all(numbers["l"] >= 0) or not np.all(numbers["l"] < 2**62):
             raise ValueError("an episode's length must be a whole number")
         start, timesteps = float(header["t_start"]), int(header.get("timesteps", 0))
         return (
             {"t_start": start, "env_id": header.get("env_id"), "timesteps": timesteps},
-            columns | numbers | {"l": numbers["l"].astype(np.int64)},
+            numbers | {"l": numbers["l"].astype(np.int64)},
+            texts,
         )
     except _DAMAGES as error:
         raise LoadMonitorResultsError(
@@ -108,39 +106,38 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
         ) from None
 
 
-def _of_csv(lines: list[str]) -> dict[str, list[Any]]:
+def _of_csv(lines: list[str]) -> dict[str, list[str]]:
     names, *rows = csv.reader(lines)
     return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
 
-def _of_json(lines: list[str]) -> dict[str, list[Any]]:
+def _of_json(lines: list[str]) -> dict[str, list[str]]:
     """The columns of an old file of Stable Baselines in JSON, in which a row is a dict."""
     rows = [parse_json(line) for line in lines]
-    names = list(rows[0]) if rows else ["r", "l", "t"]
-    return {name: [row[name] for row in rows] for name in names}
+    names = list(rows[0]) if rows else _NUMBERS
+    return {name: ["" if row[name] is None else str(row[name]) for row in rows] for name in names}
 
 
-def _column(values: list[Any]) -> Array:
-    """Values as numbers if those that are not empty are; see `load_results`."""
-    is_given = np.array([str(value) != "" for value in values], dtype=bool)
-    given = _typed([value for value in values if str(value) != ""])
+def _column(texts: list[str]) -> Array:
+    """Cells as numbers if those that are not empty are; see `load_results`."""
+    is_given = np.array([text != "" for text in texts], dtype=bool)
+    given = _typed([text for text in texts if text != ""])
     if is_given.all():
         return given
     if given.dtype.kind == "U" or not len(given):
-        return np.array(values, dtype=np.str_)
-    column = np.full(len(values), np.nan)
+        return np.array(texts, dtype=np.str_)
+    column = np.full(len(texts), np.nan)
     column[is_given] = given
     return column
 
 
-def _typed(values: list[Any]) -> Array:
-    """Booleans, whole numbers, numbers or text, whichever all of the values are."""
-    texts = list(map(str, values))
+def _typed(texts: list[str]) -> Array:
+    """Booleans, whole numbers, numbers or text, whichever all of the texts are."""
     if texts and all(text in ("True", "False") for text in texts):
         return np.array([text == "True" for text in texts])
     for dtype in (np.int64, np.float64):
         try:
-            return np.array(texts if dtype is np.int64 else values, dtype=dtype)
+            return np.array(texts, dtype=dtype)
         except (ValueError, OverflowError):
             continue
-    return np.array(values, dtype=np.str_)
+    return np.array(texts, dtype=np.str_)
