@@ -356,19 +356,19 @@ def test_a_wrapper_around_updates_and_losses_is_called_instead(make):
     assert called == ["collect", *["add"] * steps, "update", "loss"] * 2
 
 
-def test_everybody_is_asked_once_before_the_first_iteration_and_once_after_each(make):
+def test_everybody_is_asked_before_every_iteration_and_once_more_at_the_end(make):
     class Asked:
         def __init__(self):
             self.at = []
 
         @hookimpl
         def rlk_should_stop(self, run):
-            self.at.append(run.clock.iterations)
+            self.at.append((run.clock.iterations, run.stop_asked))
             return "enough" if run.clock.iterations == 2 else None
 
     asked = Asked()
     assert make(asked).learn_until(40) == "enough"
-    assert asked.at == [0, 1, 2]
+    assert asked.at == [(0, None), (1, None), (2, None), (2, "enough")]
 
 
 def test_a_training_that_a_listener_ends_within_a_collection_asks_once_more(make):

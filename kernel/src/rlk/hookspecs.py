@@ -211,7 +211,10 @@ class Specs:
 
     @lifecycle
     def rlk_should_stop(self, run: Run) -> str | None:
-        """Once before the first iteration and at the end of each: a reason to stop, or None."""
+        """Before every iteration, and once more at the end: a reason to stop, or None.
+
+        Whoever has to see the final policy is told then: `run.stop_asked` is the reason, if any.
+        """
 
     @lifecycle
     def rlk_training_end(self, run: Run, reason: str | None, failure: BaseException | None) -> None:

@@ -64,10 +64,10 @@ def train(run: Run, total_timesteps: int) -> str | None:
     run.begin(total_timesteps)
     try:
         run.notify("rlk_training_start")
-        reason, is_whole = run.stop_reason(), True
-        while is_whole and not reason and run.timesteps < total_timesteps:
-            is_whole = _iterate(run)
-            reason = run.stop_reason()
+        while run.timesteps < total_timesteps and not run.stop_reason():
+            if not _iterate(run):
+                break
+        reason = run.stop_reason()
         if run.metrics.has_news():
             run.log()
     except BaseException as error:

@@ -19,7 +19,7 @@ def test_what_a_signal_does_is_broken_between_words_on_a_narrow_terminal(
     monkeypatch.setattr(signals, "_print", printed.append)
     monkeypatch.setenv("COLUMNS", "60")
     plan = SimpleNamespace(verbose=1)
-    run: Any = SimpleNamespace(plan=plan, stop=lambda reason, hurry: None, at="", timesteps=0)
+    run: Any = SimpleNamespace(plan=plan, stop=lambda reason, hurry: None, activity="", timesteps=0)
     found = Signals(run)
     found._over.set()  # so that nothing watches the run
     found._received(signal.SIGINT, None)
