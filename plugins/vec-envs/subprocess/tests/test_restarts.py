@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import threading
 import time
 
 import gymnasium as gym
@@ -294,6 +295,37 @@ def test_a_result_that_does_not_fit_is_no_reason_to_try_again(make):
     with pytest.raises(EnvironmentFailed, match="wrong reward"):
         for _ in range(3):
             vector.step(np.zeros(1, np.int64))
+
+
+class Secret(Doomed):
+    """The info of its last step holds what the action names, which the learner cannot get."""
+
+    class Unreadable(Exception):
+        def __init__(self, code, where):
+            super().__init__(f"{code} at {where}")
+
+    def step(self, action):
+        observation, reward, _, truncated, info = super().step(Fate.GO)
+        held = {1: threading.Lock(), 2: self.Unreadable(3, "gripper")}
+        if action:
+            info = {"held": held[int(action)]}
+        return observation, reward, bool(action), truncated, info
+
+
+@pytest.mark.parametrize(
+    ("held", "said"), [(1, "cannot be sent to the learner"), (2, "cannot be unpickled")]
+)
+def test_an_info_that_does_not_arrive_is_an_error_and_the_worker_that_gave_it_goes_on(
+    make, held, said
+):
+    vector = make([Secret] * 2, restart_workers=True)
+    vector.reset(seed=0)
+    before = vector.pids
+    with pytest.raises(EnvironmentFailed, match=said):
+        vector.step(steps(held, at=0, n=2))
+    assert vector.pids == before and vector.metrics() == {TAG: 0.0}
+    vector.reset()
+    assert vector.step(steps(Fate.GO, n=2))[0].ravel().tolist() == [1.0, 1.0]
 
 
 def test_numbers_that_are_kept_are_zero_in_a_lost_step_and_whole_infos_are_those_of_the_reset(make):
