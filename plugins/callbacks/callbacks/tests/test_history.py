@@ -19,7 +19,7 @@ def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
     history = [Evaluation([1.0, 2.0], [3, 4], [], 10), Evaluation([5.0], [6], [], 20)]
     write_history(tmp_path / "e.npz", history)
     assert read_history(tmp_path / "e.npz") == history
-    history = [Evaluation([1.0, 2.0], [3, 4], [True, False], 10)]
+    history = [Evaluation([1.0, 2.0], [3, 4], [1.0, 0.25], 10)]
     write_history(tmp_path / "e.npz", history)
     assert read_history(tmp_path / "e.npz") == history
     assert read_history(tmp_path / "none.npz") == []
@@ -30,8 +30,8 @@ def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:
     history = [
-        Evaluation([1.0, 2.0], [3, 4], [True, False], 10),
-        Evaluation([5.0], [6], [True], 20),
+        Evaluation([1.0, 2.0], [3, 4], [1.0, 0.25], 10),
+        Evaluation([5.0], [6], [1.0], 20),
     ]
     write_history(tmp_path / "e.npz", history)
     with np.load(tmp_path / "e.npz") as kept:
@@ -43,9 +43,9 @@ def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:
 
 
 MIXED = [
-    Evaluation([1.5, -2.0], [3, 4], [True, False], 10),
+    Evaluation([1.5, -2.0], [3, 4], [1.0, 0.25], 10),
     Evaluation([0.1], [6], [], 20),
-    Evaluation([5.0, 6.0, 7.0], [7, 8, 9], [True], 30),
+    Evaluation([5.0, 6.0, 7.0], [7, 8, 9], [1.0], 30),
 ]
 
 
@@ -67,7 +67,7 @@ def test_a_checkpoint_keeps_the_evaluations_of_the_longest_runs(tmp_path: Path) 
 
 def test_an_older_checkpoint_has_a_dict_for_every_evaluation() -> None:
     older = [
-        {"timesteps": 10, "returns": [1.5, -2.0], "lengths": [3, 4], "successes": [True, False]},
+        {"timesteps": 10, "returns": [1.5, -2.0], "lengths": [3, 4], "successes": [True, 0.25]},
         {"timesteps": 20, "returns": [0.1], "lengths": [6], "successes": []},
     ]
     assert unpacked(older) == MIXED[:2]

@@ -19,7 +19,7 @@ from rlk_evaluate.evaluate import Evaluation
 
 HISTORY = "evaluations.npz"
 #: What an evaluation has of each of its episodes.
-_OF_EPISODES = {"returns": np.float64, "lengths": np.int64, "successes": np.bool_}
+_OF_EPISODES = {"returns": np.float64, "lengths": np.int64, "successes": np.float64}
 
 
 def write_history(path: Path, history: list[Evaluation]) -> None:
@@ -39,7 +39,7 @@ def write_history(path: Path, history: list[Evaluation]) -> None:
         "ep_lengths": lengths,
     }
     if all(len(past.successes) == widest for past in history):
-        columns["successes"] = np.array([past.successes for past in history], dtype=bool)
+        columns["successes"] = np.array([past.successes for past in history])
     archive = io.BytesIO()  # on a full disk, numpy 1 would print a traceback
     np.savez(archive, **columns)  # type: ignore[arg-type]
     with replacing(path) as file:
@@ -58,7 +58,7 @@ def read_history(path: Path) -> list[Evaluation]:
     at, results, lengths = (
         found.get(name, np.zeros(0)) for name in ("timesteps", "results", "ep_lengths")
     )
-    successes = found.get("successes", np.zeros((len(at), 0), bool))
+    successes = found.get("successes", np.zeros((len(at), 0)))
     are_numbers = all(one.dtype.kind in "biuf" for one in (at, results, lengths, successes))
     is_whole = at.ndim == 1 and results.ndim == successes.ndim == 2
     if not are_numbers or not is_whole or results.shape != lengths.shape or len(at) != len(results):
@@ -73,7 +73,7 @@ def read_history(path: Path) -> list[Evaluation]:
             Evaluation(
                 [float(one) for one in returns],
                 [int(one) for one in long[: len(returns)]],
-                [bool(one) for one in good],
+                [float(one) for one in good],
                 int(timesteps),
             )
         )
@@ -108,7 +108,7 @@ def unpacked(saved: Any) -> list[Evaluation]:
         Evaluation(
             [float(value) for value in returns],
             [int(value) for value in lengths],
-            [bool(value) for value in successes],
+            [float(value) for value in successes],
             int(timesteps),
         )
         for returns, lengths, successes, timesteps in rows

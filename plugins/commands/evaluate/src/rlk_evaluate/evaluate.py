@@ -34,14 +34,14 @@ class Evaluation:
         returns: undiscounted; those of a Monitor if there is one, because wrappers may scale
             rewards.
         lengths: in steps.
-        successes: of the episodes whose last info has `is_success`.
+        successes: how far each was one, 0 to 1, of the episodes whose last info has `is_success`.
         timesteps: of training at the time of the evaluation.
         number: which of several evaluations of the run, as in another environment, from 1.
     """
 
     returns: list[float]
     lengths: list[int]
-    successes: list[bool] = attrs.field(factory=list)
+    successes: list[float] = attrs.field(factory=list)
     timesteps: int = 0
     number: int = 1
 
@@ -144,7 +144,7 @@ def _count(
     result.lengths.append(length)
     told = success(final, index)
     if told is not None:
-        result.successes.append(bool(told))
+        result.successes.append(told)
 
 
 def _check_finite(returns: Array) -> None:
