@@ -342,6 +342,16 @@ def test_a_state_put_back_goes_on_the_same(make, zoo):
         assert zoo.equal(vector.step(action), other.step(action))
 
 
+def test_an_error_after_a_state_was_put_back_does_not_name_the_seed_of_before(make):
+    vector = make([cartpole, cartpole])
+    vector.reset(seed=9999)
+    vector.set_state(vector.get_state())
+    vector.envs[1].unwrapped.state = None
+    with pytest.raises(EnvironmentFailed, match="so its seed is not known here") as failed:
+        vector.step(ZEROS)
+    assert "9999" not in str(failed.value) and "10000" not in str(failed.value)
+
+
 def test_a_state_that_cannot_be_had_is_none_and_one_that_does_not_fit_is_refused(make):
     class Engine(Counter):
         def __init__(self):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import threading
 import time
@@ -109,33 +108,6 @@ def test_a_worker_that_dies_between_two_steps_is_replaced_in_the_next(make, zoo)
     with pytest.warns(RuntimeWarning, match="environment 2 is lost"):
         truncated = vector.step(steps(Fate.GO))[3]
     assert truncated.tolist() == [False, False, True]
-
-
-def test_a_new_episode_has_a_seed_of_its_own_that_follows_from_the_old_one(make):
-    def first_places():
-        vector = make([Walk, Walk], restart_workers=True)
-        seeded = vector.reset(seed=[1, 2])[0].copy()
-        os.kill(vector.pids[1], signal.SIGKILL)
-        with pytest.warns(RuntimeWarning):
-            after = vector.step(np.zeros(2, np.int64))[0].copy()
-        return seeded[1].tolist(), after[1].tolist()
-
-    once, again = first_places(), first_places()
-    assert once == again and once[0] != once[1]
-
-
-def test_what_is_lost_later_is_named_with_the_seed_of_its_new_episodes(make):
-    vector = make([Doomed], restart_workers=True)
-    vector.reset(seed=[7])
-    seeds = []
-    for _ in range(3):
-        with pytest.warns(RuntimeWarning, match="lost") as warned:
-            vector.step(steps(Fate.KILL, at=0, n=1))
-        told = "".join(str(one.message) for one in warned)
-        seeds += re.findall(r"Seeds of the latest reset: (\d+)", told)
-        vector.step(steps(Fate.GO, n=1, at=0))
-    assert seeds[0] == "7" and len(set(seeds)) == 3
-    assert all(int(seed) < 2**31 for seed in seeds), "some environments take no larger ones"
 
 
 class Levels(Doomed):
