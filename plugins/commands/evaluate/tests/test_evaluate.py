@@ -277,3 +277,10 @@ def test_an_environment_that_is_no_vector_is_refused(env: Any) -> None:
     told = r"in a vector environment, got \w+\. Pass env=gymnasium\.vector\.SyncVectorEnv"
     with made() as agent, pytest.raises(PlanError, match=told):
         evaluate_agent(agent, 1, env=env)
+
+
+@pytest.mark.parametrize("unused", [{"episode": 3}, {"n_envs": 1}, {"n_envs": 2, "wind": 1.0}])
+def test_what_would_change_nothing_beside_an_environment_is_refused(unused: Any) -> None:
+    told = f"does not use {', '.join(unused)} with env=…"
+    with made() as agent, pytest.raises(PlanError, match=told):
+        evaluate_agent(agent, 1, env=vector(Walk()), **unused)
