@@ -336,16 +336,16 @@ def test_a_run_that_counts_on_from_an_earlier_timestep_drops_what_came_later(
 
 def test_successes_are_logged_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def play(run: Any, env: Any, episodes: int, **_: Any) -> Evaluation:
-        return Evaluation([1.0, 2.0], [3, 4], [True, False], run.timesteps)
+        return Evaluation([1.0, 2.0], [3, 4], [1.0, 0.5], run.timesteps)
 
     monkeypatch.setattr(module, "evaluate_run", play)
     with made("evaluation:every=8", "no:checkpoint", out=tmp_path) as agent:
         agent.learn(8)
-    assert np.load(tmp_path / "evaluations.npz")["successes"].tolist() == [[True, False]]
+    assert np.load(tmp_path / "evaluations.npz")["successes"].tolist() == [[1.0, 0.5]]
     with (tmp_path / "progress.csv").open() as file:
         *_, row = csv.DictReader(file)
     logged = [row[f"eval/{name}"] for name in ("mean_reward", "mean_ep_length", "success_rate")]
-    assert logged == ["1.5", "3.5", "0.5"]
+    assert logged == ["1.5", "3.5", "0.75"]
 
 
 def test_a_disk_that_is_full_does_not_end_training(

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from rlk.errors import BadFile
-from rlk_callbacks.history import read_history, write_history
+from rlk_callbacks.evaluation import EvaluationCallback
+from rlk_callbacks.history import packed, read_history, unpacked, write_history
 from rlk_evaluate.evaluate import Evaluation
+from rlk_zip.serializer import ZipSerializer
 
 
 def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
     history = [Evaluation([1.0, 2.0], [3, 4], [], 10), Evaluation([5.0], [6], [], 20)]
     write_history(tmp_path / "e.npz", history)
     assert read_history(tmp_path / "e.npz") == history
-    history = [Evaluation([1.0, 2.0], [3, 4], [True, False], 10)]
+    history = [Evaluation([1.0, 2.0], [3, 4], [1.0, 0.25], 10)]
     write_history(tmp_path / "e.npz", history)
     assert read_history(tmp_path / "e.npz") == history
     assert read_history(tmp_path / "none.npz") == []
@@ -27,8 +30,8 @@ def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:
     history = [
-        Evaluation([1.0, 2.0], [3, 4], [True, False], 10),
-        Evaluation([5.0], [6], [True], 20),
+        Evaluation([1.0, 2.0], [3, 4], [1.0, 0.25], 10),
+        Evaluation([5.0], [6], [1.0], 20),
     ]
     write_history(tmp_path / "e.npz", history)
     with np.load(tmp_path / "e.npz") as kept:
@@ -37,3 +40,34 @@ def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:
         assert np.isnan(kept["results"][1, 1])
         assert kept["ep_lengths"].tolist() == [[3, 4], [6, 0]]
         assert "successes" not in kept
+
+
+MIXED = [
+    Evaluation([1.5, -2.0], [3, 4], [1.0, 0.25], 10),
+    Evaluation([0.1], [6], [], 20),
+    Evaluation([5.0, 6.0, 7.0], [7, 8, 9], [1.0], 30),
+]
+
+
+@pytest.mark.parametrize("history", [[], MIXED], ids=["none", "several"])
+def test_a_checkpoint_keeps_every_evaluation(history: list[Evaluation], tmp_path: Path) -> None:
+    files = ZipSerializer()
+    files.write(tmp_path / "c.zip", {"history": packed(history)})
+    assert unpacked(files.read(tmp_path / "c.zip")["history"]) == history
+
+
+def test_a_checkpoint_keeps_the_evaluations_of_the_longest_runs(tmp_path: Path) -> None:
+    callback = EvaluationCallback()
+    callback._history = [Evaluation([1.5] * 100, [200] * 100, [], at) for at in range(5000)]
+    files = ZipSerializer()
+    files.write(tmp_path / "c.zip", {"evaluation": callback.rlk_save()})
+    found: Any = files.read(tmp_path / "c.zip")["evaluation"]
+    assert unpacked(found["history"]) == callback._history
+
+
+def test_an_older_checkpoint_has_a_dict_for_every_evaluation() -> None:
+    older = [
+        {"timesteps": 10, "returns": [1.5, -2.0], "lengths": [3, 4], "successes": [True, 0.25]},
+        {"timesteps": 20, "returns": [0.1], "lengths": [6], "successes": []},
+    ]
+    assert unpacked(older) == MIXED[:2]

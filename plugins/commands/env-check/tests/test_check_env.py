@@ -241,28 +241,6 @@ def test_an_action_that_is_changed_is_found() -> None:
 # ---- goals ---------------------------------------------------------------------------------------
 
 
-class Goals(BitFlippingEnv):
-    def __init__(self, compute: Any) -> None:
-        super().__init__(n_bits=3)
-        self.compute = compute
-
-    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        return self.compute(super().compute_reward, achieved_goal, desired_goal, info)
-
-
-@pytest.mark.parametrize(
-    ("compute", "level", "message"),
-    [
-        (lambda real, *given: 5.0, "error", "gives 5.0, but step"),
-        (lambda real, *given: 1 / 0, "error", "compute_reward.. raised ZeroDivisionError"),
-        (lambda real, *given: np.ravel(real(*given))[0], "warning", "of 3 goals at once"),
-    ],
-)
-def test_rewards_of_goals_are_compared(compute: Any, level: str, message: str) -> None:
-    (text,) = found(Goals(compute), level)
-    assert re.search(message, text)
-
-
 def test_goals_without_a_reward_and_of_two_spaces_are_errors() -> None:
     parts = {"observation": UNIT, "achieved_goal": UNIT, "desired_goal": UNIT}
     assert "compute_reward" in found(Sound(observation=spaces.Dict(parts)), "error")[0]

@@ -164,6 +164,18 @@ def test_numbers_that_never_change_by_their_bounds_are_found() -> None:
         assert f"{name} has numbers whose lower and upper bounds are equal" in "".join(texts)
 
 
+def test_the_parts_of_an_observation_may_come_in_a_list() -> None:
+    class Lists(Sound):
+        observation_space: Any = spaces.Tuple(
+            (Sound.observation_space, spaces.Box(-1.0, 1.0, (3,), np.float32))
+        )
+
+        def observed(self) -> Any:
+            return [super().observed(), np.zeros(3, np.float32)]
+
+    assert found(Lists()) == []
+
+
 def test_goals_without_a_success_are_noted() -> None:
     class SaysNothing(BitFlippingEnv):
         def step(self, action: Any) -> Any:

@@ -77,9 +77,11 @@ def test_successes_are_counted_where_the_environment_tells_them() -> None:
     assert result.success_rate == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize(("told", "counted"), [(None, []), (np.array([True]), [True] * 4)])
-def test_a_success_that_is_none_is_not_told_and_an_array_of_one_element_counts(
-    told: Any, counted: list[bool]
+@pytest.mark.parametrize(
+    ("told", "counted"), [(None, []), (np.array([True]), [1.0] * 4), (0.25, [0.25] * 4)]
+)
+def test_a_success_that_is_none_is_not_told_and_one_in_part_counts_in_part(
+    told: Any, counted: list[float]
 ) -> None:
     class Tells(Fixed):
         def step(self, action: Any) -> Any:
@@ -275,3 +277,10 @@ def test_an_environment_that_is_no_vector_is_refused(env: Any) -> None:
     told = r"in a vector environment, got \w+\. Pass env=gymnasium\.vector\.SyncVectorEnv"
     with made() as agent, pytest.raises(PlanError, match=told):
         evaluate_agent(agent, 1, env=env)
+
+
+@pytest.mark.parametrize("unused", [{"episode": 3}, {"n_envs": 1}, {"n_envs": 2, "wind": 1.0}])
+def test_what_would_change_nothing_beside_an_environment_is_refused(unused: Any) -> None:
+    told = f"does not use {', '.join(unused)} with env=…"
+    with made() as agent, pytest.raises(PlanError, match=told):
+        evaluate_agent(agent, 1, env=vector(Walk()), **unused)

@@ -123,6 +123,16 @@ def test_a_best_model_of_the_checkpoint_itself_is_copied(folder: Path) -> None:
     assert found == [[], [best], [best]]
 
 
+def test_the_best_model_of_every_evaluation_is_copied_and_no_damaged_one(folder: Path) -> None:
+    names = ("best_model.zip", "best_model-2.zip", "best_model-10.zip", "best_model-of-mine.zip")
+    for name in names:
+        shutil.copyfile(folder / "checkpoints" / "60.zip", folder / name)
+    found = {path.name for path in _best(folder, 60, default_kernel())}
+    assert found == set(names[:3])
+    (folder / "best_model.zip").write_bytes(b"PK\x03\x04 cut off")
+    assert {path.name for path in _best(folder, 60, default_kernel())} == set(names[1:3])
+
+
 def test_a_best_model_that_came_later_stays_behind(folder: Path) -> None:
     fork = folder.parent / "fork"
     shutil.copyfile(folder / "checkpoints" / "120.zip", folder / "best_model.zip")

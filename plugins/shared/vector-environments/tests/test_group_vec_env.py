@@ -240,6 +240,19 @@ def test_an_environment_that_cannot_be_made_is_named_and_the_others_are_closed(m
     assert [env.was_closed for env in made] == [True]
 
 
+def test_what_closing_the_others_raises_does_not_hide_which_one_cannot_be_made(make):
+    class Stuck(Counter):
+        def close(self):
+            raise OSError("stuck")
+
+    def fail():
+        raise RuntimeError("no licence")
+
+    with pytest.raises(EnvironmentFailed, match=r"environment 1 failed.*licence") as failed:
+        make([Stuck, fail])
+    assert "environment 0 failed in close: OSError: stuck" in failed.value.__notes__[0]
+
+
 def test_a_refusal_that_says_what_to_type_passes_as_it_is(make):
     def refuse():
         raise PlanError("environment 'X' is not installed. pip install x")
@@ -342,6 +355,16 @@ def test_a_state_put_back_goes_on_the_same(make, zoo):
         assert zoo.equal(vector.step(action), other.step(action))
 
 
+def test_an_error_after_a_state_was_put_back_does_not_name_the_seed_of_before(make):
+    vector = make([cartpole, cartpole])
+    vector.reset(seed=9999)
+    vector.set_state(vector.get_state())
+    vector.envs[1].unwrapped.state = None
+    with pytest.raises(EnvironmentFailed, match="so its seed is not known here") as failed:
+        vector.step(ZEROS)
+    assert "9999" not in str(failed.value) and "10000" not in str(failed.value)
+
+
 def test_a_state_that_cannot_be_had_is_none_and_one_that_does_not_fit_is_refused(make):
     class Engine(Counter):
         def __init__(self):
@@ -356,9 +379,20 @@ def test_a_state_that_cannot_be_had_is_none_and_one_that_does_not_fit_is_refused
         make([cartpole]).set_state(vector.get_state())
 
 
-def test_a_closed_vector_is_neither_reset_nor_stepped(make):
+def test_a_closed_vector_takes_no_more_calls(make):
     vector = make([cartpole])
+    vector.reset()
+    state = vector.get_state()
     vector.close()
-    for call in (vector.reset, lambda: vector.step(np.array([0]))):
+    for call in (
+        vector.reset,
+        lambda: vector.step(np.array([0])),
+        vector.render,
+        vector.get_state,
+        lambda: vector.set_state(state),
+        lambda: vector.get_attr("spec"),
+        lambda: vector.set_attr("x", 1),
+        lambda: vector.call("reset"),
+    ):
         with pytest.raises(gym.error.ClosedEnvironmentError, match="make a new one"):
             call()

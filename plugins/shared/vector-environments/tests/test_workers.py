@@ -231,3 +231,16 @@ def test_a_history_counts_the_episodes_since_the_latest_seed():
     history.reset(5, 8)
     assert history.of(5) == "Its seed is 8, and this is episode 1 since it was seeded."
     assert history.of(4) == ""
+
+
+def test_a_history_knows_no_seed_of_a_state_that_was_restored():
+    history = History(0, 2)
+    history.reset(0, 3)
+    history.restore(0)
+    history.reset(0, None)
+    assert history.of(0) == (
+        "Its state was restored from a saved one, so its seed is not known here, and this is "
+        "episode 2 since then."
+    )
+    history.reset(0, 8)
+    assert history.of(0) == "Its seed is 8, and this is episode 1 since it was seeded."

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from rlk_subprocess.channel import CLOSE, STEPS, Channel
-from rlk_vector_environments.sent_failures import Unreadable
+from rlk_vector_environments.sent_failures import Failure
 
 
 @pytest.fixture
@@ -49,7 +49,8 @@ def test_a_frame_that_cannot_be_unpickled_is_said_to_be_so_and_the_next_is_recei
     ours.send_frame(pickle.dumps({"error": TwoArguments(3, "gripper")}))
     ours.send_frame(pickle.dumps("next"))
     found = theirs.receive()
-    assert isinstance(found, Unreadable) and theirs.receive() == "next"
+    assert isinstance(found, Failure) and found.kind == "unsendable"
+    assert theirs.receive() == "next"
     said = str(found.exception())
     assert said.startswith("a frame cannot be unpickled: TypeError: ") and "'where'" in said
     assert "\nThe traceback:\n" in said and isinstance(found.exception().__cause__, TypeError)

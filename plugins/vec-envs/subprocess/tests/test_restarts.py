@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
+import threading
 import time
 
 import gymnasium as gym
@@ -108,33 +108,6 @@ def test_a_worker_that_dies_between_two_steps_is_replaced_in_the_next(make, zoo)
     with pytest.warns(RuntimeWarning, match="environment 2 is lost"):
         truncated = vector.step(steps(Fate.GO))[3]
     assert truncated.tolist() == [False, False, True]
-
-
-def test_a_new_episode_has_a_seed_of_its_own_that_follows_from_the_old_one(make):
-    def first_places():
-        vector = make([Walk, Walk], restart_workers=True)
-        seeded = vector.reset(seed=[1, 2])[0].copy()
-        os.kill(vector.pids[1], signal.SIGKILL)
-        with pytest.warns(RuntimeWarning):
-            after = vector.step(np.zeros(2, np.int64))[0].copy()
-        return seeded[1].tolist(), after[1].tolist()
-
-    once, again = first_places(), first_places()
-    assert once == again and once[0] != once[1]
-
-
-def test_what_is_lost_later_is_named_with_the_seed_of_its_new_episodes(make):
-    vector = make([Doomed], restart_workers=True)
-    vector.reset(seed=[7])
-    seeds = []
-    for _ in range(3):
-        with pytest.warns(RuntimeWarning, match="lost") as warned:
-            vector.step(steps(Fate.KILL, at=0, n=1))
-        told = "".join(str(one.message) for one in warned)
-        seeds += re.findall(r"Seeds of the latest reset: (\d+)", told)
-        vector.step(steps(Fate.GO, n=1, at=0))
-    assert seeds[0] == "7" and len(set(seeds)) == 3
-    assert all(int(seed) < 2**31 for seed in seeds), "some environments take no larger ones"
 
 
 class Levels(Doomed):
@@ -294,6 +267,37 @@ def test_a_result_that_does_not_fit_is_no_reason_to_try_again(make):
     with pytest.raises(EnvironmentFailed, match="wrong reward"):
         for _ in range(3):
             vector.step(np.zeros(1, np.int64))
+
+
+class Secret(Doomed):
+    """The info of its last step holds what the action names, which the learner cannot get."""
+
+    class Unreadable(Exception):
+        def __init__(self, code, where):
+            super().__init__(f"{code} at {where}")
+
+    def step(self, action):
+        observation, reward, _, truncated, info = super().step(Fate.GO)
+        held = {1: threading.Lock(), 2: self.Unreadable(3, "gripper")}
+        if action:
+            info = {"held": held[int(action)]}
+        return observation, reward, bool(action), truncated, info
+
+
+@pytest.mark.parametrize(
+    ("held", "said"), [(1, "cannot be sent to the learner"), (2, "cannot be unpickled")]
+)
+def test_an_info_that_does_not_arrive_is_an_error_and_the_worker_that_gave_it_goes_on(
+    make, held, said
+):
+    vector = make([Secret] * 2, restart_workers=True)
+    vector.reset(seed=0)
+    before = vector.pids
+    with pytest.raises(EnvironmentFailed, match=said):
+        vector.step(steps(held, at=0, n=2))
+    assert vector.pids == before and vector.metrics() == {TAG: 0.0}
+    vector.reset()
+    assert vector.step(steps(Fate.GO, n=2))[0].ravel().tolist() == [1.0, 1.0]
 
 
 def test_numbers_that_are_kept_are_zero_in_a_lost_step_and_whole_infos_are_those_of_the_reset(make):

@@ -121,6 +121,27 @@ def test_what_is_not_finite_is_raised_with_where_it_came_from(spoilt: Any, messa
     assert issubclass(NotFiniteValue, ValueError)  # as in Stable Baselines 2.10
 
 
+class SpoilsResets(Spoils):
+    """Returns NaN as the first observation of every episode but its first one."""
+
+    resets = 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        self.resets += 1
+        observation, info = super().reset(seed=seed, options=options)
+        return observation * (np.nan if self.resets > 1 else 1.0), info
+
+
+def test_what_a_reset_gave_is_not_said_to_follow_an_action() -> None:
+    makers = [lambda: Spoils(0.0, ""), lambda: SpoilsResets(0.5, "observation", ends=True)]
+    env = CheckNan(StandInVecEnv(makers), CheckNanConfig(raise_exception=True))
+    env.reset()
+    env.step(np.zeros((2, 1)))
+    message = r"environment 1: reset\(\) gave it, after an episode had ended\.$"
+    with pytest.raises(NotFiniteValue, match=message):
+        env.step(np.zeros((2, 1)))
+
+
 def test_of_a_dict_the_key_is_named() -> None:
     spoilt = {"found": np.nan, "where": "observation", "key": True}
     made = StandInVecEnv([lambda: Spoils(**spoilt)])

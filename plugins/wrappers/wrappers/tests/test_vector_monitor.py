@@ -177,6 +177,29 @@ def test_reset_keywords_must_be_given_and_become_columns(tmp_path: Path) -> None
     assert rows(tmp_path / "monitor.csv")[0][3] == "north"
 
 
+def test_a_reset_of_some_environments_labels_their_episodes_alone(tmp_path: Path) -> None:
+    config = MonitorConfig(reset_keywords=("goal",))
+    steps = [([1.0, 2.0], NO, {}), ([1.0, 2.0], BOTH, {})]
+    env = VectorMonitor(Script(*steps), config, out=tmp_path)
+    env.reset(options={"goal": "north"})
+    play(env, 1)
+    env.reset(options={"goal": "south", "reset_mask": [0, 1]})
+    play(env, 1)
+    env.close()
+    found = [(row[0], row[1], row[3]) for row in rows(tmp_path / "monitor.csv")]
+    assert found == [("2.0", "2", "north"), ("2.0", "1", "south")]
+
+
+def test_a_named_file_that_is_there_is_replaced_where_there_is_no_run(tmp_path: Path) -> None:
+    config = MonitorConfig(filename=str(tmp_path / "named"))
+    for return_ in (1.0, 2.0):
+        env = VectorMonitor(Script(([return_, 0.0], FIRST, {})), config)
+        env.reset()
+        play(env, 1)
+        env.close()
+    assert [row[0] for row in rows(tmp_path / "named.monitor.csv")] == ["2.0"]
+
+
 def test_a_run_which_resets_without_options_refuses_reset_keywords() -> None:
     assert monitor.check is not None
     monitor.check(MonitorConfig(info_keywords=("goal",)), None)

@@ -110,6 +110,26 @@ def test_whole_episodes_of_the_first_environment_are_filmed(films: Any, tmp_path
         assert [int(f[0, 0, 0]) for f in frames[:-1]] == list(range(starts[i + 1] - starts[i]))
 
 
+class OfTenSteps(Walk):
+    """Every episode has ten steps."""
+
+    def step(self, action: Any) -> Any:
+        *rest, _, _, info = super().step(action)
+        return *rest, False, self.steps == 10, info
+
+
+def test_no_video_begins_in_the_middle_of_an_episode_that_an_earlier_one_still_shows(
+    films: Any, tmp_path: Path
+) -> None:
+    settings: Any = {"every_steps": None, "every_episodes": 2, "video_length": 25}
+    config = VideoRecorderConfig(video_folder=str(tmp_path), **settings)
+    env = VideoRecorder(StandInVecEnv([lambda: OfTenSteps(render_mode="rgb_array")]), config)
+    play(env, 90)
+    env.close()
+    # The third episode, from step 20 on, began in the first video; so the fifth is the next one.
+    assert list(films) == [f"rl-video-step-{i}-to-step-{i + 25}.mp4" for i in (0, 40, 80)]
+
+
 def test_a_trigger_of_ones_own_decides(films: Any, tmp_path: Path) -> None:
     vector = StandInVecEnv([lambda: Walk(render_mode="rgb_array")])
     config = VideoRecorderConfig(video_folder=str(tmp_path), video_length=2)

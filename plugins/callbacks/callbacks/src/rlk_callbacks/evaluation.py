@@ -19,7 +19,7 @@ from rlk.planning.other_environment import in_other_environment
 from rlk.running import saved_files
 from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
-from rlk_callbacks.history import HISTORY, read_history, until, write_history
+from rlk_callbacks.history import HISTORY, packed, read_history, unpacked, until, write_history
 from rlk_callbacks.interval import next_due
 from rlk_callbacks.listened_to import ListenedTo
 from rlk_callbacks.render import HUMAN, window_problem
@@ -240,15 +240,7 @@ class EvaluationCallback:
         return {
             "best": self._best,
             "due": self._due,
-            "history": [
-                {
-                    "timesteps": past.timesteps,
-                    "returns": past.returns,
-                    "lengths": past.lengths,
-                    "successes": past.successes,
-                }
-                for past in self._history
-            ],
+            "history": packed(self._history),
         }
 
     @hookimpl
@@ -256,15 +248,7 @@ class EvaluationCallback:
         self._is_new(run)
         self._missed, self._loaded_at = int(state["due"]), run.timesteps
         self._best = None if state["best"] is None else float(state["best"])
-        self._history = [
-            Evaluation(
-                [float(value) for value in past["returns"]],
-                [int(value) for value in past["lengths"]],
-                [bool(value) for value in past["successes"]],
-                int(past["timesteps"]),
-            )
-            for past in state["history"]
-        ]
+        self._history = unpacked(state["history"])
 
 
 def _listening(run: Run) -> list[EvaluationCallback]:

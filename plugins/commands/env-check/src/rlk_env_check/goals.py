@@ -9,8 +9,9 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from rlk_env_check.actions import sampled
+from rlk_env_check import actions
 from rlk_env_check.finding import Finding, error, note, warning
+from rlk_env_check.play import SEED, called
 
 KEYS = ("achieved_goal", "desired_goal")
 _ROWS = 3
@@ -52,39 +53,47 @@ def findings(env: gym.Env[Any, Any], steps: int) -> Iterator[Finding]:
 def _compute_reward(env: gym.Env[Any, Any], steps: int) -> Iterator[Finding]:
     """Findings in the steps of one episode, of which only the last may give a reward."""
     compute = env.get_wrapper_attr("compute_reward")
-    env.reset(seed=7)
+    called("reset", env.reset, seed=SEED)
     for number in range(steps):
-        observation, reward, terminated, truncated, info = env.step(sampled(env))
-        achieved, desired = observation["achieved_goal"], observation["desired_goal"]
+        action = called(actions.METHOD, actions.sampled, env)
+        observation, reward, terminated, truncated, info = called("step", env.step, action)
+        pair = [observation[key] for key in KEYS]
         try:
-            found = compute(achieved, desired, info)
-            together = _of_rows(compute, achieved, desired, info) if number == 0 else None
+            found = compute(*pair, info)
         except Exception as problem:
             yield error(f"compute_reward() raised {type(problem).__name__}: {problem}.")
             return
-        if np.shape(found) != () or not np.isclose(float(found), float(reward)):
+        if not _is_number(found) or not np.isclose(float(found), float(reward)):
             yield error(
                 f"compute_reward() of a step gives {found!r:.60}, but step() gave the reward "
                 f"{reward}. They must be the same number."
             )
             return
-        if together is not None:
-            yield from _rows(together, float(found))
+        if number == 0:
+            yield from _batch(compute, pair, info, float(found))
         if terminated or truncated:
             break
     if "is_success" not in info:
         yield note("infos have no is_success: no success rate is reported.")
 
 
-def _of_rows(compute: Any, achieved: Any, desired: Any, info: Any) -> Any:
-    rows = [np.stack([goal] * _ROWS) for goal in (achieved, desired)]
-    return np.asarray(compute(*rows, np.array([info] * _ROWS, dtype=object)))
+def _batch(compute: Any, pair: Any, info: Any, found: float) -> Iterator[Finding]:
+    """Whether several pairs of goals at once have the reward of each, as hindsight gives them."""
+    rows = [np.stack([goal] * _ROWS) for goal in pair]
+    infos = {key: np.array([value] * _ROWS) for key, value in info.items() if _is_number(value)}
+    try:
+        together = np.asarray(compute(*rows, infos))
+        if together.shape == (_ROWS,) and np.allclose(together, found):
+            return
+        what = f"gives {together!r:.60} instead of {_ROWS} rewards"
+    except Exception as problem:
+        what = f"raised {type(problem).__name__}: {problem}"
+    yield warning(
+        f"compute_reward() of {_ROWS} goals at once {what}: hindsight then computes one at a "
+        "time, which is slower."
+    )
 
 
-def _rows(together: Any, found: float) -> Iterator[Finding]:
-    """Whether several goals at once have the reward of each."""
-    if together.shape != (_ROWS,) or not np.allclose(together, found):
-        yield warning(
-            f"compute_reward() of {_ROWS} goals at once gives {together!r:.60} instead of {_ROWS} "
-            "rewards: hindsight then computes one at a time, which is slower."
-        )
+def _is_number(value: Any) -> bool:
+    scalar = value[()] if isinstance(value, np.ndarray) else value
+    return isinstance(scalar, (int, float, np.number, np.bool_))

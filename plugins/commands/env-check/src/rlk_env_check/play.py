@@ -130,16 +130,16 @@ class Trace:
         return f"rewards from {least:g} to {most:g}"
 
     def _reset(self, env: Env, seed: int | None) -> None:
-        result = _called("reset", env.reset, seed=seed, options=None)
+        result = called("reset", env.reset, seed=seed, options=None)
         _checked(check_reset, env, result)
         observation = result[0]
         self._note(values.of_observation(env.observation_space, observation, "reset()"))
         self._keep(observation, 0.0, False)
 
     def _step(self, env: Env) -> bool:
-        action = _called(actions.METHOD, actions.sampled, env)
+        action = called(actions.METHOD, actions.sampled, env)
         given = np.copy(action)
-        result = _called("step", env.step, action)
+        result = called("step", env.step, action)
         _checked(check_step, env, result)
         observation, reward, terminated, truncated, _ = result
         self._note(values.of_observation(env.observation_space, observation, "step()"))
@@ -198,7 +198,7 @@ def _first_difference(first: Trace, again: Trace, tolerance: float) -> tuple[int
 def _same(one: Any, other: Any, tolerance: float) -> bool:
     if isinstance(one, dict):
         return all(_same(one[key], other[key], tolerance) for key in one)
-    if isinstance(one, tuple):
+    if isinstance(one, (tuple, list)):
         return all(_same(a, b, tolerance) for a, b in zip(one, other, strict=True))
     if np.asarray(one).dtype.kind == "f":
         return np.allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
@@ -223,7 +223,8 @@ def _limit(env: Env) -> bool:
     return any(told.get(name) is not None or env.has_wrapper_attr(name) for name in _LIMITS)
 
 
-def _called(name: str, function: Any, *arguments: Any, **keywords: Any) -> Any:
+def called(name: str, function: Any, *arguments: Any, **keywords: Any) -> Any:
+    """What a method of the environment returns; Stop if it raises an exception."""
     try:
         return function(*arguments, **keywords)
     except Exception as problem:

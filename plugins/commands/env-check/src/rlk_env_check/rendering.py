@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 
 from rlk_env_check.finding import Finding, error, note, warning
+from rlk_env_check.play import SEED, called
 
 MODE = "rgb_array"
 
@@ -30,7 +31,7 @@ def findings(env: gym.Env[Any, Any]) -> Iterator[Finding]:
 
 
 def _image(env: gym.Env[Any, Any]) -> Iterator[Finding]:
-    env.reset(seed=7)
+    called("reset", env.reset, seed=SEED)
     try:
         found: Any = env.render()
     except Exception as problem:

@@ -5,7 +5,7 @@ Dimensions: N environments played together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -34,14 +34,14 @@ class Evaluation:
         returns: undiscounted; those of a Monitor if there is one, because wrappers may scale
             rewards.
         lengths: in steps.
-        successes: of the episodes whose last info has `is_success`.
+        successes: how far each was one, 0 to 1, of the episodes whose last info has `is_success`.
         timesteps: of training at the time of the evaluation.
         number: which of several evaluations of the run, as in another environment, from 1.
     """
 
     returns: list[float]
     lengths: list[int]
-    successes: list[bool] = attrs.field(factory=list)
+    successes: list[float] = attrs.field(factory=list)
     timesteps: int = 0
     number: int = 1
 
@@ -144,7 +144,7 @@ def _count(
     result.lengths.append(length)
     told = success(final, index)
     if told is not None:
-        result.successes.append(bool(told))
+        result.successes.append(told)
 
 
 def _check_finite(returns: Array) -> None:
@@ -202,7 +202,7 @@ def evaluate_agent(
     agent: Agent,
     episodes: int = 10,
     *,
-    n_envs: int = 1,
+    n_envs: int | None = None,
     seed: int | None = None,
     deterministic: bool = True,
     env: Any = None,
@@ -213,18 +213,18 @@ def evaluate_agent(
     """Whole episodes of an agent in separate environments.
 
     Args:
-        episodes: number to play. n_envs: number of environments that play together.
+        episodes: number to play. n_envs: number of environments that play together; None is 1.
         seed: of these episodes; None derives one from the run's. Training uses neither of these
             seeds.
         deterministic: whether actions are the policy's mode instead of a sample.
-        env: a vector environment to use instead, which is not closed.
+        env: a vector environment to use instead, which is not closed; without `n_envs` and `extra`.
         on_step, on_episode: as in `evaluate`.
         extra: keywords for the environment (`render_mode="human"`).
 
     Raises:
         RlkError: if the agent's environment was passed as an object, so that no second one can be
             made.
-        PlanError: if `env` is no vector environment.
+        PlanError: if `env` is no vector environment, or comes with what only others could have.
     """
     from rlk.running.seeding import Streams
     from rlk.running.vec_env import make_vec_env
@@ -234,13 +234,10 @@ def evaluate_agent(
         complain = no_second_environment(agent.plan.env)
         if complain:
             raise RlkError(f"cannot evaluate: {complain} Pass env=…, a vector environment.")
-        env = make_vec_env(agent.plan, run.hooks, n_envs, training=False, **extra)
-    elif not hasattr(env, "num_envs"):
-        raise PlanError(
-            f"evaluate_agent plays in a vector environment, got {type(env).__name__}. Pass env="
-            "gymnasium.vector.SyncVectorEnv([a function that makes one], "
-            "autoreset_mode='SameStep'), or no env for one like the agent's own."
-        )
+        size = 1 if n_envs is None else n_envs
+        env = make_vec_env(agent.plan, run.hooks, size, training=False, **extra)
+    else:
+        _check_given(env, extra if n_envs is None else {"n_envs": n_envs, **extra})
     streams = run.streams if seed is None else Streams(seed)
     try:
         return evaluate_run(
@@ -255,6 +252,21 @@ def evaluate_agent(
     finally:
         if own:
             env.close()
+
+
+def _check_given(env: Any, unused: Mapping[str, Any]) -> None:
+    """Raise PlanError for an `env` that is no vector, or for keywords that would change nothing."""
+    if not hasattr(env, "num_envs"):
+        raise PlanError(
+            f"evaluate_agent plays in a vector environment, got {type(env).__name__}. Pass env="
+            "gymnasium.vector.SyncVectorEnv([a function that makes one], "
+            "autoreset_mode='SameStep'), or no env for one like the agent's own."
+        )
+    if unused:
+        raise PlanError(
+            f"evaluate_agent does not use {', '.join(unused)} with env=…: such keywords make the "
+            "environments where none are passed. Leave them out, or give them to what makes env."
+        )
 
 
 def no_second_environment(env: Any) -> str | None:

@@ -7,12 +7,13 @@ the rows after the checkpoint, as in every resumed run.
 from __future__ import annotations
 
 import contextlib
+import math
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import PlanError, RlkError
+from rlk.errors import BadFile, PlanError, RlkError
 from rlk.planning.lost_settings import marked_fields
 from rlk.planning.saved_plan import as_json
 from rlk.running import saved_files
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 #: Files of rows, to which runs append: metrics, episodes, events.
 ROWS = ("*.csv", "events.out.tfevents.*")
-BEST = "best_model"
+#: The best model of the first evaluation, and of further ones of the same run.
+BEST = ("best_model", "best_model-[0-9]*")
 CHECKPOINTS = "checkpoints"
 
 
@@ -96,7 +98,7 @@ def refuse_files_of_the_other(source: Path | None, saved: Mapping[str, Any], pla
 
 
 def _copy(path: Path, source: Path | None, timesteps: int, plan: Plan) -> None:
-    """Copy the checkpoint, the rows, and the best model unless it is newer than the checkpoint."""
+    """Copy the checkpoint, the rows, and the best models that are not newer than the checkpoint."""
     assert plan.out is not None
     out, suffix = Path(plan.out), saved_files.find(path, plan.kernel)[1].suffix
     copies = {path: out / CHECKPOINTS / f"{timesteps}{suffix}"}
@@ -114,14 +116,20 @@ def _copy(path: Path, source: Path | None, timesteps: int, plan: Plan) -> None:
 
 
 def _best(source: Path, timesteps: int, kernel: Kernel) -> Iterator[Path]:
+    """The best model of each evaluation, unless it is newer than the checkpoint."""
     for serializer in saved_files.serializers(kernel):
-        best = source / f"{BEST}{serializer.suffix}"
-        if best.is_file() and _timesteps_of(best, kernel) <= timesteps:
-            yield best
+        for name in BEST:
+            for best in sorted(source.glob(f"{name}{serializer.suffix}")):
+                if best.is_file() and _timesteps_of(best, kernel) <= timesteps:
+                    yield best
 
 
-def _timesteps_of(model: Path, kernel: Kernel) -> int:
-    return int(saved_files.read_manifest(model, kernel)["timesteps"])
+def _timesteps_of(model: Path, kernel: Kernel) -> float:
+    """When a model was saved; infinity for a file that cannot be read."""
+    try:
+        return int(saved_files.read_manifest(model, kernel)["timesteps"])
+    except BadFile:
+        return math.inf
 
 
 def _remove(out: Path, is_new: bool) -> None:

@@ -103,8 +103,11 @@ class GroupVecEnv(VectorEnv[Any, Any, Array]):
                 info_keys,
             )
             making.describe_vector(self, descriptions)
-        except BaseException:
-            self.close()
+        except BaseException as error:
+            try:
+                self.close()
+            except EnvironmentFailed as another:
+                error.add_note(str(another))
             raise
         keys = None if info_keys is None else tuple(info_keys)
         self._groups = [self._group(start, stop, keys) for start, stop in self._shares]
@@ -226,7 +229,9 @@ class GroupVecEnv(VectorEnv[Any, Any, Array]):
     # ---- reaching into the environments --------------------------------------------------------
 
     def _idle_groups(self) -> list[EnvironmentGroup]:
-        """The group of every environment, by its index, when no call is in one."""
+        """The group of every environment, by its index, when no call is in one and all are open."""
+        if self.closed:
+            raise failures.closed()
         if self._runner is not None:
             self._check_idle(self._runner)
         return [group for group in self._groups for _ in group.envs]

@@ -10,8 +10,8 @@ from rlk.errors import EnvironmentFailed, PlanError
 from rlk_vector_environments.env_state import Unsupported
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult, trace_of
 
-Kind = Literal["failed", "wrong", "attribute", "unsupported", "plan"]
-#: The type that is raised for every kind but `failed`, with the message alone.
+Kind = Literal["failed", "unsendable", "wrong", "attribute", "unsupported", "plan"]
+#: The kinds that are raised as another type than EnvironmentFailed, with the message alone.
 _CLASSES: dict[str, type[Exception]] = {
     "wrong": WrongResult,
     "attribute": AttributeError,
@@ -24,7 +24,8 @@ class Failure(NamedTuple):
     """An exception on its way to the learner.
 
     Attributes:
-        kind: `failed`, for an EnvironmentFailed with the trace, or a key of `_CLASSES`.
+        kind: `failed`, for an EnvironmentFailed with the trace; `unsendable`, for the same if only
+            the way to the learner failed, not the environment; or a key of `_CLASSES`.
         message: which environment failed, when, and how.
         trace: the worker's traceback as text, from the environment inwards, with the environment's
             history (its seed) before it.
@@ -38,10 +39,10 @@ class Failure(NamedTuple):
 
     def exception(self) -> Exception:
         """What the learner raises; its cause is the worker's exception if that could be pickled."""
-        if self.kind == "failed":
-            raised: Exception = EnvironmentFailed(f"{self.message}\n{self.trace}")
-        else:
+        if self.kind in _CLASSES:
             raised = _CLASSES[self.kind](self.message)
+        else:
+            raised = EnvironmentFailed(f"{self.message}\n{self.trace}")
         try:
             raised.__cause__ = pickle.loads(self.error) if self.error else None
         except Exception:  # its class cannot be imported, or the exception cannot be unpickled
@@ -49,11 +50,7 @@ class Failure(NamedTuple):
         return raised
 
 
-class Unreadable(Failure):
-    """What arrived in this process and cannot be unpickled here."""
-
-
-def unreadable(error: Exception, what: str) -> Unreadable:
+def unreadable(error: Exception, what: str) -> Failure:
     """The failure for what raised an exception when it was unpickled.
 
     Args:
@@ -64,7 +61,7 @@ def unreadable(error: Exception, what: str) -> Unreadable:
         "infos, attributes and arguments (often it is an exception whose class takes other "
         "arguments than it passes to Exception), or use the backend 'dummy'."
     )
-    return Unreadable("failed", message, f"The traceback:\n{trace_of(error)}", _pickled(error))
+    return Failure("unsendable", message, f"The traceback:\n{trace_of(error)}", _pickled(error))
 
 
 def failure_of(error: Exception, kind: Kind = "failed", message: str | None = None) -> Failure:

@@ -232,6 +232,7 @@ class EnvironmentGroup:
         """
         for (index, env), state in zip(self._numbered(), states, strict=True):
             self._try(index, "in set_state", restore, env, state)
+            self._history.restore(index)
 
     def _numbered(self) -> list[tuple[int, gym.Env[Any, Any]]]:
         return list(enumerate(self.envs, self._start))

@@ -102,7 +102,7 @@ def _of_step(
 
 
 def dumps(found: Any) -> bytes:
-    """A reply as bytes; if it cannot be pickled, a Failure that says so."""
+    """A reply as bytes; if it cannot be pickled, an `unsendable` Failure that says so."""
     try:
         return pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
     except Exception:
@@ -113,11 +113,11 @@ def dumps(found: Any) -> bytes:
                 f"what an environment gave cannot be sent to the learner: {error!r}. "
                 "Keep such objects out of its infos and attributes, or use the backend 'dummy'."
             )
-            return pickle.dumps(failure_of(error, message=message))
+            return pickle.dumps(failure_of(error, "unsendable", message))
 
 
 def loads(pickled: Any, what: str) -> Any:
-    """What was sent as bytes; if it cannot be unpickled, an Unreadable that says so.
+    """What was sent as bytes; if it cannot be unpickled, an `unsendable` Failure that says so.
 
     Args:
         what: what it is, for the message.

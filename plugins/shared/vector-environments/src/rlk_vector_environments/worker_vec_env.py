@@ -56,7 +56,8 @@ class Workers(Protocol):
     """All workers of one vector environment."""
 
     descriptions: list[making.Description]  #: of every environment
-    seeds: list[int | None]  #: of every environment, from its latest reset with a seed
+    #: Of every environment, from its latest reset with a seed; None after `set_state`, too.
+    seeds: list[int | None]
     lost: str | None  #: why the workers are gone, or None
 
     @property
@@ -274,6 +275,7 @@ class WorkerVecEnv(VectorEnv[Any, Any, Array]):
             lambda worker, chosen: ("set_state", given[worker.start : worker.stop]),
             range(self.num_envs),
         )
+        self._workers.seeds[:] = [None] * self.num_envs  # those of these states are not known
 
     # ---- asking --------------------------------------------------------------------------------
 

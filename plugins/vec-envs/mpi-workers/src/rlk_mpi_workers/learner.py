@@ -77,7 +77,7 @@ class Learner:
         WAITING.until(lambda: self._mailbox.look(rank, tag), still_waiting)
 
     def take(self) -> Any:
-        """The unpickled content of the message that `wait_for` found, or an Unreadable."""
+        """The unpickled content of the message that `wait_for` found, or a Failure."""
         return loads(self._mailbox.take(), "what its environments gave")
 
     def take_into(self, memory: Any) -> None:

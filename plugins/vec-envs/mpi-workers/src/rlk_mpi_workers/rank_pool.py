@@ -14,7 +14,7 @@ from rlk_mpi_workers.learner import Learner
 from rlk_mpi_workers.messages import FINALS, PICKLED, RESET, StepMessages, reply_tag, step_tag
 from rlk_vector_environments import sent_code
 from rlk_vector_environments.making import Description
-from rlk_vector_environments.sent_failures import Failure, Unreadable, raise_failures
+from rlk_vector_environments.sent_failures import Failure, raise_failures
 from rlk_vector_environments.step_arrays import StepArrays, allocate, shares
 from rlk_vector_environments.worker_side import ENDED, QUIET, pickled_makers
 from rlk_vector_environments.worker_vec_env import environments_are, told_seeds
@@ -146,7 +146,7 @@ class RankPool:
             worker.answer = _with_rank(self._learner.take(), worker.rank)
             # An environment that failed in its reset has no observation to send.
             failed = isinstance(worker.answer, Failure)
-            is_last = failed and not isinstance(worker.answer, Unreadable)
+            is_last = failed and worker.answer.kind != "unsendable"
             worker.due = [] if is_last else worker.due[1:]
         elif what == _FINALS:
             self._learner.take_into(worker.messages.finals)

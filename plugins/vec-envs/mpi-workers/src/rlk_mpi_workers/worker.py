@@ -192,7 +192,7 @@ class Worker:
     def _do(self, vector: int, name: str, pickled: bytes) -> Any:
         share, arguments = self._shares[vector], loads(pickled, "what was sent to a worker")
         if isinstance(arguments, Failure):
-            return Failure(*arguments)  # the learner can read this: it is not its Unreadable
+            return arguments._replace(kind="failed")  # nothing was done: no result follows
         if name == "reset":
             share.before_reset(arguments[0], arguments[1])
         return reply(share.group, name, *arguments)

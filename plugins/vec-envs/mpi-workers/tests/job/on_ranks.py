@@ -9,7 +9,16 @@ import time
 
 import numpy as np
 import pytest
-from worlds import Huge, Slow, SlowToClose, Trouble, TwoArguments, Unreadable, cartpole
+from worlds import (
+    Huge,
+    Secretive,
+    Slow,
+    SlowToClose,
+    Trouble,
+    TwoArguments,
+    Unreadable,
+    cartpole,
+)
 
 import rlk
 from rlk.errors import EnvironmentFailed
@@ -215,6 +224,15 @@ def test_what_cannot_be_unpickled_is_named_and_the_next_call_is_answered(make):
             call()
         assert vector.step(np.zeros(2, np.int64))[0].shape == (2, 1)
     vector.reset()
+
+
+def test_after_a_reset_whose_infos_cannot_be_pickled_every_call_has_its_own_result(make):
+    vector = make([Secretive] * 2, info_keys=None)
+    with pytest.raises(EnvironmentFailed, match=r"rank 1: .* cannot be sent to the learner"):
+        vector.reset(options={"which": "lock"})
+    assert vector.step(np.zeros(2, np.int64))[0].tolist() == [[-0.5]] * 2
+    assert vector.reset()[0].tolist() == [[1.0]] * 2
+    assert vector.step(np.zeros(2, np.int64))[0].tolist() == [[-1.0]] * 2
 
 
 def test_an_environment_that_cannot_be_made_is_named_and_the_others_are_closed(make):

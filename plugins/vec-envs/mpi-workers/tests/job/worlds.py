@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import gymnasium as gym
@@ -73,6 +74,20 @@ class Unreadable(Trouble):
 
     def take(self, error):
         return 1
+
+
+class Secretive(Trouble):
+    """Observes half the number of its resets; the info of one with options cannot be pickled."""
+
+    resets = 0
+
+    def reset(self, *, seed=None, options=None):
+        self.resets += 1
+        info = {"lock": threading.Lock()} if options else {}
+        return np.full(1, self.resets / 2, np.float32), info
+
+    def step(self, action):
+        return np.full(1, -self.resets / 2, np.float32), 0.0, False, False, {}
 
 
 class SlowToClose(Trouble):

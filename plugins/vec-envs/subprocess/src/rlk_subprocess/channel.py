@@ -51,7 +51,7 @@ class Channel:
     def receive(self) -> Any:
         """A single byte as bytes, or the unpickled content of a frame; reads only one of them.
 
-        A frame that cannot be unpickled is returned as an `Unreadable`.
+        A frame that cannot be unpickled is returned as an `unsendable` Failure.
 
         Raises:
             EOFError: if the other side has ended (or a ConnectionError, if it left data unread).

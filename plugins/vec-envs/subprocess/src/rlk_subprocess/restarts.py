@@ -8,7 +8,7 @@ a new seed. This transition is the only one that did not come from an environmen
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from rlk_subprocess.worker_handle import WorkerHandle, WorkerLost
 from rlk_subprocess.worker_pool import WorkerPool
 from rlk_vector_environments import rows
 from rlk_vector_environments.sent_failures import Failure, raise_failures
+from rlk_vector_environments.state_values import digest
 from rlk_vector_environments.worker_side import QUIET
 
 #: The tag of the number of restarted workers, in a run's rows of metrics.
@@ -43,10 +44,15 @@ class Restarts:
         self._pool = pool
         self.count = 0
         self._attributes: dict[str, dict[int, Any]] = {}  # by name and index
+        self._of_states: list[int | None] = [None] * len(pool.seeds)
 
     def remember(self, name: str, values: Mapping[int, Any]) -> None:
         """Set that attribute of these environments again if they are made again."""
         self._attributes.setdefault(name, {}).update(values)
+
+    def follow(self, states: Sequence[Any]) -> None:
+        """Derive the next seeds from these states, so that a resumed run does not repeat any."""
+        self._of_states = [int(digest(one), 16) for one in enumerate(states)]
 
     def metrics(self) -> Mapping[str, float]:
         """The metrics that a run logs."""
@@ -115,11 +121,15 @@ class Restarts:
         return infos
 
     def _new_seed(self, index: int) -> int | None:
-        """A seed derived from the environment's own, which would give the same episode again."""
-        seed = self._pool.seeds[index]
-        if seed is None:
+        """A seed derived from the environment's own, which would give the same episode again.
+
+        One whose state was restored has none that is known: then the state takes its place.
+        """
+        source = self._pool.seeds[index]
+        source = self._of_states[index] if source is None else source
+        if source is None:
             return None
-        return int(np.random.SeedSequence([seed, self.count]).generate_state(1)[0]) >> 1
+        return int(np.random.SeedSequence([source, self.count]).generate_state(1)[0]) >> 1
 
     def _end_episodes(self, worker: WorkerHandle, turn: int) -> None:
         own = slice(worker.start, worker.stop)

@@ -84,6 +84,12 @@ class SubprocVecEnv(WorkerVecEnv):
             given = arguments.spread(values, len(selected))
             self._restarts.remember(name, dict(zip(selected, given, strict=True)))
 
+    def set_state(self, states: Sequence[dict[str, Any]]) -> None:
+        """As `WorkerVecEnv.set_state`; the seeds of workers that are restarted follow from it."""
+        super().set_state(states)
+        if self._restarts is not None:
+            self._restarts.follow(states)
+
     def metrics(self) -> Mapping[str, float]:
         """With `restart_workers`, the number of restarted workers; else nothing."""
         return {} if self._restarts is None else self._restarts.metrics()

@@ -45,22 +45,33 @@ class CheckNan(VectorLayer):
         self._check("action", actions, "the policy chose it for the observation", self._seen)
 
     def _stepped(self, actions: Any, result: Result) -> Result:
-        observation, reward, *_ = result
+        observation, reward, terminated, truncated, _ = result
         for env, final in final_observations(result).items():
             row = _batch_of_one(final)
             self._check("observation", row, "it ended an episode after the action", actions, env)
-        self._check("observation", observation, "it followed the action", actions)
+        began = np.logical_or(terminated, truncated)
+        self._check("observation", observation, "it followed the action", actions, began=began)
         self._check("reward", reward, "it followed the action", actions)
         self._seen = observation
         return result
 
-    def _check(self, what: str, value: Any, cause: str, before: Any = None, first: int = 0) -> None:
+    def _check(
+        self,
+        what: str,
+        value: Any,
+        cause: str,
+        before: Any = None,
+        first: int = 0,
+        *,
+        began: Array | None = None,
+    ) -> None:
         """Warn or raise if a batch has a non-finite number.
 
         Args:
             value: [n, ...], or a dict or tuple of such arrays.
             cause: where the number came from; `before` is shown after it.
             first: the index of the environment in the first row.
+            began: where a new episode began instead, bool [n].
         """
         for key, array in _arrays(value):
             wrong = np.isnan(array) if not self._config.check_inf else ~np.isfinite(array)
@@ -69,9 +80,11 @@ class CheckNan(VectorLayer):
             row = int(np.argwhere(wrong)[0][0])
             found = "nan" if np.isnan(array[row]).any() else "inf"
             env = first + row
-            shown = "" if before is None else f" {_row(before, env)}"
-            where = f"{what}{key} of environment {env}"
-            self._tell(f"check-nan found {found} in the {where}: {cause}{shown}.")
+            if began is not None and began[row]:
+                why = "reset() gave it, after an episode had ended"
+            else:
+                why = cause if before is None else f"{cause} {_row(before, env)}"
+            self._tell(f"check-nan found {found} in the {what}{key} of environment {env}: {why}.")
 
     def _tell(self, message: str) -> None:
         if self._config.raise_exception:

@@ -26,7 +26,7 @@ from rlk_wrappers.columns import (
 )
 from rlk_wrappers.config import MonitorConfig
 from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path
-from rlk_wrappers.layer import Result, State, VectorLayer
+from rlk_wrappers.layer import Result, State, VectorLayer, reset_rows
 
 NAME = "monitor"
 #: Seconds between two flushes of the file.
@@ -63,7 +63,7 @@ class VectorMonitor(VectorLayer):
         self._steps = 0
         #: The step after which each episode began; its length at the end is `_steps - _begun_at`.
         self._begun_at = np.zeros(env.num_envs, np.int64)
-        self._reset_values: list[Any] = []
+        self._reset_values: list[list[Any]] = [[] for _ in range(env.num_envs)]
         self._may_reset = config.allow_early_resets or not training
         self._started = time.monotonic()
         self._file = self._episode_file(config.filename or out, hooks) if training else None
@@ -79,7 +79,7 @@ class VectorMonitor(VectorLayer):
             path,
             (*config.reset_keywords, *config.info_keywords),
             env_id=env_id(self.env),
-            append=hooks is None or not config.filename,
+            append=not config.filename,
             flush_seconds=FLUSH_SECONDS,
             in_run=hooks is not None,
         )
@@ -96,11 +96,13 @@ class VectorMonitor(VectorLayer):
             RlkError: without `allow_early_resets`, in the middle of an episode.
             ValueError: if an option of `reset_keywords` is missing.
         """
-        mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool)))
+        mask = reset_rows(options, self.num_envs)
         running = np.flatnonzero(mask & (self._begun_at < self._steps))
         if not self._may_reset and len(running):
             raise RlkError(early_reset_message(f"environment {int(running[0])}"))
-        self._reset_values = options_named(self._config.reset_keywords, options)
+        values = options_named(self._config.reset_keywords, options)
+        for row in np.flatnonzero(mask):
+            self._reset_values[row] = values
         self._returns[mask], self._begun_at[mask] = 0.0, self._steps
         return super().reset(seed=seed, options=options)
 
@@ -138,7 +140,7 @@ class VectorMonitor(VectorLayer):
             self._returns[i], self._begun_at[i] = 0.0, self._steps
             extras = [self._info(final, key, i) for key in self._config.info_keywords]
             if self._file is not None:
-                self._file.write(return_, length, seconds, self._reset_values + extras)
+                self._file.write(return_, length, seconds, self._reset_values[i] + extras)
         final["episode"], final["_episode"] = found, ended
 
     def _info(self, final: dict[str, Any], key: str, index: int) -> Any:

@@ -32,8 +32,8 @@ class VideoRecorder(VectorLayer):
             from each start of an evaluation, and only with `evaluation=True`.
         out: the run's folder, or None.
         hooks: those of the run, which hold the `Videos` that its environments share.
-        trigger: called with the number of the step before every step; returns whether a video
-            begins. With None, the settings decide.
+        trigger: called with the number of the step before every step, unless a video is being
+            recorded; returns whether one begins. With None, the settings decide.
 
     Raises:
         PlanError: if the environments cannot render images.
@@ -85,14 +85,14 @@ class VideoRecorder(VectorLayer):
     def _before(self, actions: Any) -> None:
         """The first frame of a video shows the state in which its first action is taken."""
         self._counted = False
-        if not self._records or self._video is not None:
-            return
-        wanted, self._wanted = self._wanted, False
-        if self._training:
-            wanted = self._trigger(self._videos.steps)
+        if self._records and self._video is None:
+            wanted, self._wanted = self._wanted, False
+            if self._training:
+                wanted = self._trigger(self._videos.steps)
+            if wanted:
+                self._begin()
+        if self._training:  # while a video is recorded, too: none begins in the middle of it
             self._videos.asked = self._videos.episodes
-        if wanted:
-            self._begin()
 
     def _stepped(self, actions: Any, result: Result) -> Result:
         if self._training:

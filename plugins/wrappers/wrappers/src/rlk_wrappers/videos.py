@@ -30,7 +30,8 @@ class Videos:
     Attributes:
         steps: number of vector steps of training so far, used in the names of videos.
         episodes: number of episodes that the first environment has begun.
-        asked: the last episode for which it was decided whether to record it.
+        asked: the last episode in which a step was taken: no video of `every_episodes` begins in
+            its middle.
 
     Args:
         folder: where videos are written; it is created with the first one. None: no videos.

@@ -10,6 +10,8 @@ import gymnasium as gym
 import pytest
 
 from rlk.errors import RlkError
+from rlk.running.environment_states import environment_states
+from rlk_dummy import DummyVecEnv
 from rlk_testing.environments import DiscreteMatch, Walk
 from rlk_vector_environments import env_state
 from rlk_wrappers import load_results
@@ -180,6 +182,29 @@ def test_its_state_is_part_of_the_environments_state() -> None:
             info = one.step(1)[4]
         figures.append((info["episode"]["r"], info["episode"]["l"]))
     assert figures[0] == figures[1]
+
+
+def test_a_run_of_very_many_episodes_can_still_be_saved_and_resumed() -> None:
+    env = Monitor(Walk())
+    env.reset(seed=0)
+    env._episodes = [(1.5, 8, float(at)) for at in range(80_000)]
+    states = environment_states(DummyVecEnv([lambda: env]))
+    assert states is not None
+    again = Monitor(Walk())
+    env_state.restore(again, states[0])
+    assert again._episodes == env._episodes
+
+
+def test_a_state_from_before_has_the_figures_of_each_episode_together() -> None:
+    env = Monitor(Walk())
+    play(env, 2)
+    older = env.get_state()
+    for name in ("returns", "lengths", "times"):
+        del older[name]
+    again = Monitor(Walk())
+    again.set_state({**older, "episodes": [[1.5, 3, 0.25], [2.5, 4, 0.5]]})
+    assert again.get_episode_rewards() == [1.5, 2.5]
+    assert (again.get_episode_lengths(), again.get_episode_times()) == ([3, 4], [0.25, 0.5])
 
 
 def test_the_environments_own_id_is_in_the_header(tmp_path: Path) -> None:

@@ -153,10 +153,17 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
             "reset_values": list(self._reset_values),
             "needs_reset": self._needs_reset,
             "total_steps": self._total_steps,
-            "episodes": [list(episode) for episode in self._episodes],
+            # Long lists of numbers take no space among the values that a file may have.
+            "returns": self.get_episode_rewards(),
+            "lengths": self.get_episode_lengths(),
+            "times": self.get_episode_times(),
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
         self._rewards, self._reset_values = list(state["rewards"]), list(state["reset_values"])
         self._needs_reset, self._total_steps = bool(state["needs_reset"]), int(state["total_steps"])
-        self._episodes = [(float(r), int(length), float(t)) for r, length, t in state["episodes"]]
+        if "episodes" in state:  # as files had it before
+            rows = state["episodes"]
+        else:
+            rows = zip(state["returns"], state["lengths"], state["times"], strict=True)
+        self._episodes = [(float(r), int(length), float(t)) for r, length, t in rows]
