@@ -314,9 +314,9 @@ class Ring:
         """
         saved = {"action_space": self._action_space, **state["layout"]}  # older files lack it
         check_layout("replay memory", saved, self.layout(), same)
-        self._time = state["time"]
-        self._allocate(self.capacity if self._time else 0)
-        rows = min(self._time, self.capacity)
+        time = state["time"]
+        self._allocate(self.capacity if time else 0)
+        rows = min(time, self.capacity)
         self._records[: rows * self.n_envs].view(np.uint8)[...] = state["records"]
         for store, values in zip(self._large(), state["observations"], strict=True):
             store[:rows] = values
@@ -324,6 +324,7 @@ class Ring:
         self._side_rows_when_followed = np.array(state["settled"])
         self._side_table.load_state_dict(state["aside"])
         self._episodes.load_state_dict(state["episodes"])
+        self._time = time  # last: a ring whose state is damaged stays empty
         self._bind()
 
     def _large(self) -> list[Array]:
