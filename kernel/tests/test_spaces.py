@@ -162,3 +162,23 @@ def test_mapping_goes_into_dicts_and_no_deeper():
     found = spaces.map_observation(np.sum, {"a": np.ones(2), "b": {"c": np.ones(3)}})
     assert found == {"a": 2.0, "b": {"c": 3.0}}
     assert isinstance(IMAGE, gym.Space)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("float32", "float32"),
+        (">f4", "float32"),
+        ("<f4", "float32"),
+        ("float64", "float32"),
+        (">f8", "float32"),
+        (np.longdouble, "float32"),
+        (">f2", "float16"),
+        (">i8", "int64"),
+        ("uint8", "uint8"),
+        ("bool", "bool"),
+    ],
+)
+def test_the_dtype_for_torch_has_this_machines_byte_order_and_floats_of_four_bytes(given, found):
+    dtype = spaces.dtype_for_torch(np.dtype(given))
+    assert dtype == np.dtype(found) and dtype.isnative
