@@ -116,12 +116,14 @@ class Ring:
         for name, _ in self._extras:
             if name not in step.extras:
                 raise missing_extra("replay", name, step)
+        ended = ended_envs(step)
+        for env in ended:
+            final_observation(step, env)  # before frames are stored, because it may be missing
         if not time:
             self._allocate(self.capacity)
         if self._has_stacks:
             step = self._frames.store(step)
-        ended = ended_envs(step)
-        # Before anything is overwritten, because one may be missing, or the memory for it.
+        # Before anything is overwritten, because there may be no memory for them.
         final_rows = self._keep_finals(step, ended) if ended else None
         # Unpacked once, which is faster than to look up each field.
         observation, action, reward, terminated, truncated, following, _, _ = step
@@ -182,7 +184,7 @@ class Ring:
 
         Nothing in use is changed, so the step may still fail.
         """
-        finals = {env: values_of(self._kept, final_observation(step, env)) for env in envs}
+        finals = {env: values_of(self._kept, step.final_observation[env]) for env in envs}
         self._reserve(len(finals))
         return {env: self._side_table.keep(self._time, final) for env, final in finals.items()}
 
