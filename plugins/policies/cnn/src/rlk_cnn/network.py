@@ -46,11 +46,15 @@ class Cnn(Architecture):
             made = NatureCnn(shape, *settings)
         return made if is_scaled(observation_space) else Scaled(observation_space, made)
 
-    def takes(self, observation_space: Any) -> bool:
-        """Whether a space holds images, or floats that may be images, which are large enough."""
-        if "Image" not in kinds(observation_space):
-            return False
-        shape: tuple[int, ...] = observation_space.shape
+    def takes(self, space: Any) -> bool:
+        """Whether the CNN is what encodes a key of a Dict.
+
+        That is so for images, though they may be too small, and for floats that may be images and
+        are large enough.
+        """
+        if is_image(space) or "Image" not in kinds(space):
+            return is_image(space)
+        shape: tuple[int, ...] = space.shape
         return min(shape[1:] if self._channels_first(shape) else shape[:-1]) >= SMALLEST
 
     def _channels_first(self, shape: tuple[int, ...]) -> bool:

@@ -75,7 +75,7 @@ class ConcatenatedKeys(nn.Module):
         self._parts: list[tuple[str, Any]] = []
         size = 0
         for number, (key, part) in enumerate(self.spaces.items()):
-            if spaces.is_image(part) or images.takes(part):
+            if images.takes(part):
                 cnn = _cnn(images, key, part)
                 self.cnns[f"image{number}"] = cnn  # a key may have a dot; a module's name may not
                 self._parts.append((key, cnn))
