@@ -81,7 +81,7 @@ def _memory(config: LstmConfig, inputs: int) -> Layer:
         return own
     if config.value_lstm == "own":
         return SideBySide([own, _lstms(config, inputs)])
-    return SideBySide([own, Memoryless(inputs, config.n_lstm)])
+    return SideBySide([own, Memoryless(inputs, config.n_lstm, config.init)])
 
 
 def _lstms(config: LstmConfig, inputs: int) -> Layer:
