@@ -38,6 +38,8 @@ from rlk_stored_steps.side_table import SideTable
 class Ring:
     """The last C vector steps. Their memory is allocated at the first step, all at once.
 
+    The side table is there from the start: it has a few rows, and grows.
+
     Args:
         capacity: C.
         schema: of what is kept.
