@@ -18,7 +18,7 @@ import torch
 from rlk.errors import RlkError
 from rlk.protocols import Decorator, State
 from rlk.records import Array, Batch, Schema, Step, Update
-from rlk_replay.config import ReplayConfig
+from rlk_replay.config import ReplayConfig, steps_per_env
 from rlk_replay.memory import Mapped, in_memory
 from rlk_replay.past import steps_of
 from rlk_replay.ring import Ring
@@ -48,9 +48,9 @@ class Replay:
         self._ones = functools.lru_cache(_ones)
 
     def open(self, schema: Schema) -> None:
-        """Become empty. The first step allocates all memory, with two exceptions.
+        """Become empty. The first step allocates all memory but that of the side table.
 
-        They are in `rlk_stored_steps.side_table` and `rlk_replay.pool`.
+        Two parts may grow: `rlk_stored_steps.side_table` and `rlk_replay.pool`.
         """
         self.schema = schema
         self._ring = self._new_ring()
@@ -68,7 +68,7 @@ class Replay:
     def _new_ring(self) -> Ring:
         """An empty memory for the schema."""
         return Ring(
-            max(1, self._config.buffer_size // self.schema.n_envs),
+            steps_per_env(self._config.buffer_size, self.schema.n_envs),
             self.schema,
             self._config.frame_stack or self.schema.stack_size,
             self._zeros,
