@@ -32,7 +32,7 @@ class TrajectoryReplay:
         self._buffer_size = config.buffer_size
 
     def open(self, schema: Schema) -> None:
-        """Allocate the memory (`rlk_stored_steps.side_table` names the one exception)."""
+        """Allocate the memory (`rlk_stored_steps.side_table` is the one exception: it grows)."""
         self._schema, steps, n_envs = schema, schema.n_steps, schema.n_envs
         self.capacity = max(1, self._buffer_size // steps)
         self._leaves = observation_leaves(schema.observation_space, NAME)
