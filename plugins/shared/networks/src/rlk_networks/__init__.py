@@ -5,7 +5,6 @@ from rlk_networks.custom_encoder import custom_encoder
 from rlk_networks.distribution import (
     FORBIDDEN,
     Distribution,
-    HasOwnUnits,
     Maskable,
     Reparameterised,
     own_action,
@@ -17,7 +16,7 @@ from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.optimiser_state import load_optimiser_state, optimiser_state
 from rlk_networks.packed_parts import CUTS_SEQUENCES, unroll
 from rlk_networks.policy import Policy
-from rlk_networks.probabilities import HasProbabilities, env_log_prob, env_probabilities
+from rlk_networks.probabilities import HasProbabilities
 
 __all__ = [
     "CUTS_SEQUENCES",
@@ -26,7 +25,6 @@ __all__ = [
     "BeginsUniform",
     "Distribution",
     "Flattened",
-    "HasOwnUnits",
     "HasProbabilities",
     "Head",
     "Heads",
@@ -39,8 +37,6 @@ __all__ = [
     "Trunk",
     "as_tensor",
     "custom_encoder",
-    "env_log_prob",
-    "env_probabilities",
     "fill_uniform",
     "flat_size",
     "load_optimiser_state",
