@@ -31,7 +31,7 @@ class Cnn(Architecture):
     def __init__(self, config: CnnConfig | None = None) -> None:
         self.config = config or CnnConfig()
         self.shares_encoder = self.config.share_encoder
-        self.begins_uniform = self.config.init == "uniform"
+        self.uniform_init = self.config.init == "uniform"
 
     def encoder(self, observation_space: Any) -> nn.Module:
         return with_shared_layers(self.cnn(observation_space), self.config)

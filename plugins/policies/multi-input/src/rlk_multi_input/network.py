@@ -38,7 +38,7 @@ class MultiInput(Architecture):
     def __init__(self, config: MultiInputConfig | None = None) -> None:
         self.config = config or MultiInputConfig()
         self.shares_encoder = self.config.share_encoder
-        self.begins_uniform = self.config.init == "uniform"
+        self.uniform_init = self.config.init == "uniform"
 
     def encoder(self, observation_space: Any) -> nn.Module:
         if self.config.encoder is not None:

@@ -11,7 +11,14 @@ from rlk_networks.distribution import (
 )
 from rlk_networks.flattened import Flattened
 from rlk_networks.heads import policy_head
-from rlk_networks.layers import BeginsUniform, Head, HiddenLayers, Linear, Part, fill_uniform
+from rlk_networks.layers import (
+    FeatureSlice,
+    Head,
+    HiddenLayers,
+    InitialisesUniformly,
+    Linear,
+    fill_uniform,
+)
 from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.optimiser_state import load_optimiser_state, optimiser_state
 from rlk_networks.packed_parts import CUTS_SEQUENCES, unroll
@@ -22,16 +29,16 @@ __all__ = [
     "CUTS_SEQUENCES",
     "FORBIDDEN",
     "Architecture",
-    "BeginsUniform",
     "Distribution",
+    "FeatureSlice",
     "Flattened",
     "HasProbabilities",
     "Head",
     "Heads",
     "HiddenLayers",
+    "InitialisesUniformly",
     "Linear",
     "Maskable",
-    "Part",
     "Policy",
     "Reparameterised",
     "Trunk",
