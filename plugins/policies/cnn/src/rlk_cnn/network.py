@@ -34,10 +34,20 @@ class Cnn(Architecture):
         self.uniform_init = self.config.init == "uniform"
 
     def encoder(self, observation_space: Any) -> nn.Module:
+        """The CNN, and the layers that all heads share, if any: images [B, ...] to [B, F].
+
+        Raises:
+            PlanError: as `cnn` does.
+        """
         return with_shared_layers(self.cnn(observation_space), self.config)
 
     def cnn(self, observation_space: Any) -> nn.Module:
-        """The Nature CNN, or the user's own network, for images in 0 to 1."""
+        """The Nature CNN, or the user's own network, for images in 0 to 1.
+
+        Raises:
+            PlanError: if images are too small for the Nature CNN, or the user's own network does
+                not give features [B, F] for them.
+        """
         if self.config.cnn_extractor is not None:
             made: Any = custom_encoder(self.config.cnn_extractor, observation_space)
         else:

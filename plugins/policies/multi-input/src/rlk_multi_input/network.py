@@ -41,6 +41,12 @@ class MultiInput(Architecture):
         self.uniform_init = self.config.init == "uniform"
 
     def encoder(self, observation_space: Any) -> nn.Module:
+        """The keys, or the user's own encoder, and the layers that all heads share, to [B, F].
+
+        Raises:
+            PlanError: for a key that is neither an image nor numbers, an image that is too small,
+                or an encoder that does not give features [B, F].
+        """
         if self.config.encoder is not None:
             encoder = custom_encoder(self.config.encoder, observation_space)
             return with_shared_layers(encoder, self.config)

@@ -17,7 +17,13 @@ from rlk.spaces import action_size, dtype_for_torch
 
 @dataclass(frozen=True)
 class Leaf:
-    """One array of an observation: all of it, or one key of a Dict."""
+    """One array of an observation: all of it, or one key of a Dict.
+
+    Attributes:
+        key: of the Dict; None for an observation that is one array.
+        shape: of one observation, without N.
+        dtype: in which it is kept.
+    """
 
     key: str | None
     shape: tuple[int, ...]
