@@ -67,6 +67,9 @@ def test_a_replay_replaces_a_replay_and_a_file_that_is_damaged(make, tmp_path, r
     for _ in range(2):
         saved_files.save(run, path, replay_alone)
         assert saved_files.read_manifest(path, rlk_stand_in_kernel)["contents"] == ["storage"]
+    saved_files.read_manifest(path, rlk_stand_in_kernel, part="storage")
+    with pytest.raises(BadFile, match=r"replay.standin holds no model\. A replay alone"):
+        saved_files.read_manifest(path, rlk_stand_in_kernel, part="model")
 
 
 # ---- reading -------------------------------------------------------------------------------------

@@ -209,3 +209,23 @@ def test_a_dict_with_an_image_sees_images():
         s.Dict(camera=image, speed=s.Discrete(3))
     )
     assert not spaces.sees_images(PAIR)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("float32", "float32"),
+        (">f4", "float32"),
+        ("<f4", "float32"),
+        ("float64", "float32"),
+        (">f8", "float32"),
+        (np.longdouble, "float32"),
+        (">f2", "float16"),
+        (">i8", "int64"),
+        ("uint8", "uint8"),
+        ("bool", "bool"),
+    ],
+)
+def test_the_dtype_for_torch_has_this_machines_byte_order_and_floats_of_four_bytes(given, found):
+    dtype = spaces.dtype_for_torch(np.dtype(given))
+    assert dtype == np.dtype(found) and dtype.isnative

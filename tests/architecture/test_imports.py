@@ -9,6 +9,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
@@ -35,20 +36,26 @@ def imports(folder: Path) -> dict[str, set[str]]:
     return found
 
 
+#: Distribution -> its import name, where that is another one.
+IMPORT_NAMES = {
+    "rlk-kernel": "rlk",
+    "opencv-python-headless": "cv2",
+    "pillow": "PIL",
+    "pygame-ce": "pygame",
+}
+
+
+def import_names(requirements: Iterable[str]) -> dict[str, str]:
+    """The import names of required packages, with the names of their distributions."""
+    names = [re.split(r"[\[<>=!~; ]", need)[0] for need in requirements]
+    return {IMPORT_NAMES.get(name, name.replace("-", "_")): name for name in names}
+
+
 def declared(dist: Path) -> set[str]:
     """Import names of the packages that a pyproject declares, extras included."""
     fields = project(dist)
     extras = chain.from_iterable(fields.get("optional-dependencies", {}).values())
-    names = [re.split(r"[\[<>=!~; ]", need)[0] for need in (*fields["dependencies"], *extras)]
-    known = {
-        "rlk-kernel": "rlk",
-        "importlib-metadata": "importlib_metadata",
-        "attrs": "attrs",
-        "opencv-python-headless": "cv2",
-        "pillow": "PIL",
-        "pygame-ce": "pygame",
-    }
-    own = {known.get(name, name.replace("-", "_")) for name in names}
+    own = set(import_names((*fields["dependencies"], *extras)))
     return own | ({"attr"} if "attrs" in own else set())
 
 
@@ -63,6 +70,23 @@ def undeclared(dist: Path) -> dict[str, set[str]]:
     own = "rlk" if dist.name == "kernel" else package
     allowed = declared(dist) | {own, "rlk"} | set(sys.stdlib_module_names)
     return {name: files for name, files in imports(dist / "src").items() if name not in allowed}
+
+
+def test_a_distribution_declares_no_library_that_it_does_not_import() -> None:
+    """It may need a component that it does not import: a default, by its name."""
+    found = {dist.name: not_imported(dist) for dist in DISTS}
+    assert not {name: wrong for name, wrong in found.items() if wrong}
+
+
+def not_imported(dist: Path) -> set[str]:
+    """What a distribution requires but does not import; it may require components, and rlk."""
+    may_be_named = {project(one)["name"] for one in DISTS if has_components(one)} | {"rlk-kernel"}
+    used, required = imports(dist / "src"), import_names(project(dist)["dependencies"])
+    return {name for module, name in required.items() if module not in used} - may_be_named
+
+
+def has_components(dist: Path) -> bool:
+    return any(group.startswith("rlk.") for group in project(dist).get("entry-points", {}))
 
 
 def test_the_kernel_imports_no_plugin() -> None:

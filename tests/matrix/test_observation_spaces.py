@@ -44,7 +44,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
 }
 ALGORITHMS = {"recurrent": "ppo2"}
 CONTINUOUS = ("sac",)
-MULTI = {"policy": "multi-input", "policy.layers": [8], "policy.features": 8}
+MULTI = {"policy": "multi-input", "policy.layers": [8]}
 LSTM = {"policy.n_lstm": 4, "policy.layers": [8]}
 BACKENDS: tuple[dict[str, Any], ...] = (
     {"vec_env": "dummy"},
@@ -75,10 +75,10 @@ class World(gym.Env[Any, Any]):
 def policy_for(name: str, family: str) -> dict[str, Any]:
     """The policy that takes such observations, if it is not the default."""
     has_keys = isinstance(SPACES[name](), spaces.Dict | spaces.Tuple)
+    size = {"policy.features": 8} if name == "tuple in a dict in a tuple" else {}  # it has images
     if family == "recurrent":
-        keys = {**LSTM, "policy": "multi-input-lstm", "policy.features": 8}
-        return keys if has_keys else {**LSTM, "policy": "lstm"}
-    return MULTI if has_keys else {}
+        return {**LSTM, "policy": "multi-input-lstm" if has_keys else "lstm", **size}
+    return {**MULTI, **size} if has_keys else {}
 
 
 def pairs():

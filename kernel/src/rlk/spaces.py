@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -135,6 +136,16 @@ def choices_of(space: Space) -> tuple[list[int], Array]:
         f"actions of {describe(space)} cannot be counted; use Discrete, MultiDiscrete or "
         "MultiBinary"
     )
+
+
+@functools.cache  # for actors, which ask at every step
+def dtype_for_torch(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in which numbers of this one are kept and computed with: one that torch takes.
+
+    A float of more than four bytes becomes float32, and bytes are in the order of this machine.
+    """
+    is_wide = dtype.kind == "f" and dtype.itemsize > 4
+    return np.dtype(np.float32) if is_wide else dtype.newbyteorder("=")
 
 
 def map_observation(function: Callable[[Array], Any], observation: Any) -> Any:

@@ -170,21 +170,31 @@ def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model
     path, serializer = find(place, kernel, best=best)
     state = serializer.read(path)
     check_manifest(path, state.get("manifest"))
-    if part not in state["manifest"]["contents"]:
-        missing = "transitions" if part == "storage" else part
-        raise BadFile(f"{path} holds no {missing}. {_WITHOUT[part]}")
+    _check_part(path, state["manifest"], part)
     return state
 
 
-def read_manifest(place: Path, kernel: Kernel, *, best: bool = False) -> State:
+def read_manifest(
+    place: Path, kernel: Kernel, *, best: bool = False, part: Part | None = None
+) -> State:
     """Only the manifest of the file that RUN means; the rest may be large.
 
-    The arguments are those of `read`.
+    The arguments are those of `read`; without `part`, the file may hold any.
 
     Raises:
-        BadFile: if it is visibly damaged, written by a newer rlk, or not a file of rlk's.
+        BadFile: if it is visibly damaged, written by a newer rlk, not a file of rlk's, or lacks
+            that part.
     """
     path, serializer = find(place, kernel, best=best)
     manifest = serializer.manifest(path)
     check_manifest(path, manifest)
+    if part is not None:
+        _check_part(path, manifest, part)
     return manifest
+
+
+def _check_part(path: Path, manifest: State, part: Part) -> None:
+    """BadFile, with what to do, unless the file holds this part."""
+    if part not in manifest["contents"]:
+        missing = "transitions" if part == "storage" else part
+        raise BadFile(f"{path} holds no {missing}. {_WITHOUT[part]}")

@@ -7,7 +7,7 @@ import pytest
 from gymnasium import spaces as s
 
 from rlk.errors import NotFinite
-from rlk_step_collector.finite import finite, finite_check, name_bad
+from rlk_step_collector.finite import finite, finite_check, refuse_non_finite
 
 IMAGE = s.Box(0, 255, (4, 5, 3), np.uint8)
 
@@ -46,4 +46,4 @@ def test_only_floating_point_observations_are_looked_at():
 def test_the_environment_of_a_single_row_is_the_one_that_is_told():
     run = SimpleNamespace(plan=SimpleNamespace(env=SimpleNamespace(name="mine")), timesteps=8)
     with pytest.raises(NotFinite, match=r"environment 3 \(mine\) gave nan in observation\[1\]"):
-        name_bad(run, None, np.array([[0.0, np.nan]]), env=3)
+        refuse_non_finite(run, None, np.array([[0.0, np.nan]]), env=3)

@@ -28,7 +28,7 @@ class Moments:
 
     mean: Any
     var: Any
-    counts: Any
+    count_array: Any
 
     @classmethod
     def of(cls, n: int) -> Moments:
@@ -51,9 +51,13 @@ def test_every_key_gets_its_own_statistics_whatever_their_order() -> None:
     put_statistics(agent, SavedNormalize(Path("x.pkl"), {}, by_key, statistics(5.0, count=7.0)))
     assert made.observation.mean.tolist() == [2, 3, 1]
     assert made.observation.var.tolist() == [20, 30, 10]
-    assert made.observation.counts.tolist() == [4, 4, 4]
+    assert made.observation.count_array.tolist() == [4, 4, 4]
     returns = made.returns
-    assert [one.tolist() for one in (returns.mean, returns.var, returns.counts)] == [[5], [50], [7]]
+    assert [one.tolist() for one in (returns.mean, returns.var, returns.count_array)] == [
+        [5],
+        [50],
+        [7],
+    ]
     assert refreshed == [1]
 
 

@@ -7,7 +7,13 @@ import pytest
 from gymnasium import spaces
 
 from rlk.errors import PlanError
-from rlk_action_masking.masks import beside, mask_check, options, with_mask, without_mask
+from rlk_action_masking.masks import (
+    mask_check,
+    observation_with_mask,
+    options,
+    with_mask,
+    without_mask,
+)
 
 BOX = spaces.Box(-1.0, 1.0, (2,), np.float32)
 SWITCHES = spaces.MultiBinary(2)
@@ -37,7 +43,7 @@ def test_a_mask_stands_beside_the_observation_and_comes_out_again():
     assert dict(found) == {"observation": BOX, "action_mask": spaces.MultiBinary(3)}
     assert without_mask(found) == BOX
     seen = np.ones(2, np.float32)
-    assert found.contains(beside(seen, np.array([1, 0, 1], np.int8)))
+    assert found.contains(observation_with_mask(seen, np.array([1, 0, 1], np.int8)))
 
 
 def test_a_mask_is_one_more_key_of_a_dict():

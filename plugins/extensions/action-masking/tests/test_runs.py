@@ -39,7 +39,7 @@ def agent(env=GAME, **settings):
     [("Dict", "multi-input"), ("Image", "cnn"), ("Discrete", "mlp")],
 )
 def test_policies_see_the_observation_without_its_mask(observation, policy):
-    size = {} if policy == "mlp" else {"policy.features": 8}
+    size = {"policy.features": 8} if policy == "cnn" else {}
     with agent(policy=policy, noptepochs=1, **size, **{"env.observation": observation}) as one:
         one.learn(64)
         assert one.run.policy.shared.encoder.features == one.run.policy.shared.features - 6

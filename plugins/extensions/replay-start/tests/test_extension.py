@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from rlk.agent import Agent
 from rlk.errors import BadFile, PlanError, RlkError
 from rlk.registry.kernel import Kernel
 from rlk_testing.contract import same
+from rlk_testing.thread_ranks import ThreadRank, on_ranks
 from rlk_zip.serializer import ZipSerializer
 
 SMALL: dict[str, Any] = {"env": "CartPole-v1", "batch_size": 8, "learning_starts": 20, "seed": 1}
@@ -103,15 +105,45 @@ def test_what_cannot_work_is_refused_while_planning(plugin: str, algo: str, told
         rlk.make(algo, env="CartPole-v1", plugins=[plugin])
 
 
-def test_a_run_without_a_replay_is_refused_with_where_there_is_one(
-    first: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("first/model.zip", r"model.zip holds no transitions. Checkpoints hold"),
+        ("", "holds no checkpoint, so it has no replay"),
+        ("nowhere", r"nowhere does not exist, .*--plugin no:replay-start"),
+        ("first/damaged.zip", "damaged.zip"),
+    ],
+)
+def test_a_run_without_a_replay_is_refused_while_planning(
+    first: Path, place: str, told: str
 ) -> None:
-    refused = pytest.raises(BadFile, match=r"model.zip holds no transitions. Checkpoints hold")
-    with made("dqn", f"replay-start:run={first / 'model.zip'}") as agent, refused:
-        agent.learn(1)
-    refused = pytest.raises(BadFile, match="holds no checkpoint, so it has no replay")
-    with made("dqn", f"replay-start:run={tmp_path}") as agent, refused:
-        agent.learn(1)
+    (first / "damaged.zip").write_bytes(b"not a zip file")
+    with pytest.raises(PlanError, match=f"cannot begin the replay: .*{told}"):
+        made("dqn", f"replay-start:run={first.parent / place}")
+
+
+def test_a_run_that_is_gone_when_training_starts_is_refused(first: Path, tmp_path: Path) -> None:
+    path = shutil.copy(first / "replay.zip", tmp_path / "replay.zip")
+    with made("dqn", f"replay-start:run={path}") as agent:
+        Path(path).unlink()
+        with pytest.raises(BadFile, match=r"replay.zip does not exist.*--plugin no:replay-start"):
+            agent.learn(1)
+
+
+def test_every_rank_has_all_transitions_and_one_says_so(
+    first: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes = {}
+
+    def begins(communicator: ThreadRank) -> None:
+        with made("dqn", f"replay-start:run={first}", verbose=1) as agent:
+            agent.run.communicator = communicator
+            agent.run.notify("rlk_training_start")
+            sizes[communicator.rank] = len(agent.run.storage)
+
+    on_ranks(2, begins)
+    assert sizes == {0: 60, 1: 60}
+    assert capsys.readouterr().err.count("the run begins with 60 transitions") == 1
 
 
 def test_a_replay_of_another_environment_is_refused(first: Path) -> None:

@@ -8,6 +8,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from rlk.errors import PlanError
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json, spec_of
 from rlk_cnn.config import CnnConfig
 from rlk_cnn.network import Cnn, NatureCnn
 from rlk_networks import preprocess
@@ -257,3 +259,27 @@ def test_an_encoder_of_ones_own_gets_floats_in_0_to_1_too():
     made = Cnn(CnnConfig(cnn_extractor=Mean())).cnn(space)
     assert made(torch.full((3, 36, 36, 2), -1.0)).tolist() == [[0.0]] * 3
     assert made(torch.full((3, 36, 36, 2), 1.0)).tolist() == [[1.0]] * 3
+
+
+class Cubes(gym.Env):
+    """Images whose channels may be on either end."""
+
+    observation_space, action_space = image(40, 40, 40), gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.zeros((40, 40, 40), np.uint8), {}
+
+
+@pytest.mark.parametrize("policy", ["cnn", "CnnLstmPolicy"])
+@pytest.mark.parametrize(("setting", "value"), [("features", 64), ("channels", "first")])
+def test_settings_of_the_nature_cnn_are_refused_beside_a_cnn_of_ones_own(
+    rlk_make, policy, setting, value
+):
+    given, own = {f"policy.{setting}": value}, {"policy.cnn_extractor": Tiny}
+    told = rf"policy '.*{setting}={value} is a setting of the Nature CNN, and cnn_extractor takes"
+    with pytest.raises(PlanError, match=told):
+        rlk_make("a2c", env=Cubes, policy=policy, **own, **given)
+    saved = rlk_make("a2c", env=Cubes, policy=policy, **given).plan
+    spec = spec_of(as_json(saved), saved.kernel, env=Cubes, changes=own)
+    assert getattr(resolve(saved.kernel, spec).policy.config, setting) == value, "of the file"

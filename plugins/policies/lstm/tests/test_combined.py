@@ -121,3 +121,18 @@ def test_an_lstm_of_its_own_leaves_no_layers_to_share_after_it() -> None:
         LstmConfig(net_arch=["lstm", 6], value_lstm="own")
     with pytest.raises(ValueError, match="n_lstm_layers"):
         LstmConfig(n_lstm_layers=0)
+
+
+def test_the_linear_layer_of_a_value_function_without_a_memory_begins_as_told() -> None:
+    def begun(init: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        torch.manual_seed(0)
+        encoder: Any = Lstm(LstmConfig(n_lstm=5, value_lstm="none", init=init)).encoder(PLACE)
+        linear = encoder.lstm.parts[1].linear
+        return linear.weight.detach(), linear.bias.detach()
+
+    weight, bias = begun("orthogonal")  # [64, 5], with a gain of 1
+    assert torch.allclose(weight.T @ weight, torch.eye(5), atol=1e-5) and not bias.any()
+    weight, bias = begun("xavier")
+    assert 0.9 * (6 / 69) ** 0.5 < weight.abs().max() <= (6 / 69) ** 0.5 and not bias.any()
+    weight, bias = begun("uniform")
+    assert 0.9 / 8 < weight.abs().max() <= 1 / 8 and bias.all()

@@ -6,9 +6,12 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 import rlk
 from rlk.errors import PlanError
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json, spec_of
 from rlk_multi_input.config import MultiInputConfig
 from rlk_multi_input.network import ConcatenatedKeys, MultiInput
 from rlk_networks import Head, Linear, preprocess
@@ -153,3 +156,51 @@ def test_its_settings_reach_the_cnn_of_each_image():
     assert (last.conv1.in_channels, first.conv1.in_channels) == (36, 40)
     assert not last.conv1.bias.any()
     assert encoder(space, init="uniform").cnns["image0"].conv1.bias.any()
+
+
+class World(gym.Env):
+    """An environment with observations of one key, "seen"."""
+
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, seen):
+        self.observation_space = gym.spaces.Dict({"seen": seen})
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.observation_space.sample(), {}
+
+
+FEW, MANY = gym.spaces.Box(0.0, 1.0, (3, 8, 8)), gym.spaces.Box(0.0, 1.0, (3, 40, 40))
+
+
+def none_of(space):
+    return nn.Flatten()
+
+
+@pytest.mark.parametrize("policy", ["multi-input", "multi-input-lstm"])
+@pytest.mark.parametrize(("setting", "value"), [("features", 64), ("channels", "first")])
+def test_settings_of_a_cnn_are_refused_where_no_key_is_an_image(rlk_make, policy, setting, value):
+    given = {"policy": policy, f"policy.{setting}": value}
+    told = rf"policy '{policy}' .*{setting}={value} is .* no key of the observations is an image"
+    with pytest.raises(PlanError, match=told):
+        rlk_make("a2c", env=lambda: World(FEW), **given)
+    assert rlk_make("a2c", env=lambda: World(MANY), **given)
+    with pytest.raises(PlanError, match="takes observations that are Dict"):
+        rlk_make("a2c", env="CartPole-v1", **given)
+
+
+@pytest.mark.parametrize(("setting", "value"), [("features", 64), ("channels", "first")])
+def test_settings_of_a_cnn_are_refused_beside_an_encoder(rlk_make, setting, value):
+    own = {"policy": "multi-input", "policy.encoder": none_of}
+    told = f"{setting}={value} is a setting of the images' CNNs, and encoder takes their place"
+    with pytest.raises(PlanError, match=told):
+        rlk_make("a2c", env=lambda: World(MANY), **own, **{f"policy.{setting}": value})
+
+
+def test_a_file_may_have_such_settings_without_an_effect(rlk_make):
+    given = {"policy": "multi-input", "policy.features": 64}
+    saved = rlk_make("a2c", env=lambda: World(MANY), **given).plan
+    changes = {"policy.encoder": none_of}
+    spec = spec_of(as_json(saved), saved.kernel, env=lambda: World(MANY), changes=changes)
+    assert resolve(saved.kernel, spec).policy.config.features == 64

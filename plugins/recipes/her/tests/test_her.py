@@ -103,10 +103,11 @@ def test_a_strategy_is_named_or_given_by_its_constant(strategy):
 )
 def test_the_documented_policies_take_goals(policy, layer_norm):
     env = BitFlippingEnv(N_BITS, image_obs_space="Cnn" in policy)
-    with HER(policy, env, "dqn", **{"policy.features": 8}) as model:
+    size = {"policy.features": 8} if "Cnn" in policy else {}
+    with HER(policy, env, "dqn", **size) as model:
         chosen = model.plan.policy
         assert (chosen.name, chosen.config.layer_norm) == ("multi-input", layer_norm)
-    other = {"policy.features": 8, "policy.layer_norm": not layer_norm}
+    other = {**size, "policy.layer_norm": not layer_norm}
     with HER(policy, env, "dqn", **other) as model:
         assert model.plan.policy.config.layer_norm is not layer_norm, "what is given counts"
 

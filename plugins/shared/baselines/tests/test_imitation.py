@@ -129,6 +129,22 @@ def test_what_is_no_expert_data_is_refused(counting, tmp_path: Path) -> None:
         A2C("MlpPolicy", counting()).pretrain("expert.npz")
 
 
+def test_what_cannot_be_recorded_is_refused_before_the_expert_is_trained(counting) -> None:
+    class Choices(counting):
+        def __init__(self) -> None:
+            super().__init__()
+            self.action_space = spaces.MultiBinary(2)
+
+    model = A2C("MlpPolicy", counting())
+    for save_path, env, problem in (
+        ("", None, "is a folder"),
+        (None, Choices(), "action_space is MultiBinary"),
+    ):
+        with pytest.raises(PlanError, match=problem):
+            generate_expert_traj(model, save_path, env, n_timesteps=5, n_episodes=1)
+    assert model.num_timesteps == 0
+
+
 def test_a_policy_imitates_the_expert_by_rewards_that_are_learnt(counting, tmp_path: Path) -> None:
     """The environment rewards both actions equally; the expert always takes the same one."""
     data = generate_expert_traj(expert, None, counting(), n_episodes=30)

@@ -11,6 +11,7 @@ import pytest
 from gymnasium import spaces
 
 import rlk
+from rlk.errors import PlanError
 from rlk_expert_data import generate_expert_traj, read
 
 
@@ -95,6 +96,30 @@ def test_an_expert_of_more_timesteps_is_recorded_in_other_episodes() -> None:
         first, again = (generate_expert_traj(agent, n_episodes=1)["obs"][0] for _ in range(2))
         later = generate_expert_traj(agent, n_timesteps=5, n_episodes=1)["obs"][0]
     assert np.array_equal(first, again) and not np.array_equal(first, later)
+
+
+class Choices(Steps):
+    def __init__(self) -> None:
+        super().__init__()
+        self.action_space = spaces.MultiBinary(2)
+
+
+@pytest.mark.parametrize(
+    ("env", "arguments", "problem"),
+    [
+        (Steps, {"env": "CartPole-v7"}, "CartPole-v7"),
+        (Steps, {"save_path": ""}, "is a folder"),
+        (Choices, {}, "action_space is MultiBinary"),
+        (Steps, {"env": Choices()}, "action_space is MultiBinary"),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused_before_the_expert_is_trained(
+    env: type[Steps], arguments: dict[str, Any], problem: str
+) -> None:
+    with rlk.make("a2c", env=env, n_threads=1, preset="none") as agent:
+        with pytest.raises(PlanError, match=problem):
+            generate_expert_traj(agent, n_timesteps=5, n_episodes=1, **arguments)
+        assert agent.num_timesteps == 0
 
 
 def test_an_expert_is_recorded_in_environments_that_plugins_prepare_as_for_an_evaluation() -> None:

@@ -63,14 +63,14 @@ def test_a_head_may_have_no_trunk_at_all():
     assert policy(torch.zeros(4, 3), "pi")[0].shape == (4, 2)
 
 
-@pytest.mark.parametrize("begins_uniform", [True, False])
-def test_output_layers_may_begin_as_pytorchs_do(begins_uniform):
+@pytest.mark.parametrize("uniform_init", [True, False])
+def test_output_layers_may_begin_as_pytorchs_do(uniform_init):
     torch.manual_seed(0)
     architecture = NoLayers()
-    architecture.begins_uniform = begins_uniform
+    architecture.uniform_init = uniform_init
     heads = {"vf": lambda trunk: Head(trunk("vf"), Linear(400, 100))}
     out = architecture.build(gym.spaces.Box(-1.0, 1.0, (400,)), heads).vf.out
-    if begins_uniform:
+    if uniform_init:
         for values in (out.weight, out.bias):
             assert values.abs().max().item() <= 1 / 20
             assert values.var().item() == pytest.approx((1 / 20) ** 2 / 3, rel=0.2)

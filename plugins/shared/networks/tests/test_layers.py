@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from rlk_networks import Linear, Part
+from rlk_networks import FeatureSlice, Linear
 
 
 class Echo(nn.Module):
@@ -27,16 +27,16 @@ def test_a_linear_layer_by_hand() -> None:
 
 def test_a_part_sees_some_features_and_all_inputs_after_them() -> None:
     x = torch.arange(14.0).reshape(2, 7)
-    part = Part(Echo(), features=5, start=2, size=3)
+    part = FeatureSlice(Echo(), features=5, start=2, size=3)
     assert part.features == 3
     assert part(x[:, :5]).tolist() == [[2.0, 3.0, 4.0], [9.0, 10.0, 11.0]]
     assert part(x)[0].tolist() == [2.0, 3.0, 4.0, 5.0, 6.0]
-    part = Part(Echo(), features=5, start=0, size=2)
+    part = FeatureSlice(Echo(), features=5, start=0, size=2)
     assert part(x)[0].tolist() == [0.0, 1.0, 5.0, 6.0]
 
 
 def test_a_part_passes_on_how_many_copies_are_evaluated() -> None:
-    part = Part(Echo(), features=5, start=0, size=2)
+    part = FeatureSlice(Echo(), features=5, start=0, size=2)
     assert part(torch.ones(4, 5), 1).shape == (1, 2) and part(torch.ones(4, 5), None).shape == (
         4,
         2,

@@ -84,6 +84,13 @@ def test_a_numpy_observation_becomes_a_tensor_on_the_same_memory():
     assert as_tensor(np.zeros(3)).dtype == torch.float32  # float64 is more than networks take
 
 
+@pytest.mark.parametrize("dtype", [">f4", ">f8", np.longdouble, ">i4", ">u2"])
+def test_numbers_that_torch_does_not_take_become_a_tensor_of_those_it_takes(dtype):
+    tensor = as_tensor(np.array([1, 2, 3], dtype))
+    assert tensor.tolist() == [1, 2, 3]
+    assert tensor.is_floating_point() == (np.dtype(dtype).kind == "f")
+
+
 def test_what_is_preprocessed_stays_as_it_is():
     images = torch.full((1, 4, 5, 3), 255.0)
     assert preprocess(IMAGE)(images).unique().tolist() == [1.0]

@@ -55,7 +55,7 @@ def test_batched_critics_may_begin_as_pytorchs_layers_do():
     torch.manual_seed(0)
     critic = Critics(lambda *_, **__: Mlp(MlpConfig(layers=[400])).trunk("qf", 3, n_copies=9), 2, 9)
     assert not critic.bias.any()
-    critic.begin_uniform()
+    critic.initialise_uniform()
     for values in (critic.weight, critic.bias):
         assert 0.03 < values.abs().max().item() <= 1 / 20
     assert critic.weight.var().item() == pytest.approx((1 / 20) ** 2 / 3, rel=0.1)
@@ -120,7 +120,7 @@ def test_outputs_begin_orthogonal_or_as_pytorchs_layers_do():
     critic = Critics(wide, 2, n_critics=3, n_outputs=5)
     for weight in critic.weight.detach():
         assert torch.allclose(weight @ weight.T, torch.eye(5), atol=1e-5)
-    critic.begin_uniform()
+    critic.initialise_uniform()
     for values in (critic.weight, critic.bias):
         assert 0.03 < values.abs().max().item() <= 1 / 20
 

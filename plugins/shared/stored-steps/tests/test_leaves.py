@@ -31,7 +31,9 @@ def test_float64_becomes_float32_and_other_types_stay():
     assert room == Leaf("room", (), np.dtype(np.int64)) and room.name == "observation.room"
 
 
-@pytest.mark.parametrize(("given", "kept"), [(np.float64, np.float32), (np.int32, np.int32)])
+@pytest.mark.parametrize(
+    ("given", "kept"), [(np.float64, np.float32), (np.int32, np.int32), (np.longdouble, np.float32)]
+)
 def test_bytes_are_kept_in_the_order_of_this_machine(given: type, kept: type):
     other_order = np.dtype(given).newbyteorder()
     (leaf,) = observation_leaves(spaces.Box(-9, 9, (4,), other_order), "mine")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rlk_replay.storage import Replay
-from rlk_testing.goal_line import EndlessLine, Line
+from rlk_testing.goal_line import EndlessLine, Line, schema_of
 
 GAMMA = 0.5
 
@@ -83,6 +83,23 @@ def test_another_environment_is_asked_when_it_has_changed(line):
     batch = variants_of(base, 0)
     goal = batch.observation["desired_goal"][:, 0]
     assert batch.reward.tolist() == (-10.0 * (goal - 1.0).abs()).tolist()
+
+
+def test_no_other_environment_is_made_when_a_saved_replay_is_adopted(line):
+    made = []
+
+    def world():
+        made.append(Line())
+        return made[-1]
+
+    saved, _ = line(6, {2: "truncated"})
+    base, hindsight = line(3, {2: "truncated"}, world=world)
+    for _ in range(3):
+        base.adopt(saved.state_dict())
+        assert set(variants_of(base, 0).reward.tolist()) > {0.0}, "the one there is answers"
+    assert len(made) == 1
+    hindsight.open(base, schema_of(world, GAMMA))
+    assert len(made) == 2, "another schema may be of another environment"
 
 
 def test_a_step_that_ended_at_its_own_goal_goes_on_under_another(line):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import gymnasium as gym
@@ -198,6 +199,45 @@ def test_other_observations_are_refused_by_name() -> None:
         found.adopt(saved)
     assert "n_envs" not in str(raised.value)  # it and the size may differ
     assert len(found) == 18  # what it has stays
+
+
+@pytest.mark.parametrize("missing", ["time", "records", "observations", "frames", "episodes"])
+@pytest.mark.parametrize("size", [50, 80])
+def test_what_it_has_stays_if_the_saved_replay_is_damaged(size: int, missing: str) -> None:
+    saved = played(opened(50, 2, priorities=True), 60).state_dict()
+    found = played(opened(size, 2, priorities=True), 9, seed=5)
+    before = copy.deepcopy(found.state_dict())
+    del saved[missing]
+    with pytest.raises(KeyError, match=missing):
+        found.adopt(saved)
+    assert same(found.state_dict(), before)
+
+
+def test_it_is_empty_if_only_the_saved_priorities_are_damaged() -> None:
+    saved = played(opened(50, 2, priorities=True), 60).state_dict()
+    found = played(opened(50, 2, priorities=True), 9, seed=5)
+    del saved["decorators"]["choose"]["highest"]
+    with pytest.raises(KeyError, match="highest"):
+        found.adopt(saved)
+    assert same(found.state_dict(), opened(50, 2, priorities=True).state_dict())
+    played(found, 3)
+    assert set(found.sample(200).index.tolist()) == set(range(6))
+
+
+def test_it_is_empty_if_one_of_the_saved_transitions_cannot_be_read() -> None:
+    saved, found = played(opened(2000, 2), 900), played(opened(1900, 2), 9, seed=5)
+    saved._ring._side_rows[850, 0] = 10_000  # a row that the side table does not have
+    with pytest.raises(IndexError):
+        found.adopt(saved.state_dict())
+    assert same(found.state_dict(), opened(1900, 2).state_dict())
+
+
+def test_a_damaged_state_leaves_a_storage_that_loads_it_empty() -> None:
+    saved, found = played(opened(50, 2), 60).state_dict(), opened(50, 2)
+    del saved["records"]
+    with pytest.raises(KeyError, match="records"):
+        found.load_state_dict(saved)
+    assert len(found) == 0
 
 
 @pytest.mark.parametrize("size", [50, 80])

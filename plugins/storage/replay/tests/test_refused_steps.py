@@ -13,6 +13,7 @@ from rlk.records import Step
 from rlk.spaces import map_observation
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
+from rlk_testing.contract import same
 from rlk_testing.trajectory import SPACES, Trajectory, equal, numbers, schema
 
 STACKS = gym.spaces.Box(0, 255, (4, 90), np.uint8)
@@ -72,6 +73,23 @@ def test_a_refused_step_leaves_the_transitions_before_it(
     for step in made.steps(10):
         storage.add(step)
     assert_right(storage, made, given | set(range(first, first + 20)))
+
+
+@pytest.mark.parametrize("before", [0, 5, 60])
+@pytest.mark.parametrize("broken", [without_final, without_extra])
+@pytest.mark.parametrize("space", CASES)
+def test_a_refused_step_that_is_mended_is_stored_as_if_it_had_not_been_refused(
+    space: str, broken: Any, before: int
+) -> None:
+    made = Trajectory(CASES[space], gym.spaces.Discrete(4))
+    storage, twin = opened(made), opened(made)
+    for count, step in enumerate(made.steps(before + 3)):
+        if count >= before:
+            with pytest.raises(RlkError, match=r"final observation|lacks it"):
+                storage.add(broken(step))
+        storage.add(step)
+        twin.add(step)
+        assert same(storage.state_dict(), twin.state_dict())
 
 
 def test_a_side_table_that_finds_no_memory_leaves_everything_and_may_find_it_later() -> None:

@@ -261,6 +261,16 @@ def test_every_kind_of_observation_survives_several_wraps(n_envs: int, space: st
                 play.check_windows(length)
 
 
+def test_so_many_environments_that_their_numbers_take_64_kilobytes() -> None:
+    play = Play(SPACES["number"], 8193, 3 * 8193)
+    for _ in range(2):
+        play.step(["goes on"] * 8193)
+    play.reset([5])
+    play.step(["goes on"] * 8193)
+    play.check()
+    assert play.storage.is_over(np.array([8193 + 4, 8193 + 5])).tolist() == [False, True]
+
+
 def test_the_side_table_grows_while_transitions_use_it_and_its_rows_are_used_again() -> None:
     play = Play(SPACES["vector"], 2, 2 * 60)
     for t in range(150):

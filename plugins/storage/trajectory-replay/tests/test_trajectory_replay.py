@@ -172,6 +172,50 @@ def test_an_unfinished_collection_is_neither_handed_out_nor_saved():
         check_sequence(one.latest(), 1, T)
 
 
+def numbers_drawn(storage: TrajectoryReplay) -> set[int]:
+    """The numbers of the collections that sequences are drawn from; each is checked."""
+    found = set()
+    for _ in range(30 * C):
+        drawn = storage.sequences()
+        for env in range(N):
+            number = int(drawn.reward[0, env] - env) // (10 * T)
+            check_sequence(drawn, env, number * T)
+            found.add(number)
+    return found
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+@pytest.mark.parametrize("is_restored", [False, True])
+@pytest.mark.parametrize("collections", [C - 1, C, C + 2])
+def test_a_collection_that_is_partly_overwritten_is_neither_drawn_nor_counted_nor_saved(
+    collections: int, is_restored: bool, is_restarted: bool
+) -> None:
+    storage = opened()
+    play(storage, range(collections * T + 2))
+    if is_restarted:
+        storage.restart()
+    if is_restored:
+        saved = copy.deepcopy(storage.state_dict())
+        storage = opened()
+        storage.load_state_dict(saved)
+    assert numbers_drawn(storage) == set(range(collections - C + 1, collections))
+    assert len(storage) == (C - 1) * T * N
+    storage.restart()
+    play(storage, range(collections * T, (collections + 1) * T))
+    assert numbers_drawn(storage) == set(range(collections - C + 1, collections + 1))
+
+
+def test_the_only_collection_is_gone_when_another_one_begins() -> None:
+    storage = opened(buffer_size=T)
+    play(storage, range(T + 1))
+    storage.restart()
+    assert len(storage) == 0
+    with pytest.raises(RlkError, match="holds 0 of 3 steps"):
+        storage.latest()
+    with pytest.raises(RlkError, match="is empty"):
+        storage.sequences()
+
+
 @pytest.mark.parametrize("collections", [0, 1, C, 2 * C + 1])
 def test_a_restored_one_goes_on_like_the_saved_one(collections):
     storage, twin = opened(), opened()

@@ -25,7 +25,7 @@ from rlk_step_collector.batch_shapes import (
     check_rewards_and_flags,
     final_observation,
 )
-from rlk_step_collector.finite import finite, finite_check, name_bad
+from rlk_step_collector.finite import finite, finite_check, refuse_non_finite
 from rlk_step_collector.reused_arrays import copied, copying, share_memory
 from rlk_step_collector.rollout_metrics import RolloutMetrics
 
@@ -117,7 +117,7 @@ class StepCollector:
                 following = self._checked(following, reward, terminated, truncated)
                 is_checked, env_step = self._is_checked, self._env_step()
             if not observed_finite(following) or not finite(reward):
-                name_bad(run, reward, following, env_action)
+                refuse_non_finite(run, reward, following, env_action)
             start = terminated | truncated
             if self._keeps_infos:
                 extras = {**extras, **infos["kept"]}
@@ -166,7 +166,7 @@ class StepCollector:
         observation, _ = self.run.env.reset(seed=self.run.streams.reset_seeds(self._n_envs))
         check_observation(self.run, observation)
         if not self._finite(observation):
-            name_bad(self.run, None, observation)
+            refuse_non_finite(self.run, None, observation)
         for tell in self._told_of_resets:
             tell()
         return copied(observation)  # the first step may write into the same arrays
@@ -183,7 +183,7 @@ class StepCollector:
             final[env] = final_observation(run, infos, env)
             if not self._finite(final[env]):
                 row = map_observation(lambda part: part[None], final[env])
-                name_bad(run, None, row, env=env)
+                refuse_non_finite(run, None, row, env=env)
             if not is_counted[env]:
                 continue
             figures = reported(final_info, env) or reported(infos, env)

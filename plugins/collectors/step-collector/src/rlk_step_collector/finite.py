@@ -41,7 +41,7 @@ def _not_finite(array: Array) -> Array:
         return ~np.isfinite(array.astype(np.float32))
 
 
-def name_bad(
+def refuse_non_finite(
     run: Run,
     reward: Array | None,
     observation: Any,

@@ -89,4 +89,4 @@ def _rows(saved: SavedNormalize, keys: list[str | None]) -> list[tuple[Array, Ar
 
 
 def _put(moments: Any, mean: Any, var: Any, count: float) -> None:
-    moments.mean[:], moments.var[:], moments.counts[:] = mean, var, count
+    moments.mean[:], moments.var[:], moments.count_array[:] = mean, var, count

@@ -70,7 +70,7 @@ def without_mask(observation_space: Space) -> Space | None:
     return parts[OBSERVATION] if set(parts) == {OBSERVATION} else spaces.Dict(parts)
 
 
-def beside(observation: Any, mask: Array) -> dict[str, Any]:
+def observation_with_mask(observation: Any, mask: Array) -> dict[str, Any]:
     """An observation, or a batch, with its mask: an element of the space of `with_mask`."""
     if isinstance(observation, Mapping):
         return {**observation, KEY: mask}

@@ -86,7 +86,8 @@ class MaskedEncoder(nn.Module):
         self.features = int(encoder.features) + size  # type: ignore[arg-type]
 
     def forward(self, observation: Mapping[str, Tensor]) -> Tensor:
-        return torch.cat((self.encoder(seen(observation, self.keys)), observation[KEY]), 1)
+        features = self.encoder(observation_without_mask(observation, self.keys))
+        return torch.cat((features, observation[KEY]), 1)
 
 
 class RecurrentMaskedEncoder(nn.Module):
@@ -106,16 +107,17 @@ class RecurrentMaskedEncoder(nn.Module):
         self, x: Mapping[str, Tensor], state: Tensor, episode_start: Tensor
     ) -> tuple[Tensor, Tensor]:
         """([N, F + M], state [N, S]) of one step: x [N, ...], state [N, S], bool [N]."""
-        features, state = self.encoder.step(seen(x, self.keys), state, episode_start)  # type: ignore[operator]
+        seen = observation_without_mask(x, self.keys)
+        features, state = self.encoder.step(seen, state, episode_start)  # type: ignore[operator]
         return torch.cat((features, x[KEY]), 1), state
 
     def forward(self, x: Mapping[str, Tensor], state: Tensor, episode_start: Tensor) -> Tensor:
         """[T * N, F + M] of whole sequences: x [T * N, ...], state [N, S], bool [T, N]."""
-        features = self.encoder(seen(x, self.keys), state, episode_start)
+        features = self.encoder(observation_without_mask(x, self.keys), state, episode_start)
         return torch.cat((features, x[KEY]), 1)
 
 
-def seen(observation: Mapping[str, Any], keys: tuple[str, ...] | None) -> Any:
+def observation_without_mask(observation: Mapping[str, Any], keys: tuple[str, ...] | None) -> Any:
     """An observation without its mask."""
     return observation[OBSERVATION] if keys is None else {key: observation[key] for key in keys}
 

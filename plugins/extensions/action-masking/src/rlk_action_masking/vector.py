@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk.records import Array
 from rlk.vector_wrapper import TransparentVector
-from rlk_action_masking.masks import TITLE, beside, mask_check, options, with_mask
+from rlk_action_masking.masks import TITLE, mask_check, observation_with_mask, options, with_mask
 
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 
@@ -44,7 +44,7 @@ class VectorActionMasks(TransparentVector):
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         observation, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
-        return beside(observation, self._masks()), infos
+        return observation_with_mask(observation, self._masks()), infos
 
     def step(self, actions: Any) -> Result:
         return self._with_masks(self.env.step(actions))
@@ -62,9 +62,10 @@ class VectorActionMasks(TransparentVector):
             final = np.full(self.num_envs, None, dtype=object)
             for env in np.flatnonzero(np.logical_or(terminated, truncated)):
                 everything = np.ones(self._size, np.int8)
-                final[env] = beside(infos["final_obs"][env], everything)
+                final[env] = observation_with_mask(infos["final_obs"][env], everything)
             infos = {**infos, "final_obs": final}
-        return beside(observation, self._masks()), reward, terminated, truncated, infos
+        observation = observation_with_mask(observation, self._masks())
+        return observation, reward, terminated, truncated, infos
 
     def _masks(self) -> Array:
         """Int8 [N, M].

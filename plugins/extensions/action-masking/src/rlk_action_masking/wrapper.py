@@ -9,7 +9,7 @@ import numpy as np
 
 from rlk.errors import PlanError
 from rlk.records import Array
-from rlk_action_masking.masks import TITLE, beside, mask_check, options, with_mask
+from rlk_action_masking.masks import TITLE, mask_check, observation_with_mask, options, with_mask
 from rlk_action_masking.vector import VectorActionMasks
 
 METHOD = "action_masks"
@@ -48,12 +48,12 @@ class ActionMasks(gym.Wrapper[dict[str, Any], Any, Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         observation, info = self.env.reset(seed=seed, options=options)
-        return beside(observation, self._checked(self._ask())), info
+        return observation_with_mask(observation, self._checked(self._ask())), info
 
     def step(self, action: Any) -> tuple[dict[str, Any], Any, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.env.step(action)
         mask = self._everything() if terminated else self._checked(self._ask(), bool(truncated))
-        return beside(observation, mask), reward, terminated, truncated, info
+        return observation_with_mask(observation, mask), reward, terminated, truncated, info
 
     def _everything(self) -> Array:
         return np.ones(self._size(), np.int8)

@@ -50,7 +50,7 @@ class NormalisedRows:
 
     def state_dict(self) -> State:
         moments = self.moments
-        return {"mean": moments.mean, "var": moments.var, "count": moments.counts}
+        return {"mean": moments.mean, "var": moments.var, "count": moments.count_array}
 
     def load_state_dict(self, state: State) -> None:
         for name, array in self.state_dict().items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, PlanError
+from rlk_replay.config import steps_per_env
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -73,7 +74,7 @@ def _check_size(size: int, whose: str, plan: Plan) -> None:
     if buffer_size is None:
         return  # a storage of another package, which decides for itself what it keeps
     each = size // plan.n_envs
-    if each > max(1, buffer_size // plan.n_envs):
+    if each > steps_per_env(buffer_size, plan.n_envs):
         raise PlanError(
             f"{OWNER}: {whose} has {size:,} transitions, more than the replay keeps with "
             f"buffer_size={buffer_size} and n_envs={plan.n_envs}. Set buffer_size to "

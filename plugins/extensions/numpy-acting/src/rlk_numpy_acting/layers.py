@@ -14,12 +14,17 @@ from torch import nn
 
 from rlk.records import Array
 from rlk_action_masking.masks import KEY
-from rlk_action_masking.network import MaskDropped, MaskedEncoder, MaskedHead, seen
+from rlk_action_masking.network import (
+    MaskDropped,
+    MaskedEncoder,
+    MaskedHead,
+    observation_without_mask,
+)
 from rlk_diag_gaussian.distribution import GaussianHead
 from rlk_gsde.head import NoiseHead
 from rlk_mlp.layers import Layers
 from rlk_multi_input.network import ConcatenatedKeys
-from rlk_networks import Head, HiddenLayers, Linear, Part
+from rlk_networks import FeatureSlice, Head, HiddenLayers, Linear
 from rlk_numpy_acting.distributions import distribution_of
 from rlk_numpy_acting.forward import Forward, StaysInTorch, chained
 from rlk_off_policy.policy_heads import DeterministicHead
@@ -104,7 +109,7 @@ def _head(module: Head) -> Forward:
     return chained(forward_of(module.trunk), forward_of(module.out))
 
 
-def _part(module: Part) -> Forward:
+def _feature_slice(module: FeatureSlice) -> Forward:
     """Of the heads that act, none of which has inputs after the features."""
     trunk, start, end = forward_of(module.trunk), module.start, module.end
     return lambda x: trunk(x[:, start:end])
@@ -177,7 +182,8 @@ def _masked_encoder(module: MaskedEncoder) -> Forward:
     encode, keys = forward_of(module.encoder), module.keys
 
     def forward(observation: Mapping[str, Array]) -> Array:
-        return np.concatenate((encode(seen(observation, keys)), observation[KEY]), axis=1)
+        features = encode(observation_without_mask(observation, keys))
+        return np.concatenate((features, observation[KEY]), axis=1)
 
     return forward
 
@@ -215,6 +221,6 @@ _FORWARDS: dict[type, Callable[[Any], Forward]] = {
     MaskedEncoder: _masked_encoder,
     MaskedHead: _masked_head,
     NoiseHead: _noise_head,
-    Part: _part,
+    FeatureSlice: _feature_slice,
     ConcatenatedKeys: _concatenated_keys,
 }

@@ -30,7 +30,12 @@ class ReplayStart:
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
-        """Check that there is a run to begin with, and a replay to put its transitions into."""
+        """Check that there is a run to begin with, and a replay to put its transitions into.
+
+        A saved run is not checked: it may have begun with the other one long ago.
+        """
+        from rlk.running import saved_files  # this module is loaded with every plan
+
         if self._config.run is None:
             return (
                 "plugin 'replay-start' (rlk-replay-start) needs a run whose replay to begin with. "
@@ -42,6 +47,12 @@ class ReplayStart:
                 f"{plan.algorithm.title} learns from none. Leave it out, or use one of: "
                 "rlk plugins list --collects off-policy"
             )
+        if not plan.restores_state:
+            try:
+                path = newest(users_path(self._config.run), plan.kernel)
+                saved_files.read_manifest(path, plan.kernel, part="storage")
+            except BadFile as error:
+                return _cannot_begin(error)
         return None
 
     @hookimpl(tryfirst=True)
@@ -61,12 +72,9 @@ class ReplayStart:
             path = newest(users_path(self._config.run), kernel)
             checkpoint.adopt_replay(run, saved_files.read(path, kernel, part="storage"))
         except BadFile as error:
-            raise BadFile(
-                f"plugin 'replay-start' (rlk-replay-start) cannot begin the replay: {error} Name "
-                f"another run ({_TYPE}), or leave the plugin out: --plugin no:replay-start"
-            ) from error
+            raise BadFile(_cannot_begin(error)) from error
         self._is_done = True
-        if run.plan.verbose:
+        if run.plan.verbose and run.communicator.rank == 0:
             begins = f"the run begins with {len(run.storage):,} transitions of {path}"
             print(f"replay-start: {begins}", file=sys.stderr, flush=True)
 
@@ -78,6 +86,13 @@ class ReplayStart:
     @hookimpl
     def rlk_load(self, state: State) -> None:
         self._is_done = bool(state["is_done"])
+
+
+def _cannot_begin(error: BadFile) -> str:
+    return (
+        f"plugin 'replay-start' (rlk-replay-start) cannot begin the replay: {error} Name another "
+        f"run ({_TYPE}), or leave the plugin out: --plugin no:replay-start"
+    )
 
 
 def newest(place: Path, kernel: Kernel) -> Path:

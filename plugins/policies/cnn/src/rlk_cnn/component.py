@@ -8,7 +8,7 @@ from __future__ import annotations
 import attrs
 
 from rlk.component import Component
-from rlk_cnn.config import CnnConfig
+from rlk_cnn.config import CnnConfig, check
 
 cnn = Component(
     name="cnn",
@@ -16,5 +16,6 @@ cnn = Component(
     summary="the Nature CNN for images, shared by all heads",
     config=CnnConfig,
     observation_spaces=("Image",),
+    check=check,
 )
 ln_cnn = attrs.evolve(cnn, own={"layer_norm": True})

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import attrs
 
+from rlk.errors import PlanError
 from rlk.settings import setting
 from rlk_mlp.config import ACT_FUN, STATE_VALUE, LayersConfig, are_sizes
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
 
 Channels = Literal["auto", "first", "last"]
 #: The arguments of `attrs.field` besides the default, also for `CNN_EXTRACTOR`.
@@ -52,3 +56,43 @@ class CnnConfig(LayersConfig):
         if self.layers is None and self.net_arch is None:
             return USUAL.get(role, [])
         return super().own(role)
+
+
+def check(config: CnnConfig, plan: Plan) -> None:
+    """PlanError for settings of the Nature CNN where the user's own network takes its place."""
+    refuse_beside_extractor(config, plan.policy.title, saved_settings(plan))
+
+
+def refuse_beside_extractor(config: Any, whose: str, saved: Collection[str]) -> None:
+    """PlanError, about the policy with this title, for such settings beside `cnn_extractor`.
+
+    `config` and `saved` are those of `given_to_cnn`.
+    """
+    given = given_to_cnn(config, saved)
+    if given and config.cnn_extractor is not None:
+        raise PlanError(
+            f"{whose}: {given} is a setting of the Nature CNN, and cnn_extractor takes its place. "
+            "Leave one of them out."
+        )
+
+
+def given_to_cnn(config: Any, saved: Collection[str]) -> str | None:
+    """The first setting of the Nature CNN that was given, `NAME=VALUE`; None if none was.
+
+    Args:
+        config: settings of a policy, `features` and `channels` among them.
+        saved: names of settings that come from a file. Files have every setting, also those that
+            have no effect.
+    """
+    for name in ("features", "channels"):
+        value = getattr(config, name)
+        if value != attrs.fields_dict(type(config))[name].default and name not in saved:
+            return f"{name}={value}"
+    return None
+
+
+def saved_settings(plan: Plan) -> set[str]:
+    """The names of the policy's settings that come from a file."""
+    from rlk.planning.plan import SAVED  # not at the top: components are listed without it
+
+    return {name for name, by in plan.policy.sources.items() if by == SAVED}

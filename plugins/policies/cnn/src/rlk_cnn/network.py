@@ -31,13 +31,23 @@ class Cnn(Architecture):
     def __init__(self, config: CnnConfig | None = None) -> None:
         self.config = config or CnnConfig()
         self.shares_encoder = self.config.share_encoder
-        self.begins_uniform = self.config.init == "uniform"
+        self.uniform_init = self.config.init == "uniform"
 
     def encoder(self, observation_space: Any) -> nn.Module:
+        """The CNN, and the layers that all heads share, if any: images [B, ...] to [B, F].
+
+        Raises:
+            PlanError: as `cnn` does.
+        """
         return with_shared_layers(self.cnn(observation_space), self.config)
 
     def cnn(self, observation_space: Any) -> nn.Module:
-        """The Nature CNN, or the user's own network, for images in 0 to 1."""
+        """The Nature CNN, or the user's own network, for images in 0 to 1.
+
+        Raises:
+            PlanError: if images are too small for the Nature CNN, or the user's own network does
+                not give features [B, F] for them.
+        """
         if self.config.cnn_extractor is not None:
             made: Any = custom_encoder(self.config.cnn_extractor, observation_space)
         else:
@@ -46,11 +56,15 @@ class Cnn(Architecture):
             made = NatureCnn(shape, *settings)
         return made if is_scaled(observation_space) else Scaled(observation_space, made)
 
-    def takes(self, observation_space: Any) -> bool:
-        """Whether a space holds images, or floats that may be images, which are large enough."""
-        if "Image" not in kinds(observation_space):
-            return False
-        shape: tuple[int, ...] = observation_space.shape
+    def takes(self, space: Any) -> bool:
+        """Whether the CNN is what encodes a key of a Dict.
+
+        That is so for images, though they may be too small, and for floats that may be images and
+        are large enough.
+        """
+        if is_image(space) or "Image" not in kinds(space):
+            return is_image(space)
+        shape: tuple[int, ...] = space.shape
         return min(shape[1:] if self._channels_first(shape) else shape[:-1]) >= SMALLEST
 
     def _channels_first(self, shape: tuple[int, ...]) -> bool:

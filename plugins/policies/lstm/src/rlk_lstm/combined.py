@@ -12,6 +12,8 @@ from typing import Protocol, cast
 import torch
 from torch import Tensor, nn
 
+from rlk_mlp.config import Init
+from rlk_mlp.layers import initialise
 from rlk_networks import Linear
 
 
@@ -81,11 +83,16 @@ class SideBySide(_Combined):
 
 
 class Memoryless(nn.Module):
-    """A linear layer in the place of an LSTM: a state of no numbers."""
+    """A linear layer in the place of an LSTM: a state of no numbers.
 
-    def __init__(self, inputs: int, size: int) -> None:
+    It begins as `init` says, but orthogonal with a gain of 1: no activation follows.
+    """
+
+    def __init__(self, inputs: int, size: int, init: Init = "orthogonal") -> None:
         super().__init__()
         self.linear = Linear(inputs, size)
+        if init != "orthogonal":
+            initialise(self.linear.weight.detach().T, self.linear.bias.detach(), init)
         self.size, self.state_size = size, 0
 
     def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:

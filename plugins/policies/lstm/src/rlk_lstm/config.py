@@ -10,9 +10,17 @@ from attrs import validators as v
 
 from rlk.errors import PlanError
 from rlk.settings import setting
-from rlk_cnn.config import CHANNELS, CNN_EXTRACTOR, Channels, CnnConfig
+from rlk_cnn.config import (
+    CHANNELS,
+    CNN_EXTRACTOR,
+    Channels,
+    CnnConfig,
+    given_to_cnn,
+    refuse_beside_extractor,
+    saved_settings,
+)
 from rlk_mlp.config import ACT_FUN, INIT, Init, MlpConfig, are_sizes
-from rlk_multi_input.config import MultiInputConfig
+from rlk_multi_input.config import MultiInputConfig, refuse_without_images
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -156,10 +164,9 @@ def check(config: LstmConfig, plan: Plan) -> None:
     Files have every setting, and `features` once had a default of 512: so those of a saved plan may
     be there without an effect.
     """
-    from rlk.planning.plan import SAVED  # not at the top: components are listed without it
-
-    saved = {name for name, by in plan.policy.sources.items() if by == SAVED}
-    refuse_without_cnn(config, plan.policy.title, saved)
+    if config.feature_extraction == "multi-input":
+        refuse_without_images(config, plan)
+    refuse_without_cnn(config, plan.policy.title, saved_settings(plan))
 
 
 def refuse_without_cnn(config: LstmConfig, whose: str, saved: Collection[str] = ()) -> None:
@@ -170,12 +177,10 @@ def refuse_without_cnn(config: LstmConfig, whose: str, saved: Collection[str] = 
         whose: its title.
         saved: names of settings that are not checked, because they come from a file.
     """
-    if config.feature_extraction != "mlp":
-        return
-    for name, default in (("features", None), ("channels", "auto")):
-        value = getattr(config, name)
-        if value != default and name not in saved:
-            raise PlanError(
-                f"{whose}: {name}={value} is a setting of a CNN, and there is none. Leave it out, "
-                "or set feature_extraction=cnn, too."
-            )
+    refuse_beside_extractor(config, whose, saved)
+    given = given_to_cnn(config, saved)
+    if given and config.feature_extraction == "mlp":
+        raise PlanError(
+            f"{whose}: {given} is a setting of a CNN, and there is none. Leave it out, or set "
+            "feature_extraction=cnn, too."
+        )

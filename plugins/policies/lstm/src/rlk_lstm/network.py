@@ -20,7 +20,7 @@ from rlk_lstm.normalised import NormalisedLstmLayer
 from rlk_mlp.layers import Layers
 from rlk_mlp.network import Mlp
 from rlk_multi_input.network import ConcatenatedKeys
-from rlk_networks import Architecture, HiddenLayers, Part, flat_size
+from rlk_networks import Architecture, FeatureSlice, HiddenLayers, flat_size
 
 
 class Lstm(Architecture):
@@ -30,7 +30,7 @@ class Lstm(Architecture):
 
     def __init__(self, config: LstmConfig | None = None) -> None:
         self.config = config or LstmConfig()
-        self.begins_uniform = self.config.init == "uniform"
+        self.uniform_init = self.config.init == "uniform"
         self._heads = Mlp(self.config.heads())
 
     def encoder(self, observation_space: Any) -> nn.Module:
@@ -49,7 +49,7 @@ class Lstm(Architecture):
             return self._heads.trunk(role, features, extra=extra, n_copies=n_copies)
         half = features // 2
         own = self._heads.trunk(role, half, extra=extra, n_copies=n_copies)
-        return Part(own, features, 0 if role == "pi" else half, half)
+        return FeatureSlice(own, features, 0 if role == "pi" else half, half)
 
     def named_roles(self) -> tuple[str, ...]:
         return self._heads.named_roles()
@@ -81,7 +81,7 @@ def _memory(config: LstmConfig, inputs: int) -> Layer:
         return own
     if config.value_lstm == "own":
         return SideBySide([own, _lstms(config, inputs)])
-    return SideBySide([own, Memoryless(inputs, config.n_lstm)])
+    return SideBySide([own, Memoryless(inputs, config.n_lstm, config.init)])
 
 
 def _lstms(config: LstmConfig, inputs: int) -> Layer:

@@ -25,7 +25,7 @@ class Mlp(Architecture):
     def __init__(self, config: MlpConfig | None = None) -> None:
         self.config = config or MlpConfig()
         self.shares_encoder = self.config.share_encoder
-        self.begins_uniform = self.config.init == "uniform"
+        self.uniform_init = self.config.init == "uniform"
         if not self.shares_encoder and self.config.encoder is None:
             raise PlanError(
                 "policy 'mlp' (rlk-mlp): share_encoder=false has no effect without an encoder of "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_multi_input.config import MultiInputConfig
+from rlk_multi_input.config import MultiInputConfig, check
 
 component = Component(
     name="multi-input",
@@ -11,4 +11,5 @@ component = Component(
     summary="Dict observations: features of images from the Nature CNN, and all other numbers",
     config=MultiInputConfig,
     observation_spaces=("Dict",),
+    check=check,
 )

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import attrs
 
+from rlk.errors import PlanError
 from rlk.settings import setting
-from rlk_cnn.config import CHANNELS, Channels
+from rlk_cnn.config import CHANNELS, Channels, CnnConfig, given_to_cnn, saved_settings
 from rlk_mlp.config import MlpConfig
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
 
 
 @attrs.frozen(kw_only=True)
@@ -18,3 +24,36 @@ class MultiInputConfig(MlpConfig):
         **setting("size of the last layer of each image's CNN (1 or more)", attrs.validators.ge(1)),
     )
     channels: Channels = attrs.field(default="auto", **CHANNELS)
+
+
+def check(config: MultiInputConfig, plan: Plan) -> None:
+    """PlanError for settings of the images' CNNs where there are none."""
+    given = given_to_cnn(config, saved_settings(plan))
+    if given and config.encoder is not None:
+        raise PlanError(
+            f"{plan.policy.title}: {given} is a setting of the images' CNNs, and encoder takes "
+            "their place. Leave one of them out."
+        )
+    refuse_without_images(config, plan)
+
+
+def refuse_without_images(config: Any, plan: Plan) -> None:
+    """PlanError for such settings where no key is an image.
+
+    Args:
+        config: settings of a policy, `features` and `channels` among them.
+        plan: of the run.
+    """
+    from rlk.spaces import kind  # not at the top: it needs gymnasium
+
+    given = given_to_cnn(config, saved_settings(plan))
+    if given is None or kind(plan.policy_space) != "Dict":
+        return  # the policy is refused for other observations
+    from rlk_cnn.network import Cnn  # not at the top: it imports torch
+
+    cnn = Cnn(CnnConfig(channels=config.channels))
+    if not any(cnn.takes(part) for part in plan.policy_space.spaces.values()):
+        raise PlanError(
+            f"{plan.policy.title}: {given} is a setting of the images' CNNs, and no key of the "
+            "observations is an image. Leave it out."
+        )

@@ -38,9 +38,15 @@ class MultiInput(Architecture):
     def __init__(self, config: MultiInputConfig | None = None) -> None:
         self.config = config or MultiInputConfig()
         self.shares_encoder = self.config.share_encoder
-        self.begins_uniform = self.config.init == "uniform"
+        self.uniform_init = self.config.init == "uniform"
 
     def encoder(self, observation_space: Any) -> nn.Module:
+        """The keys, or the user's own encoder, and the layers that all heads share, to [B, F].
+
+        Raises:
+            PlanError: for a key that is neither an image nor numbers, an image that is too small,
+                or an encoder that does not give features [B, F].
+        """
         if self.config.encoder is not None:
             encoder = custom_encoder(self.config.encoder, observation_space)
             return with_shared_layers(encoder, self.config)
@@ -75,7 +81,7 @@ class ConcatenatedKeys(nn.Module):
         self._parts: list[tuple[str, Any]] = []
         size = 0
         for number, (key, part) in enumerate(self.spaces.items()):
-            if spaces.is_image(part) or images.takes(part):
+            if images.takes(part):
                 cnn = _cnn(images, key, part)
                 self.cnns[f"image{number}"] = cnn  # a key may have a dot; a module's name may not
                 self._parts.append((key, cnn))

@@ -103,7 +103,7 @@ class FeedForwardPolicy(Architecture):
         self._is_cnn = chosen.feature_extraction == "cnn"
         self._architecture = chosen.architecture()
         self.shares_encoder = chosen.share_encoder
-        self.begins_uniform = self._architecture.begins_uniform
+        self.uniform_init = self._architecture.uniform_init
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

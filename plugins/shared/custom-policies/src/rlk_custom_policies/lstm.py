@@ -45,7 +45,7 @@ class LstmPolicy(Architecture):
         chosen = with_keywords(config, LstmPolicyConfig, keywords, name)
         refuse_without_cnn(chosen, f"policy {name!r}")
         self._architecture = Lstm(chosen)
-        self.begins_uniform = self._architecture.begins_uniform
+        self.uniform_init = self._architecture.uniform_init
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from rlk_expert_data.arguments import checked_count
 from rlk_expert_data.images import OBSERVATIONS, can_be_written, located, writing_images
 from rlk_expert_data.parts import one_by_one
 from rlk_expert_data.player import Player, player_like_agents, player_of
-from rlk_expert_data.recording import Act, record
+from rlk_expert_data.recording import Act, check_spaces, record
 
 
 def generate_expert_traj(
@@ -53,7 +54,7 @@ def generate_expert_traj(
 
     Raises:
         PlanError: for other spaces than Box and Discrete, and for observations a Dict of arrays,
-            or if a needed argument is missing.
+            or if a needed argument is missing. All is checked before the agent is trained.
     """
     checked_count("n_episodes", n_episodes)
     n_timesteps = checked_count("n_timesteps", n_timesteps, 0)
@@ -61,13 +62,12 @@ def generate_expert_traj(
     if env is None and not is_agent:
         raise PlanError("there is no environment to record in: pass env.")
     if is_agent and n_timesteps > 0:
+        with closing(player_of(model.get_env() if env is None else env, seed)) as one:
+            check_recording(one, save_path, n_episodes)
         model.learn(n_timesteps)
     act = act_of(model, deterministic=deterministic)
-    player = _player(model, env, seed)
-    try:
+    with closing(_player(model, env, seed)) as player:
         return record_into(player, act, save_path, n_episodes, image_folder)
-    finally:
-        player.close()
 
 
 def _player(model: Any, env: Any, seed: int | None) -> Player:
@@ -79,6 +79,20 @@ def _player(model: Any, env: Any, seed: int | None) -> Player:
     if isinstance(model, Agent):
         return player_like_agents(model, seed)
     return player_of(model.get_env(), seed)
+
+
+def check_recording(
+    player: Player, save_path: str | os.PathLike[str] | None, n_episodes: int
+) -> None:
+    """Check what can be known before an expert is trained; arguments as above.
+
+    Raises:
+        PlanError: as `record_into` does.
+    """
+    if save_path is not None:
+        _file_at(save_path)
+    check_spaces(player)
+    checked_count("n_episodes", n_episodes)
 
 
 def record_into(

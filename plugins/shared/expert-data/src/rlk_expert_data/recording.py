@@ -39,7 +39,7 @@ def record(player: Player, act: Act, n_episodes: int) -> dict[str, Array]:
         PlanError: for other spaces than Box and Discrete, and for observations a Dict of arrays,
             or for fewer than one episode.
     """
-    _check_spaces(player)
+    check_spaces(player)
     n_episodes = checked_count("n_episodes", n_episodes)
     n_envs = player.n_envs
     share = n_episodes // n_envs + (np.arange(n_envs) < n_episodes % n_envs)
@@ -60,8 +60,12 @@ def record(player: Player, act: Act, n_episodes: int) -> dict[str, Array]:
     return _arrays(ended)
 
 
-def _check_spaces(player: Player) -> None:
-    """PlanError for spaces whose elements are not recorded."""
+def check_spaces(player: Player) -> None:
+    """Check that elements of the spaces are recorded.
+
+    Raises:
+        PlanError: for other spaces than Box and Discrete, and for observations a Dict of arrays.
+    """
     for name in ("observation_space", "action_space"):
         space = getattr(player, name)
         if name == "observation_space" and isinstance(space, spaces.Dict) and not is_nested(space):

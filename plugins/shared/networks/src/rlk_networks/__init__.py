@@ -5,42 +5,45 @@ from rlk_networks.custom_encoder import custom_encoder
 from rlk_networks.distribution import (
     FORBIDDEN,
     Distribution,
-    HasOwnUnits,
     Maskable,
     Reparameterised,
     own_action,
 )
 from rlk_networks.flattened import Flattened
 from rlk_networks.heads import policy_head
-from rlk_networks.layers import BeginsUniform, Head, HiddenLayers, Linear, Part, fill_uniform
+from rlk_networks.layers import (
+    FeatureSlice,
+    Head,
+    HiddenLayers,
+    InitialisesUniformly,
+    Linear,
+    fill_uniform,
+)
 from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.optimiser_state import load_optimiser_state, optimiser_state
 from rlk_networks.packed_parts import CUTS_SEQUENCES, unroll
 from rlk_networks.policy import Policy
-from rlk_networks.probabilities import HasProbabilities, env_log_prob, env_probabilities
+from rlk_networks.probabilities import HasProbabilities
 
 __all__ = [
     "CUTS_SEQUENCES",
     "FORBIDDEN",
     "Architecture",
-    "BeginsUniform",
     "Distribution",
+    "FeatureSlice",
     "Flattened",
-    "HasOwnUnits",
     "HasProbabilities",
     "Head",
     "Heads",
     "HiddenLayers",
+    "InitialisesUniformly",
     "Linear",
     "Maskable",
-    "Part",
     "Policy",
     "Reparameterised",
     "Trunk",
     "as_tensor",
     "custom_encoder",
-    "env_log_prob",
-    "env_probabilities",
     "fill_uniform",
     "flat_size",
     "load_optimiser_state",

@@ -14,7 +14,7 @@ from torch import nn
 from rlk.errors import PlanError
 from rlk_flat_parameters import FlatParameters
 from rlk_networks.flattened import Flattened
-from rlk_networks.layers import BeginsUniform, HiddenLayers
+from rlk_networks.layers import HiddenLayers, InitialisesUniformly
 from rlk_networks.own_encoders import EncodedTrunk
 from rlk_networks.policy import Policy
 
@@ -47,14 +47,14 @@ class Architecture(ABC):
 
     Attributes:
         shares_encoder: if false, the trunk of every head begins with an encoder of its own.
-        begins_uniform: if true, the linear layers of heads begin as PyTorch's do, the output layers
+        uniform_init: if true, the linear layers of heads begin as PyTorch's do, the output layers
             too; else as the algorithm and the distribution made them.
         recurrent: whether the encoder has a state. It makes a class that is passed as a policy a
             recurrent one; a component says it for itself.
     """
 
     shares_encoder: bool = True
-    begins_uniform: bool = False
+    uniform_init: bool = False
     recurrent: ClassVar[bool] = False
 
     @abstractmethod
@@ -99,10 +99,10 @@ class Architecture(ABC):
                     f"head {name!r} of the algorithm was made {head!r:.80}, which is no "
                     "torch.nn.Module. Let the function that heads() has for it return one."
                 )
-            if self.begins_uniform:
+            if self.uniform_init:
                 for layer in head.modules():
-                    if isinstance(layer, BeginsUniform):
-                        layer.begin_uniform()
+                    if isinstance(layer, InitialisesUniformly):
+                        layer.initialise_uniform()
         unused = [role for role in self.named_roles() if role not in roles]
         if unused:
             raise PlanError(

@@ -31,7 +31,7 @@ class HiddenLayers(Protocol):
 
 
 @runtime_checkable
-class BeginsUniform(Protocol):
+class InitialisesUniformly(Protocol):
     """A linear layer whose initial weights and biases can be those of PyTorch's layers.
 
     A head may choose its own initial weights. Where the policy is to begin as PyTorch's layers do
@@ -40,7 +40,7 @@ class BeginsUniform(Protocol):
     module made of `Linear` layers needs no method of its own.
     """
 
-    def begin_uniform(self) -> None: ...
+    def initialise_uniform(self) -> None: ...
 
 
 def fill_uniform(weight: Tensor, bias: Tensor) -> None:
@@ -67,7 +67,7 @@ class Linear(nn.Module):
         nn.init.orthogonal_(self.weight.detach().T, gain=gain)
         self._parts = self.bias, self.weight
 
-    def begin_uniform(self) -> None:
+    def initialise_uniform(self) -> None:
         fill_uniform(self.weight.detach().T, self.bias.detach())
 
     def forward(self, x: Tensor) -> Tensor:
@@ -113,7 +113,7 @@ def hidden_of(head: nn.Module, features: Tensor, *arguments: Any) -> Tensor:
     return found
 
 
-class Part(nn.Module):
+class FeatureSlice(nn.Module):
     """A trunk that sees only some of the encoder's features, and all inputs after them.
 
     Args:

@@ -13,17 +13,18 @@ from torch import Tensor
 from torch.nn import functional
 
 from rlk.errors import PlanError
-from rlk.spaces import Space, describe, is_image
+from rlk.spaces import Space, describe, dtype_for_torch, is_image
 
 
 def as_tensor(observation: Any, device: Any = "cpu") -> Any:
-    """A numpy observation, or a dict of them, as tensors; on the CPU the memory is shared."""
+    """A numpy observation, or a dict of them, as tensors; on the CPU the memory is shared.
+
+    It is copied if torch does not take its dtype (`rlk.spaces.dtype_for_torch`).
+    """
     if isinstance(observation, Mapping):
         return {key: as_tensor(value, device) for key, value in observation.items()}
     array = np.asarray(observation)
-    if array.dtype == np.float64:
-        array = array.astype(np.float32)
-    tensor = torch.from_numpy(np.ascontiguousarray(array))
+    tensor = torch.from_numpy(np.ascontiguousarray(array, dtype_for_torch(array.dtype)))
     return tensor if device == "cpu" else tensor.to(device)
 
 

@@ -63,7 +63,7 @@ class Critics(nn.Module):
         # Plain references: looking a submodule up costs more than a small layer.
         self._parts: tuple[HiddenLayers, Tensor, Tensor] = (hidden, self.weight, self.bias)
 
-    def begin_uniform(self) -> None:
+    def initialise_uniform(self) -> None:
         fill_uniform(self.weight.detach(), self.bias.detach())
 
     def forward(self, features: Tensor, action: Tensor, n_critics: int | None = None) -> Tensor:

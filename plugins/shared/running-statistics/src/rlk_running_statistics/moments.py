@@ -19,14 +19,17 @@ class Moments:
     Args:
         mean, var, count: float64 [K], [K] and [1], written in place: they may be views of other
             memory.
+
+    Attributes:
+        mean, var, count_array: these arrays themselves; `count` is the number in the last.
     """
 
     def __init__(self, mean: Array, var: Array, count: Array) -> None:
-        self.mean, self.var, self.counts = mean, var, count
+        self.mean, self.var, self.count_array = mean, var, count
 
     @property
     def count(self) -> float:
-        return float(self.counts[0])
+        return float(self.count_array[0])
 
     def merge(self, mean: Array | float, var: Array | float, count: float) -> None:
         """Add rows with these moments."""
@@ -38,7 +41,7 @@ class Moments:
         squares = self.var * before + var * count + delta * delta * (before * count / total)
         self.mean += delta * (count / total)
         self.var[:] = squares / total
-        self.counts[0] = total
+        self.count_array[0] = total
 
 
 class Fresh:

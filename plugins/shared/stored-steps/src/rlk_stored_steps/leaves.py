@@ -12,12 +12,18 @@ import numpy as np
 
 from rlk.errors import RlkError
 from rlk.records import Array, Field
-from rlk.spaces import action_size
+from rlk.spaces import action_size, dtype_for_torch
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """One array of an observation: all of it, or one key of a Dict."""
+    """One array of an observation: all of it, or one key of a Dict.
+
+    Attributes:
+        key: of the Dict; None for an observation that is one array.
+        shape: of one observation, without N.
+        dtype: in which it is kept.
+    """
 
     key: str | None
     shape: tuple[int, ...]
@@ -35,9 +41,7 @@ class Leaf:
 
 
 def observation_leaves(space: gym.Space[Any], storage: str) -> tuple[Leaf, ...]:
-    """The arrays of an observation; float64 is kept as float32, and Discrete as int64.
-
-    Bytes are kept in the order of this machine, because torch takes no other.
+    """The arrays of an observation, of dtypes that torch takes; Discrete is kept as int64.
 
     Args:
         storage: the name of the component, for the message.
@@ -60,8 +64,7 @@ def _leaf(key: str | None, space: gym.Space[Any], storage: str) -> Leaf:
             "It takes Box, Discrete, MultiDiscrete, MultiBinary and a Dict of these; "
             "wrap the environment in gymnasium.wrappers.FlattenObservation."
         )
-    dtype = np.dtype(space.dtype).newbyteorder("=")
-    return Leaf(key, tuple(space.shape), np.dtype(np.float32) if dtype == np.float64 else dtype)
+    return Leaf(key, tuple(space.shape), dtype_for_torch(np.dtype(space.dtype)))
 
 
 def action_field(space: gym.Space[Any]) -> Field:

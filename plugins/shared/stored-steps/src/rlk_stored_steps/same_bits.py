@@ -13,7 +13,10 @@ _COPIED_BYTES = 65_536
 
 
 def comparison(size: int) -> Callable[[Array, Array], bool]:
-    """The faster way to compare contiguous arrays of this many bytes."""
+    """The faster way to compare arrays of this many bytes, which have the same shape and dtype.
+
+    They may be strided, such as a field of records.
+    """
     return _equal_copies if size <= _COPIED_BYTES else _equal_arrays
 
 
@@ -22,4 +25,9 @@ def _equal_copies(one: Array, other: Array) -> bool:
 
 
 def _equal_arrays(one: Array, other: Array) -> bool:
-    return np.array_equal(one.view(np.uint8), other.view(np.uint8))
+    return np.array_equal(_bytes(one), _bytes(other))
+
+
+def _bytes(array: Array) -> Array:
+    """The bytes of an array, uint8 [size]; copied only if it is not contiguous."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)

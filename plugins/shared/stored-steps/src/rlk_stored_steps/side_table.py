@@ -22,8 +22,8 @@ class SideTable:
     order in which the rows were taken.
 
     The number of episodes that end among the stored transitions is not known beforehand; in the
-    worst case, all of them end one. So the table starts small and doubles when it is full. This is
-    the only memory that is not allocated once; it grows a few times per run at most.
+    worst case, all of them end one. So the table starts small and doubles when it is full, which
+    happens a few times per run at most.
 
     Args:
         leaves: of the observation.

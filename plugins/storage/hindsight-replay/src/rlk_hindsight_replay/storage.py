@@ -44,16 +44,19 @@ class HindsightReplay:
     def __init__(self, config: HindsightReplayConfig) -> None:
         self._config = config
         self.variants = 1 + config.n_sampled_goal
+        self._opened_with: Schema | None = None
 
     def open(self, base: Any, schema: Schema) -> None:
-        """Finds the environment's `compute_reward`.
+        """Finds the environment's `compute_reward`; opened again with the same schema, it has it.
 
         Raises:
             PlanError: if observations have no goals, or the environment has no `compute_reward`.
         """
         check_goals(schema.observation_space)
         self._base, self._schema = base, schema
-        self.environment_changed()
+        if self._opened_with is not schema:  # else another environment would be made
+            self.environment_changed()
+            self._opened_with = schema
         self._infos = [(key, f"info.{key}") for key in self._config.info_keys]
         #: int64 [k, slots]: the number of the step whose goal a variant has, -1 for none.
         self._chosen: Array | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
+from rlk_replay.config import steps_per_env
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -22,7 +23,7 @@ def check(config: NStepConfig, plan: Plan) -> None:
     buffer_size: int | None = getattr(plan.storages[0].config, "buffer_size", None)
     if buffer_size is None:
         return
-    kept = max(1, buffer_size // plan.n_envs)
+    kept = steps_per_env(buffer_size, plan.n_envs)
     if config.n_steps > kept:
         raise PlanError(
             f"storage 'n-step' (rlk-n-step): n_steps={config.n_steps}, but with "

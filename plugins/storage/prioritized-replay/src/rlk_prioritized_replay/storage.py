@@ -94,6 +94,7 @@ class PrioritizedReplay:
         return config.beta0 + (1.0 - config.beta0) * done
 
     def metrics(self) -> dict[str, float]:
+        """The exponent of the importance weights, to be logged."""
         return {"train/priority_beta": self.beta()}
 
     def feedback(self, batch: Batch, update: Update) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk_replay.config import ReplayConfig
+from rlk_replay.config import ReplayConfig, steps_per_env
 
 
 def check(config: ReplayConfig, plan: Any) -> None:
@@ -16,7 +16,7 @@ def check(config: ReplayConfig, plan: Any) -> None:
         PlanError: if the memory holds fewer transitions than the algorithm's `batch_size`.
     """
     batch_size = getattr(plan.algorithm.config, "batch_size", None)
-    capacity = max(1, config.buffer_size // plan.n_envs) * plan.n_envs
+    capacity = steps_per_env(config.buffer_size, plan.n_envs) * plan.n_envs
     if batch_size is not None and capacity < batch_size:
         raise PlanError(
             f"{plan.algorithm.title} would never learn: buffer_size={config.buffer_size} with "

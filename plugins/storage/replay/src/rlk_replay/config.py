@@ -8,6 +8,11 @@ from attrs import validators as v
 from rlk.settings import setting
 
 
+def steps_per_env(buffer_size: int, n_envs: int) -> int:
+    """How many steps of each environment a replay of this `buffer_size` keeps, at least 1."""
+    return max(1, buffer_size // n_envs)
+
+
 @attrs.frozen(kw_only=True)
 class ReplayConfig:
     """How much is kept, and where."""

@@ -38,6 +38,8 @@ from rlk_stored_steps.side_table import SideTable
 class Ring:
     """The last C vector steps. Their memory is allocated at the first step, all at once.
 
+    The side table is there from the start: it has a few rows, and grows.
+
     Args:
         capacity: C.
         schema: of what is kept.
@@ -116,12 +118,14 @@ class Ring:
         for name, _ in self._extras:
             if name not in step.extras:
                 raise missing_extra("replay", name, step)
+        ended = ended_envs(step)
+        for env in ended:
+            final_observation(step, env)  # before frames are stored, because it may be missing
         if not time:
             self._allocate(self.capacity)
         if self._has_stacks:
             step = self._frames.store(step)
-        ended = ended_envs(step)
-        # Before anything is overwritten, because one may be missing, or the memory for it.
+        # Before anything is overwritten, because there may be no memory for them.
         final_rows = self._keep_finals(step, ended) if ended else None
         # Unpacked once, which is faster than to look up each field.
         observation, action, reward, terminated, truncated, following, _, _ = step
@@ -182,7 +186,7 @@ class Ring:
 
         Nothing in use is changed, so the step may still fail.
         """
-        finals = {env: values_of(self._kept, final_observation(step, env)) for env in envs}
+        finals = {env: values_of(self._kept, step.final_observation[env]) for env in envs}
         self._reserve(len(finals))
         return {env: self._side_table.keep(self._time, final) for env, final in finals.items()}
 
@@ -314,9 +318,9 @@ class Ring:
         """
         saved = {"action_space": self._action_space, **state["layout"]}  # older files lack it
         check_layout("replay memory", saved, self.layout(), same)
-        self._time = state["time"]
-        self._allocate(self.capacity if self._time else 0)
-        rows = min(self._time, self.capacity)
+        time = state["time"]
+        self._allocate(self.capacity if time else 0)
+        rows = min(time, self.capacity)
         self._records[: rows * self.n_envs].view(np.uint8)[...] = state["records"]
         for store, values in zip(self._large(), state["observations"], strict=True):
             store[:rows] = values
@@ -324,6 +328,7 @@ class Ring:
         self._side_rows_when_followed = np.array(state["settled"])
         self._side_table.load_state_dict(state["aside"])
         self._episodes.load_state_dict(state["episodes"])
+        self._time = time  # last: a ring whose state is damaged stays empty
         self._bind()
 
     def _large(self) -> list[Array]:

@@ -9,6 +9,7 @@ slot; the README explains how to write a decorating storage.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import torch
 from rlk.errors import RlkError
 from rlk.protocols import Decorator, State
 from rlk.records import Array, Batch, Schema, Step, Update
-from rlk_replay.config import ReplayConfig
+from rlk_replay.config import ReplayConfig, steps_per_env
 from rlk_replay.memory import Mapped, in_memory
 from rlk_replay.past import steps_of
 from rlk_replay.ring import Ring
@@ -47,17 +48,12 @@ class Replay:
         self._ones = functools.lru_cache(_ones)
 
     def open(self, schema: Schema) -> None:
-        """Become empty. The first step allocates all memory, with two exceptions.
+        """Become empty. The first step allocates all memory but that of the side table.
 
-        They are in `rlk_stored_steps.side_table` and `rlk_replay.pool`.
+        Two parts may grow: `rlk_stored_steps.side_table` and `rlk_replay.pool`.
         """
         self.schema = schema
-        self._ring = Ring(
-            max(1, self._config.buffer_size // schema.n_envs),
-            schema,
-            self._config.frame_stack or schema.stack_size,
-            self._zeros,
-        )
+        self._ring = self._new_ring()
         self.slots = self._ring.slots
         self.variants = 1
         self._n_envs = schema.n_envs
@@ -68,6 +64,15 @@ class Replay:
         #: Whether observations are one array, and no decorator takes another stage than `choose`.
         self._plain = len(self._ring.leaves) == 1 and self._ring.leaves[0].key is None
         self._on_cpu = torch.device(schema.device).type == "cpu"
+
+    def _new_ring(self) -> Ring:
+        """An empty memory for the schema."""
+        return Ring(
+            steps_per_env(self._config.buffer_size, self.schema.n_envs),
+            self.schema,
+            self._config.frame_stack or self.schema.stack_size,
+            self._zeros,
+        )
 
     def add(self, step: Step) -> None:
         """Store one vector step; everything is copied.
@@ -310,25 +315,40 @@ class Replay:
         have ended.
 
         Raises:
-            RlkError: if it was saved with other observations, actions or extras.
+            RlkError: if it was saved with other observations, actions or extras. What this replay
+                has then stays. If only a decorator refuses its state, the replay is empty.
         """
         is_alike = (
             state["layout"] == self._ring.layout()
             and state.get("variants") == self.variants
             and state["decorators"].keys() == self._stages.state_dict().keys()
         )
-        capacity, decorators = self._ring.capacity, self._stages.decorators
-        past = () if is_alike else steps_of(state, self.schema, capacity, self._zeros)
+        ring = self._new_ring()
+        past: Iterable[tuple[Step, list[int]]] = ()
+        if is_alike:
+            ring.load_state_dict(state)
+        else:
+            past = steps_of(state, self.schema, ring.capacity, self._zeros)
+        self._begin_anew()
+        try:
+            if is_alike:
+                self._ring = ring
+                self._stages.load_state_dict(state["decorators"])
+            for step, ended in past:
+                self.add(step)
+                self._ring.cut(ended)
+        except BaseException:
+            self._begin_anew()
+            raise
+        self.interrupt()
+
+    def _begin_anew(self) -> None:
+        """Become empty, with the same decorators."""
+        decorators = self._stages.decorators
         self.open(self.schema)
         for decorator in decorators:
             decorator.open(self, self.schema)
             self.decorate(decorator)
-        if is_alike:
-            self.load_state_dict(state)
-        for step, ended in past:
-            self.add(step)
-            self._ring.cut(ended)
-        self.interrupt()
 
     def _tensor(self, array: Array) -> torch.Tensor:
         tensor = torch.from_numpy(np.ascontiguousarray(array))

@@ -143,12 +143,8 @@ class RolloutStorage:
 
     def _arrays(self) -> dict[str, Array]:
         """All arrays [T, N, ...] by their names in a checkpoint."""
-        observations = {
-            "observation" if key is None else f"observation.{key}": store
-            for key, store in self._observation.items()
-        }
         return {
-            **observations,
+            **{leaf.name: self._observation[leaf.key] for leaf in self._leaves},
             "action": self._action,
             "reward": self._reward,
             "terminated": self._terminated,

@@ -32,7 +32,7 @@ class TrajectoryReplay:
         self._buffer_size = config.buffer_size
 
     def open(self, schema: Schema) -> None:
-        """Allocate the memory (`rlk_stored_steps.side_table` names the one exception)."""
+        """Allocate the memory (`rlk_stored_steps.side_table` is the one exception: it grows)."""
         self._schema, steps, n_envs = schema, schema.n_steps, schema.n_envs
         self.capacity = max(1, self._buffer_size // steps)
         self._leaves = observation_leaves(schema.observation_space, NAME)
@@ -58,6 +58,8 @@ class TrajectoryReplay:
         self._side_table = SideTable(self._leaves)
         self._collections = 0  # complete ones since `open`; the next is written to slot % C
         self._written = 0  # steps of the one that is not complete
+        #: Whether that slot has steps of one that is not complete, over those of the oldest.
+        self._is_overwritten = False
 
     def add(self, step: Step) -> None:
         """Copy one vector step.
@@ -66,6 +68,7 @@ class TrajectoryReplay:
             RlkError: if an extra of the schema, or an episode's final observation, is missing.
         """
         slot, time = self._collections % self.capacity, self._written
+        self._is_overwritten = True
         if time == 0:
             self._side_table.release(self._collections - self.capacity)
         for store, value in zip(
@@ -95,7 +98,7 @@ class TrajectoryReplay:
         for store, value in zip(self._observations, following, strict=True):
             store[slot, -1] = value
         self._collections += 1
-        self._written = 0
+        self._written, self._is_overwritten = 0, False
 
     def restart(self) -> None:
         """Forget an unfinished collection: the next step is the first of a new one."""
@@ -103,10 +106,12 @@ class TrajectoryReplay:
 
     def __len__(self) -> int:
         """Transitions of all complete collections that are kept."""
-        return self._kept() * self._schema.n_steps * self._schema.n_envs
+        return len(self._complete_slots()) * self._schema.n_steps * self._schema.n_envs
 
-    def _kept(self) -> int:
-        return min(self._collections, self.capacity)
+    def _complete_slots(self) -> Array:
+        """The slots of complete collections, int64: the first step of another overwrites one."""
+        slots = np.arange(min(self._collections, self.capacity))
+        return slots[slots != self._collections % self.capacity] if self._is_overwritten else slots
 
     # ---- what is learnt from ---------------------------------------------------------------------
 
@@ -116,7 +121,7 @@ class TrajectoryReplay:
         Raises:
             RlkError: if the collection is not complete.
         """
-        if self._written or not self._collections:
+        if self._written or not len(self):
             raise RlkError(
                 f"storage {NAME!r} holds {self._written} of {self._schema.n_steps} steps: "
                 "the collection is not complete. Collect the rest, or call restart()."
@@ -132,9 +137,11 @@ class TrajectoryReplay:
         Raises:
             RlkError: if no collection is complete yet.
         """
-        if not self._collections:
+        slots = self._complete_slots()
+        if not len(slots):
             raise RlkError(f"storage {NAME!r} is empty: collect n_steps before sampling from it.")
-        return self._gathered(self._schema.rng.integers(self._kept(), size=self._schema.n_envs))
+        chosen = self._schema.rng.integers(len(slots), size=self._schema.n_envs)
+        return self._gathered(slots[chosen])
 
     def _gathered(self, slots: Array) -> Rollout:
         """The sequences of all environments in these slots, int64 [N]."""
@@ -168,15 +175,17 @@ class TrajectoryReplay:
     # ---- state -----------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
-        """All complete collections, as views: write them before the next `add`.
+        """All complete collections, some as views: write them before the next `add`.
 
         An unfinished collection is left out, because a restored run begins a new one.
         """
-        kept = self._kept()
+        slots = self._complete_slots()
+        # Views, but copies where the slot of an unfinished one may be between others.
+        kept: Any = slots if self._is_overwritten else slice(len(slots))
         return {
             "layout": self._layout(),
             "collections": self._collections,
-            "arrays": {name: store[:kept] for name, store in self._arrays().items()},
+            "arrays": {name: store[kept] for name, store in self._arrays().items()},
             "aside": self._side_table.state_dict(),
         }
 
@@ -188,9 +197,12 @@ class TrajectoryReplay:
         """
         settings = "environment, n_envs, n_steps and buffer_size, or without the replay"
         check_layout("trajectory replay", state["layout"], self._layout(), settings)
+        arrays = state["arrays"]
         self._collections, self._written = state["collections"], 0
+        self._is_overwritten = len(arrays["reward"]) < min(self._collections, self.capacity)
+        slots = self._complete_slots()
         for name, store in self._arrays().items():
-            store[: self._kept()] = state["arrays"][name]
+            store[slots] = arrays[name]
         self._side_table.load_state_dict(state["aside"])
 
     def _arrays(self) -> dict[str, Array]:

@@ -37,7 +37,7 @@ class OnRows(Architecture):
 
     def __init__(self, policy: Architecture) -> None:
         self._policy = policy
-        self.begins_uniform = policy.begins_uniform
+        self.uniform_init = policy.uniform_init
 
     def encoder(self, observation_space: Any) -> nn.Module:
         return Rows(self._policy.encoder(row_space(observation_space)))

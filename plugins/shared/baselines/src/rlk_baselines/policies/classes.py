@@ -138,7 +138,7 @@ class FeedForwardPolicy(_Configured):
         self._is_nature_cnn = feature_extraction == "cnn" and chosen.cnn_extractor is None
         self._architecture = chosen.architecture()
         self.shares_encoder = self._architecture.shares_encoder
-        self.begins_uniform = self._architecture.begins_uniform
+        self.uniform_init = self._architecture.uniform_init
 
     def encoder(self, observation_space: Any) -> nn.Module:
         if self._is_nature_cnn and "Image" not in kinds(observation_space):

@@ -10,7 +10,7 @@ import numpy as np
 from rlk.errors import PlanError
 from rlk.records import Array
 from rlk_baselines.environments.as_vec_env import as_vec_env
-from rlk_expert_data.generate import act_of, record_into
+from rlk_expert_data.generate import act_of, check_recording, record_into
 from rlk_expert_data.player import Ending, Endings, Player
 
 
@@ -29,7 +29,8 @@ def generate_expert_traj(
     expert that is a function gets the whole batch.
 
     Raises:
-        PlanError: if a space is not recorded, or there is no environment.
+        PlanError: if a space is not recorded, or there is no environment. All is checked before the
+            expert is trained.
     """
     is_model = hasattr(model, "predict")
     if env is None:
@@ -37,8 +38,6 @@ def generate_expert_traj(
     if env is None:
         raise PlanError("there is no environment to record in: pass env.")
     vector = as_vec_env(env)
-    if is_model and n_timesteps > 0:
-        model.learn(n_timesteps)
 
     def step(actions: Any) -> tuple[Any, Array, Endings]:
         observation, rewards, dones, infos = vector.step(actions)
@@ -47,6 +46,9 @@ def generate_expert_traj(
     player = Player(
         vector.num_envs, vector.observation_space, vector.action_space, vector.reset, step
     )
+    if is_model and n_timesteps > 0:
+        check_recording(player, save_path, n_episodes)
+        model.learn(n_timesteps)
     gets_batches = not is_model and vector is env
     act = (lambda observation, _: np.asarray(model(observation))) if gets_batches else act_of(model)
     return record_into(player, act, save_path, n_episodes, image_folder)

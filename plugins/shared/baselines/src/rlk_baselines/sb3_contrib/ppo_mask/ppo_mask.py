@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from rlk import spaces
-from rlk_action_masking.masks import beside, options, without_mask
+from rlk_action_masking.masks import observation_with_mask, options, without_mask
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.images import channels_first
@@ -123,4 +123,4 @@ class MaskablePPO(PPO):
                     f"{list(given.shape)}."
                 )
             masks = given.reshape(masks.shape)
-        return beside(batch, masks), was_batched
+        return observation_with_mask(batch, masks), was_batched
