@@ -330,29 +330,6 @@ def test_an_action_that_can_only_be_one_number_is_learnt(algo: str) -> None:
     assert action.tolist() == pytest.approx([0.25, 2.0], abs=0.05)
 
 
-def test_the_policy_learns_with_dropout_and_acts_without_it() -> None:
-    modes = []
-
-    class Drops(torch.nn.Module):
-        features_dim = 8
-
-        def __init__(self, observation_space: Any) -> None:
-            super().__init__()
-            self.layer = torch.nn.Linear(observation_space.shape[0], 8)
-
-        def forward(self, observation: torch.Tensor) -> torch.Tensor:
-            modes.append(self.training)
-            return torch.dropout(self.layer(observation), 0.5, self.training)
-
-    dataset = ExpertDataset(traj_data=arrays(1 + np.arange(240) % 3, seen()), verbose=0, seed=0)
-    with rlk.make("a2c", env=MATCH, **{**SMALL, "policy": {"encoder": Drops}}) as agent:
-        modes.clear()
-        pretrain(agent, dataset, n_epochs=1)
-        assert set(modes) == {True}
-        agent.predict(np.zeros((1, 3), np.float32))
-        assert modes[-1] is False
-
-
 def test_a_loss_that_is_not_finite_ends_it_before_the_policy_is_spoilt() -> None:
     dataset = ExpertDataset(traj_data=arrays(1 + np.arange(240) % 3, seen()), verbose=0, seed=0)
     given = {**SMALL, "policy": {"layers": [8, 8], "act_fun": "relu"}}

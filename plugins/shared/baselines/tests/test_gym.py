@@ -183,6 +183,14 @@ def test_rewards_are_signs_and_frames_are_stacked_and_scaled() -> None:
     assert len(observation) == 2 and np.asarray(observation, np.float64).dtype == np.float64
 
 
+def test_an_array_of_lazy_frames_is_a_copy_unless_none_is_asked_for():
+    frames = LazyFrames([np.zeros((2, 2, 1)), np.ones((2, 2, 1))])
+    copied, seen = np.array(frames), np.asarray(frames)
+    copied[:] = 7.0
+    assert seen.max() == 1.0 and np.shares_memory(np.asarray(frames), seen)
+    assert np.asarray(frames, np.float32).dtype == np.float32
+
+
 class Colours(Game):
     """A game that is not Atari's, with colours."""
 

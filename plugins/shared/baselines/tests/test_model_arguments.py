@@ -112,7 +112,10 @@ def test_a_class_that_is_not_an_algorithm_keeps_its_constructors_signature(cls: 
 @pytest.mark.parametrize(
     ("argument", "told"),
     [
-        ({"log_interval": -1}, "log_interval must be at least 1, or 0 for never, got -1"),
+        (
+            {"log_interval": -1},
+            "log_interval must be a whole number of at least 1, or 0 for never, got -1",
+        ),
         ({"tb_log_name": None}, "tb_log_name must be the name of a folder, got None"),
     ],
 )

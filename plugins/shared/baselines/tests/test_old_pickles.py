@@ -14,6 +14,7 @@ import pytest
 from rlk.errors import BadFile
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.vec_env import VecNormalize
+from rlk_baselines.common.vec_env.restricted_pickle import restricted_load
 
 
 class Trap:
@@ -139,3 +140,19 @@ def test_what_is_something_else_is_refused(there, tmp_path) -> None:
     (tmp_path / "it.pkl").write_bytes(b"nothing")
     with pytest.raises(BadFile, match="is not a pickle"):
         VecNormalize.load(tmp_path / "it.pkl", vector)
+
+
+def test_statistics_of_other_observations_are_refused(there, tmp_path) -> None:
+    written(tmp_path / "obs_rms.pkl", statistics(there, [0.0, 1.0, 2.0]))
+    written(tmp_path / "ret_rms.pkl", statistics(there, np.float64(3.0)))
+    found = VecNormalize(make_vec_env("CartPole-v1", 1))
+    with pytest.raises(ValueError, match=r"statistics are of observations .*3.* vector's are .*4"):
+        found.load_running_average(tmp_path)
+    assert found.obs_rms.mean.shape == (4,)
+
+
+def test_a_damage_that_no_reader_of_pickles_foresees_is_named(tmp_path) -> None:
+    path = tmp_path / "model.pkl"
+    path.write_bytes(b"\x80\x04\x8e" + b"\xff" * 8 + b".")  # bytes of 2^64 - 1 bytes
+    with pytest.raises(BadFile, match=r"model.pkl is not a pickle: OverflowError"):
+        restricted_load(path)

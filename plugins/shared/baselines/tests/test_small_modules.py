@@ -116,6 +116,7 @@ def test_conjugate_gradients_solve_a_system() -> None:
     x = conjugate_gradient(lambda v: matrix @ v, b, callback=lambda x: seen.append(x.copy()))
     assert np.allclose(matrix @ x, b) and np.array_equal(b, before)
     assert len(seen) == 5 and not seen[0].any() and np.array_equal(seen[-1], x)
+    assert conjugate_gradient(lambda v: matrix @ v, np.zeros_like(b)).tolist() == [0.0] * len(b)
     one_step = conjugate_gradient(lambda v: matrix @ v, b, cg_iters=1)
     assert np.allclose(one_step, b * b.dot(b) / b.dot(matrix @ b))
 
@@ -150,6 +151,7 @@ def test_the_mean_of_nothing_is_no_number() -> None:
 
 
 def test_a_discounted_sum_has_all_that_follows() -> None:
+    assert discount(np.zeros(0), 0.5).tolist() == [] and discount(np.zeros((0, 2)), 0.5).size == 0
     assert discount(np.array([1.0, 2.0, 4.0]), 0.5).tolist() == [1 + 1 + 1, 2 + 2, 4]
     columns = np.array([[0, 8], [2, 0]])
     assert discount(columns, 0.5).tolist() == [[1, 8], [2, 0]], "along the first axis"

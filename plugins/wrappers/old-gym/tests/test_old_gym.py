@@ -273,6 +273,29 @@ def test_an_end_at_a_time_limit_that_was_taken_off_is_what_its_info_says() -> No
     assert env.step(0)[2:4] == (True, False)
 
 
+def test_what_ends_by_itself_at_a_time_limit_that_was_taken_off_has_terminated() -> None:
+    class Ends(FourValues):
+        def step(self, action: Any) -> Any:
+            observation, reward, _, info = super().step(action)
+            return observation, reward, True, info
+
+    env = FiveValues(gymnasium.wrappers.TimeLimit(Ends(), 1))
+    env.reset()
+    assert env.step(0)[2:4] == (True, False)
+
+
+def test_of_two_time_limits_the_shorter_one_counts_and_may_be_set() -> None:
+    for inner, outer in ((5, 2), (2, 5)):
+        limited = gymnasium.wrappers.TimeLimit(FourValues(), inner)
+        env = FiveValues(gymnasium.wrappers.TimeLimit(limited, outer))
+        assert env.get_wrapper_attr("_max_episode_steps") == 2
+        env.reset()
+        assert [env.step(0)[3] for _ in range(2)] == [False, True]
+        assert env.set_wrapper_attr("_max_episode_steps", 1)
+        env.reset()
+        assert env.step(0)[3]
+
+
 def test_wrappers_and_ids_of_gymnasium_work_around_what_gym_has_registered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

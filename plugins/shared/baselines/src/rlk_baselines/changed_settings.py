@@ -84,7 +84,7 @@ def set_while_learning(model: str, agent: Agent, name: str, settings: Mapping[st
     choice, run = agent.plan.algorithm, agent.run
     rates, numbers = RATES.get(choice.name, {}), _numbers(agent)
     may = {*AT_ANY_TIME.get(choice.name, ()), *rates, *numbers}
-    if not settings.keys() <= may:
+    if not settings or not settings.keys() <= may:  # none: it is of what only the model uses
         only = f" (only {', '.join(sorted(may))} can be)" if may else ""
         raise refusal(
             model, name, f"while learn is running{only}; set it between two calls of learn"

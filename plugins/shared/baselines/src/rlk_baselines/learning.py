@@ -88,6 +88,7 @@ class Watcher:
     def learn(self, model: BaseRLModel, call: Call) -> None:
         """Train a model with the arguments of a call."""
         agent, run = model.agent, model.agent.run
+        timesteps, plan = run.clock.timesteps, run.plan
         self._set_interval(run, model.rows_every or call.log_interval)
         if call.reset_num_timesteps:
             run.clock.timesteps = 0
@@ -98,7 +99,11 @@ class Watcher:
             call.writer = ScalarWriter(folder)
         self.rows.begin(model, call, run)
         if call.callback is not None:
-            call.callback.init_callback(model)
+            try:
+                call.callback.init_callback(model)
+            except BaseException:
+                run.clock.timesteps, run.plan = timesteps, plan
+                raise
         self.call = call
         self.watch(run, steps=call.callback is not None or call.writer is not None)
         try:

@@ -120,7 +120,8 @@ class FiveValues(gymnasium.Env[Any, Any]):
         said = info.get(TRUNCATED) if isinstance(info, dict) else None
         if said is not None:
             return done and bool(said)
-        return done and self._length == self._said_limit
+        # A limit that was taken off cannot be why the environment says that it is over.
+        return done and self._own_limit is None and self._length == self._said_limit
 
     def _is_at_limit(self) -> bool:
         """Whether the time limit that was taken off would end the episode now."""
@@ -170,6 +171,9 @@ class FiveValues(gymnasium.Env[Any, Any]):
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         """Set that attribute on the outermost layer that has it, or else on the outermost one."""
+        if name == LIMIT and self._own_limit is not None:
+            self._own_limit = int(value)
+            return True
         for layer in layers(self.env):
             if hasattr(layer, name):
                 setattr(layer, name, value)

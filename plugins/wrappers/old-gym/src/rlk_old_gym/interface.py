@@ -99,7 +99,8 @@ def without_makers_wrappers(env: Any) -> tuple[Any, int | None]:
     limit = None
     while isinstance(env, _PUT_BY_MAKE):
         if isinstance(env, gymnasium.wrappers.TimeLimit):
-            limit = int(env._max_episode_steps)
+            found = int(env._max_episode_steps)
+            limit = found if limit is None else min(limit, found)
         env = env.env
     return env, limit
 

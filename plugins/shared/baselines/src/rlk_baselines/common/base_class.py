@@ -6,6 +6,7 @@ import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 from typing import IO, Any, NamedTuple, NoReturn, SupportsIndex, TypeVar
 
 import numpy as np
@@ -93,6 +94,8 @@ class BaseRLModel(Constructed):
             tb_log_name: the prefix of the folder for TensorBoard's events.
             reset_num_timesteps: whether to count timesteps from 0 again.
         """
+        if self._is_learning:
+            raise Refused("learn is running already, in the call that this one was made within.")
         if self._env is None:
             raise Refused(
                 f"this {type(self).__name__} has no environment to learn in: pass env to the "
@@ -102,10 +105,14 @@ class BaseRLModel(Constructed):
             raise self._env.refusal()
         if not isinstance(tb_log_name, str) and self.tensorboard_log is not None:
             raise Refused(f"tb_log_name must be the name of a folder, got {tb_log_name!r}.")
-        if log_interval is not None and log_interval < 0:
-            raise Refused(f"log_interval must be at least 1, or 0 for never, got {log_interval}.")
+        is_whole = log_interval is None or isinstance(log_interval, Integral)
+        if not is_whole or (log_interval or 0) < 0:
+            raise Refused(
+                f"log_interval must be a whole number of at least 1, or 0 for never, got "
+                f"{log_interval!r}."
+            )
         call = Call(
-            _whole(total_timesteps),
+            whole_timesteps(total_timesteps),
             as_callback(callback),
             log_interval,
             tb_log_name,
@@ -238,6 +245,7 @@ class BaseRLModel(Constructed):
             self._env = new
             if agent is None:
                 return
+            old_wrapped = self._agent_env
             try:
                 if old is None or self._can_keep_agent(old):
                     agent.set_env(self._training_env())
@@ -252,7 +260,7 @@ class BaseRLModel(Constructed):
                     state = checkpoint.model_state(agent.run)
                     self._use(rebuilt(self, state, {}))
             except BaseException:
-                self._env = old
+                self._env, self._agent_env = old, old_wrapped
                 raise
             metrics = self.agent.run.metrics
             metrics.recent_episodes.clear()
@@ -364,7 +372,7 @@ class BaseRLModel(Constructed):
         return made
 
 
-def _whole(timesteps: Any) -> int:
+def whole_timesteps(timesteps: Any) -> int:
     """Timesteps as an int, rounded down: programs often compute a float, such as 0.1 * n."""
     is_fraction = isinstance(timesteps, float) and math.isfinite(timesteps)
     with refused():

@@ -31,6 +31,8 @@ def conjugate_gradient(
     x, residual, direction = np.zeros_like(b_vec), b_vec.copy(), b_vec.copy()
     squared = residual.dot(residual)
     for i in range(cg_iters):
+        if squared < residual_tol:
+            break
         _tell(callback, x)
         if verbose:
             print(f"{i:10d} {squared:10.3g} {np.linalg.norm(x):10.3g}")
@@ -40,8 +42,6 @@ def conjugate_gradient(
         residual = residual - step * product
         before, squared = squared, residual.dot(residual)
         direction = residual + squared / before * direction
-        if squared < residual_tol:
-            break
     _tell(callback, x)
     return x
 

@@ -48,7 +48,7 @@ def unflatten_vector(vec: Array, shapes: Sequence[tuple[int, ...]]) -> list[Arra
 def discount(vector: Array, gamma: float) -> Array:
     """out[t] = vector[t] + gamma vector[t+1] + gamma^2 vector[t+2] + …, along the first axis."""
     found = np.zeros_like(np.asarray(vector, np.float64))
-    following = np.zeros_like(found[0])
+    following = np.zeros(found.shape[1:])
     for t in reversed(range(len(found))):
         following = vector[t] + gamma * following
         found[t] = following

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 from rlk_schedules import (
@@ -73,7 +74,7 @@ def get_schedule_fn(value_schedule: float | Callable[[float], float]) -> Callabl
     Raises:
         TypeError: if it is neither a number nor a function.
     """
-    if isinstance(value_schedule, (float, int)):
+    if isinstance(value_schedule, Real):
         return constfn(float(value_schedule))
     if not callable(value_schedule):
         raise TypeError(f"a schedule is a number or a function, got {value_schedule!r}")

@@ -215,7 +215,9 @@ class LazyFrames:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         joined = self._force()
-        return joined if dtype is None else joined.astype(dtype)
+        if copy is None:
+            return joined if dtype is None else joined.astype(dtype, copy=False)
+        return np.array(joined, dtype=dtype, copy=copy)
 
     def __len__(self) -> int:
         return len(self._force())

@@ -225,6 +225,7 @@ class HER(OffPolicyRLModel):
         self._set_initial(saved.given, vector)
         settings = by_plan(self.algo, self._changes(saved.changes))
         self._use(agent_from(saved, self, settings))
+        self._seed_globally()
 
 
 def _model_class(asked: Any) -> Any:

@@ -15,7 +15,7 @@ from rlk.agent import Agent
 from rlk_baselines import model_files
 from rlk_baselines.accumulated_variables import AccumulatedVariables
 from rlk_baselines.arguments import bound
-from rlk_baselines.common.base_class import BaseRLModel, Callback
+from rlk_baselines.common.base_class import BaseRLModel, Callback, whole_timesteps
 from rlk_baselines.common.callbacks import as_callback
 from rlk_baselines.common.schedules import get_schedule_fn
 from rlk_baselines.models import OffPolicyRLModel
@@ -274,11 +274,12 @@ class BaseAlgorithm(BaseRLModel):
             callback = [ProgressBarCallback(), as_callback(callback)]
         rows = self.rows if log_interval == "auto" else log_interval or 0
         name = tb_log_name or type(self).__name__
+        steps = whole_timesteps(total_timesteps)
         if reset_num_timesteps:  # rows then average over new episodes only
             self.agent.run.metrics.recent_episodes.clear()
             self.agent.run.metrics.recent_successes.clear()
         before = 0 if reset_num_timesteps else self.num_timesteps
-        self._total_timesteps, self.start_time = before + int(total_timesteps), time.time_ns()
+        self._total_timesteps, self.start_time = before + steps, time.time_ns()
         return super().learn(total_timesteps, callback, rows, name, reset_num_timesteps)
 
     def own_variables(self) -> list[AccumulatedVariables]:

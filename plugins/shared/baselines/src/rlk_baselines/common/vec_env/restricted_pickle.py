@@ -20,16 +20,6 @@ PLAIN = {
     ("numpy._core.numeric", "_frombuffer"),
     ("collections", "OrderedDict"),
 }
-_DAMAGES = (
-    pickle.UnpicklingError,
-    EOFError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    KeyError,
-    IndexError,
-    ImportError,
-)
 
 
 class RefusedPickle(BadFile):
@@ -66,6 +56,8 @@ def restricted_load(source: str | os.PathLike[str] | IO[bytes]) -> Any:
     whose = str(getattr(source, "name", "this file"))
     try:
         return _Restricted(source, whose).load()
-    except _DAMAGES as error:
+    except RefusedPickle:
+        raise
+    except Exception as error:  # damaged bytes may raise anything
         why = str(error).rstrip(".")
         raise BadFile(f"{whose} is not a pickle: {type(error).__name__}: {why}.") from None

@@ -222,11 +222,7 @@ class VecNormalize(VecEnvWrapper):
         """
         if "venv" in vars(self):
             raise ValueError("this VecNormalize wraps a vector already: make another one")
-        if not fit(venv.observation_space, self.obs_rms):
-            raise ValueError(
-                f"these statistics are of observations {shapes(self.obs_rms)}, and the vector's "
-                f"are {describe(venv.observation_space)}"
-            )
+        _check_fit(venv.observation_space, self.obs_rms)
         self._wrap(venv)
 
     # ---- files -----------------------------------------------------------------------------------
@@ -273,9 +269,19 @@ class VecNormalize(VecEnvWrapper):
                 pickle.dump(rms, file)
 
     def load_running_average(self, path: Path) -> None:
-        """Read the statistics that `save_running_average` wrote; deprecated, use `load`."""
-        self.obs_rms = saved_of_observations(os.path.join(path, "obs_rms.pkl"))
-        self.ret_rms = saved_statistics(os.path.join(path, "ret_rms.pkl"))
+        """Read the statistics that `save_running_average` wrote; deprecated, use `load`.
+
+        Args:
+            path: their folder.
+
+        Raises:
+            BadFile: if a file is damaged.
+            ValueError: if they are of other observations.
+        """
+        of_observations = saved_of_observations(os.path.join(path, "obs_rms.pkl"))
+        of_returns = saved_statistics(os.path.join(path, "ret_rms.pkl"))
+        _check_fit(self.observation_space, of_observations)
+        self.obs_rms, self.ret_rms = of_observations, of_returns
 
 
 #: Attributes of the vector, and of its current episodes.
@@ -283,6 +289,15 @@ _NOT_SAVED = (
     *("venv", "class_attributes", "num_envs", "observation_space", "action_space"),
     *("ret", "old_obs", "old_rews", "_before", "_ends"),
 )
+
+
+def _check_fit(space: Any, statistics: Statistics) -> None:
+    """ValueError unless statistics are of observations of this space."""
+    if not fit(space, statistics):
+        raise ValueError(
+            f"these statistics are of observations {shapes(statistics)}, and the vector's are "
+            f"{describe(space)}"
+        )
 
 
 def _check(*, clip_obs: float, clip_reward: float, gamma: float, epsilon: float) -> None:

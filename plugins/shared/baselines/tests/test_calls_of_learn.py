@@ -1,0 +1,91 @@
+"""Calls of `learn`: within each other, with callbacks that fail, with arguments of other types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlk_baselines import A2C, DDPG, DQN, PPO2, sb3
+from rlk_baselines.common.callbacks import BaseCallback
+
+
+def test_a_call_within_another_is_refused_and_the_outer_one_goes_on() -> None:
+    refusals, calls = [], []
+
+    def callback(local: Any, _: Any) -> bool:
+        calls.append(1)
+        if len(calls) == 3:
+            with pytest.raises(ValueError, match="learn is running already") as refused:
+                local["self"].learn(5)
+            refusals.append(refused)
+        return True
+
+    model = PPO2("MlpPolicy", "CartPole-v1", n_steps=8, nminibatches=1)
+    model.learn(32, callback)
+    assert (len(refusals), len(calls), model.num_timesteps) == (1, 32, 32)
+
+
+def test_a_callback_that_cannot_begin_changes_nothing() -> None:
+    class Fails(BaseCallback):
+        def _init_callback(self) -> None:
+            raise RuntimeError("no file")
+
+    model = A2C("MlpPolicy", "CartPole-v1").learn(20)
+    before = model.num_timesteps, model.agent.plan.log_interval
+    with pytest.raises(RuntimeError, match="no file"):
+        model.learn(10, Fails(), log_interval=None)
+    assert (model.num_timesteps, model.agent.plan.log_interval) == before
+
+
+@pytest.mark.parametrize("interval", ["auto", 0.5, -1])
+def test_an_interval_of_rows_that_is_no_whole_number_is_refused(interval: Any) -> None:
+    model = A2C("MlpPolicy", "CartPole-v1").learn(5)
+    with pytest.raises(ValueError, match=f"log_interval must be a whole number .*{interval}"):
+        model.learn(5, log_interval=interval)
+    assert model.num_timesteps == 5
+
+
+@pytest.mark.parametrize("timesteps", [float("inf"), None, -5])
+def test_timesteps_that_are_refused_forget_no_episode(timesteps: Any) -> None:
+    model = sb3.A2C("MlpPolicy", "CartPole-v1").learn(100)
+    episodes = len(model.ep_info_buffer)
+    with pytest.raises(ValueError, match="timesteps"):
+        model.learn(timesteps)
+    assert len(model.ep_info_buffer) == episodes > 0
+
+
+def test_rates_may_be_numbers_of_numpy() -> None:
+    seen = []
+    model = PPO2("MlpPolicy", "CartPole-v1", n_steps=8, cliprange_vf=np.float32(0.25))
+    model.learn(8, lambda local, _: seen.append(local["cliprange_vf"](0.5)) is None)
+    assert seen and set(seen) == {0.25}
+
+
+def during(model: Any, **attributes: Any) -> None:
+    """Set attributes in the first step of a call of `learn`."""
+
+    def callback(local: Any, _: Any) -> bool:
+        for name, value in attributes.items():
+            with pytest.raises(ValueError, match=f"{name} cannot be set"):
+                setattr(local["self"], name, value)
+        return False
+
+    model.learn(8, callback)
+
+
+def test_what_only_the_model_uses_cannot_be_set_while_it_learns() -> None:
+    during(DDPG("MlpPolicy", "Pendulum-v1", eval_env="Pendulum-v1"), nb_eval_steps=9)
+    during(sb3.A2C("MlpPolicy", "CartPole-v1"), stats_window_size=2)
+    during(sb3.DQN("MlpPolicy", "CartPole-v1", n_steps=3), n_steps=1)
+
+
+def test_a_refused_environment_is_not_the_one_that_a_seed_is_for() -> None:
+    model = DQN("MlpPolicy", "CartPole-v1")
+    used = model._agent_env
+    with pytest.raises(ValueError, match="spaces"):
+        model.set_env("Pendulum-v1")
+    assert model._agent_env is used
+    model.set_random_seed(3)
+    assert used.is_seeded
