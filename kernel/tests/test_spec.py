@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import attrs
+import numpy as np
 import pytest
 
 from rlk.planning.spec import RunSpec, flatten, make_spec
@@ -36,6 +37,11 @@ def test_a_table_under_env_is_an_id_and_keywords():
 def test_a_table_that_an_environment_takes_stays_a_table():
     spec = make_spec("dqn", {"env": {"id": "roads", "config": {"lanes": 3, 0: {}}}})
     assert spec.given == {"env": "roads", "env.config": {"lanes": 3, 0: {}}}
+
+
+def test_an_array_is_one_value():
+    sigma = np.zeros(2)
+    assert make_spec("algo", {"noise": {"sigma": sigma}}).given == {"noise.sigma": sigma}
 
 
 def test_one_plugin_may_be_given_without_a_list():

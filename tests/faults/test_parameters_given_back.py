@@ -35,7 +35,7 @@ def test_the_entropy_coefficient_of_sac_goes_with_them(make):
     one.learn(24)
     assert one.get_parameters()["log_ent_coef"] != other.get_parameters()["log_ent_coef"]
     other.load_parameters(one.get_parameters())
-    assert other.run.algorithm.entropy.value() == one.run.algorithm.entropy.value() != 1.0
+    assert other.run.algorithm.alpha.value() == one.run.algorithm.alpha.value() != 1.0
 
 
 def test_a_saved_model_gives_the_same_as_its_agent(make, tmp_path):

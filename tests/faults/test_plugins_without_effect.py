@@ -12,6 +12,7 @@ from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
 from rlk_normal_noise import NormalActionNoise
 from rlk_testing.environments import BY_ACTION_SPACE
@@ -224,3 +225,39 @@ def test_an_epsilon_that_the_optimiser_ignores_is_refused(
         planned(optimiser=optimiser, **{epsilon: 0.1})
     assert planned(optimiser=optimiser).optimiser.name == optimiser
     assert getattr(planned(optimiser="adam", **{epsilon: 0.1}).algorithm.config, epsilon) == 0.1
+
+
+@pytest.mark.parametrize("algorithm", ["a2c", "acktr", "ppo", "ppo2"])
+def test_a_norm_for_an_optimiser_that_clips_no_gradient_is_refused(algorithm):
+    given = {"env": BY_ACTION_SPACE["Discrete"]}
+
+    def planned(**more):
+        return resolve(rlk.default_kernel(), make_spec(algorithm, given | more))
+
+    refused = r"max_grad_norm=0.1 clips gradients, and optimiser 'natural-gradient'.*adam"
+    with pytest.raises(PlanError, match=refused):
+        planned(optimiser="natural-gradient", max_grad_norm=0.1)
+    for without_effect in ({}, {"max_grad_norm": None}):
+        assert planned(optimiser="natural-gradient", **without_effect)
+    assert planned(optimiser="kfac", max_grad_norm=0.1).algorithm.config.max_grad_norm == 0.1
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "given", "unused"),
+    [
+        ("a2c", {"optimiser": "kfac"}, {"epsilon": 0.1}),
+        ("acer", {"replay_ratio": 0.0}, {"replay_start": 7}),
+        ("acer", {"trust_region": False}, {"delta": 2.0}),
+        ("ppo2", {"optimiser": "natural-gradient"}, {"max_grad_norm": 0.1}),
+        ("td3", {"target_policy_noise": 0.0}, {"target_noise_clip": 0.3}),
+    ],
+)
+def test_a_setting_without_effect_is_refused_unless_it_is_from_a_file(algorithm, given, unused):
+    """A file has every setting, and those of an earlier version may have been written then."""
+    kernel, env = rlk.default_kernel(), BY_ACTION_SPACE["Box" if algorithm == "td3" else "Discrete"]
+    plan = as_json(resolve(kernel, make_spec(algorithm, {"env": env, **given})))
+    plan["components"][0]["settings"].update(unused)  # the algorithm's
+    ((name, value),) = unused.items()
+    assert getattr(resolve(kernel, spec_of(plan, kernel, env=env)).algorithm.config, name) == value
+    with pytest.raises(PlanError, match=rf"{name}=[\d.]+ "):
+        resolve(kernel, spec_of(plan, kernel, env=env, changes={name: 2 * value}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,7 +79,8 @@ class EnsembleDDPG:
         for _ in range(self.schedule.updates_due(len(storage))):
             key = MOVES_ACTOR if run.clock.updates % config.policy_delay == 0 else ""
             order = rng.random(shape, dtype=np.float32)
-            yield with_noise(storage.sample(config.batch_size), key, run.device, order=order)
+            batch = with_noise(storage.sample(config.batch_size), run.device, order=order)
+            yield replace(batch, key=key)
 
     def update(self, batch: Batch, optimise: Optimise) -> Update:
         critics = optimise("critic", self.critic_loss, batch, self.q_target(batch))

@@ -14,6 +14,9 @@ from rlk.registry.external import PASSED, is_place
 from rlk.registry.hooks import Hooks
 from rlk.registry.implementations import implemented
 
+#: The source, in `sources`, of settings from a saved plan.
+SAVED = "saved plan"
+
 #: Kinds whose components implement hooks themselves; others may name what does (`hooks`).
 ANSWERING = ("extensions", "callbacks", "loggers")
 
@@ -50,6 +53,20 @@ class Choice(Owned):
     def configs(self) -> tuple[Any, ...]:
         """The last arguments of its functions: the config, or nothing if there is none."""
         return () if self.config is None else (self.config,)
+
+    def changed(self, *names: str) -> list[str]:
+        """Those of these settings that somebody has changed from their default.
+
+        Those of a saved plan are not among them: a file has every setting of the run that it was
+        saved from, not only those asked for.
+        """
+        fields = attrs.fields_dict(type(self.config))
+        return [
+            name
+            for name in names
+            if self.sources.get(name, SAVED) != SAVED
+            and getattr(self.config, name) != fields[name].default
+        ]
 
     @property
     def without_it(self) -> str:

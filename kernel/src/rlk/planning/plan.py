@@ -12,6 +12,7 @@ import attrs
 
 from rlk import settings
 from rlk.abilities import KeepsInfos, offers
+from rlk.planning.choice import SAVED as SAVED
 from rlk.planning.choice import Choice, activated
 from rlk.planning.environment import EnvChoice
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
@@ -19,9 +20,6 @@ from rlk.planning.saved_records import prefix_of
 from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
 from rlk.registry.kinds import LISTS, SLOTS, STACKED, group_slot, is_group_slot, singular
-
-#: The source, in `sources`, of settings from a saved plan.
-SAVED = "saved plan"
 
 
 @attrs.frozen(kw_only=True, repr=False)

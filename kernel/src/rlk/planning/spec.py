@@ -153,8 +153,8 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in tree.items():
         full = f"{prefix}{key}"
-        is_whole = full.startswith(ENV_PREFIX) or (not value and "." in full)
-        if isinstance(value, Mapping) and not is_whole:
+        is_table = isinstance(value, Mapping) and not full.startswith(ENV_PREFIX)
+        if is_table and (value or "." not in full):
             flat |= flatten(value, f"{full}.")
         else:
             flat[full] = value

@@ -320,7 +320,9 @@ def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
     assert low < (logits.softmax(1) * q).sum().item() < high
 
 
-@pytest.mark.parametrize("settings", [{}, {"trust_region": False}, {"replay_ratio": 0.0}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"trust_region": False}, {"replay_ratio": 0.0, "replay_start": 1000}]
+)
 def test_it_learns_what_the_observation_shows(rlk_make, settings):
     given = {**SOON, "n_envs": 4, "learning_rate": 0.01, "gamma": 0.0, "policy": SMALL}
     agent = rlk_make("acer", env=MATCH, seed=0, **{**given, **settings})

@@ -11,6 +11,7 @@ import torch
 import rlk
 from rlk.errors import NotFinite, PlanError
 from rlk_acktr import ACKTRConfig
+from rlk_kfac import KfacConfig
 from rlk_on_policy.gae import gae, next_values
 from rlk_testing import AlgorithmContract, mean_return
 
@@ -26,6 +27,18 @@ class TestACKTR(AlgorithmContract):
 
 
 # ---- hyperparameters -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["kfac_clip", "kfac_update", "vf_fisher_coef", "async_eigen_decomp"]
+)
+def test_a_setting_that_goes_to_the_optimiser_has_its_words_default_and_limits(name):
+    own, of_optimiser = (
+        getattr(attrs.fields(ACKTRConfig), name),
+        getattr(attrs.fields(KfacConfig), name),
+    )
+    assert own.metadata == of_optimiser.metadata and own.default == of_optimiser.default
+    assert own.validator == of_optimiser.validator
 
 
 def test_names_and_defaults_are_those_of_stable_baselines():

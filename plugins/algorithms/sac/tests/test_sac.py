@@ -110,10 +110,10 @@ def test_the_entropys_weight_is_learnt_from_a_value_on_or_fixed(
 ):
     agent = rlk_make("sac", env=MATCH, seed=0, ent_coef=ent_coef, **SMALL)
     algorithm = agent.run.algorithm
-    assert float(algorithm.entropy.value()) == pytest.approx(initial)
+    assert float(algorithm.alpha.value()) == pytest.approx(initial)
     assert ("entropy" in agent.run.optimise.groups) == learnt
     agent.learn(100)
-    assert (float(algorithm.entropy.value()) != pytest.approx(initial)) == learnt
+    assert (float(algorithm.alpha.value()) != pytest.approx(initial)) == learnt
 
 
 def test_a_fixed_weight_of_the_entropy_cannot_be_learnt_from_there(rlk_make, tmp_path):
@@ -123,13 +123,17 @@ def test_a_fixed_weight_of_the_entropy_cannot_be_learnt_from_there(rlk_make, tmp
     ):
         rlk.load(path, env=MATCH, ent_coef="auto")
     with rlk.load(path, env=MATCH) as agent:
-        assert float(agent.run.algorithm.entropy.value()) == pytest.approx(0.2)
+        assert float(agent.run.algorithm.alpha.value()) == pytest.approx(0.2)
 
 
 def test_the_wanted_entropy_is_minus_the_number_of_actions_unless_said(rlk_make):
-    assert rlk_make("sac", env=MATCH).run.algorithm.entropy.target == -2.0
-    assert rlk_make("sac", env=MATCH, target_entropy=-0.5).run.algorithm.entropy.target == -0.5
-    assert rlk_make("sac", env=MATCH, target_entropy="-2").run.algorithm.entropy.target == -2.0
+    assert rlk_make("sac", env=MATCH).run.algorithm.alpha.target_entropy == -2.0
+    assert (
+        rlk_make("sac", env=MATCH, target_entropy=-0.5).run.algorithm.alpha.target_entropy == -0.5
+    )
+    assert (
+        rlk_make("sac", env=MATCH, target_entropy="-2").run.algorithm.alpha.target_entropy == -2.0
+    )
 
 
 def test_its_buffer_size_reaches_the_replay(rlk_make):

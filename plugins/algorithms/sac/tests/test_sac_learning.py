@@ -20,7 +20,7 @@ def batch_of(agent, rows):
     run = agent.run
     rng = run.streams.numpy("update")
     noise = {name: run.distribution.noise(rng, rows) for name in ("noise", "next_noise")}
-    return with_noise(run.storage.sample(rows), "", "cpu", **noise)
+    return with_noise(run.storage.sample(rows), "cpu", **noise)
 
 
 # ---- what it learns ------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def test_its_state_has_the_target_and_the_entropys_weight_of_the_model(rlk_make,
     agent = rlk_make("sac", env=MATCH, seed=0, **SMALL)
     agent.learn(100)
     loaded = rlk.load(agent.save(tmp_path / "model"), env=MATCH)
-    coefficient = agent.run.algorithm.entropy.value()
-    assert coefficient != 1.0 and loaded.run.algorithm.entropy.value().equal(coefficient)
+    coefficient = agent.run.algorithm.alpha.value()
+    assert coefficient != 1.0 and loaded.run.algorithm.alpha.value().equal(coefficient)
     assert loaded.run.algorithm.target.flat.equal(agent.run.algorithm.target.flat)
     loaded.close()

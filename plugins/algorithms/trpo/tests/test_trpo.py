@@ -11,6 +11,7 @@ import torch
 import rlk
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
+from rlk_natural_gradient import NaturalGradientConfig
 from rlk_on_policy.advantages import advantages
 from rlk_on_policy.minibatches import Minibatch
 from rlk_testing import AlgorithmContract, mean_return
@@ -40,6 +41,16 @@ class TestTRPOWithSharedLayers(AlgorithmContract):
 
 
 # ---- hyperparameters -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["max_kl", "cg_iters", "cg_damping"])
+def test_a_setting_that_goes_to_the_optimiser_has_its_words_default_and_limits(name):
+    own, of_optimiser = (
+        getattr(attrs.fields(TRPOConfig), name),
+        getattr(attrs.fields(NaturalGradientConfig), name),
+    )
+    assert own.metadata == of_optimiser.metadata and own.default == of_optimiser.default
+    assert own.validator == of_optimiser.validator
 
 
 def test_names_and_defaults_are_those_of_stable_baselines():

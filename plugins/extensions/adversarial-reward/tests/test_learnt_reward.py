@@ -16,7 +16,7 @@ import rlk
 from rlk.errors import BadFile, PlanError
 from rlk_adversarial_reward import AIRLConfig, GAILConfig
 from rlk_adversarial_reward.discriminator import NormalisedRows
-from rlk_adversarial_reward.extension import GAILReward
+from rlk_adversarial_reward.extension import AIRLReward, GAILReward, LearntReward
 from rlk_adversarial_reward.loss import (
     airl_logit,
     discriminator_loss,
@@ -347,3 +347,10 @@ def test_airl_refuses_episodes_of_a_single_step_before_anything_is_collected(
         with pytest.raises(PlanError, match="has a single step"):
             agent.learn(5)
         assert agent.num_timesteps == 0
+
+
+@pytest.mark.parametrize("reward", [GAILReward, AIRLReward])
+def test_a_file_and_trajectories_are_one_expert_too_many(reward: type[LearntReward]) -> None:
+    plugin = reward(reward.config_class(expert_path="absent.npz"), Trajectories.of(matches()))
+    with pytest.raises(PlanError, match=r"-reward'.*expert_path='absent.npz' and trajectories"):
+        rlk.make("a2c", env=MATCH, plugins=[plugin], **SMALL)

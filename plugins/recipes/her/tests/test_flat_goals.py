@@ -1,13 +1,10 @@
 """Observations with goals as rows, and back."""
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
-from gymnasium.utils.env_checker import check_env
 
-from rlk_her.flat_goals import KEYS, FlatGoals, HERGoalEnvWrapper
-from rlk_toy_environments.bit_flipping import BitFlippingEnv
+from rlk_her.flat_goals import KEYS, FlatGoals
 
 
 def goals(observation, goal):
@@ -69,29 +66,3 @@ def test_a_row_taken_apart_is_what_it_was_made_of_also_in_batches(space, row):
 def test_what_makes_no_row_is_refused(space, message):
     with pytest.raises(ValueError, match=message):
         FlatGoals(space)
-
-
-@pytest.mark.filterwarnings("ignore:.*different from the unwrapped version.*")
-@pytest.mark.parametrize("form", [{}, {"discrete_obs_space": True}, {"continuous": True}])
-def test_a_wrapped_environment_is_one_of_gymnasiums(form):
-    check_env(HERGoalEnvWrapper(BitFlippingEnv(4, **form)), skip_render_check=True)
-
-
-def test_a_wrapped_environment_shows_rows_and_knows_the_reward_of_goals():
-    plain, wrapped = BitFlippingEnv(3), HERGoalEnvWrapper(gym.wrappers.TimeLimit(_bits(), 5))
-    seen, _ = plain.reset(seed=4)
-    row, _ = wrapped.reset(seed=4)
-    assert row.tolist() == wrapped.convert_dict_to_obs(seen).tolist()
-    assert row.tolist() == [*seen["observation"], *seen["achieved_goal"], 1, 1, 1]
-    seen, *rest = plain.step(1)
-    row, *others = wrapped.step(1)
-    assert others == rest
-    apart = wrapped.convert_obs_to_dict(row)
-    assert all(np.array_equal(apart[key], seen[key]) for key in KEYS)
-    ones, zeros = np.ones(3, np.int8), np.zeros(3, np.int8)
-    assert wrapped.compute_reward(ones, ones, {}) == 0.0
-    assert wrapped.compute_reward(zeros, ones, {}) == -1.0
-
-
-def _bits():
-    return BitFlippingEnv(3)

@@ -1,4 +1,4 @@
-"""HER as Stable Baselines documents it, with every model, and what is refused."""
+"""HER by its name, with every model, and what is refused."""
 
 import attrs
 import numpy as np
@@ -9,7 +9,7 @@ from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
-from rlk_her import HER, GoalSelectionStrategy, HERConfig, HERGoalEnvWrapper
+from rlk_her import GoalSelectionStrategy, HERConfig
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
 N_BITS = 3
@@ -33,86 +33,31 @@ def hindsight(found):
     return choice.config
 
 
-# ---- the example of the documentation ------------------------------------------------------------
+# ---- what it stands for --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_documented_example_runs_with_every_model(name, tmp_path):
+def test_every_model_learns_and_is_loaded(name, tmp_path):
     if name not in ALGORITHMS:
         pytest.skip(f"the algorithm {name} is not installed")
     env = BitFlippingEnv(N_BITS, continuous=name != "dqn", max_steps=N_BITS)
-    with HER(
-        "MlpPolicy",
-        env,
-        name,
-        n_sampled_goal=4,
-        goal_selection_strategy="future",
-        **MODELS[name],
-    ) as model:
-        before = model.run.parameters.flat.clone()
-        assert model.learn(24) is model
-        assert not model.run.parameters.flat.equal(before)
-        assert model.num_timesteps >= 24
-        model.save(tmp_path / "her_bit_env")
+    with rlk.make("her", model=name, env=env, **MODELS[name]) as agent:
+        before = agent.run.parameters.flat.clone()
+        agent.learn(24)
+        assert not agent.run.parameters.flat.equal(before) and agent.num_timesteps >= 24
+        saved = agent.save(tmp_path / "model")
         observation, _ = env.reset(seed=3)
-        expected, _ = model.predict(observation, deterministic=True)
-    loaded = HER.load(tmp_path / "her_bit_env", env=env)
-    action, _ = loaded.predict(observation, deterministic=True)
+        expected, _ = agent.predict(observation, deterministic=True)
+    with rlk.load(saved, env=env) as loaded:
+        action, _ = loaded.predict(observation, deterministic=True)
     assert np.array_equal(action, expected) and env.action_space.contains(action)
-    loaded.close()
-
-
-def test_a_class_names_its_algorithm():
-    class DQN:
-        pass
-
-    with HER("MlpPolicy", BitFlippingEnv(N_BITS), DQN) as model:
-        assert model.plan.algorithm.name == "dqn"
-
-
-def test_a_wrapped_environment_is_learnt_from_and_rows_are_predicted_for(tmp_path):
-    env = HERGoalEnvWrapper(BitFlippingEnv(N_BITS))
-    row, _ = env.reset(seed=2)
-    with HER("MlpPolicy", env, "dqn", **SMALL) as model:
-        model.learn(12)
-        parts = env.convert_obs_to_dict(row)
-        assert model.predict(row)[0] == model.predict(parts)[0]
-        batch = np.stack([row, row])
-        assert model.predict(batch)[0].tolist() == [model.predict(row)[0]] * 2
-        probabilities = model.action_probability(row)
-        assert np.array_equal(probabilities, model.action_probability(parts))
-        model.set_env(HERGoalEnvWrapper(BitFlippingEnv(N_BITS)))
-        assert model.learn(12, reset_num_timesteps=False).num_timesteps == 24
-        model.save(tmp_path / "model")
-    with HER.load(tmp_path / "model", env=HERGoalEnvWrapper(BitFlippingEnv(N_BITS))) as loaded:
-        assert loaded.learn(12, reset_num_timesteps=False).num_timesteps == 36
 
 
 @pytest.mark.parametrize("strategy", GoalSelectionStrategy)
 def test_a_strategy_is_named_or_given_by_its_constant(strategy):
     for given in (strategy, strategy.name.lower()):
-        settings = {"goal_selection_strategy": given, "n_sampled_goal": 2}
-        with HER("MlpPolicy", BitFlippingEnv(N_BITS), "dqn", **settings) as model:
-            found = hindsight(model.plan)
-        assert (found.goal_selection_strategy, found.n_sampled_goal) == (strategy.value, 2)
-
-
-@pytest.mark.parametrize(
-    ("policy", "layer_norm"),
-    [("MlpPolicy", False), ("LnMlpPolicy", True), ("CnnPolicy", False), ("LnCnnPolicy", True)],
-)
-def test_the_documented_policies_take_goals(policy, layer_norm):
-    env = BitFlippingEnv(N_BITS, image_obs_space="Cnn" in policy)
-    size = {"policy.features": 8} if "Cnn" in policy else {}
-    with HER(policy, env, "dqn", **size) as model:
-        chosen = model.plan.policy
-        assert (chosen.name, chosen.config.layer_norm) == ("multi-input", layer_norm)
-    other = {**size, "policy.layer_norm": not layer_norm}
-    with HER(policy, env, "dqn", **other) as model:
-        assert model.plan.policy.config.layer_norm is not layer_norm, "what is given counts"
-
-
-# ---- by its name ---------------------------------------------------------------------------------
+        found = hindsight(plan(model="dqn", goal_selection_strategy=given))
+        assert found.goal_selection_strategy == strategy.value
 
 
 def test_it_is_the_model_with_hindsight_and_nothing_else():

@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from rlk.errors import RlkError
-from rlk_baselines import DQN, HER, SAC
+from rlk_baselines import DDPG, DQN, HER, SAC, TD3
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.policies import register_policy
 from rlk_baselines.common.vec_env import DummyVecEnv, VecCheckNan, VecNormalize
 from rlk_baselines.deepq.policies import FeedForwardPolicy, LnMlpPolicy, MlpPolicy
-from rlk_baselines.her import HERGoalEnvWrapper
+from rlk_baselines.her import GoalSelectionStrategy, HERGoalEnvWrapper
 from rlk_baselines.her.infos import keys_asked
 from rlk_toy_environments.bit_flipping import BitFlippingEnv as GymnasiumsBits
 
@@ -55,6 +55,74 @@ class Strange(Priced):
 
 def bits() -> Any:
     return BitFlippingEnv(4, max_steps=4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (DQN, OFF),
+        (SAC, OFF),
+        (TD3, {**OFF, "train_freq": 4, "gradient_steps": 2}),
+        (DDPG, {"nb_rollout_steps": 8, "nb_train_steps": 2, "batch_size": 4, "seed": 0}),
+    ],
+)
+def test_every_documented_model_learns_and_is_loaded(
+    kind: Any, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    env = BitFlippingEnv(4, continuous=kind is not DQN, max_steps=4)
+    model = HER("MlpPolicy", env, kind, **settings)
+    before = model.agent.run.parameters.flat.clone()
+    model.learn(24).save(tmp_path / "model")
+    assert not model.agent.run.parameters.flat.equal(before)
+    observation = env.reset()
+    action, _ = model.predict(observation)
+    assert env.action_space.contains(action)
+    loaded, _ = HER.load(tmp_path / "model", env=env).predict(observation)
+    assert np.array_equal(loaded, action)
+
+
+@pytest.mark.parametrize("strategy", GoalSelectionStrategy)
+def test_a_strategy_is_named_or_given_by_its_constant(strategy: GoalSelectionStrategy) -> None:
+    for given in (strategy, strategy.name.lower()):
+        model = HER("MlpPolicy", bits(), DQN, goal_selection_strategy=given, **OFF)
+        assert model.agent.plan.storages[-1].config.goal_selection_strategy == strategy.value
+
+
+@pytest.mark.parametrize(
+    ("policy", "layer_norm"),
+    [("MlpPolicy", False), ("LnMlpPolicy", True), ("CnnPolicy", False), ("LnCnnPolicy", True)],
+)
+def test_the_documented_policies_take_goals(policy: str, layer_norm: bool) -> None:
+    env = BitFlippingEnv(4, image_obs_space="Cnn" in policy)
+    chosen = HER(policy, env, DQN, **OFF).agent.plan.policy
+    assert (chosen.name, chosen.config.layer_norm) == ("multi-input", layer_norm)
+
+
+def test_rows_are_predicted_for_also_in_batches() -> None:
+    env = HERGoalEnvWrapper(bits())
+    row, model = env.reset(), HER("MlpPolicy", env, DQN, **OFF).learn(12)
+    parts = env.convert_obs_to_dict(row)
+    action = model.predict(row)[0]
+    assert action == model.predict(parts)[0]
+    assert model.predict(np.stack([row, row]))[0].tolist() == [action, action]
+    assert np.array_equal(model.action_probability(row), model.action_probability(parts))
+
+
+def test_a_wrapper_of_goals_shows_rows_and_knows_the_reward_of_goals() -> None:
+    plain, wrapped = BitFlippingEnv(3), HERGoalEnvWrapper(BitFlippingEnv(3))
+    for env in (plain, wrapped):
+        env.seed(4)
+    seen, row = plain.reset(), wrapped.reset()
+    assert row.tolist() == [*seen["observation"], *seen["achieved_goal"], 1, 1, 1]
+    seen, *rest = plain.step(1)
+    row, *others = wrapped.step(1)
+    assert others == rest and wrapped.observation_space.contains(row)
+    apart = wrapped.convert_obs_to_dict(row)
+    assert all(np.array_equal(apart[key], seen[key]) for key in seen)
+    assert wrapped.convert_dict_to_obs(seen).tolist() == row.tolist()
+    ones, zeros = np.ones(3, np.int8), np.zeros(3, np.int8)
+    assert wrapped.compute_reward(ones, ones, {}) == 0.0
+    assert wrapped.compute_reward(zeros, ones, {}) == -1.0
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ from torch import tensor
 
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.network import Mlp
-from rlk_off_policy.critics import Critic, Critics, critic_prefixes
+from rlk_off_policy.critics import Critics, critic_prefixes
 from rlk_off_policy.policy_heads import DeterministicHead
-from rlk_off_policy.small_output import with_small_output
 
 
 def trunk(role, *, extra=0, n_copies=1):
@@ -36,13 +35,12 @@ def test_batched_critics_equal_two_of_their_own_fed_with_observation_and_action(
 @pytest.mark.parametrize("n_critics", [1, 2])
 def test_the_hidden_layers_of_critics_see_the_action_too(n_critics):
     torch.manual_seed(0)
-    several, single = Critics(trunk, 2, n_critics), Critic(trunk, 2)
+    several = Critics(trunk, 2, n_critics)
     features, action = torch.randn(6, 3), torch.randn(6, 2)
     hidden = several.hidden(features, action)
     assert hidden.shape == (n_critics, 6, 4)
     expected = (hidden * several.weight).sum(-1) + several.bias
     assert torch.equal(several(features, action), expected)
-    assert torch.equal(single.out(single.hidden(features, action))[:, 0], single(features, action))
 
 
 def test_the_hidden_layers_of_a_deterministic_policy_come_before_its_output():
@@ -125,17 +123,16 @@ def test_outputs_begin_orthogonal_or_as_pytorchs_layers_do():
         assert 0.03 < values.abs().max().item() <= 1 / 20
 
 
-def test_a_single_critic_equals_one_that_is_not_batched():
+def test_a_single_critic_has_an_axis_of_its_own():
     torch.manual_seed(0)
-    critic, plain = Critics(trunk, 2, n_critics=1), Critic(trunk, 2)
+    critic = Critics(trunk, 2, n_critics=1)
     with torch.no_grad():
-        plain.out.weight.copy_(critic.weight[0].T)
-        plain.out.bias.copy_(critic.bias[0].fill_(0.5))
-    plain.trunk.load_state_dict(critic.trunk.state_dict())
+        critic.bias.fill_(0.5)
     features, action = torch.randn(6, 3), torch.randn(6, 2)
     found = critic(features, action)
     assert found.shape == (1, 6)
-    assert torch.allclose(found[0], plain(features, action), atol=1e-6)
+    expected = critic.trunk(torch.cat([features, action], 1)) @ critic.weight[0, 0] + 0.5
+    assert torch.allclose(found[0], expected, atol=1e-6)
     assert torch.equal(critic(features, action, 1), found)
 
 
@@ -147,13 +144,3 @@ class Parameters:
 def test_an_encoder_that_heads_share_is_trained_by_the_critics():
     assert critic_prefixes(Parameters("pi.out.weight", "qf.weight")) == ("qf",)
     assert critic_prefixes(Parameters("shared.0.weight", "qf.weight")) == ("shared", "qf")
-
-
-@pytest.mark.parametrize("head", [Critic, DeterministicHead])
-def test_a_small_output_layer_begins_near_zero_and_not_at_it(head):
-    torch.manual_seed(0)
-    made = with_small_output(head(trunk, 30))
-    for parameter in (made.out.weight, made.out.bias):
-        assert 0.0 < parameter.abs().max() <= 0.003
-    if head is DeterministicHead:
-        assert made.out.weight.abs().max() > 0.0024

@@ -97,7 +97,8 @@ def test_a_learnt_coefficient_is_a_group_with_the_rate_of_the_algorithm():
     assert groups["entropy"]["learning_rate"] == 0.001
     assert entropy.value().item() == pytest.approx(0.1) and not entropy.value().requires_grad
     assert entropy.log_alpha.item() == pytest.approx(math.log(0.1))
-    assert entropy.target == -6.0 and coefficient(target_entropy=-0.5)[0].target == -0.5
+    assert entropy.target_entropy == -6.0
+    assert coefficient(target_entropy=-0.5)[0].target_entropy == -0.5
 
 
 def test_a_fixed_coefficient_is_no_group_and_is_not_updated():

@@ -63,8 +63,8 @@ def test_its_state_is_of_the_parameters_that_follow():
 def test_noise_stands_among_the_extras_of_a_batch_that_is_otherwise_the_same():
     ones = torch.ones(2)
     extras = {"info": ones}
-    batch = Batch(ones, ones, ones, ones, ones, ones, np.arange(2), extras)
-    found = with_noise(batch, "delayed", "cpu", epsilon=np.array([3.0, 4.0], np.float32))
+    batch = Batch(ones, ones, ones, ones, ones, ones, np.arange(2), extras, "delayed")
+    found = with_noise(batch, "cpu", epsilon=np.array([3.0, 4.0], np.float32))
     assert found.extras["epsilon"].tolist() == [3.0, 4.0] and found.extras["info"] is ones
     assert found.key == "delayed" and found.reward is batch.reward
-    assert batch.extras == {"info": ones} and batch.key == ""
+    assert batch.extras == {"info": ones}

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from rlk_off_policy.interval import TimestepInterval
 from rlk_off_policy.train_freq import parse_train_freq
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_testing.thread_ranks import on_ranks
@@ -156,11 +155,3 @@ def test_its_state_holds_what_was_counted():
     assert other.updates_due(50) == 0, "the first episode was counted before"
     clock.timesteps, clock.episodes = 3, 3
     assert other.updates_due(50) == 3
-
-
-def test_an_interval_has_passed_where_a_multiple_lies_in_between():
-    clock = SimpleNamespace(timesteps=0)
-    interval, passed = TimestepInterval(25, clock), []
-    for clock.timesteps in (10, 24, 26, 49, 50, 120, 121, 3, 30):
-        passed.append(interval.passed())
-    assert passed == [False, False, True, False, True, True, False, True, True]

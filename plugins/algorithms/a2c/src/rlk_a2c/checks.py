@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rlk_a2c.config import A2CConfig
 from rlk_on_policy.minibatch_sizes import refuse_single_transitions
-from rlk_on_policy.unread_epsilon import refuse_unread_epsilon
+from rlk_on_policy.unread_options import refuse_unread_epsilon, refuse_unread_max_grad_norm
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -17,9 +17,10 @@ def check(config: A2CConfig, plan: Plan) -> None:
 
     Raises:
         PlanError: for such a collection, if advantages are normalised, or if the optimiser ignores
-            `epsilon`.
+            `epsilon` or `max_grad_norm`.
     """
     refuse_unread_epsilon(plan, "epsilon")
+    refuse_unread_max_grad_norm(plan)
     if config.normalize_advantage:
         told = "Use --set n_steps=2 or more, or normalize_advantage=false."
         refuse_single_transitions(config.n_steps * plan.n_envs, 1, plan.algorithm.title, told)

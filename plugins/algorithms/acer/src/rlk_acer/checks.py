@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
-
 from rlk.errors import PlanError
 from rlk_acer.config import ACERConfig
-from rlk_on_policy.unread_epsilon import refuse_unread_epsilon
+from rlk_on_policy.unread_options import refuse_unread_epsilon
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -26,17 +24,19 @@ def check(config: ACERConfig, plan: Plan) -> None:
     from the current parameters.
 
     Raises:
-        PlanError: if the optimiser reports a line search, or a setting of the trust region differs
-            from its default although there is no trust region, or an epsilon is ignored.
+        PlanError: if the optimiser reports a line search, or a setting of the trust region or of
+            the replay was changed although there is none, or an epsilon is ignored.
     """
-    fields = attrs.fields_dict(ACERConfig)
-    for name in () if config.trust_region else _OF_TRUST_REGION:
-        value = getattr(config, name)
-        if value != fields[name].default:
-            raise PlanError(
-                f"{plan.algorithm.title}: {name}={value!r} has no effect without trust_region. Use "
-                "--set trust_region=true, or leave it out."
-            )
+    for name in () if config.trust_region else plan.algorithm.changed(*_OF_TRUST_REGION):
+        raise PlanError(
+            f"{plan.algorithm.title}: {name}={getattr(config, name)!r} has no effect without "
+            "trust_region. Use --set trust_region=true, or leave it out."
+        )
+    if not config.replay_ratio and plan.algorithm.changed("replay_start"):
+        raise PlanError(
+            f"{plan.algorithm.title}: replay_start={config.replay_start} has no effect without "
+            "replay. Use --set replay_ratio=4, or another number above 0, or leave it out."
+        )
     refuse_unread_epsilon(plan, "rprop_epsilon")
     chosen = plan.optimiser
     if "line_search" in chosen.component.reports:

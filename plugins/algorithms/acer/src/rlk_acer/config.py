@@ -26,7 +26,8 @@ def _can_be_reached(config: ACERConfig, attribute: attrs.Attribute[Any], value: 
     if config.replay_ratio and value > kept:
         raise ValueError(
             f"{attribute.name}={value} is never reached, as buffer_size={config.buffer_size} holds "
-            f"{kept} steps of each environment: set it to at most {kept}, or replay_ratio=0"
+            f"{kept} steps of each environment: set it to at most {kept}, or leave it out and use "
+            "replay_ratio=0"
         )
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import setting
+from rlk_kfac.settings import (
+    ASYNC_EIGEN_DECOMP,
+    KFAC_CLIP,
+    KFAC_UPDATE,
+    VF_FISHER_COEF,
+)
 from rlk_on_policy import settings
 from rlk_on_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
@@ -19,12 +25,7 @@ class ACKTRConfig:
     n_steps: int = attrs.field(default=20, **settings.N_STEPS)
     ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
     vf_coef: float = attrs.field(default=0.25, **settings.VF_COEF)
-    vf_fisher_coef: float = attrs.field(
-        default=1.0,
-        **setting(
-            "weight of the value in the Fisher matrix, at least 0", v.and_(v.ge(0.0), finite)
-        ),
-    )
+    vf_fisher_coef: float = attrs.field(default=1.0, **VF_FISHER_COEF)
     learning_rate: ScheduleLike = attrs.field(
         default=0.25,
         **setting(
@@ -40,23 +41,10 @@ class ACKTRConfig:
             settings.MAX_GRAD_NORM["validator"],
         ),
     )
-    kfac_clip: float = attrs.field(
-        default=0.001,
-        **setting(
-            "size of the trust region: squared length of a step by the Fisher matrix", v.gt(0.0)
-        ),
-    )
+    kfac_clip: float = attrs.field(default=0.001, **KFAC_CLIP)
     lr_schedule: str = attrs.field(default="linear", **settings.LR_SCHEDULE)
-    async_eigen_decomp: bool = attrs.field(
-        default=False,
-        **setting(
-            "decompose the factors in a thread while the run continues; the result is "
-            "used kfac_update updates later"
-        ),
-    )
-    kfac_update: int = attrs.field(
-        default=1, **setting("updates between two decompositions of the factors", v.ge(1))
-    )
+    async_eigen_decomp: bool = attrs.field(default=False, **ASYNC_EIGEN_DECOMP)
+    kfac_update: int = attrs.field(default=1, **KFAC_UPDATE)
     gae_lambda: float | None = attrs.field(
         default=None,
         **setting(

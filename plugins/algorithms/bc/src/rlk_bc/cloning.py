@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rlk.errors import NotFinite, PlanError
 from rlk.records import Array
-from rlk_action_scaling import divisor, middle_and_half
+from rlk_action_scaling import BoxUnits
 from rlk_bc.loss import loss_of_actions, mode_loss, value_loss
 from rlk_bc.statistics import begin_statistics
 from rlk_expert_data import ExpertDataset, Trajectories
@@ -159,15 +159,8 @@ def loss_for(run: Run) -> LossOf:
 
 def _error_of_action(run: Run) -> LossOf:
     """The squared error of a policy without a distribution, which acts from -1 to 1."""
-    policy = run.policy
-    center, width = middle_and_half(run.action_space)
-    middle, half = (
-        torch.as_tensor(one, dtype=torch.float32, device=run.device).reshape(-1)
-        for one in (center, divisor(width))
-    )
-    return lambda observation, action: mode_loss(
-        policy(observation, "pi")[0], (action - middle) / half
-    )
+    policy, units = run.policy, BoxUnits(run.action_space)
+    return lambda observation, action: mode_loss(policy(observation, "pi")[0], units.own(action))
 
 
 def _batches(run: Run, dataset: ExpertDataset, split: str) -> Iterator[tuple[Tensor, Tensor]]:

@@ -1,7 +1,7 @@
 """The losses of DDPG: Lillicrap et al. 2016, arXiv 1509.02971, algorithm 1.
 
 Shapes: B transitions. Q~ is a critic's output; Q = mu + sigma Q~, where mu and sigma are the mean
-and standard deviation of returns (`rlk_off_policy.value_scale`), 0 and 1 if returns are not
+and standard deviation of returns (`value_scale.py`), 0 and 1 if returns are not
 normalised.
 """
 

@@ -13,9 +13,9 @@ from rlk.protocols import Optimise, State
 from rlk.records import Batch, Field, Loss, Update
 from rlk_dqn import loss as losses
 from rlk_dqn.config import DQNConfig
+from rlk_dqn.interval import TimestepInterval
 from rlk_networks import Heads
 from rlk_off_policy.actor import GreedyActor
-from rlk_off_policy.interval import TimestepInterval
 from rlk_off_policy.q_heads import DuelingHead, q_head
 from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule

@@ -13,9 +13,9 @@ from rlk.protocols import Actor, Optimise, State
 from rlk.records import Array, Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
-from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss, clipped_value
+from rlk_on_policy.clipped_loss import clipped_loss
+from rlk_on_policy.clipping import clipped_value
 from rlk_on_policy.heads import actor_critic
-from rlk_on_policy.mean_entropy import mean_entropy
 from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
@@ -117,29 +117,24 @@ class PPO:
 
     def loss(self, batch: Minibatch, advantage: Tensor) -> Loss:
         """Policy, value and entropy in one loss, because the whole network is one group."""
-        config, distribution = self.config, self.distribution
+        config = self.config
         parameters, value = batch.outputs(self.policy, "pi", "vf")
-        value = value[:, 0]
-        log_prob = distribution.log_prob(parameters, batch.action)
-        ratio = (log_prob - batch.log_prob).exp()
-        policy_loss = clipped_policy_loss(ratio, advantage, self.clip_range)
-        value_loss = self._value_loss(value, batch)
-        entropy = mean_entropy(distribution, parameters, config.ent_coef, log_prob)
-        total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
-        kl, accept = losses.approximate_kl(log_prob, batch.log_prob), None
-        if config.target_kl is not None:
-            accept = self.run.communicator.mean(kl) <= KL_SLACK * config.target_kl
-        metrics = {
-            "loss": total,
-            "policy_gradient_loss": policy_loss,
-            "value_loss": value_loss,
-            "entropy_loss": -entropy,
-            "approx_kl": kl,
-            "clip_fraction": clip_fraction(ratio, self.clip_range),
-        }
-        return Loss(
-            total, distribution=parameters, prediction=value, accept=accept, metrics=metrics
+        loss = clipped_loss(
+            self.distribution,
+            parameters,
+            value,
+            batch,
+            advantage,
+            clip_range=self.clip_range,
+            value_loss=self._value_loss,
+            approximate_kl=losses.approximate_kl,
+            vf_coef=config.vf_coef,
+            ent_coef=config.ent_coef,
         )
+        if config.target_kl is None:
+            return loss
+        kl = self.run.communicator.mean(loss.metrics["approx_kl"])
+        return loss._replace(accept=kl <= KL_SLACK * config.target_kl)
 
     def _value_loss(self, value: Tensor, batch: Minibatch) -> Tensor:
         """The loss of the clipped value, without PPO2's maximum, as in Stable-Baselines3."""

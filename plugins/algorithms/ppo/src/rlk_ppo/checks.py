@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rlk.errors import PlanError
 from rlk_on_policy.minibatch_sizes import minibatches_per_epoch, refuse_single_transitions
 from rlk_on_policy.sequence_sizes import sequence_length
+from rlk_on_policy.unread_options import refuse_unread_max_grad_norm
 from rlk_ppo.config import PPOConfig
 
 if TYPE_CHECKING:
@@ -18,9 +19,10 @@ def check(config: PPOConfig, plan: Plan) -> None:
 
     Raises:
         PlanError: if a collection has fewer transitions, if a minibatch would have a single one
-            whose advantage is normalised, or if a recurrent policy's sequences cannot be cut to
-            it.
+            whose advantage is normalised, if a recurrent policy's sequences cannot be cut to it,
+            or if the optimiser ignores `max_grad_norm`.
     """
+    refuse_unread_max_grad_norm(plan)
     title, n_envs = plan.algorithm.title, plan.n_envs
     transitions = config.n_steps * n_envs
     if config.batch_size > transitions:

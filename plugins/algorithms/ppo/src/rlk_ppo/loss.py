@@ -1,4 +1,4 @@
-"""PPO's estimate of the divergence, as in Stable-Baselines3 (see also `rlk_on_policy.clipping`)."""
+"""PPO's estimate of the divergence, as in Stable-Baselines3 (`rlk_on_policy.clipped_loss`)."""
 
 from __future__ import annotations
 

@@ -15,15 +15,13 @@ from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
-from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
+from rlk_on_policy.clipped_loss import clipped_loss
 from rlk_on_policy.heads import actor_critic
-from rlk_on_policy.mean_entropy import mean_entropy
 from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import stochastic_actor
-from rlk_on_policy.squared_error import squared_error
 from rlk_ppo1 import loss as losses
 from rlk_ppo1.config import PPO1Config
 from rlk_rollout.rollout import OnPolicyStorage
@@ -83,24 +81,19 @@ class PPO1:
 
     def loss(self, batch: Minibatch) -> Loss:
         """Policy, value and entropy in one loss, because the whole network is one group."""
-        distribution = self.distribution
         parameters, value = batch.outputs(self.policy, "pi", "vf")
-        value = value[:, 0]
-        log_prob = distribution.log_prob(parameters, batch.action)
-        ratio = (log_prob - batch.log_prob).exp()
-        policy_loss = clipped_policy_loss(ratio, batch.advantage, self.clip_range)
-        value_loss = squared_error(value, batch.return_)
-        entropy = mean_entropy(distribution, parameters, self.config.entcoeff, log_prob)
-        total = policy_loss + value_loss - self.config.entcoeff * entropy
-        metrics = {
-            "loss": total,
-            "policy_gradient_loss": policy_loss,
-            "value_loss": value_loss,
-            "entropy_loss": -entropy,
-            "approx_kl": losses.approximate_kl(log_prob, batch.log_prob),
-            "clip_fraction": clip_fraction(ratio, self.clip_range),
-        }
-        return Loss(total, distribution=parameters, prediction=value, metrics=metrics)
+        return clipped_loss(
+            self.distribution,
+            parameters,
+            value,
+            batch,
+            batch.advantage,
+            clip_range=self.clip_range,
+            value_loss=losses.value_loss,
+            approximate_kl=losses.approximate_kl,
+            vf_coef=1.0,
+            ent_coef=self.config.entcoeff,
+        )
 
     # ---- state ----------------------------------------------------------------------------------
 

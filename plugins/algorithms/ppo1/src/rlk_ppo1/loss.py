@@ -1,4 +1,4 @@
-"""PPO1's loss, except the clipped objective (`rlk_on_policy.clipping`). Shapes: B transitions.
+"""PPO1's parts of the loss that `rlk_on_policy.clipped_loss` has. Shapes: B transitions.
 
 Schulman et al. 2017, arXiv 1707.06347, eq. 9, as in OpenAI's `ppo1` and Stable Baselines 2.10.
 """
@@ -7,6 +7,14 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+
+from rlk_on_policy.minibatches import Minibatch
+from rlk_on_policy.squared_error import squared_error
+
+
+def value_loss(value: Tensor, batch: Minibatch) -> Tensor:
+    """E[(V - R)^2], 0-dim, for float [B]."""
+    return squared_error(value, batch.return_)
 
 
 @torch.no_grad()

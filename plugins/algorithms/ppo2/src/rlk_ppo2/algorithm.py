@@ -12,9 +12,8 @@ from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
-from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
+from rlk_on_policy.clipped_loss import clipped_loss
 from rlk_on_policy.heads import actor_critic
-from rlk_on_policy.mean_entropy import mean_entropy
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
@@ -87,29 +86,25 @@ class PPO2:
 
     def loss(self, batch: Minibatch, advantage: Tensor) -> Loss:
         """Policy, value and entropy in one loss, because the whole network is one group."""
-        config, distribution = self.config, self.distribution
+        config = self.config
         parameters, value = batch.outputs(self.policy, "pi", "vf")
-        value = value[:, 0]
-        log_prob = distribution.log_prob(parameters, batch.action)
-        ratio = (log_prob - batch.log_prob).exp()
-        policy_loss = clipped_policy_loss(ratio, advantage, self.cliprange)
+        return clipped_loss(
+            self.distribution,
+            parameters,
+            value,
+            batch,
+            advantage,
+            clip_range=self.cliprange,
+            value_loss=self._value_loss,
+            approximate_kl=losses.approximate_kl,
+            vf_coef=config.vf_coef,
+            ent_coef=config.ent_coef,
+        )
+
+    def _value_loss(self, value: Tensor, batch: Minibatch) -> Tensor:
         if self.cliprange_vf is None:
-            value_loss = losses.value_loss(value, batch.return_)
-        else:
-            value_loss = losses.clipped_value_loss(
-                value, batch.value, batch.return_, self.cliprange_vf
-            )
-        entropy = mean_entropy(distribution, parameters, config.ent_coef, log_prob)
-        total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
-        metrics = {
-            "loss": total,
-            "policy_gradient_loss": policy_loss,
-            "value_loss": value_loss,
-            "entropy_loss": -entropy,
-            "approx_kl": losses.approximate_kl(log_prob, batch.log_prob),
-            "clip_fraction": clip_fraction(ratio, self.cliprange),
-        }
-        return Loss(total, distribution=parameters, prediction=value, metrics=metrics)
+            return losses.value_loss(value, batch.return_)
+        return losses.clipped_value_loss(value, batch.value, batch.return_, self.cliprange_vf)
 
     # ---- state ----------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlk_on_policy.minibatch_sizes import refuse_single_transitions
 from rlk_on_policy.sequence_sizes import refuse_uneven_minibatches
+from rlk_on_policy.unread_options import refuse_unread_max_grad_norm
 from rlk_ppo2.config import PPO2Config
 
 if TYPE_CHECKING:
@@ -18,8 +19,10 @@ def check(config: PPO2Config, plan: Plan) -> None:
 
     Raises:
         PlanError: if a minibatch would have a single transition, whose normalised advantage is
-            always 0, or if it does not divide a recurrent policy's environments evenly.
+            always 0, if it does not divide a recurrent policy's environments evenly, or if the
+            optimiser ignores `max_grad_norm`.
     """
+    refuse_unread_max_grad_norm(plan)
     enough = math.ceil(2 * config.nminibatches / plan.n_envs)
     refuse_single_transitions(
         config.n_steps * plan.n_envs,

@@ -1,4 +1,4 @@
-"""PPO2's loss, except the clipped objective (`rlk_on_policy.clipping`).
+"""PPO2's parts of the loss that `rlk_on_policy.clipped_loss` has.
 
 Schulman et al. 2017, arXiv 1707.06347, eq. 9; OpenAI's clipped value loss. Shapes: B transitions.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class SAC:
         learning_rate = as_schedule(config.learning_rate)
         run.group("critic", critic, learning_rate=learning_rate)
         run.group("actor", ("pi",), learning_rate=learning_rate)
-        self.entropy = EntropyCoefficient(config, run)
+        self.alpha = EntropyCoefficient(config, run)
 
     @staticmethod
     def heads(config: SACConfig, run: Run) -> Heads:
@@ -90,22 +91,18 @@ class SAC:
         for _ in range(self.schedule.updates_due(len(storage))):
             moves = run.clock.updates % config.target_update_interval == 0
             noise = self.distribution.independent_noise(rng, 2 * rows)
-            yield with_noise(
-                storage.sample(rows),
-                MOVES_TARGET if moves else "",
-                run.device,
-                noise=noise[:rows],
-                next_noise=noise[rows:],
-            )
+            halves = {"noise": noise[:rows], "next_noise": noise[rows:]}
+            batch = with_noise(storage.sample(rows), run.device, **halves)
+            yield replace(batch, key=MOVES_TARGET if moves else "")
 
     def update(self, batch: Batch, optimise: Optimise) -> Update:
         target = self.soft_target(batch)
         critic = optimise("critic", self.critic_loss, batch, target)
         actor = optimise("actor", self.actor_loss, batch)
-        entropy = self.entropy.update(optimise, actor.outputs["log_prob"])
+        alpha = self.alpha.update(optimise, actor.outputs["log_prob"])
         if batch.key == MOVES_TARGET:
             self.target.polyak(self.config.tau)
-        metrics = {**critic.metrics, **actor.metrics, **entropy}
+        metrics = {**critic.metrics, **actor.metrics, **alpha}
         return Update(metrics, td_error=critic.outputs["td_error"])
 
     @torch.no_grad()
@@ -116,8 +113,9 @@ class SAC:
         noise = batch.extras["next_noise"]
         action, log_prob = self.distribution.sample_with_log_prob(parameters, noise)
         next_q = self._target_critic(self.target.module.encode(observation), action)
-        alpha = self.entropy.value()
-        return losses.soft_target(batch.reward, batch.discount, next_q, log_prob, alpha)
+        return losses.soft_target(
+            batch.reward, batch.discount, next_q, log_prob, self.alpha.value()
+        )
 
     def critic_loss(self, batch: Batch, target: Tensor) -> Loss:
         q = self._critic(self.policy.encode(batch.observation), batch.action)
@@ -133,7 +131,7 @@ class SAC:
             self._actor(features), batch.extras["noise"]
         )
         q = self._critic(features, action)
-        value = losses.actor_loss(q, log_prob, self.entropy.value())
+        value = losses.actor_loss(q, log_prob, self.alpha.value())
         metrics = {"actor_loss": value, "actor_entropy": -log_prob.mean()}
         return Loss(value, metrics=metrics, outputs={"log_prob": log_prob})
 
@@ -143,10 +141,10 @@ class SAC:
         return {
             "target": self.target.state_dict(),
             "schedule": self.schedule.state_dict(),
-            **self.entropy.state_dict(),
+            **self.alpha.state_dict(),
         }
 
     def load_state_dict(self, state: State) -> None:
         self.target.load_state_dict(state["target"])
         self.schedule.load_state_dict(state["schedule"])
-        self.entropy.load_state_dict(state)
+        self.alpha.load_state_dict(state)

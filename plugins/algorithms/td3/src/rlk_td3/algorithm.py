@@ -7,6 +7,7 @@ and several environments may collect; see the README for all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,7 +88,8 @@ class TD3:
         for _ in range(self.schedule.updates_due(len(storage))):
             key = DELAYED if run.clock.updates % config.policy_delay == 0 else ""
             epsilon = rng.standard_normal(shape, dtype=np.float32)
-            yield with_noise(storage.sample(config.batch_size), key, run.device, epsilon=epsilon)
+            batch = with_noise(storage.sample(config.batch_size), run.device, epsilon=epsilon)
+            yield replace(batch, key=key)
 
     def update(self, batch: Batch, optimise: Optimise) -> Update:
         critics = optimise("critic", self.critic_loss, batch, self.q_target(batch))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
-
 from rlk.errors import PlanError
 from rlk_td3.config import TD3Config
 
@@ -19,8 +17,8 @@ def check(config: TD3Config, plan: Plan) -> None:
     Raises:
         PlanError: if `target_noise_clip` is changed while `target_policy_noise` is 0.
     """
-    clip, usual = config.target_noise_clip, attrs.fields_dict(TD3Config)["target_noise_clip"]
-    if not config.target_policy_noise and clip not in (0.0, usual.default):
+    clip = config.target_noise_clip
+    if clip and not config.target_policy_noise and plan.algorithm.changed("target_noise_clip"):
         raise PlanError(
             f"{plan.algorithm.title}: target_noise_clip={clip!r} bounds the noise of "
             "target_policy_noise, and target_policy_noise=0 makes none. Set target_policy_noise "

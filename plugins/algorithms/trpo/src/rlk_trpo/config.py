@@ -8,7 +8,8 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import setting
+from rlk_natural_gradient.settings import CG_DAMPING, CG_ITERS, MAX_KL
 from rlk_on_policy import settings
 from rlk_schedules import ScheduleLike, is_schedule
 
@@ -22,24 +23,11 @@ class TRPOConfig:
         default=1024,
         **setting("timesteps in one collection, over all environments of this process", v.ge(1)),
     )
-    max_kl: float = attrs.field(
-        default=0.01,
-        **setting(
-            "size of the trust region: mean divergence of a full step, in nats",
-            v.and_(v.gt(0.0), finite),
-        ),
-    )
-    cg_iters: int = attrs.field(
-        default=10, **setting("iterations of conjugate gradient, at least 1", v.ge(1))
-    )
+    max_kl: float = attrs.field(default=0.01, **MAX_KL)
+    cg_iters: int = attrs.field(default=10, **CG_ITERS)
     lam: float = attrs.field(default=0.98, **settings.LAM)
     entcoeff: float = attrs.field(default=0.0, **settings.ENT_COEF)
-    cg_damping: float = attrs.field(
-        default=0.01,
-        **setting(
-            "added to the diagonal of the Fisher matrix, at least 0", v.and_(v.ge(0.0), finite)
-        ),
-    )
+    cg_damping: float = attrs.field(default=0.01, **CG_DAMPING)
     vf_stepsize: ScheduleLike = attrs.field(
         default=0.0003,
         **setting("step size of the value function's Adam; may be scheduled", is_schedule),

@@ -11,7 +11,6 @@ and independent of each other given the observation.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.records import Array, Field
-from rlk_action_scaling import divisor, middle_and_half, scaled
+from rlk_action_scaling import BoxUnits, scaled
 from rlk_beta.gamma import gamma, gamma_noise
 from rlk_networks import Distribution, Linear
 
@@ -44,14 +43,7 @@ class Beta(Distribution):
         self.parameter_size = 2 * self.size
         self.action = Field((self.size,), "float32")
         self._scaled = scaled(action_space)
-        middle, half = middle_and_half(action_space)
-        width = 2.0 * half.astype(np.float64)  # that of a large float16 Box is no float16
-        self._low = torch.as_tensor(middle - half, dtype=torch.float32)
-        self._middle = torch.as_tensor(middle, dtype=torch.float32)
-        self._width = torch.as_tensor(width, dtype=torch.float32)
-        self._divisor = torch.as_tensor(divisor(width), dtype=torch.float32)
-        bounds = np.stack([action_space.low, action_space.high])
-        self._bounds = torch.as_tensor(bounds, dtype=torch.float32)
+        self._units = BoxUnits(action_space, low=0.0, high=1.0)
 
     def head(self, features: int) -> nn.Module:
         """Linear, with small initial weights: alpha and beta begin near 1.69, a broad hill."""
@@ -114,8 +106,7 @@ class Beta(Distribution):
 
     def own_action(self, action: Tensor) -> Tensor:
         """The environment's action, from 0 at the lower bound to 1 at the upper, float [..., D]."""
-        middle, width = self._middle.to(action.device), self._divisor.to(action.device)
-        return (action - middle.flatten()) / width.flatten() + 0.5
+        return self._units.own(action)
 
     def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of the environment's action, each [B, *shape].
@@ -126,21 +117,16 @@ class Beta(Distribution):
         a, b = above_one(parameters)
         mean = (1 + a) / (2 + a + b)
         spread = (mean * (1 - mean) / (3 + a + b)).sqrt()
-        low, width = self._low.to(mean.device), self._width.to(mean.device)
-        shape, dtype = (-1, *width.shape), parameters.dtype
-        in_space = low + width * mean.to(dtype).reshape(shape)
-        return in_space, width * spread.to(dtype).reshape(shape)
+        mean, spread = mean.to(parameters.dtype), spread.to(parameters.dtype)
+        return self._units.in_space(mean), self._units.width_in_space(spread)
 
     def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
         """The log-density of the environment's actions [B, *shape], which are scaled, [B].
 
-        Outside of the bounds it is minus infinity. A bound is not, though rounding may scale it
-        beyond 0 or 1.
+        Outside of the bounds it is minus infinity.
         """
-        own, (low, high) = self.own_action(action.flatten(1)), self._bounds.to(action.device)
-        found = self.log_prob(parameters, own) - self._divisor.log().sum()
-        is_outside = (action.float() < low) | (action.float() > high)
-        return found.masked_fill(is_outside.flatten(1).any(-1), -math.inf)
+        found = self.log_prob(parameters, self.own_action(action.flatten(1)))
+        return self._units.log_density(found, action)
 
 
 def above_one(parameters: Tensor) -> tuple[Tensor, Tensor]:

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from rlk.records import Array
-from rlk_action_scaling import divisor, middle_and_half, scaled
+from rlk_action_scaling import BoxUnits, scaled
 from rlk_diag_gaussian import formulas
 
 LOG_2 = math.log(2.0)
@@ -73,12 +73,7 @@ class SquashedActions:
 
     def __init__(self, action_space: Any) -> None:
         self._scaled = scaled(action_space)
-        middle, half = middle_and_half(action_space)
-        self._middle = torch.as_tensor(middle, dtype=torch.float32)
-        self._half = torch.as_tensor(half, dtype=torch.float32)
-        self._divisor = torch.as_tensor(divisor(half), dtype=torch.float32)
-        bounds = np.stack([action_space.low, action_space.high])
-        self._bounds = torch.as_tensor(bounds, dtype=torch.float32)
+        self._units = BoxUnits(action_space)
         self._gaussian_mean = GaussianMean()
 
     def sample_with_log_prob(
@@ -112,8 +107,7 @@ class SquashedActions:
 
     def own_action(self, action: Tensor) -> Tensor:
         """The environment's action, -1 at the lower bound to 1 at the upper, float [..., D]."""
-        middle, half = self._middle.to(action.device), self._divisor.to(action.device)
-        return (action - middle.flatten()) / half.flatten()
+        return self._units.own(action)
 
     def probabilities(self, mean: Tensor, log_std: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of the environment's action, each [B, *shape].
@@ -123,17 +117,12 @@ class SquashedActions:
         first = self._gaussian_mean(torch.tanh, mean, log_std)
         second = self._gaussian_mean(lambda before: before.tanh().square(), mean, log_std)
         spread = (second - first.square()).clamp(min=0.0).sqrt()
-        middle, half = self._middle.to(mean.device), self._half.to(mean.device)
-        shape = (-1, *half.shape)
-        return middle + half * first.reshape(shape), half * spread.reshape(shape)
+        return self._units.in_space(first), self._units.width_in_space(spread)
 
     def env_log_prob(self, mean: Tensor, log_std: Tensor, action: Tensor) -> Tensor:
         """The log-density of the environment's actions [B, *shape], which are scaled, [B].
 
-        Outside of the bounds it is minus infinity. A bound is not, though rounding may scale it
-        beyond 1.
+        Outside of the bounds it is minus infinity.
         """
-        own, (low, high) = self.own_action(action.flatten(1)), self._bounds.to(action.device)
-        found = self.log_prob(mean, log_std, own) - self._divisor.log().sum()
-        is_outside = (action.float() < low) | (action.float() > high)
-        return found.masked_fill(is_outside.flatten(1).any(-1), -math.inf)
+        found = self.log_prob(mean, log_std, self.own_action(action.flatten(1)))
+        return self._units.log_density(found, action)

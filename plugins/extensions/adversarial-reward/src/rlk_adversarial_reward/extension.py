@@ -45,6 +45,11 @@ class LearntReward:
         """Check that there is expert data, and that it fits the run's spaces."""
         if self.expert is None and self.config.expert_path is None:
             return self._wanted()
+        if self.expert is not None and self.config.expert_path is not None:
+            return (
+                f"plugin {self.name!r} (rlk-adversarial-reward) imitates one expert, and got "
+                f"expert_path={self.config.expert_path!r} and trajectories. Pass one of them."
+            )
         from rlk_expert_data.source import Absent
 
         try:

@@ -79,14 +79,11 @@ _DISCRETE = ("fraction", "initial_eps", "final_eps")
 def check(config: AdaptiveParameterNoiseConfig, plan: Any) -> None:
     """Refuse settings that have no effect on these actions, and an empty batch.
 
-    Files have every setting, and `batch_size` once had a default of 128: so those of a saved plan
-    may be there without an effect.
+    A saved plan may have them without an effect: `batch_size` once had a default of 128.
 
     Raises:
-        PlanError: for the first one that differs from its default.
+        PlanError: for the first one that was changed.
     """
-    from rlk.planning.plan import SAVED
-
     is_discrete = type(plan.action_space).__name__ == "Discrete"
     theirs = getattr(plan.algorithm.config, "batch_size", None)
     if not is_discrete and config.batch_size is None and theirs is None:
@@ -95,13 +92,10 @@ def check(config: AdaptiveParameterNoiseConfig, plan: Any) -> None:
             "--set adaptive-parameter-noise.batch_size=128."
         )
     unused, instead = (_CONTINUOUS, _DISCRETE) if is_discrete else (_DISCRETE, _CONTINUOUS)
-    sources: Any = next((one.sources for one in plan.noises if one.config is config), {})
-    fields = attrs.fields_dict(type(config))
-    for name in unused:
-        value = getattr(config, name)
-        if value != fields[name].default and sources.get(name) != SAVED:
-            actions = "discrete" if is_discrete else "continuous"
-            raise PlanError(
-                f"noise 'adaptive-parameter-noise': {name}={value!r} has no effect on {actions} "
-                f"actions, whose distance is measured otherwise. Set one of: {', '.join(instead)}."
-            )
+    (noise,) = (one for one in plan.noises if one.config is config)
+    for name in noise.changed(*unused):
+        actions = "discrete" if is_discrete else "continuous"
+        raise PlanError(
+            f"{noise.title}: {name}={getattr(config, name)!r} has no effect on {actions} actions, "
+            f"whose distance is measured otherwise. Set one of: {', '.join(instead)}."
+        )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import attrs
 
 from rlk.settings import finite, setting
 from rlk_action_scaling.validators import not_negative
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
 
 
 @attrs.frozen(kw_only=True)
@@ -25,13 +28,13 @@ class NormalNoiseConfig:
     )
 
 
-def check(config: NormalNoiseConfig, plan: Any) -> None:
+def check(config: NormalNoiseConfig, plan: Plan) -> None:
     """Refuse an action space that the settings do not fit, before anything is built.
 
     Raises:
         PlanError: for another number of values than an action has, or an infinite bound.
     """
-    from rlk_normal_noise.noise import NormalNoise  # not at the top: it needs gymnasium
+    from rlk_normal_noise.noise import fitted  # not at the top: it needs gymnasium
 
     if type(plan.action_space).__name__ == "Box":
-        NormalNoise(plan, config)
+        fitted(plan.action_space, config)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,22 +14,34 @@ from rlk.spaces import action_size
 from rlk_action_scaling import per_dimension, scaled
 from rlk_normal_noise.config import NormalNoiseConfig
 
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
 WHOSE = "noise 'normal-noise'"
+
+
+def fitted(space: Any, config: NormalNoiseConfig) -> tuple[Array, Array, Callable[[Array], Array]]:
+    """Mean and standard deviation for the actions of a Box, float32, and their scale.
+
+    Raises:
+        PlanError: if a setting has another number of values than an action, or a bound is infinite.
+    """
+    size = action_size(space)
+    mean = per_dimension(WHOSE, "mean", config.mean, size)
+    sigma = per_dimension(WHOSE, "sigma", config.sigma, size)
+    return mean, sigma, scaled(space)
 
 
 class NormalNoise:
     """Adds noise to the actions of an actor, in -1 to 1, and clips.
 
     Raises:
-        PlanError: if a setting has another number of values than an action, or a bound is infinite.
+        PlanError: as `fitted` does.
     """
 
-    def __init__(self, run: Any, config: NormalNoiseConfig | None = None) -> None:
+    def __init__(self, run: Run, config: NormalNoiseConfig | None = None) -> None:
         self.run, self.config = run, config or NormalNoiseConfig()
-        size = action_size(run.action_space)
-        self.mean = per_dimension(WHOSE, "mean", self.config.mean, size)
-        self.sigma = per_dimension(WHOSE, "sigma", self.config.sigma, size)
-        self.scale = scaled(run.action_space)
+        self.mean, self.sigma, self.scale = fitted(run.action_space, self.config)
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
         return NormalNoiseActor(actor, self)

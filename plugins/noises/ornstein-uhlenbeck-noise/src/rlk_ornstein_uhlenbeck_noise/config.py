@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import attrs
 from attrs import validators as v
 
 from rlk.settings import finite, setting
 from rlk_action_scaling.validators import not_negative
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
 
 
 @attrs.frozen(kw_only=True)
@@ -38,15 +41,13 @@ class OrnsteinUhlenbeckNoiseConfig:
     )
 
 
-def check(config: OrnsteinUhlenbeckNoiseConfig, plan: Any) -> None:
+def check(config: OrnsteinUhlenbeckNoiseConfig, plan: Plan) -> None:
     """Refuse an action space that the settings do not fit, before anything is built.
 
     Raises:
         PlanError: for another number of values than an action has, or an infinite bound.
     """
-    from rlk_ornstein_uhlenbeck_noise.noise import (
-        OrnsteinUhlenbeckNoise,  # not at the top: it needs gymnasium
-    )
+    from rlk_ornstein_uhlenbeck_noise.noise import fitted  # not at the top: it needs gymnasium
 
     if type(plan.action_space).__name__ == "Box":
-        OrnsteinUhlenbeckNoise(plan, config)
+        fitted(plan.action_space, config)

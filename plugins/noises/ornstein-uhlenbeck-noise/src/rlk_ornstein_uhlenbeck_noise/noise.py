@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,31 +16,46 @@ from rlk_action_scaling import per_dimension, scaled
 from rlk_ornstein_uhlenbeck_noise.config import OrnsteinUhlenbeckNoiseConfig
 from rlk_ornstein_uhlenbeck_noise.process import process_step
 
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
 WHOSE = "noise 'ornstein-uhlenbeck-noise'"
+
+
+def fitted(
+    space: Any, config: OrnsteinUhlenbeckNoiseConfig
+) -> tuple[Array, Array, Array, Callable[[Array], Array]]:
+    """Mean, scale and initial value for the actions of a Box, float32, and the actions' scale.
+
+    Raises:
+        PlanError: if a setting has another number of values than an action, a bound is infinite, or
+            the process would not return to its mean.
+    """
+    theta, dt = config.theta, config.dt
+    if theta * dt >= 2.0:
+        raise PlanError(
+            f"{WHOSE} has theta={theta} and dt={dt}: with a step of theta * dt = {theta * dt} "
+            "times the distance, it never comes closer to the mean. Choose less than 2."
+        )
+    size = action_size(space)
+    mean = per_dimension(WHOSE, "mean", config.mean, size)
+    sigma = per_dimension(WHOSE, "sigma", config.sigma, size)
+    begins = 0.0 if config.initial_noise is None else config.initial_noise
+    initial = per_dimension(WHOSE, "initial_noise", begins, size)
+    return mean, sigma, initial, scaled(space)
 
 
 class OrnsteinUhlenbeckNoise:
     """Adds the process to the actions of an actor, in -1 to 1, and clips.
 
     Raises:
-        PlanError: if a setting has another number of values than an action, a bound is infinite, or
-            the process would not return to its mean.
+        PlanError: as `fitted` does.
     """
 
-    def __init__(self, run: Any, config: OrnsteinUhlenbeckNoiseConfig | None = None) -> None:
+    def __init__(self, run: Run, config: OrnsteinUhlenbeckNoiseConfig | None = None) -> None:
         self.run, self.config = run, config or OrnsteinUhlenbeckNoiseConfig()
-        theta, dt = self.config.theta, self.config.dt
-        if theta * dt >= 2.0:
-            raise PlanError(
-                f"{WHOSE} has theta={theta} and dt={dt}: with a step of theta * dt = {theta * dt} "
-                "times the distance, it never comes closer to the mean. Choose less than 2."
-            )
-        size = action_size(run.action_space)
-        self.mean = per_dimension(WHOSE, "mean", self.config.mean, size)
-        self.sigma = per_dimension(WHOSE, "sigma", self.config.sigma, size)
-        initial = 0.0 if self.config.initial_noise is None else self.config.initial_noise
-        self.initial = per_dimension(WHOSE, "initial_noise", initial, size)
-        self.scale = scaled(run.action_space)
+        space = run.action_space
+        self.mean, self.sigma, self.initial, self.scale = fitted(space, self.config)
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
         return OrnsteinUhlenbeckActor(actor, self)

@@ -6,30 +6,17 @@ import attrs
 from attrs import validators as v
 
 from rlk.settings import finite, setting
+from rlk_kfac import settings
 
 
 @attrs.frozen(kw_only=True)
 class KfacConfig:
     """How far a step may go, and how the factors are computed."""
 
-    kfac_clip: float = attrs.field(
-        default=0.001,
-        **setting("largest squared length of a step, measured by the Fisher matrix", v.gt(0.0)),
-    )
-    kfac_update: int = attrs.field(
-        default=1, **setting("steps between two decompositions of the factors, at least 1", v.ge(1))
-    )
-    vf_fisher_coef: float = attrs.field(
-        default=1.0,
-        **setting("weight of the value in the Fisher matrix, at least 0", [v.ge(0.0), finite]),
-    )
-    async_eigen_decomp: bool = attrs.field(
-        default=False,
-        **setting(
-            "decompose in a thread while the run continues; the result is used "
-            "kfac_update steps later"
-        ),
-    )
+    kfac_clip: float = attrs.field(default=0.001, **settings.KFAC_CLIP)
+    kfac_update: int = attrs.field(default=1, **settings.KFAC_UPDATE)
+    vf_fisher_coef: float = attrs.field(default=1.0, **settings.VF_FISHER_COEF)
+    async_eigen_decomp: bool = attrs.field(default=False, **settings.ASYNC_EIGEN_DECOMP)
     momentum: float = attrs.field(
         default=0.9,
         **setting("decay of the running sum of steps, 0 to below 1", [v.ge(0.0), v.lt(1.0)]),

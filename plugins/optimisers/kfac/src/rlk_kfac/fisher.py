@@ -51,19 +51,22 @@ def layouts_of(products: Iterable[Product]) -> dict[Key, Layout]:
     return {product.key: product.layout for product in products}
 
 
-def mean_over_ranks(objective: Objective, factors: dict[Key, Pair]) -> tuple[dict[Key, Pair], bool]:
-    """The factors of all ranks' batches, and whether all of their numbers are finite."""
+def mean_over_ranks(objective: Objective, factors: dict[Key, Pair]) -> dict[Key, Pair]:
+    """The mean of the factors of all ranks' batches."""
     both = [one for pair in factors.values() for one in pair]
-    if not both:
-        return factors, True
+    if objective.communicator.size == 1 or not both:
+        return factors
     joined = objective.mean(torch.cat([one.reshape(-1) for one in both]))
-    are_finite = math.isfinite(float(joined.sum()))
-    if objective.communicator.size == 1:
-        return factors, are_finite
     parts = torch.split(joined, [one.numel() for one in both])
     shaped = [part.view(one.shape) for part, one in zip(parts, both, strict=True)]
     pairs = zip(shaped[::2], shaped[1::2], strict=True)
-    return dict(zip(factors, pairs, strict=True)), are_finite
+    return dict(zip(factors, pairs, strict=True))
+
+
+def are_finite(factors: dict[Key, Pair]) -> bool:
+    """Whether all numbers of the factors are finite, read as one number."""
+    sums = [one.sum() for pair in factors.values() for one in pair]
+    return not sums or math.isfinite(float(torch.stack(sums).sum()))
 
 
 def _joined(rows: list[Tensor]) -> Tensor:

@@ -20,7 +20,7 @@ from rlk.optimise import Group, Objective
 from rlk.protocols import State
 from rlk.records import Loss
 from rlk_kfac.config import KfacConfig
-from rlk_kfac.fisher import Pair, batch_factors, layouts_of, mean_over_ranks
+from rlk_kfac.fisher import Pair, are_finite, batch_factors, layouts_of, mean_over_ranks
 from rlk_kfac.inverses import AtOnce, InThread
 from rlk_kfac.layer import Layer
 from rlk_kfac.products import Key, Product, Products
@@ -67,9 +67,9 @@ class Kfac:
         with Products(self.group.parameters) as products:
             loss = objective.differentiable()
         self._gradient.copy_(objective.gradient_of(loss))
-        fresh, are_finite = mean_over_ranks(objective, self._batch_factors(loss, products.found))
+        fresh = mean_over_ranks(objective, self._batch_factors(loss, products.found))
         norm = torch.linalg.vector_norm(self._gradient)
-        is_good = objective.agree(are_finite and math.isfinite(float(norm)))
+        is_good = objective.agree(are_finite(fresh) and math.isfinite(float(norm)))
         scale = 1.0 if is_good else math.nan
         if is_good and objective.accepts(loss):
             self._take_in(fresh, products.found)

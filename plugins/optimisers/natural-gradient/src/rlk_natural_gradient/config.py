@@ -5,26 +5,17 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import setting
+from rlk_natural_gradient import settings
 
 
 @attrs.frozen(kw_only=True)
 class NaturalGradientConfig:
     """How far a step may go, and how exactly it is computed."""
 
-    max_kl: float = attrs.field(
-        default=0.01,
-        **setting(
-            "size of the trust region: mean divergence of a full step, in nats", [v.gt(0.0), finite]
-        ),
-    )
-    cg_iters: int = attrs.field(
-        default=10, **setting("iterations of conjugate gradient, at least 1", v.ge(1))
-    )
-    cg_damping: float = attrs.field(
-        default=0.01,
-        **setting("added to the diagonal of the Fisher matrix, at least 0", [v.ge(0.0), finite]),
-    )
+    max_kl: float = attrs.field(default=0.01, **settings.MAX_KL)
+    cg_iters: int = attrs.field(default=10, **settings.CG_ITERS)
+    cg_damping: float = attrs.field(default=0.01, **settings.CG_DAMPING)
     line_search_steps: int = attrs.field(
         default=10, **setting("how many lengths of the step are tried, at least 1", v.ge(1))
     )

@@ -1,4 +1,4 @@
-"""Goal observations concatenated to one array, and back: Stable Baselines' `HERGoalEnvWrapper`.
+"""Goal observations concatenated to one array, and back, as Stable Baselines' HER takes them.
 
 Shapes: B observations (or a single one without axis), D numbers of all three parts.
 """
@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
@@ -74,38 +73,3 @@ def _joined(parts: list[spaces.Space[Any]]) -> spaces.Space[Any]:
         f"of one axis, or Discrete from 0 on, got {', '.join(map(str, parts))}. Pass the goal "
         "environment as it is: HER needs no wrapper"
     )
-
-
-class HERGoalEnvWrapper(gym.ObservationWrapper[Any, Any, Any]):
-    """A goal environment with concatenated observations, for code that takes no Dict.
-
-    `HER` accepts it and uses the environment inside; `predict` takes such observations too.
-
-    Args:
-        env: a goal environment.
-
-    Raises:
-        ValueError: if its observations cannot be concatenated.
-    """
-
-    def __init__(self, env: gym.Env[Any, Any]) -> None:
-        super().__init__(env)
-        self._flat = FlatGoals(env.observation_space)
-        self.observation_space = self._flat.space
-
-    def convert_dict_to_obs(self, obs_dict: Mapping[str, Any]) -> Array:
-        """Observation, achieved goal and desired goal concatenated, [D], or [B, D] for a batch."""
-        return self._flat.row(obs_dict)
-
-    def convert_obs_to_dict(self, observations: Array) -> OrderedDict[str, Any]:
-        """The inverse operation of `convert_dict_to_obs`."""
-        return self._flat.parts(observations)
-
-    def observation(self, observation: Mapping[str, Any]) -> Array:
-        """The observation that `reset` and `step` return."""
-        return self._flat.row(observation)
-
-    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """The environment's reward for a goal."""
-        reward = self.env.get_wrapper_attr("compute_reward")
-        return reward(achieved_goal, desired_goal, info)

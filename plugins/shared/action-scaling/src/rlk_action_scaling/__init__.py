@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rlk_action_scaling.box_units import BoxUnits as BoxUnits
     from rlk_action_scaling.number_or_each import as_numbers as as_numbers
     from rlk_action_scaling.number_or_each import as_setting as as_setting
     from rlk_action_scaling.number_or_each import common_size as common_size
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
     from rlk_action_scaling.scaling import unscaled as unscaled
 
 _HOMES = {
+    "BoxUnits": "box_units",
     **dict.fromkeys(("as_numbers", "as_setting", "common_size", "per_dimension"), "number_or_each"),
     **dict.fromkeys(("divisor", "middle_and_half", "scaled", "unscaled"), "scaling"),
 }
 
 __all__ = [
+    "BoxUnits",
     "as_numbers",
     "as_setting",
     "common_size",
@@ -33,7 +36,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imported on first use, because it needs numpy, and settings (`validators.py`) do not."""
+    """Imported on first use, because it needs numpy or torch; settings (`validators.py`) do not."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

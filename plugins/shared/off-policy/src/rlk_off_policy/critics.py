@@ -1,4 +1,4 @@
-"""Critics of continuous actions: one Q function, or several independent ones as a batched module.
+"""Critics of continuous actions: independent Q functions as a batched module.
 
 Shapes: B transitions, F features, D numbers per action, C critics, N outputs of each.
 """
@@ -9,31 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from rlk.protocols import Parameters
-from rlk_networks import HiddenLayers, Linear, Trunk, fill_uniform
-
-
-class Critic(nn.Module):
-    """Q(s, a): features [B, F] and actions [B, D] to float [B].
-
-    Args:
-        trunk: the maker of hidden layers.
-        action_size: D.
-    """
-
-    def __init__(self, trunk: Trunk, action_size: int) -> None:
-        super().__init__()
-        hidden = trunk("qf", extra=action_size)
-        self.trunk, self.out = hidden, Linear(hidden.features, 1)
-        self._parts = (hidden, self.out)
-
-    def forward(self, features: Tensor, action: Tensor) -> Tensor:
-        trunk, out = self._parts
-        value: Tensor = out(trunk(torch.cat([features, action], -1)))
-        return value.squeeze(-1)
-
-    def hidden(self, features: Tensor, action: Tensor) -> Tensor:
-        """The output of the hidden layers, [B, F'] (`Policy.hidden`)."""
-        return self._parts[0](torch.cat([features, action], -1))
+from rlk_networks import HiddenLayers, Trunk, fill_uniform
 
 
 class Critics(nn.Module):
@@ -91,15 +67,3 @@ def critic_prefixes(parameters: Parameters) -> tuple[str, ...]:
     """
     shared = any(name.startswith("shared.") for name in parameters.names)
     return ("shared", "qf") if shared else ("qf",)
-
-
-def hidden_weights(policy: nn.Module, prefixes: tuple[str, ...]) -> list[nn.Parameter]:
-    """The weights under these names to which a penalty may apply.
-
-    Biases, layer norm and the output layer of a `Critic` are left out.
-    """
-    return [
-        parameter
-        for name, parameter in policy.named_parameters()
-        if name.startswith(prefixes) and not name.startswith("qf.out.") and parameter.ndim > 1
-    ]

@@ -55,12 +55,13 @@ class EntropyCoefficient:
 
     Attributes:
         log_alpha: the learnt parameter, 0-dim; None if alpha is fixed.
-        target: the entropy in nats for which alpha is learnt.
+        target_entropy: the entropy in nats for which alpha is learnt.
     """
 
     def __init__(self, settings: EntropySettings, run: Run) -> None:
         learnt, initial = parse_ent_coef(settings.ent_coef)
-        self.target = parse_target_entropy(settings.target_entropy, action_size(run.action_space))
+        size = action_size(run.action_space)
+        self.target_entropy = parse_target_entropy(settings.target_entropy, size)
         self.log_alpha: nn.Parameter | None = None
         self._fixed = torch.tensor(initial, device=run.device)
         if learnt:
@@ -90,7 +91,7 @@ class EntropyCoefficient:
     def loss(self, log_prob: Tensor) -> Loss:
         """The loss of a learnt alpha; `log_prob` as of `update`."""
         assert self.log_alpha is not None
-        value = entropy_loss(self.log_alpha, log_prob, self.target)
+        value = entropy_loss(self.log_alpha, log_prob, self.target_entropy)
         return Loss(value, metrics={"ent_coef_loss": value})
 
     def state_dict(self) -> State:

@@ -13,12 +13,7 @@ import torch
 from rlk.records import Array, Batch
 
 
-def with_noise(batch: Batch, key: str, device: Any, **noise: Array) -> Batch:
-    """The batch with arrays of noise [B, ...] among its extras, by name.
-
-    Args:
-        key: which of an algorithm's alternating updates this is; static under compile.
-        device: of the batch.
-    """
+def with_noise(batch: Batch, device: Any, **noise: Array) -> Batch:
+    """The batch, which is on `device`, with arrays of noise [B, ...] among its extras, by name."""
     tensors = {name: torch.from_numpy(array).to(device) for name, array in noise.items()}
-    return dataclasses.replace(batch, extras={**batch.extras, **tensors}, key=key)
+    return dataclasses.replace(batch, extras={**batch.extras, **tensors})

@@ -26,9 +26,15 @@ from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused, refused
 from rlk_her.flat_goals import FlatGoals
-from rlk_her.model import POLICIES
 
 Model = TypeVar("Model", bound="HER")
+#: Names of policies for observations with goals, which `multi-input` takes: its settings.
+_POLICIES: Mapping[str, Mapping[str, Any]] = {
+    "MlpPolicy": {},
+    "LnMlpPolicy": {"policy.layer_norm": True},
+    "CnnPolicy": {},
+    "LnCnnPolicy": {"policy.layer_norm": True},
+}
 _OWN = {"n_sampled_goal": 4, "goal_selection_strategy": "future", "info_keys": None}
 
 
@@ -120,8 +126,8 @@ class HER(OffPolicyRLModel):
 
     def _policy_settings(self) -> dict[str, Any]:
         found = policy_settings(self._given["policy"], self.policy_kwargs, DeferredOnRows)
-        if isinstance(found["policy"], str) and found["policy"] in POLICIES:
-            found = {**POLICIES[found["policy"]], **found, "policy": "multi-input"}
+        if isinstance(found["policy"], str) and found["policy"] in _POLICIES:
+            found = {**_POLICIES[found["policy"]], **found, "policy": "multi-input"}
         return with_dueling(found, self.observation_space)
 
     def defaults(self) -> dict[str, Any]:

@@ -54,11 +54,11 @@ class SAC(OffPolicyAlgorithm):
             given: float | str = self._given["target_entropy"]
             return given
         algorithm: Any = self.agent.run.algorithm
-        return float(algorithm.entropy.target)
+        return float(algorithm.alpha.target_entropy)
 
     @property
     def log_ent_coef(self) -> Tensor | None:
         """The logarithm of a learnt `ent_coef`, a parameter; None if it is fixed."""
         algorithm: Any = self.agent.run.algorithm
-        learnt: Tensor | None = algorithm.entropy.log_alpha
+        learnt: Tensor | None = algorithm.alpha.log_alpha
         return learnt

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from rlk.errors import RlkError
 from rlk.protocols import State
+from rlk_ddpg import return_statistics as statistics
 from rlk_networks import Linear
-from rlk_off_policy import return_statistics as statistics
 
 if TYPE_CHECKING:
     from rlk.running.run import Run

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import tensor
 
-from rlk_off_policy.return_statistics import (
+from rlk_ddpg.return_statistics import (
     PRIOR,
     denormalised,
     mean_and_std,

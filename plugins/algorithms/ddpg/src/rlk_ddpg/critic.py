@@ -1,0 +1,44 @@
+"""The critic Q(s, a) of continuous actions, and which of its weights a penalty applies to.
+
+Shapes: B transitions, F features, D numbers per action.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rlk_networks import Linear, Trunk
+
+
+class Critic(nn.Module):
+    """Q(s, a): features [B, F] and actions [B, D] to float [B].
+
+    Args:
+        trunk: the maker of hidden layers.
+        action_size: D.
+    """
+
+    def __init__(self, trunk: Trunk, action_size: int) -> None:
+        super().__init__()
+        hidden = trunk("qf", extra=action_size)
+        self.trunk, self.out = hidden, Linear(hidden.features, 1)
+        self._parts = (hidden, self.out)
+
+    def forward(self, features: Tensor, action: Tensor) -> Tensor:
+        trunk, out = self._parts
+        value: Tensor = out(trunk(torch.cat([features, action], -1)))
+        return value.squeeze(-1)
+
+    def hidden(self, features: Tensor, action: Tensor) -> Tensor:
+        """The output of the hidden layers, [B, F'] (`Policy.hidden`)."""
+        return self._parts[0](torch.cat([features, action], -1))
+
+
+def hidden_weights(policy: nn.Module, prefixes: tuple[str, ...]) -> list[nn.Parameter]:
+    """The weights under these names, without biases, layer norm and the critic's output layer."""
+    return [
+        parameter
+        for name, parameter in policy.named_parameters()
+        if name.startswith(prefixes) and not name.startswith("qf.out.") and parameter.ndim > 1
+    ]
