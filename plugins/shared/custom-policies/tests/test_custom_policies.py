@@ -204,6 +204,30 @@ def test_a_cnn_of_ones_own_takes_the_place_of_the_nature_cnn():
     assert policy.shared.features == 3
 
 
+@pytest.mark.parametrize("base", [FeedForwardPolicy, LstmPolicy])
+def test_a_cnn_of_ones_own_may_take_other_observations(rlk_make, base):
+    class Doubled(nn.Module):
+        features = 4
+
+        def forward(self, x):
+            return 2 * x
+
+    def encoded(space):
+        first = built(base(cnn_extractor=Doubled()), space).shared
+        encoder = first if base is FeedForwardPolicy else first.before[0]
+        return encoder(torch.tensor([[-1.0, 0.0, 0.5, 1.0]])).tolist()
+
+    assert encoded(gym.spaces.Box(-np.inf, np.inf, (4,))) == [[-2.0, 0.0, 1.0, 2.0]]
+    assert encoded(BOX) == [[0.0, 1.0, 1.5, 2.0]], "-1 to 1 became 0 to 1"
+
+    class Own(base):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs, cnn_extractor=Doubled())
+
+    agent = rlk_make("ppo2", env="CartPole-v1", policy=Own, **SMALL)
+    assert np.isfinite(agent.action_probability(np.ones(4, np.float32))).all()
+
+
 @pytest.mark.parametrize(
     ("made", "message"),
     [
