@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 Place = str | os.PathLike[str] | IO[bytes]
 #: The key of the data in a file that only models of this package need.
 KEY = "baselines"
-#: Constructor arguments, whole numbers or None, that are saved beside the plan, which does not
-#: have them, or not by these names. Paths
-#: are not among them, so that no file decides where something is written.
+#: Constructor arguments (whole numbers, flags or None) that are saved beside the plan, which does
+#: not have them, or not by these names. No path is among them, so that no file decides where
+#: something is written.
 _HELD = (
     *("verbose", "n_cpu_tf_sess", "stats_window_size"),
     *("use_rms_prop", "use_sde", "sde_sample_freq", "n_steps"),
