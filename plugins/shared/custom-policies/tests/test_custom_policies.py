@@ -128,10 +128,16 @@ def test_a_registered_one_is_chosen_by_its_name_and_loaded_by_it(registered, tmp
         assert agent.plan.policy.component.recurrent
 
 
-@pytest.mark.parametrize("name", ["Deep", "mlp", "CnnPolicy"])
-def test_a_name_that_is_taken_is_refused(registered, name):
+@pytest.mark.parametrize("name", ["Remembers", "mlp", "CnnPolicy"])
+def test_a_name_of_another_policy_is_refused(registered, name):
     with pytest.raises(PlanError, match=f"policy '{name}' exists already"):
         register_policy(name, Deep)
+
+
+def test_the_same_policy_may_be_registered_again(registered):
+    before = default_kernel().registries.policies.get("Deep")
+    register_policy("Deep", Deep)
+    assert default_kernel().registries.policies.get("Deep") is before
 
 
 # ---- keywords ------------------------------------------------------------------------------------
