@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.errors import PlanError
-from rlk.spaces import channels_first, is_image, kinds
+from rlk.spaces import channels_first, is_image, kind, kinds
 from rlk_cnn.config import CnnConfig
 from rlk_mlp.layers import with_shared_layers
 from rlk_mlp.network import hidden_layers
@@ -87,7 +86,7 @@ def must_be_scaled(space: Any) -> bool:
 
     `rlk_networks.preprocess` has scaled those of images of uint8.
     """
-    if is_image(space) or not isinstance(space, gym.spaces.Box):
+    if kind(space) != "Box":
         return False
     low, high = space.low, space.high
     is_bounded = np.all(np.isfinite(low) & np.isfinite(high)) and np.all(low < high)
