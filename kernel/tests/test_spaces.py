@@ -127,6 +127,7 @@ def test_one_observation_gets_an_axis_and_a_batch_keeps_its_own():
     assert one.shape == (1, 3) and not was_batched
     many, was_batched = spaces.batched(space, np.zeros((5, 3)))
     assert many.shape == (5, 3) and was_batched
+    assert (spaces.batch_size(one), spaces.batch_size(many)) == (1, 5)
 
 
 def test_a_batch_of_one_is_a_batch():
@@ -166,6 +167,7 @@ def test_a_dict_is_batched_as_a_whole():
     space = s.Dict({"a": s.Box(-1, 1, (3,)), "b": s.Discrete(2)})
     found, was_batched = spaces.batched(space, {"a": np.zeros(3), "b": 1})
     assert found["a"].shape == (1, 3) and found["b"].shape == (1,) and not was_batched
+    assert spaces.batch_size(found) == 1
     with pytest.raises(ValueError, match="some parts"):
         spaces.batched(space, {"a": np.zeros((2, 3)), "b": 1})
 

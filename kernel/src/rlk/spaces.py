@@ -239,6 +239,11 @@ def batched(space: Space, observation: Any) -> tuple[Any, bool]:
     )
 
 
+def batch_size(batch: Any) -> int:
+    """B, for observations [B, …] or a dict of them."""
+    return len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
+
+
 def _refuse_info(observation: Any) -> None:
     """ValueError for the pair that `env.reset()` returns: the observation is its first part."""
     is_pair = isinstance(observation, tuple) and len(observation) == 2

@@ -5,7 +5,6 @@ Dimensions: B observations in a call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -90,7 +89,7 @@ class Acting:
         self, actor: Actor, observation: Any, state: Any, mask: Array | None
     ) -> ActorInput:
         batch, was_batched = spaces.batched(self.run.plan.observation_space, observation)
-        size = len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
+        size = spaces.batch_size(batch)
         start = episode_starts(size, state, mask)
         carry = actor.start(size) if state is None else state
         return ActorInput(batch, carry, start, was_batched)

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
+from gymnasium.wrappers import TransformObservation
 from saved_there import (
     normalize_there,
     object_there,
@@ -370,3 +371,27 @@ def test_a_file_that_exists_is_not_written_over(tmp_path: Path) -> None:
     assert (tmp_path / "here.zip").read_text() == "mine"
     with pytest.raises(PlanError, match=r"cannot write .*too long"):
         imported(tmp_path / "there.zip", "--out", tmp_path / ("x" * 300))
+
+
+def test_the_size_of_a_cnn_that_a_dict_does_not_have_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cart = TransformObservation(
+        gymnasium.make("CartPole-v1"), lambda seen: {"cart": seen}, spaces.Dict(cart=cart_box())
+    )
+    monkeypatch.setitem(gymnasium.registry, "Here-v0", EnvSpec("Here-v0", lambda **_: cart))
+    policy = "stable_baselines3.common.policies.MultiInputActorCriticPolicy"
+    kwargs = {"features_extractor_kwargs": {"cnn_output_dim": 64}, "net_arch": [6, 5]}
+    own = {"policy_class": object_there(policy), "policy_kwargs": kwargs}
+    own["observation_space"] = packed(spaces.Dict(cart=cart_box()))
+    path = of_stable_baselines3(tmp_path / "there.zip", **own)
+    imported(path, "--env", "Here-v0", "--out", tmp_path / "here")
+    with rlk.load(tmp_path / "here.zip") as agent:
+        assert agent.plan.policy.config.features == MultiInputConfig().features
+        likely = agent.action_probability({"cart": STATES})
+    before = PPO.load(path).action_probability({"cart": STATES})
+    np.testing.assert_allclose(likely, before, rtol=1e-6)
+
+
+def cart_box() -> spaces.Box:
+    return spaces.Box(-9, 9, (4,))

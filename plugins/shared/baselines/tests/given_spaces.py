@@ -20,6 +20,10 @@ SPACES: dict[str, spaces.Space[Any]] = {
 }
 PICTURE = spaces.Box(0, 255, (40, 44, 2), np.uint8)
 BOTH = spaces.Dict({"seen": PICTURE, "speed": spaces.Box(-5, 5, (3,))})
+NESTED = [
+    spaces.Tuple([spaces.Discrete(3), spaces.Box(-1, 1, (2,))]),
+    spaces.Dict({"arm": spaces.Dict(angle=spaces.Box(-1, 1, (2,))), "goal": spaces.Discrete(3)}),
+]
 SMALL: dict[str, Any] = {"n_steps": 8, "batch_size": 8, "n_epochs": 1, "seed": 0}
 
 

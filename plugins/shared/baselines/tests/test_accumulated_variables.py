@@ -5,12 +5,16 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 from rlk.records import Step
 from rlk.running.clock import Clock
+from rlk_baselines import DQN, PPO1, PPO2
 from rlk_baselines.collection_variables import Collection
+from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.episode_variables import Episodes
 from rlk_baselines.segment_variables import Segment
 
@@ -55,8 +59,56 @@ def test_the_return_of_a_segments_episode_is_that_of_a_monitor(told: Any, expect
 
 
 def test_negative_log_probabilities_are_those_of_the_policy_with_a_minus() -> None:
-    collection, found = Collection(Clock(total_timesteps=9)), dict[str, Any]()
+    collection, found = Collection(Clock(total_timesteps=9), np.ones(1, bool)), dict[str, Any]()
     collection.begin(RUN)
     collection.see(RUN, step(1.0), [{}], found)
     assert [one.tolist() for one in found["mb_neglogpacs"]] == [[0.25]]
     assert [one.tolist() for one in found["mb_values"]] == [[0.5]]
+
+
+class Ten(gymnasium.Env[Any, Any]):
+    """Episodes of 10 steps, with a reward of 1 each."""
+
+    observation_space, action_space = spaces.Box(-1, 1, (2,)), spaces.Discrete(2)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.steps = 0
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        return np.zeros(2, np.float32), 1.0, self.steps == 10, False, {}
+
+
+def seen_in_second_call(model: Any, *names: str) -> list[list[Any]]:
+    """Variables at each of the 8 steps of a second call of `learn`."""
+    seen: list[list[Any]] = []
+
+    def callback(variables: dict[str, Any], _: Any) -> bool:
+        seen.append([np.array(variables[name]).tolist() for name in names])
+        return True
+
+    model.learn(8).learn(8, callback=callback)
+    return seen
+
+
+def test_a_further_call_begins_in_the_middle_of_an_episode() -> None:
+    off_policy = DQN("MlpPolicy", Ten(), learning_starts=100)
+    returns = [one for (one,) in seen_in_second_call(off_policy, "episode_rewards")]
+    assert [returns[0], returns[1], returns[-1]] == [[8.0], [9.0], [10.0, 5.0]]
+    segments = PPO1("MlpPolicy", Ten(), timesteps_per_actorbatch=8, optim_batchsize=8)
+    names = ("ep_true_rets", "ep_lens", "cur_ep_ret", "current_ep_len", "episode_start")
+    found = seen_in_second_call(segments, *names)
+    assert found[0] == [[], [], 8.0, 8, False]
+    assert found[2] == [[10.0], [10], 0.0, 0, True]
+    vector = PPO2("MlpPolicy", DummyVecEnv([Ten]), n_steps=8, nminibatches=1)
+    starts = seen_in_second_call(vector, "mb_dones")
+    assert starts[-1] == [[[False]] * 2 + [[True]] + [[False]] * 5]
+
+
+def test_a_further_call_with_a_wrapped_vector_begins_new_episodes() -> None:
+    env = VecNormalize(DummyVecEnv([Ten]))
+    model = DQN("MlpPolicy", env, learning_starts=100)
+    assert seen_in_second_call(model, "episode_rewards")[1] == [[1.0]]
+    assert env.get_attr("steps") == [8]

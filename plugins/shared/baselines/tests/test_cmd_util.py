@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -101,3 +102,15 @@ def test_a_wrapper_of_a_vector_is_of_either_interface(wrapper_class) -> None:
     env = make_vec_env("CartPole-v1", 2, wrapper_class=wrapper_class)
     env.reset()
     assert env.step([0, 0])[1].tolist() == [0.5, 0.5]
+
+
+def test_a_wrapper_class_over_gymnasiums_wraps_each_environment_once() -> None:
+    made: list[Any] = []
+
+    class Counting(Halved):
+        def __init__(self, env: Any) -> None:
+            made.append(env)
+            super().__init__(env)
+
+    make_vec_env("CartPole-v1", 2, wrapper_class=Counting)
+    assert len(made) == 2

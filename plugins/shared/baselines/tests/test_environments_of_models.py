@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from given_spaces import NESTED, Given
 from small_models import small_ppo
 
 from rlk_baselines import A2C, DQN, PPO2
@@ -19,6 +20,14 @@ def test_one_environment_is_given_out_without_the_axis_of_a_vector() -> None:
     obs, reward, done, info = env.step(0)
     assert (obs.shape, reward, done, info) == ((4,), 1.0, False, {})
     assert A2C("MlpPolicy", "CartPole-v1").get_env().reset().shape == (1, 4)
+
+
+@pytest.mark.parametrize("space", NESTED)
+def test_nested_observations_are_given_out_without_the_axis_of_a_vector(space: Any) -> None:
+    model = DQN("MultiInputPolicy", DummyVecEnv([lambda: Given(None, space)]))
+    env = model.get_env()
+    assert space.contains(env.reset()) and space.contains(env.step(0)[0])
+    assert model.predict(env.reset())[0] in (0, 1)
 
 
 def test_the_environment_is_still_the_programs_own(counting) -> None:

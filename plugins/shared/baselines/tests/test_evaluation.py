@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -138,3 +139,12 @@ def test_a_threshold_has_to_be_exceeded_there_too(counting: Any) -> None:
     assert evaluated(Asked3(), counting(), reward_threshold=2.99, **keywords) == (3.0, 0.0)
     with pytest.raises(AssertionError, match="below threshold"):
         evaluated(Asked3(), counting(), reward_threshold=3.0, **keywords)
+
+
+def test_a_vector_of_gymnasium_may_have_one_environment_but_not_several() -> None:
+    one, two = (
+        gymnasium.make_vec("CartPole-v1", num_envs=n, vectorization_mode="sync") for n in (1, 2)
+    )
+    assert evaluate_policy(Asked(), one, 1)[0] > 0
+    with pytest.raises(AssertionError, match="evaluate_policy takes one environment, got 2"):
+        evaluate_policy(Asked(), two, 1)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.envs.registration import EnvSpec
 
 from rlk.errors import RlkError
 from rlk_baselines import DDPG, DQN, HER, SAC, TD3
@@ -252,6 +254,31 @@ def test_hindsight_with_goals_of_gyms_interface(tmp_path: Path) -> None:
         alone.learn(5)
     alone.set_env(env)
     assert alone.learn(5).num_timesteps == 5
+
+
+def test_a_model_acts_where_the_environment_of_its_id_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as registered:
+        here = EnvSpec("Here-v0", lambda **_: GymnasiumsBits(4))
+        registered.setitem(gymnasium.registry, "Here-v0", here)
+        HER("MlpPolicy", "Here-v0", DQN, **OFF).save(tmp_path / "model")
+    alone = HER.load(tmp_path / "model")
+    assert alone.predict(np.zeros(12))[0] in range(4) and alone.get_env() is None
+    says = r"not made again: unknown environment 'Here-v0'.* Pass one to learn"
+    with pytest.raises(ValueError, match=says):
+        alone.learn(5)
+    alone.save(tmp_path / "again")
+    monkeypatch.setitem(gymnasium.registry, "Here-v0", here)
+    assert HER.load(tmp_path / "again").learn(5).num_timesteps == 5
+
+
+def test_a_loaded_model_seeds_the_global_generators_as_a_new_one_does(tmp_path: Path) -> None:
+    HER("MlpPolicy", bits(), DQN, **OFF).save(tmp_path / "model")
+    expected = np.random.rand()
+    np.random.seed(1)
+    HER.load(tmp_path / "model", env=bits())
+    assert np.random.rand() == expected
 
 
 @pytest.mark.parametrize("wrapper", [VecCheckNan, lambda venv: VecNormalize(venv, norm_obs=False)])

@@ -10,11 +10,13 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from given_spaces import NESTED, Given
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.spaces import Box
 from gymnasium.wrappers import ClipReward, TransformReward
 
 from rlk.errors import BadFile
-from rlk_baselines import A2C, HER, PPO2, SAC, gym, model_files, sb3
+from rlk_baselines import A2C, DQN, HER, PPO2, SAC, gym, model_files, sb3
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
@@ -242,6 +244,19 @@ def test_an_id_of_other_spaces_is_refused(tmp_path: Path, monkeypatch: Any) -> N
     assert model.predict(CARTPOLE)[0] in (0, 1)
     with pytest.raises(ValueError, match="CartPole-v1 has other spaces than its own had"):
         model.learn(10)
+
+
+@pytest.mark.parametrize("space", NESTED)
+def test_an_environment_of_nested_observations_is_made_by_its_id(
+    space: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    here = EnvSpec("Here-v0", lambda **_: Given(None, space))
+    monkeypatch.setitem(gymnasium.registry, "Here-v0", here)
+    for cls, name in ((A2C, "on-policy"), (DQN, "off-policy")):
+        cls("MultiInputPolicy", "Here-v0").save(tmp_path / name)
+        model = cls.load(tmp_path / name).learn(15)
+        assert model.num_timesteps == 15
+        assert np.isin(model.predict(model.get_env().reset())[0], (0, 1)).all()
 
 
 @pytest.mark.parametrize("cls", [A2C, sb3.A2C])

@@ -140,3 +140,26 @@ def test_images_of_floats_are_for_cnns_too(model: Any, policy: str) -> None:
 def test_the_other_librarys_name_of_the_activation_is_told() -> None:
     with pytest.raises(Refused, match=r"has activation_fn, the name.*Write act_fun instead"):
         PPO2("MlpPolicy", "CartPole-v1", policy_kwargs={"activation_fn": "tanh"})
+
+
+class Doubled(torch.nn.Module):
+    features = 4
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return 2 * x
+
+
+class OwnExtractor(FeedForwardPolicy):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs, cnn_extractor=Doubled())
+
+
+class OwnExtractorLstm(LstmPolicy):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs, cnn_extractor=Doubled())
+
+
+@pytest.mark.parametrize("policy", [OwnExtractor, OwnExtractorLstm])
+def test_an_extractor_of_ones_own_sees_numbers_without_bounds_as_they_are(policy: Any) -> None:
+    model = PPO2(policy, "CartPole-v1", n_steps=8, nminibatches=1)
+    assert np.isfinite(model.action_probability(np.ones(4))).all()

@@ -53,6 +53,8 @@ def seen(parts: dict[str, Any], spaces: dict[str, Any]) -> dict[str, Any]:
 def test_actor_critics(tmp_path: Path) -> None:
     n = actor_critic(3, 2)
     own = {**seen(PARTS, CART), **SIZES}
+    size = {"features_extractor_kwargs": {"cnn_output_dim": 64}}  # no effect without images
+    own["policy_kwargs"] = {**SIZES["policy_kwargs"], **size}
     model = PPO.load(saved(tmp_path, ACTOR_CRITIC, OF_PPO, n, **own))
     logits = n["action_net"](n["mlp_extractor.policy_net"](FEATURES))
     close(model.action_probability(OBSERVATION), logits.softmax(1))

@@ -178,6 +178,16 @@ def test_the_size_of_the_cnns_of_a_dict_is_a_keyword() -> None:
     assert model.policy.shared.features == 9 + 3
 
 
+def test_the_size_of_the_cnns_of_a_dict_has_no_effect_without_images(tmp_path: Any) -> None:
+    kwargs = {"features_extractor_kwargs": {"cnn_output_dim": 9}}
+    inner = spaces.Dict({"height": spaces.Box(-5, 5, (2,))})
+    for space in (spaces.Dict({"speed": spaces.Box(-5, 5, (3,))}), spaces.Dict({"robot": inner})):
+        model = PPO("MultiInputPolicy", Given(None, space), **SMALL, policy_kwargs=kwargs)
+        assert model.policy.shared.features == (3 if "speed" in space.spaces else 2)
+        model.save(tmp_path / "model")
+        assert PPO.load(tmp_path / "model").policy_kwargs == kwargs
+
+
 def test_a_model_with_an_extractor_is_loaded_by_passing_it_again(tmp_path: Any) -> None:
     model = with_extractor(SmallCnn, {"features_dim": 12}).learn(8)
     model.save(tmp_path / "model")

@@ -72,3 +72,14 @@ def test_a_model_that_sb3_contrib_has_saved_acts_as_there(tmp_path: Path) -> Non
     expected = n["action_net"](n["mlp_extractor.policy_net"](seen)).softmax(1)
     found = model.action_probability(seen.numpy())
     torch.testing.assert_close(torch.as_tensor(found), expected.detach(), rtol=1e-4, atol=1e-6)
+
+
+def test_what_may_be_set_while_it_learns_has_the_names_of_its_parameters() -> None:
+    model: Any = TRPO("MlpPolicy", "CartPole-v1", n_steps=16)
+
+    def set_it(*_: Any) -> bool:
+        model.gamma = 0.9
+        return True
+
+    with pytest.raises(Refused, match=r"TRPO.gamma .*\(only learning_rate can be\)"):
+        model.learn(16, callback=set_it)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from given_spaces import NESTED, Given
 
 from rlk.errors import EnvironmentFailed
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnvWrapper
@@ -69,6 +70,15 @@ def test_only_an_episode_that_was_cut_off_needs_its_last_observation(counting: A
     vector.reset()
     with pytest.raises(EnvironmentFailed, match="Forgets cut off the episode of environment 0"):
         vector.step(np.zeros(1, int))
+
+
+def test_the_parts_of_a_nested_observation_each_lose_the_axis_of_the_vector() -> None:
+    for space in NESTED:
+        env = Given(None, space)
+        vector = training_vector(Forgets(DummyVecEnv([lambda env=env: env])), is_seeded=False)
+        vector.reset()
+        infos = [vector.step(np.zeros(1, int))[-1] for _ in range(4)]
+        assert space.contains(infos[-1]["final_obs"][0])
 
 
 def test_a_list_of_values_has_one_for_each_environment(counting: Any) -> None:

@@ -128,10 +128,16 @@ def test_a_registered_one_is_chosen_by_its_name_and_loaded_by_it(registered, tmp
         assert agent.plan.policy.component.recurrent
 
 
-@pytest.mark.parametrize("name", ["Deep", "mlp", "CnnPolicy"])
-def test_a_name_that_is_taken_is_refused(registered, name):
+@pytest.mark.parametrize("name", ["Remembers", "mlp", "CnnPolicy"])
+def test_a_name_of_another_policy_is_refused(registered, name):
     with pytest.raises(PlanError, match=f"policy '{name}' exists already"):
         register_policy(name, Deep)
+
+
+def test_the_same_policy_may_be_registered_again(registered):
+    before = default_kernel().registries.policies.get("Deep")
+    register_policy("Deep", Deep)
+    assert default_kernel().registries.policies.get("Deep") is before
 
 
 # ---- keywords ------------------------------------------------------------------------------------
@@ -202,6 +208,30 @@ def test_a_cnn_of_ones_own_takes_the_place_of_the_nature_cnn():
         assert any(isinstance(module, Flat) for module in policy.modules())
     assert built(FeedForwardPolicy(cnn_extractor=Flat, features=9), IMAGE).shared.features == 7
     assert policy.shared.features == 3
+
+
+@pytest.mark.parametrize("base", [FeedForwardPolicy, LstmPolicy])
+def test_a_cnn_of_ones_own_may_take_other_observations(rlk_make, base):
+    class Doubled(nn.Module):
+        features = 4
+
+        def forward(self, x):
+            return 2 * x
+
+    def encoded(space):
+        first = built(base(cnn_extractor=Doubled()), space).shared
+        encoder = first if base is FeedForwardPolicy else first.before[0]
+        return encoder(torch.tensor([[-1.0, 0.0, 0.5, 1.0]])).tolist()
+
+    assert encoded(gym.spaces.Box(-np.inf, np.inf, (4,))) == [[-2.0, 0.0, 1.0, 2.0]]
+    assert encoded(BOX) == [[0.0, 1.0, 1.5, 2.0]], "-1 to 1 became 0 to 1"
+
+    class Own(base):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs, cnn_extractor=Doubled())
+
+    agent = rlk_make("ppo2", env="CartPole-v1", policy=Own, **SMALL)
+    assert np.isfinite(agent.action_probability(np.ones(4, np.float32))).all()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.errors import PlanError
-from rlk.spaces import channels_first, is_image, kinds
+from rlk.spaces import channels_first, is_image, kind, kinds
 from rlk_cnn.config import CnnConfig
 from rlk_mlp.layers import with_shared_layers
 from rlk_mlp.network import hidden_layers
@@ -44,6 +44,9 @@ class Cnn(Architecture):
     def cnn(self, observation_space: Any) -> nn.Module:
         """The Nature CNN, or the user's own network, for images in 0 to 1.
 
+        The user's own network may take other observations; those of a Box with finite bounds are
+        scaled to 0 and 1, too.
+
         Raises:
             PlanError: if images are too small for the Nature CNN, or the user's own network does
                 not give features [B, F] for them.
@@ -54,7 +57,7 @@ class Cnn(Architecture):
             shape = observation_space.shape
             settings = self._channels_first(shape), self.config.features, self.config.init
             made = NatureCnn(shape, *settings)
-        return made if is_scaled(observation_space) else Scaled(observation_space, made)
+        return Scaled(observation_space, made) if must_be_scaled(observation_space) else made
 
     def takes(self, space: Any) -> bool:
         """Whether the CNN is what encodes a key of a Dict.
@@ -78,16 +81,23 @@ class Cnn(Architecture):
         return self.config.named_roles()
 
 
-def is_scaled(space: Any) -> bool:
-    """Whether `rlk_networks.preprocess` returns images of a space in 0 to 1."""
-    return is_image(space) or bool(np.all(space.low == 0) and np.all(space.high == 1))
+def must_be_scaled(space: Any) -> bool:
+    """Whether numbers of a space are between bounds, but not yet 0 and 1.
+
+    `rlk_networks.preprocess` has scaled those of images of uint8.
+    """
+    if kind(space) != "Box":
+        return False
+    low, high = space.low, space.high
+    is_bounded = np.all(np.isfinite(low) & np.isfinite(high)) and np.all(low < high)
+    return bool(is_bounded and (np.any(low != 0) or np.any(high != 1)))
 
 
 class Scaled(nn.Module):
-    """A network of images in 0 to 1, for images of floats between other bounds.
+    """A network of numbers in 0 to 1, for images or other numbers between other bounds.
 
     Args:
-        space: of one image; its bounds are scaled to 0 and 1.
+        space: of one observation; its bounds are scaled to 0 and 1.
         network: images [B, ...] to [B, features].
     """
 

@@ -60,6 +60,9 @@ def _first(config: LstmConfig, space: Any) -> tuple[list[nn.Module], int]:
     extraction = config.feature_extraction
     if extraction == "mlp":
         return [], flat_size(space)
+    if extraction == "cnn" and config.cnn_extractor is not None:
+        own: Any = Cnn(config.cnn()).cnn(space)  # which may take other observations than images
+        return [own], own.features
     taken = {"cnn": "Image", "multi-input": "Dict"}[extraction]
     if taken not in spaces.kinds(space):
         raise PlanError(

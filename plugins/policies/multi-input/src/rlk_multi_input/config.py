@@ -49,11 +49,16 @@ def refuse_without_images(config: Any, plan: Plan) -> None:
     given = given_to_cnn(config, saved_settings(plan))
     if given is None or kind(plan.policy_space) != "Dict":
         return  # the policy is refused for other observations
-    from rlk_cnn.network import Cnn  # not at the top: it imports torch
-
-    cnn = Cnn(CnnConfig(channels=config.channels))
-    if not any(cnn.takes(part) for part in plan.policy_space.spaces.values()):
+    if not has_images(plan.policy_space, config.channels):
         raise PlanError(
             f"{plan.policy.title}: {given} is a setting of the images' CNNs, and no key of the "
             "observations is an image. Leave it out."
         )
+
+
+def has_images(space: Any, channels: Channels) -> bool:
+    """Whether a CNN encodes a key of a flat Dict space, with this setting of `channels`."""
+    from rlk_cnn.network import Cnn  # not at the top: it imports torch
+
+    cnn = Cnn(CnnConfig(channels=channels))
+    return any(cnn.takes(part) for part in space.spaces.values())

@@ -40,14 +40,20 @@ class AccumulatedVariables(Protocol):
 def accumulated_for(model: Any, before: Clock) -> list[AccumulatedVariables]:
     """The variables that accumulate for the callbacks of a model; none, or one object.
 
+    They begin in the middle of the episodes that an earlier call of `learn` left unfinished.
+
     Args:
         model: the model that learns.
         before: the clock when `learn` was called.
     """
     run = model.agent.run
     is_off_policy = run.plan.algorithm.component.collects == "off-policy"
+    running = run.collector.state_dict()
     if model.learns_from_vectors or model.n_envs > 1:
-        return [] if is_off_policy else [Collection(before)]
+        return [] if is_off_policy else [Collection(before, running["start"])]
+    return_, length = float(running["returns"][0]), int(running["lengths"][0])
     if is_off_policy:
-        return [Episodes(model.get_vec_normalize_env())]
-    return [Segment(run, knows_rewards=not is_gail(model))]
+        return [Episodes(model.get_vec_normalize_env(), [return_], length)]
+    segment = Segment(run, knows_rewards=not is_gail(model))
+    segment.continue_episode(return_, length, is_start=bool(running["start"][0]))
+    return [segment]

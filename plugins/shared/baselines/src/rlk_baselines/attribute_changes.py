@@ -46,7 +46,9 @@ def change(model: Constructed, name: str, value: Any) -> None:
     try:
         with refused():
             settings = model.renamed({name: value})
-            changed_settings.set_while_learning(kind, model.agent, name, settings)
+            changed_settings.set_while_learning(
+                kind, model.agent, name, settings, model.arguments_of
+            )
     except BaseException:
         model._given[name] = before
         raise

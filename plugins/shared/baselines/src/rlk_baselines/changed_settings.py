@@ -8,7 +8,7 @@ use, and learning rates and clip ranges, whose schedules the run can replace.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -69,7 +69,13 @@ def refusal(model: str, name: str, why: str) -> Refused:
     )
 
 
-def set_while_learning(model: str, agent: Agent, name: str, settings: Mapping[str, Any]) -> None:
+def set_while_learning(
+    model: str,
+    agent: Agent,
+    name: str,
+    settings: Mapping[str, Any],
+    arguments_of: Callable[[dict[str, Any]], dict[str, Any]],
+) -> None:
     """Change a setting while the agent learns; the algorithm uses the new value from now on.
 
     Args:
@@ -77,6 +83,7 @@ def set_while_learning(model: str, agent: Agent, name: str, settings: Mapping[st
         agent: the agent that learns.
         name: the attribute.
         settings: the value, by rlk's name of the setting.
+        arguments_of: gives settings the names of the model's arguments, for messages.
 
     Raises:
         Refused: if the setting is only read when the algorithm is made, or the value is invalid.
@@ -85,7 +92,8 @@ def set_while_learning(model: str, agent: Agent, name: str, settings: Mapping[st
     rates, numbers = RATES.get(choice.name, {}), _numbers(agent)
     may = {*AT_ANY_TIME.get(choice.name, ()), *rates, *numbers}
     if not settings or not settings.keys() <= may:  # none: it is of what only the model uses
-        only = f" (only {', '.join(sorted(may))} can be)" if may else ""
+        names = ", ".join(sorted(arguments_of(dict.fromkeys(may))))
+        only = f" (only {names} can be)" if may else ""
         raise refusal(
             model, name, f"while learn is running{only}; set it between two calls of learn"
         )

@@ -26,11 +26,12 @@ class Collection:
 
     Attributes:
         before: the clock when `learn` was called.
+        start: whether the next observation is the first of an episode, bool [N].
     """
 
     before: Clock
+    start: Array
     lists: Variables = attrs.field(factory=dict)
-    _start: Array | None = None
     _steps: int = 0
     _began: float = attrs.field(factory=time.time)
 
@@ -40,12 +41,11 @@ class Collection:
 
     def see(self, run: Run, step: Step, infos: Infos, found: Variables) -> None:
         lists, extras = self.lists, step.extras
-        start = np.ones(run.n_envs, bool) if self._start is None else self._start
         if not lists:
             lists |= {"ep_infos": [], "mb_rewards": []}  # these do not have the current step yet
             lists |= {"mb_states": extras["state"].copy() if "state" in extras else None}
         seen = {"mb_obs": copied(step.observation), "mb_actions": step.action.copy()}
-        seen["mb_dones"] = start  # whether the observation is the first of an episode
+        seen["mb_dones"] = self.start
         if "value" in extras:
             seen["mb_values"] = extras["value"].copy()
         if "log_prob" in extras:
@@ -61,7 +61,7 @@ class Collection:
     def add(self, step: Step, infos: Infos) -> None:
         self.lists["mb_rewards"].append(step.reward.copy())
         self.lists["ep_infos"] += [info["episode"] for info in infos if "episode" in info]
-        self._start = np.logical_or(step.terminated, step.truncated)
+        self.start = np.logical_or(step.terminated, step.truncated)
 
     def rest(self, run: Run, losses: Means) -> Variables:
         """Rewards and episode starts of the collection, [N * T], its speed, and the mean losses."""

@@ -24,18 +24,19 @@ class Episodes:
     Attributes:
         normalize: the `VecNormalize` around the environment, or None.
         episode_rewards: their returns; the last one is that of the current episode.
+        length: steps of the current episode.
         episode_lengths, episode_successes: of finished episodes.
         latest: the returns of the latest 100 finished episodes.
     """
 
     normalize: VecNormalize | None = None
     episode_rewards: list[float] = attrs.field(factory=lambda: [0.0])
+    length: int = 0
     episode_lengths: list[int] = attrs.field(factory=list)
     episode_successes: list[float] = attrs.field(factory=list)
     latest: deque[float] = attrs.field(factory=lambda: deque(maxlen=100))
     _mean: float = -np.inf
     _step: int = 0
-    _length: int = 0
     _remaining: float = 1.0
     _of_updates: Variables = attrs.field(factory=dict)
 
@@ -87,7 +88,7 @@ class Episodes:
         ended = len(self.episode_lengths)
         return {
             "total_steps": self._step,
-            "episode_step": self._length,
+            "episode_step": self.length,
             "episode_reward": self.episode_rewards[-1],
             **dict.fromkeys(("episodes", "epoch_episodes"), ended),
             "episode_rewards_history": self.latest,
@@ -99,13 +100,13 @@ class Episodes:
         reward = step.reward if self.normalize is None else self.normalize.get_original_reward()
         self.episode_rewards[-1] += float(reward[0])
         self._step += 1
-        self._length += 1
+        self.length += 1
         if step.terminated[0] or step.truncated[0]:
             self.latest.append(self.episode_rewards[-1])
             self._mean = round(float(np.mean(self.latest)), 1)
             self.episode_rewards.append(0.0)
-            self.episode_lengths.append(self._length)
-            self._length = 0
+            self.episode_lengths.append(self.length)
+            self.length = 0
             if infos[0].get("is_success") is not None:
                 self.episode_successes.append(float(infos[0]["is_success"]))
 

@@ -27,10 +27,9 @@ from rlk_baselines.custom_objects import SPACES, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.held import Held
 from rlk_baselines.environments.spaces import (
-    as_in_a_file,
-    planned_spaces,
     space_of,
     space_state,
+    spaces_in_a_file,
 )
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.refusals import ParametersDoNotFit, Refused
@@ -48,9 +47,9 @@ if TYPE_CHECKING:
 Place = str | os.PathLike[str] | IO[bytes]
 #: The key of the data in a file that only models of this package need.
 KEY = "baselines"
-#: Constructor arguments, whole numbers or None, that are saved beside the plan, which does not
-#: have them, or not by these names. Paths
-#: are not among them, so that no file decides where something is written.
+#: Constructor arguments (whole numbers, flags or None) that are saved beside the plan, which does
+#: not have them, or not by these names. No path is among them, so that no file decides where
+#: something is written.
 _HELD = (
     *("verbose", "n_cpu_tf_sess", "stats_window_size"),
     *("use_rms_prop", "use_sde", "sde_sample_freq", "n_steps"),
@@ -356,8 +355,8 @@ def refuse_other_spaces(model: str, saved: Saved, vector: VecEnv) -> None:
         vector: the environments.
     """
     own = saved.awaited()
-    for key, space in zip(SPACES, planned_spaces(vector), strict=True):
-        there, here = getattr(own, key), as_in_a_file(space)
+    for key, here in zip(SPACES, spaces_in_a_file(vector), strict=True):
+        there = getattr(own, key)
         if there != here:
             hint = ""
             if isinstance(there, Box) and isinstance(here, Box) and there.shape == here.shape:

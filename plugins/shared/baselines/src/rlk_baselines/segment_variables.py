@@ -39,6 +39,10 @@ class Segment:
         self._returns: list[float] = []
         self._lengths: list[int] = []
 
+    def continue_episode(self, return_: float, length: int, *, is_start: bool) -> None:
+        """Begin in the middle of an episode with this return and length, or at its start."""
+        self._return, self._length, self._is_start = return_, length, is_start
+
     def begin(self, run: Run) -> None:
         self._i, self._returns, self._lengths = 0, [], []
 

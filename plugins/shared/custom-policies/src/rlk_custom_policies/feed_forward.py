@@ -77,6 +77,19 @@ class FeedForwardConfig(LayersConfig):
         return Cnn(CnnConfig(layers=self.layers, **shared, **cnn))
 
 
+def refuse_other_than_images(config: FeedForwardConfig, space: Any, name: str) -> None:
+    """PlanError if the Nature CNN of a policy with this name would encode anything but images.
+
+    An extractor of the user's own may take other observations.
+    """
+    is_nature_cnn = config.feature_extraction == "cnn" and config.cnn_extractor is None
+    if is_nature_cnn and "Image" not in spaces.kinds(space):
+        raise PlanError(
+            f"policy {name!r}: feature_extraction='cnn', the default, takes images, but "
+            f"observations are {spaces.describe(space)}. Pass feature_extraction='mlp'."
+        )
+
+
 class FeedForwardPolicy(Architecture):
     """Hidden layers, or a CNN and hidden layers; a derived class sets their kinds and sizes.
 
@@ -100,7 +113,7 @@ class FeedForwardPolicy(Architecture):
                 f"policy {name!r}: cnn_extractor stands in the place of the CNN, and there is "
                 "none: pass feature_extraction='cnn', too"
             )
-        self._is_cnn = chosen.feature_extraction == "cnn"
+        self._config = chosen
         self._architecture = chosen.architecture()
         self.shares_encoder = chosen.share_encoder
         self.uniform_init = self._architecture.uniform_init
@@ -112,12 +125,7 @@ class FeedForwardPolicy(Architecture):
         )
 
     def encoder(self, observation_space: Any) -> nn.Module:
-        if self._is_cnn and "Image" not in spaces.kinds(observation_space):
-            raise PlanError(
-                f"policy {type(self).__name__!r}: feature_extraction='cnn', the default, takes "
-                f"images, but observations are {spaces.describe(observation_space)}. Pass "
-                "feature_extraction='mlp'."
-            )
+        refuse_other_than_images(self._config, observation_space, type(self).__name__)
         return self._architecture.encoder(observation_space)
 
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> HiddenLayers:

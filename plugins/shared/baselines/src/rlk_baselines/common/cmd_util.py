@@ -39,7 +39,8 @@ def make_vec_env(
         start_index: the number of the first environment, for seeds and file names.
         monitor_dir: a folder for the monitors' files; None writes none.
         wrapper_class: wraps each environment, outside its monitor; it may be one of Gymnasium's,
-            of a class derived from these, or a function that makes one.
+            of a class derived from these, or a function that makes one. A function that makes one
+            of Gymnasium's is called a second time, with an environment of Gymnasium's interface.
         env_kwargs: keyword arguments of the environments.
         vec_env_cls: the class of the vector; None means `DummyVecEnv`.
         vec_env_kwargs: keyword arguments of the vector.
@@ -72,11 +73,16 @@ def _wrapped(env: Any, wrapper_class: Callable[[Any], Any]) -> Any:
 
     A function may make one, too: this is known only when it has made it.
     """
-    if getattr(wrapper_class, "__module__", "").partition(".")[0] == "gymnasium":
+    is_of_gymnasium = getattr(wrapper_class, "__module__", "").partition(".")[0] == "gymnasium"
+    if is_of_gymnasium or (isinstance(wrapper_class, type) and _is_gymnasiums(wrapper_class)):
         return Adapted(env, wrapper_class)
     made = wrapper_class(env)
-    is_gymnasiums = isinstance(made, gymnasium.Wrapper) and not isinstance(made, Env)
-    return Adapted(env, wrapper_class) if is_gymnasiums else made
+    return Adapted(env, wrapper_class) if _is_gymnasiums(type(made)) else made
+
+
+def _is_gymnasiums(kind: type) -> bool:
+    """Whether this is a class of wrappers with Gymnasium's interface, not gym's."""
+    return issubclass(kind, gymnasium.Wrapper) and not issubclass(kind, Env)
 
 
 def make_atari_env(
@@ -140,8 +146,8 @@ def make_robotics_env(
 ) -> Any:
     """Make a seeded robot environment with goals, in a `Monitor` that logs successes.
 
-    Observation and desired goal are concatenated. The global generators of Python, numpy and torch
-    are seeded, too.
+    Desired goal and observation are concatenated, in this order. The global generators of Python,
+    numpy and torch are seeded, too.
 
     Args:
         env_id: an id, such as `FetchReach-v4`.

@@ -42,10 +42,10 @@ def evaluate_policy(
         RlkError: if `env` is None.
     """
     refuse_below_one(n_eval_episodes, "evaluate_policy: n_eval_episodes")
-    if isinstance(env, VecEnv):
-        assert env.num_envs == 1, f"evaluate_policy takes one environment, got {env.num_envs}"
-    elif env is None:
+    if env is None:
         raise RlkError("evaluate_policy needs an environment, got None.")
+    n_envs = getattr(env, "num_envs", 1)  # of a vector of Gymnasium, too
+    assert n_envs == 1, f"evaluate_policy takes one environment, got {n_envs}"
     reset, step = _moves(env)
     episode_rewards: list[float] = []
     episode_lengths: list[int] = []

@@ -7,11 +7,13 @@ from typing import Any
 from gymnasium.vector import VectorEnv
 
 from rlk.errors import PlanError
+from rlk.spaces import flat_observation
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv
 from rlk_baselines.common.vec_env.dummy_vec_env import DummyVecEnv
 from rlk_baselines.common.vec_env.four_values import FourValues
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.environments.one import OneOfVector, vector_of_one
+from rlk_baselines.environments.spaces import spaces_in_a_file
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.refusals import Refused
 
@@ -50,6 +52,8 @@ def _of_vector(env: VectorEnv[Any, Any, Any]) -> VecEnv:
 
 class AwaitedVecEnv(VecEnv):
     """The environments of a loaded model, which are only made when they are first needed.
+
+    Observations of a Tuple or a nested Dict are flat, as their space in the file is.
 
     Args:
         num_envs: the number of environments.
@@ -102,8 +106,7 @@ class AwaitedVecEnv(VecEnv):
     def _of_id(self, name: str) -> VecEnv:
         """Make the environments by their id; Refused if their spaces are not the model's."""
         made = DummyVecEnv([lambda: make_by_id(name)] * self.num_envs)
-        spaces = made.observation_space, made.action_space
-        if spaces != (self.observation_space, self.action_space):
+        if spaces_in_a_file(made) != (self.observation_space, self.action_space):
             raise Refused(
                 f"this model was loaded without an environment, and {name} has other spaces than "
                 f"its own had, {made.observation_space} and {made.action_space} instead of "
@@ -113,13 +116,17 @@ class AwaitedVecEnv(VecEnv):
         return made
 
     def reset(self) -> Any:
-        return self.venv.reset()
+        return flat_observation(self.venv.reset())
 
     def step_async(self, actions: Any) -> None:
         self.venv.step_async(actions)
 
     def step_wait(self) -> Stepped:
-        return self.venv.step_wait()
+        observation, rewards, dones, infos = self.venv.step_wait()
+        for info in infos:
+            if "terminal_observation" in info:
+                info["terminal_observation"] = flat_observation(info["terminal_observation"])
+        return flat_observation(observation), rewards, dones, infos
 
     def close(self) -> None:
         if self._made is not None:

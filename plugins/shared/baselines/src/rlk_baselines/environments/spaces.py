@@ -56,6 +56,12 @@ def as_in_a_file(space: Space) -> Space:
         return space
 
 
+def spaces_in_a_file(vector: Any) -> tuple[Space, Space]:
+    """The planned spaces of a vector, as a file of a model that learns from it would hold them."""
+    observation, action = planned_spaces(vector)
+    return as_in_a_file(observation), as_in_a_file(action)
+
+
 _MADE: Mapping[str, Callable[[Any], Space]] = {
     "Box": lambda s: spaces.Box(s["low"], s["high"], dtype=s["low"].dtype.type),
     "Discrete": lambda s: spaces.Discrete(s["n"], start=s["start"]),

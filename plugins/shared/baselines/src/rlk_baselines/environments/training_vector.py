@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 from rlk.errors import EnvironmentFailed
 from rlk.vector_wrapper import TransparentVector
 from rlk_baselines.common.vec_env.base_vec_env import VecEnv
-from rlk_baselines.common.vec_env.four_values import FourValues, infos_of
+from rlk_baselines.common.vec_env.four_values import FourValues, infos_of, row
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.five_values import TRUNCATED
 from rlk_old_gym.spaces import as_gymnasium_space
@@ -139,9 +139,9 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
                 "has no 'terminal_observation', whose value is still to be learnt from. Put the "
                 "last observation there."
             )
-        if isinstance(observation, Mapping):
-            return {key: part[i] for key, part in observation.items()}
-        return observation[i]  # the episode terminated, so this observation is never bootstrapped
+        return row(
+            observation, i
+        )  # the episode terminated, so this observation is never bootstrapped
 
     def infos(self) -> list[dict[str, Any]]:
         """The infos of the latest step, one for each environment."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlk_baselines.common.vec_env.base_vec_env import VecEnv, VecEnvWrapper
+from rlk_baselines.common.vec_env.four_values import row
 
 
 class Unvectorized(VecEnvWrapper):
@@ -19,7 +20,7 @@ class Unvectorized(VecEnvWrapper):
         super().__init__(venv)
 
     def reset(self) -> Any:
-        return _first(self.venv.reset())
+        return row(self.venv.reset(), 0)
 
     def step_async(self, actions: Any) -> None:
         self.venv.step_async(np.asarray(actions)[None])
@@ -27,7 +28,7 @@ class Unvectorized(VecEnvWrapper):
     def step_wait(self) -> Any:
         """One observation, reward, done and info."""
         observation, rewards, dones, infos = self.venv.step_wait()
-        return _first(observation), float(rewards[0]), bool(dones[0]), infos[0]
+        return row(observation, 0), float(rewards[0]), bool(dones[0]), infos[0]
 
     def __getattr__(self, name: str) -> Any:
         """The attribute of the inner vector, or else of its environment.
@@ -41,9 +42,3 @@ class Unvectorized(VecEnvWrapper):
             if name.startswith("_") or name == "venv":
                 raise
             return self.venv.get_attr(name, 0)[0]
-
-
-def _first(observation: Any) -> Any:
-    if isinstance(observation, dict):
-        return {key: part[0] for key, part in observation.items()}
-    return observation[0]

@@ -16,10 +16,12 @@ class AwaitedGoals(gymnasium.Env[Any, Any]):
 
     Args:
         observation_space, action_space: of the environment.
+        reason: why it was not made by its id; empty if the model's file has none.
     """
 
-    def __init__(self, observation_space: Any, action_space: Any) -> None:
+    def __init__(self, observation_space: Any, action_space: Any, reason: str) -> None:
         self.observation_space, self.action_space = observation_space, action_space
+        self._reason = f" It was not made again: {reason}" if reason else ""
 
     def reset(self, *, seed: Any = None, options: Any = None) -> Any:
         raise self.refusal()
@@ -31,10 +33,10 @@ class AwaitedGoals(gymnasium.Env[Any, Any]):
         """Zeros; the method only has to exist, because checks look for it."""
         return np.zeros(np.shape(achieved_goal)[:-1])
 
-    @staticmethod
-    def refusal() -> Refused:
+    def refusal(self) -> Refused:
         """The error of `reset` and `step`."""
         return Refused(
             "this HER was loaded without an environment, which suffices to predict for rows of a "
-            "HERGoalEnvWrapper. Pass one to learn: HER.load(path, env=env), or model.set_env(env)."
+            f"HERGoalEnvWrapper.{self._reason} Pass one to learn: HER.load(path, env=env), or "
+            "model.set_env(env)."
         )

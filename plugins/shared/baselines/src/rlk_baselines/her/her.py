@@ -8,12 +8,14 @@ from typing import Any, TypeVar
 import rlk
 import rlk_baselines
 from rlk.agent import Agent
+from rlk.errors import PlanError
 from rlk.spaces import describe
 from rlk_baselines.arguments import bound, signature
 from rlk_baselines.changed_settings import by_plan
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.deepq.dueling import with_dueling
+from rlk_baselines.environments.held import Held
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.environments.one import OneOfVector, vector_of_one
 from rlk_baselines.her.awaited_goals import AwaitedGoals
@@ -154,7 +156,8 @@ class HER(OffPolicyRLModel):
     ) -> Model:
         """As `BaseRLModel.learn`."""
         if self._is_awaited():
-            raise AwaitedGoals.refusal()
+            env: Any = self._env
+            raise env.envs[0].refusal()
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
         )
@@ -220,15 +223,14 @@ class HER(OffPolicyRLModel):
         return model
 
     def load_from(self, saved: Saved, env: Any) -> None:
-        vector = _goal_vector(saved.about["env_id"] if env is None else env)
-        if vector is None:
-            awaited = saved.awaited()
-            spaces = awaited.observation_space, awaited.action_space
-            vector = DummyVecEnv([lambda: AwaitedGoals(*spaces)])
+        vector = _vector_of_file(saved) if env is None else _goal_vector(env)
+        assert vector is not None
         refuse_other_spaces(type(self).__name__, saved, vector)
         own = saved.about.get("own", {})
         saved.given.update({k: v for k, v in own.items() if k not in saved.changes})
         self._set_initial(saved.given, vector)
+        if self._is_awaited():  # a file that is written from it names the same environment
+            self._held = Held(vector, saved.about["env_id"], tuple(saved.about["beyond_id"]))
         settings = by_plan(self.algo, self._changes(saved.changes))
         self._use(agent_from(saved, self, settings))
         self._seed_globally()
@@ -253,6 +255,17 @@ def _model_class(asked: Any) -> Any:
             f"or take {name} of rlk_baselines."
         )
     return asked
+
+
+def _vector_of_file(saved: Saved) -> DummyVecEnv:
+    """The environment of the id in a file; a placeholder if there is none, or it is not made."""
+    awaited = saved.awaited()
+    spaces, reason = (awaited.observation_space, awaited.action_space), ""
+    try:
+        made = _goal_vector(awaited.env_id)
+    except PlanError as error:
+        made, reason = None, str(error)
+    return DummyVecEnv([lambda: AwaitedGoals(*spaces, reason)]) if made is None else made
 
 
 def _goal_vector(env: Any) -> DummyVecEnv | None:

@@ -13,10 +13,8 @@ from typing import Any, ClassVar
 import attrs
 from torch import nn
 
-from rlk.errors import PlanError
-from rlk.spaces import describe, kinds
 from rlk_baselines.policies.extractors import nature_cnn
-from rlk_custom_policies.feed_forward import FeedForwardConfig
+from rlk_custom_policies.feed_forward import FeedForwardConfig, refuse_other_than_images
 from rlk_custom_policies.keywords import with_keywords
 from rlk_custom_policies.lstm import LstmPolicyConfig
 from rlk_lstm.network import Lstm
@@ -102,8 +100,7 @@ class FeedForwardPolicy(_Configured):
             the algorithm's family.
         net_arch: the sizes of shared layers, then `dict(pi=[…], vf=[…])`; overrides `layers`.
         act_fun: the activation: a function of a tensor, or its name. None means the algorithm's.
-        cnn_extractor: for images, a torch module, or a function of the observation space that
-            returns one.
+        cnn_extractor: a torch module, or a function of the observation space that returns one.
         feature_extraction: `"cnn"` or `"mlp"`.
         kwargs: `layer_norm`, `share_encoder` (False gives every head its own), `dueling` (DQN), and
             `features` and `channels` of the Nature CNN.
@@ -134,19 +131,13 @@ class FeedForwardPolicy(_Configured):
         chosen = _chosen(
             self, {**named, "cnn_extractor": cnn_extractor, **kwargs}, feature_extraction
         )
-        # An extractor of the program's own may take what it likes.
-        self._is_nature_cnn = feature_extraction == "cnn" and chosen.cnn_extractor is None
+        self._config = chosen
         self._architecture = chosen.architecture()
         self.shares_encoder = self._architecture.shares_encoder
         self.uniform_init = self._architecture.uniform_init
 
     def encoder(self, observation_space: Any) -> nn.Module:
-        if self._is_nature_cnn and "Image" not in kinds(observation_space):
-            raise PlanError(
-                f"policy {type(self).__name__!r}: feature_extraction='cnn', the default, takes "
-                f"images, but observations are {describe(observation_space)}. Pass "
-                "feature_extraction='mlp'."
-            )
+        refuse_other_than_images(self._config, observation_space, type(self).__name__)
         return super().encoder(observation_space)
 
 
@@ -160,8 +151,7 @@ class LstmPolicy(_Configured):
         net_arch: the sizes of shared layers with `"lstm"` among them, then
             `dict(pi=[…], vf=[…])`.
         act_fun: the activation: a function of a tensor, or its name.
-        cnn_extractor: for images, a torch module, or a function of the observation space that
-            returns one.
+        cnn_extractor: a torch module, or a function of the observation space that returns one.
         layer_norm: whether the LSTM is layer-normalised.
         feature_extraction: `"cnn"` or `"mlp"`.
         kwargs: `features` and `channels` of the Nature CNN.

@@ -12,12 +12,15 @@ _registered: dict[str, Any] = {}
 def register_policy(name: str, policy: Any) -> None:
     """Register a policy class under a name, for all models that this program makes or loads.
 
+    Registering the same one again changes nothing. Only models of this package know the name; for
+    agents of rlk, `rlk_custom_policies.register_policy` has names of its own.
+
     Args:
         name: the name.
         policy: the class.
 
     Raises:
-        ValueError: if the name is taken by another policy.
+        ValueError: if the name is that of another policy, here or in rlk.
     """
     is_taken = name in _registered or name in default_kernel().registries.policies
     if is_taken and _registered.get(name) is not policy:

@@ -123,7 +123,7 @@ class SteppedPolicy:
         batch, _ = spaces.batched(run.plan.observation_space, obs)
         if not self.recurrent:
             return run.policy.encode(as_tensor(batch, run.device)), None
-        size = len(next(iter(batch.values())) if isinstance(batch, dict) else batch)
+        size = spaces.batch_size(batch)
         start = episode_starts(size, state, mask)
         before = self._before(size) if state is None else checked_state(run.policy, state, size)
         features, after = stepped(run.policy, batch, before, start, run.device)
@@ -264,7 +264,7 @@ class DeterministicStep(ContinuousStep):
         """
         run, perturbed = self._run, parameter_noise(self._run)
         policy = run.policy if perturbed is None else perturbed.actor.policies[0]
-        size = len(next(iter(batch.values())) if isinstance(batch, dict) else batch)
+        size = spaces.batch_size(batch)
         actor = run.algorithm.actor().with_policy(policy)
         act = actor.act(batch, None, np.ones(size, bool), deterministic=True)
         noise = self._model.action_noise

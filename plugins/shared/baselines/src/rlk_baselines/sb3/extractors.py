@@ -11,11 +11,12 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from rlk.errors import PlanError
-from rlk.spaces import is_image
+from rlk.spaces import flat_space, is_image
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.common.torch_layers import NatureCNN
 from rlk_baselines.sb3.common.vec_env.image_axes import has_channels_first
 from rlk_baselines.sb3.common.vec_env.vec_transpose import VecTransposeImage
+from rlk_multi_input.config import has_images
 
 CLASS, KEYWORDS = "features_extractor_class", "features_extractor_kwargs"
 #: Policy -> the setting of rlk for a custom extractor.
@@ -39,13 +40,14 @@ _SIZES = {
 
 
 def translate_extractor(
-    policy: Any, kwargs: MutableMapping[str, Any], *, is_orthogonal: bool
+    policy: Any, kwargs: MutableMapping[str, Any], observation_space: Any, *, is_orthogonal: bool
 ) -> bool:
     """Replace the two keywords of an extractor by rlk's settings.
 
     Args:
         policy: a name, or a class.
         kwargs: `policy_kwargs`, which is changed.
+        observation_space: of one environment.
         is_orthogonal: whether initial weights are orthogonal, as in actor-critics.
 
     Returns:
@@ -64,7 +66,9 @@ def translate_extractor(
             f"rlk_baselines.sb3.common.torch_layers.BaseFeaturesExtractor. It is {kind!r}."
         )
     if not is_given:
-        kwargs.update(_own_size(name, keywords))
+        size = _own_size(name, keywords)
+        if size is not None and not _lacks_images(name, kwargs, observation_space):
+            kwargs["features"] = size
         return False
     if name not in _SETTINGS:
         raise Refused(
@@ -158,15 +162,22 @@ def _name(policy: Any) -> str:
     return str(policy)
 
 
-def _own_size(name: str, keywords: dict[str, Any]) -> dict[str, int]:
-    """The keyword for the size of the policy's default CNN, as a setting of rlk."""
-    size = keywords.pop(_SIZES.get(name, ""), None)
+def _own_size(name: str, keywords: dict[str, Any]) -> int | None:
+    """The keyword for the size of the policy's default CNN; None if it is not given."""
+    size: int | None = keywords.pop(_SIZES.get(name, ""), None)
     if keywords:
         raise Refused(
             f"policy {name!r} has no {', '.join(keywords)} for {KEYWORDS} without {CLASS}"
             + (f": there is {_SIZES[name]}." if name in _SIZES else ".")
         )
-    return {} if size is None else {"features": size}
+    return size
+
+
+def _lacks_images(name: str, kwargs: Mapping[str, Any], space: Any) -> bool:
+    """Whether a policy of Dict observations has no CNN, so that its size has no effect there."""
+    if _SIZES.get(name) != "cnn_output_dim" or not isinstance(space, spaces.Dict | spaces.Tuple):
+        return False
+    return not has_images(flat_space(space), kwargs.get("channels", "auto"))
 
 
 def _has_channels_last(space: Any) -> bool:

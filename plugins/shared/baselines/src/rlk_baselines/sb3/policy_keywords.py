@@ -75,7 +75,7 @@ def settings_of(
     if "activation_fn" in kwargs:
         kwargs["act_fun"] = kwargs.pop("activation_fn")
     had_class = has_extractor(kwargs)
-    is_own = translate_extractor(policy, kwargs, is_orthogonal=not is_off_policy)
+    is_own = translate_extractor(policy, kwargs, observation_space, is_orthogonal=not is_off_policy)
     if name == "CnnPolicy" and not is_off_policy:
         kwargs.setdefault("act_fun", "tanh")  # after the CNN, which itself has ReLU
     sizes = kwargs.pop("net_arch", None)

@@ -199,3 +199,12 @@ def copied(observation: Any) -> Any:
     if isinstance(observation, tuple):
         return tuple(copied(part) for part in observation)
     return np.array(observation)
+
+
+def row(observation: Any, i: int) -> Any:
+    """Observation i of observations [N, …]; the parts of dicts and tuples likewise."""
+    if isinstance(observation, Mapping):
+        return {key: row(part, i) for key, part in observation.items()}
+    if isinstance(observation, tuple):
+        return tuple(row(part, i) for part in observation)
+    return observation[i]

@@ -87,6 +87,6 @@ class DQN(OffPolicyAlgorithm):
         if deterministic or rng.random() >= self.exploration_rate:
             return self.agent.predict(observation, state, mask, deterministic=True)
         batch, was_batched = spaces.batched(self.observation_space, observation)
-        size = len(next(iter(batch.values())) if isinstance(batch, dict) else batch)
+        size = spaces.batch_size(batch)
         actions = self.action_space.start + rng.integers(self.action_space.n, size=size)
         return (actions if was_batched else actions[0]), None

@@ -113,7 +113,7 @@ class MaskablePPO(PPO):
         """
         seen = channels_first(observation, self.observation_space)
         batch, was_batched = spaces.batched(self.observation_space, seen)
-        size = len(next(iter(batch.values())) if isinstance(batch, dict) else batch)
+        size = spaces.batch_size(batch)
         masks = np.ones((size, sum(options(self.action_space))), np.int8)
         if action_masks is not None:
             given = np.asarray(action_masks, np.int8)
