@@ -18,6 +18,7 @@ from rlk_compile.config import CompileConfig
 from rlk_compile.leaves import size_of
 from rlk_compile.passes import ready
 from rlk_compile.program import Program
+from rlk_compile.python_state import PythonState
 from rlk_compile.trace import Retraced, Untraceable
 from rlk_compile.trial import Compared, Report, tried
 
@@ -29,7 +30,7 @@ CHANGED = (
     "what it does depends on something that is neither a tensor nor batch.key, and that changed; "
     "a plugin fills a tensor that its loss reads (copy_), and does not replace it"
 )
-
+RESUMED = "it did when this run was saved, and a resumed run does what an uninterrupted one does"
 HOMELESS = "this user has no home, so set XDG_CACHE_HOME to a folder for caches"
 
 
@@ -101,9 +102,11 @@ class CompiledUpdate:
         return self._compile(key, size, batch, optimise)
 
     def _compile(self, key: str, size: int, batch: Any, optimise: Any) -> Program | None:
+        before = PythonState(self._owners(optimise))
         try:
             program, report = self._acquire(batch, optimise)
         except Untraceable as error:
+            before.put_back()  # the eager update makes what the trial made and kept
             self._give_up(key, str(error))
             return None
         self.reports[key, size] = report
@@ -203,12 +206,19 @@ class CompiledUpdate:
                 program.check_soon()
 
     def state_dict(self) -> dict[str, Any]:
-        """The batch sizes that are compiled; a resumed run must compile the same ones."""
-        return {"sizes": {key: list(sizes) for key, sizes in self._sizes.items()}}
+        """The batch sizes that are compiled, and the kinds of updates that run eagerly.
+
+        A resumed run must compile the same ones.
+        """
+        sizes = {key: list(sizes) for key, sizes in self._sizes.items()}
+        return {"sizes": sizes, "eager": list(self.reasons)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore the result of `state_dict`."""
         self._sizes = {key: [int(size) for size in sizes] for key, sizes in state["sizes"].items()}
+        self.reasons = {}
+        for key in state.get("eager", ()):  # a file from before has none
+            self._give_up(str(key), RESUMED)
 
 
 def described(title: str, size: int, report: Report) -> str:
