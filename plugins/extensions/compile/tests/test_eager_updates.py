@@ -43,6 +43,22 @@ def test_a_remainder_of_another_size_runs_eagerly_and_is_counted(
     assert torch.allclose(flat, eagerly(TwoSizes, steps=120), atol=1e-6)
 
 
+class TwoKindsOfTwoSizes(StandIn):
+    """Two kinds of one size; every third batch of each is smaller."""
+
+    def batches(self, storage: Any) -> Any:
+        size = 5 if self.run.clock.iterations % 3 == 2 else 8
+        for key in ("once", "twice"):
+            yield dataclasses.replace(storage.sample(size), key=key)
+
+
+def test_a_size_that_two_kinds_have_is_named_once(capfd: pytest.CaptureFixture[str]) -> None:
+    with made(algorithm=TwoKindsOfTwoSizes, verbose=1) as agent:
+        agent.learn(24)
+        assert list(compiled(agent).reports) == [("once", 8), ("twice", 8)]
+    assert "had another batch size than 8 and ran eagerly" in capfd.readouterr().err
+
+
 def test_two_sizes_are_compiled_where_that_is_asked_for() -> None:
     with made(algorithm=TwoSizes, compile={"backend": "eager", "sizes": 2}) as agent:
         agent.learn(60)

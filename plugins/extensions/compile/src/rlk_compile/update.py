@@ -12,7 +12,7 @@ import torch
 from rlk_compile import cached_programs
 from rlk_compile.backend import compiler, strategies
 from rlk_compile.building import built
-from rlk_compile.cache import Cache, default_folder
+from rlk_compile.cache import Cache, usable_cache
 from rlk_compile.cache_key import key as key_of
 from rlk_compile.config import CompileConfig
 from rlk_compile.leaves import size_of
@@ -31,7 +31,6 @@ CHANGED = (
     "a plugin fills a tensor that its loss reads (copy_), and does not replace it"
 )
 RESUMED = "it did when this run was saved, and a resumed run does what an uninterrupted one does"
-HOMELESS = "this user has no home, so set XDG_CACHE_HOME to a folder for caches"
 
 
 class CompiledUpdate:
@@ -123,8 +122,7 @@ class CompiledUpdate:
         cxx = compiler()
         possible = strategies(self._config, device, cxx, ranks, passes)
         keep = self._config.keep and possible[0].ahead
-        folder = default_folder() if keep else None
-        cache = None if folder is None else Cache(folder)
+        cache, not_cached = usable_cache() if keep else (None, "")
         key = "" if cache is None else key_of(self._update, batch, possible, cxx)
         if cache is not None:
             found = self._find(cache, key, batch, optimise)
@@ -134,7 +132,6 @@ class CompiledUpdate:
         program, made = built(self._update, batch, optimise, possible, owners, self._together)
         seconds = time.perf_counter() - began
         compared = self._together(lambda: self._try(program, batch, optimise))
-        not_cached = HOMELESS if keep else ""
         if cache is not None:
             not_cached = cached_programs.add(cache, key, program, made)
         why_not = "; ".join(filter(None, (why_not, made.why_not)))
