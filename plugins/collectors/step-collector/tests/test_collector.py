@@ -319,7 +319,7 @@ def test_training_goes_on_after_a_listener_stopped_it(make):
 
 
 @pytest.mark.parametrize("field", ["reward", "observation"])
-def test_a_number_that_is_none_is_named_with_environment_and_timestep(make, field):
+def test_a_non_finite_number_is_named_with_environment_and_timestep(make, field):
     agent = make(env={"id": MATCH, "spoil": field, "spoil_at": 6}, n_envs=2)
     with pytest.raises(NotFinite) as caught:
         agent.learn(40)

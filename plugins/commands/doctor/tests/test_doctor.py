@@ -251,6 +251,29 @@ def test_mpi_needs_a_launcher_and_shared_memory(
     full = by_name(machine.mpi())[str(tmp_path)]
     assert (full.state, full.found.split(",")[0]) == ("missing", "3.0 MB free")
     assert "--shm-size" in full.advice
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4_000_000))
+    assert by_name(machine.mpi())[str(tmp_path)].state == "ok", "three ranks take 3.2 MB"
+
+
+def test_a_folder_that_may_not_be_entered_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for another user than root, who may enter every folder."""
+    seen, allowed = os.stat, os.access
+
+    def stat(place: Any, *given: Any, **named: Any) -> os.stat_result:
+        if tmp_path in Path(os.fsdecode(place)).parents:
+            raise PermissionError(13, "Permission denied", str(place))
+        return seen(place, *given, **named)
+
+    monkeypatch.setattr(os, "stat", stat)
+    monkeypatch.setattr(
+        os, "access", lambda place, mode: place != tmp_path and allowed(place, mode)
+    )
+    found = machine.folder(
+        "cache folder", tmp_path / "cache" / "rlk", "export XDG_CACHE_HOME=FOLDER"
+    )
+    assert (found.state, found.found) == ("broken", f"{tmp_path} cannot be written to.")
 
 
 def test_a_folder_that_takes_no_files_is_broken(

@@ -150,6 +150,15 @@ def test_samples_are_the_same_at_every_call():
     assert one == other == observations(many, 3, np.random.default_rng(0)).tolist()
 
 
+@pytest.mark.parametrize("bound", [2000.0, 1e9])
+def test_spaces_that_begin_far_from_zero_are_sampled_at_different_numbers(bound):
+    for low, high in ((bound, np.inf), (-np.inf, -bound)):
+        space = spaces.Box(np.float32(low), np.float32(high), (2,), np.float32)
+        found = observations(space, 20, np.random.default_rng(0))
+        assert len(np.unique(found)) > 30 and all(map(space.contains, found))
+        assert np.abs(found).max() <= bound + max(10.0, bound / 1000)
+
+
 def test_sampled_observations_lie_in_their_space():
     largest = np.finfo(np.float32).max
     bounds = np.array([1.0, np.inf, largest, 3e7], np.float32)

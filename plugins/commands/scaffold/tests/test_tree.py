@@ -36,6 +36,11 @@ def test_the_lowest_release_is_the_highest_of_the_lower_bounds():
     assert found == "attrs==23.2\nclick==8.10\n"
 
 
+def test_a_lower_bound_counts_in_whatever_form_it_is_written():
+    found = lowest([requiring("gymnasium[box2d]>=1.3", "NumPy >= 1.26", "attrs<30, >=24.3")])
+    assert found == "attrs==24.3\ngymnasium==1.3\nnumpy==1.26\n"
+
+
 def test_of_its_own_distributions_of_torch_and_without_a_bound_there_is_no_lowest_release():
     assert lowest([requiring("rlk-kernel>=0.1", "torch>=2.6", "pillow", "rich>=13,<16")]) == (
         "rich==13\n"

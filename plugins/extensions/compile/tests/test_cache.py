@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from torch import fx
 import rlk_compile.sources
 from rlk.records import Loss
 from rlk.registry.kernel import Kernel
-from rlk_compile.cache import LIMIT, Cache, _used, default_folder
+from rlk_compile.cache import LIMIT, Cache, _used, default_folder, usable_cache
 from rlk_compile.call_plan import CallPlan
 from rlk_compile.passes import KIND, ready
 from rlk_compile.sources import Unwritten, _known, hashed, sources, unchanged
@@ -194,6 +195,40 @@ def test_only_the_owner_may_access_what_is_kept(tmp_path: Path, library: Path) -
     cache.add("one", CALL_PLAN, library)
     for place in (cache.folder, *cache.folder.iterdir()):
         assert place.stat().st_mode & 0o077 == 0
+
+
+def test_a_folder_that_another_user_may_write_to_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = tmp_path / "rlk" / "compile"
+    folder.mkdir(parents=True)
+    for mode in (0o700, 0o755):
+        folder.chmod(mode)
+        cache, why_not = usable_cache()
+        assert cache is not None and cache.folder == folder and why_not == ""
+    for mode in (0o770, 0o702):
+        folder.chmod(mode)
+        why_not = f"other users may write to {folder}; empty it, and type: chmod go-w {folder}"
+        assert usable_cache() == (None, why_not)
+    folder.chmod(0o700)
+    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
+    cache, why_not = usable_cache()
+    assert cache is None and why_not.startswith(f"{folder} belongs to another user")
+
+
+def test_what_a_killed_process_left_half_copied_is_removed_an_hour_later(
+    tmp_path: Path, library: Path
+) -> None:
+    cache = Cache(tmp_path / "cache")
+    for name, hours in ((".killed", 1.1), (".copies", 0.9)):
+        (cache.folder / name).mkdir(parents=True)
+        (cache.folder / name / "update.so").touch()
+        then = time.time() - 3600 * hours
+        os.utime(cache.folder / name, (then, then))
+    cache.add("one", CALL_PLAN, library)
+    assert [place.name for place in cache.folder.glob(".*")] == [".copies"]
+    assert len([*cache.find("one")]) == 1
 
 
 def test_an_entry_is_complete_when_it_appears(

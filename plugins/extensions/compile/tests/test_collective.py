@@ -10,6 +10,7 @@ from compiled_runs import Variant
 
 import rlk
 from rlk.hookspecs import hookimpl
+from rlk_compile.collective import Traceable, _mean
 from rlk_testing import stand_in_kernel
 from rlk_testing.stand_ins import StandIn
 
@@ -74,6 +75,37 @@ def test_a_mean_over_ranks_is_part_of_the_graph(backend: str) -> None:
     per_update = [shape for shape in ranks.means if len(shape) == 1]
     assert len(per_update) >= 25, "every update averages its gradient"
     assert run.communicator.extra == "its own" and run.communicator.inner is ranks
+
+
+class Sends(Half):
+    """Sends a contiguous copy, as ranks do."""
+
+    def mean(self, tensor: torch.Tensor) -> torch.Tensor:
+        return super().mean(tensor).contiguous()
+
+
+@pytest.mark.parametrize("kind", [Half, Sends])
+@pytest.mark.parametrize(
+    "value",
+    [
+        torch.arange(6.0).reshape(2, 3),
+        torch.arange(6.0).reshape(2, 3).T,
+        torch.arange(6.0, dtype=torch.float64)[::2],
+        torch.arange(3),
+        torch.tensor([True, False]),
+    ],
+    ids=["plain", "transposed", "strided", "integers", "bools"],
+)
+def test_a_graph_is_told_what_a_mean_returns(value: torch.Tensor, kind: type[Half]) -> None:
+    """Compiled code plans with the strides and dtype that it is told, and does not check them."""
+    communicator = Traceable(kind())
+    torch.library.opcheck(_mean, (value, communicator._number))
+
+    def doubled(tensor: torch.Tensor) -> torch.Tensor:
+        return communicator.mean(tensor) * 2
+
+    found = torch.compile(doubled, backend="aot_eager", fullgraph=True)(value)
+    assert found.tolist() == doubled(value).tolist() and found.dtype == doubled(value).dtype
 
 
 def test_all_ranks_run_eagerly_if_one_cannot_compile() -> None:

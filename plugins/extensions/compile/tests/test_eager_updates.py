@@ -14,7 +14,9 @@ from compiled_runs import STEPS, Variant, Weighs, compiled, eagerly, made
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.protocols import Optimise
 from rlk.records import Batch, Loss, Update
+from rlk.running import checkpoint
 from rlk_compile.extension import Compile
+from rlk_compile.update import RESUMED
 from rlk_testing.stand_ins import StandIn
 
 
@@ -39,6 +41,22 @@ def test_a_remainder_of_another_size_runs_eagerly_and_is_counted(
     assert "10 of 30 updates had another batch size than 8 and ran eagerly" in printed
     assert "compile:sizes=2 compiles one more" in printed
     assert torch.allclose(flat, eagerly(TwoSizes, steps=120), atol=1e-6)
+
+
+class TwoKindsOfTwoSizes(StandIn):
+    """Two kinds of one size; every third batch of each is smaller."""
+
+    def batches(self, storage: Any) -> Any:
+        size = 5 if self.run.clock.iterations % 3 == 2 else 8
+        for key in ("once", "twice"):
+            yield dataclasses.replace(storage.sample(size), key=key)
+
+
+def test_a_size_that_two_kinds_have_is_named_once(capfd: pytest.CaptureFixture[str]) -> None:
+    with made(algorithm=TwoKindsOfTwoSizes, verbose=1) as agent:
+        agent.learn(24)
+        assert list(compiled(agent).reports) == [("once", 8), ("twice", 8)]
+    assert "had another batch size than 8 and ran eagerly" in capfd.readouterr().err
 
 
 def test_two_sizes_are_compiled_where_that_is_asked_for() -> None:
@@ -82,21 +100,74 @@ def test_an_update_that_cannot_be_traced_runs_eagerly_and_the_reason_is_said(
 
 
 class Counts(StandIn):
-    """Counts its updates in an attribute."""
+    """Counts its updates in an attribute, and in a tensor that the first one makes and keeps."""
 
     seen = 0
+    total: Any = None
 
     def update(self, batch: Batch, optimise: Optimise) -> Update:
+        if self.total is None:
+            self.total = torch.zeros(())
         self.seen = self.seen + 1
+        self.total += 1.0
         return super().update(batch, optimise)
+
+    def state_dict(self) -> Any:
+        return {"seen": self.seen, "total": torch.zeros(()) if self.total is None else self.total}
+
+    def load_state_dict(self, state: Any) -> None:
+        self.seen, self.total = state["seen"], state["total"].clone()
 
 
 def test_an_update_that_counts_in_python_runs_eagerly_for_a_graph_would_not_count() -> None:
     with made(algorithm=Counts) as agent:
         agent.learn(80)
         assert "Counts.seen" in compiled(agent).reasons[""]
-        # Twice before it was noticed: traced, and tried once before its state was looked at.
-        assert compiled(agent).calls == 20 and 20 <= agent.run.algorithm.seen <= 22
+        assert compiled(agent).calls == agent.run.algorithm.seen == 20, "no trial is counted"
+        assert agent.run.algorithm.total == 20.0
+        assert agent.run.parameters.flat.equal(eagerly(Counts, steps=80))
+
+
+def resumed(algorithm: type) -> tuple[Any, Any]:
+    """A run of 160 timesteps without interruption, and one that is resumed after 80 of them."""
+    with made(algorithm=algorithm) as first, made(algorithm=algorithm) as other:
+        first.learn(80)
+        checkpoint.restore(other.run, checkpoint.run_state(first.run))
+        for agent in (first, other):
+            agent.learn(80, reset_num_timesteps=False)
+        assert first.run.parameters.flat.equal(other.run.parameters.flat)
+    return first, other
+
+
+def test_a_resumed_run_that_counts_in_python_has_the_counts_of_the_uninterrupted_one() -> None:
+    for agent in resumed(Counts):
+        assert (agent.run.algorithm.seen, agent.run.algorithm.total) == (40, 40.0)
+
+
+class ChangesOnce(StandIn):
+    """Weighs by another number from its third update on; it is compiled until then."""
+
+    factor = 1.0
+
+    def batches(self, storage: Any) -> Any:
+        self.factor = 1.0 if self.run.clock.updates < 2 else 0.5
+        return super().batches(storage)
+
+    def loss(self, batch: Batch) -> Loss:
+        loss = super().loss(batch)
+        return Loss(self.factor * loss.value, metrics=loss.metrics, outputs=loss.outputs)
+
+
+def test_a_resumed_run_does_not_compile_what_was_given_up_before(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    first, other = resumed(ChangesOnce)
+    assert "changed" in compiled(first).reasons[""]
+    assert compiled(other).reasons == {"": RESUMED} and not compiled(other).reports
+    assert compiled(other).state_dict() == compiled(first).state_dict()
+    with made(verbose=1) as agent:
+        compiled(agent).load_state_dict(json.loads(json.dumps(compiled(first).state_dict())))
+    assert "runs eagerly: it did when this run was saved" in capfd.readouterr().err
 
 
 class CountsElsewhere(StandIn):

@@ -53,7 +53,9 @@ def test_long_times_are_whole_minutes() -> None:
     ],
     ids=str,
 )
-def test_it_is_for_runs_that_compile_could_make_faster(other: dict[str, Any]) -> None:
+def test_it_is_for_runs_that_compile_could_make_faster(
+    other: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def run(
         verbose: int = 1, recurrent: bool = False, device: str = "cpu", ranks: int = 1,
         foresees: bool = True, traceable: bool = True,
@@ -72,7 +74,12 @@ def test_it_is_for_runs_that_compile_could_make_faster(other: dict[str, Any]) ->
             policy=torch.nn.Sequential(module),
         )
 
+    monkeypatch.setattr("rlk_compile.backend.compiler", lambda: "g++")
     assert would_apply(run(**other)) is (not other)
+    monkeypatch.setattr("rlk_compile.backend.compiler", lambda: None)
+    assert not would_apply(run(**other)), "a CPU needs a C++ compiler"
+    if not other:
+        assert would_apply(run(device="cuda"))
 
 
 def test_a_run_that_goes_on_is_told_what_is_left(

@@ -93,6 +93,18 @@ def test_a_run_that_finds_none_compiles_and_says_why_it_keeps_nothing(
     assert "not kept for the next start: eager, ahead of time" in capfd.readouterr().err
 
 
+def test_a_run_does_not_look_where_others_may_have_put_code(
+    kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "rlk" / "compile").mkdir(parents=True)
+    (tmp_path / "rlk" / "compile").chmod(0o777)
+    kept.found = [kept.right]
+    found = report()
+    assert not found.from_cache and kept.asked == 0
+    assert found.not_cached.startswith("other users may write to ")
+
+
 def test_a_run_that_is_told_to_keep_nothing_looks_for_nothing(kept: Kept) -> None:
     kept.found = [kept.right]
     found = report(compile={**KEEPS, "keep": False})

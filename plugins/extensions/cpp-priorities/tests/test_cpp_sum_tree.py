@@ -50,6 +50,15 @@ def test_it_is_the_same_after_any_changes(
         same(ours, numpys, targets)
 
 
+@pytest.mark.parametrize("value", [2.0, np.float32(2), np.array(2.0), np.array([2.0])], ids=repr)
+def test_one_value_for_many_leaves_is_set_alike(value: Any) -> None:
+    ours, numpys = CppSumTree(5000), SumTree(5000)
+    for tree in (ours, numpys):
+        tree.set(np.arange(3 * AT_A_TIME), value)
+    assert numpys.total() == 6.0 * AT_A_TIME
+    same(ours, numpys, np.arange(64.0))
+
+
 def test_targets_at_the_borders_of_blocks_and_rows_are_found_alike() -> None:
     ours, numpys = CppSumTree(5000), SumTree(5000)
     for tree in (ours, numpys):

@@ -176,6 +176,37 @@ def test_a_file_that_fails_says_with_what(file):
     assert "rlk_file_mine" not in sys.modules
 
 
+def test_code_that_exits_when_it_is_imported_is_refused_and_does_not_end_the_program(
+    file, monkeypatch
+):
+    file.write_text(FILE + "import sys\nsys.exit(0)\n")
+    said = (
+        r"it ends the program \(SystemExit: 0\); put what it does .* if __name__ == \"__main__\"\.$"
+    )
+    for _ in range(2):  # half of the module is not found instead
+        with pytest.raises(PlanError, match=rf"file '.*mine\.py' fails: {said}"):
+            object_at(f"{file}:Mine", "environment")
+    monkeypatch.syspath_prepend(str(file.parent))
+    with pytest.raises(PlanError, match=f"cannot import environment module 'mine': {said}"):
+        object_at("mine:Mine", "environment")
+
+
+def test_half_of_a_file_that_was_interrupted_is_not_found_later(file):
+    file.write_text(FILE + "raise KeyboardInterrupt\n")
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            object_at(f"{file}:Mine", "environment")
+
+
+def test_a_module_may_clean_the_places_of_modules(file, monkeypatch):
+    file.with_name("cleans.py").write_text(
+        "import sys\nsys.path[:] = [*filter(None, sys.path)]\n" + FILE
+    )
+    monkeypatch.syspath_prepend(str(file.parent))
+    monkeypatch.delitem(sys.modules, "cleans", raising=False)
+    assert object_at("cleans:Mine", "environment").__name__ == "Mine"
+
+
 @pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
 def test_it_trains_in_workers_too(rlk_make, code, vec_env):
     settings = {"env.length": 3, "vec_env": vec_env, "n_envs": 2, "n_steps": 8, "nminibatches": 1}

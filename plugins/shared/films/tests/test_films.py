@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,29 @@ def test_a_gif_shows_no_frame_for_less_time_than_browsers_accept(tmp_path: Path)
             writer.add(frame)
     with Image.open(tmp_path / "a.gif") as image:
         assert image.info["duration"] == 20
+
+
+@pytest.mark.parametrize(("fps", "seconds"), [(30, 0.4), (24, 0.5), (45, 0.27), (7.5, 1.6)])
+def test_a_gif_takes_as_long_as_its_frames_per_second_say(
+    tmp_path: Path, fps: float, seconds: float
+) -> None:
+    """A frame is shown for whole hundredths of a second, which are not all equal."""
+    with film(tmp_path / "a.gif", fps=fps) as writer:
+        for frame in frames(12):
+            writer.add(frame)
+    with Image.open(tmp_path / "a.gif") as image:
+        shown = [image.seek(number) or image.info["duration"] for number in range(image.n_frames)]
+    assert len(shown) == 12 and sum(shown) == pytest.approx(1000 * seconds)
+    assert max(shown) - min(shown) <= 10
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_gif_of_one_image_is_shown_too(tmp_path: Path, n: int) -> None:
+    with film(tmp_path / "a.gif", fps=30) as writer:
+        for _ in range(n):
+            writer.add(frames(1)[0])
+    with Image.open(tmp_path / "a.gif") as image:
+        assert (image.n_frames, image.size) == (1, (47, 33))
 
 
 @mp4
@@ -78,8 +102,18 @@ def test_without_a_frame_there_is_no_film(tmp_path: Path, name: str) -> None:
 def test_a_name_too_long_for_the_file_beside_it_is_refused_before_anything_is_played(
     tmp_path: Path,
 ) -> None:
-    with pytest.raises(RlkError, match="cannot be written: File name too long"):
-        film(tmp_path / f"{'x' * 250}.gif")
+    for name in (f"{'x' * 250}.gif", f"{'x' * 240}.mp4"):
+        with pytest.raises(RlkError, match="cannot be written: File name too long"):
+            film(tmp_path / name)
+
+
+@mp4
+def test_a_film_may_stand_where_a_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "films").mkdir()
+    (tmp_path / "a.mp4").symlink_to(tmp_path / "films" / "b.mp4")
+    with film(tmp_path / "a.mp4") as writer:
+        writer.add(frames(1)[0])
+    assert (tmp_path / "a.mp4").is_symlink() and (tmp_path / "films" / "b.mp4").is_file()
 
 
 @mp4
@@ -98,7 +132,7 @@ def test_an_unfinished_film_is_removed_by_the_beginning_of_its_name(tmp_path: Pa
     assert len(list(tmp_path.iterdir())) == 3
     remove_unfinished_films(tmp_path, "one")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        ".other.unfinished.mp4",
+        f".other.{os.getpid()}.unfinished.mp4",
         "one.mp4",
     ]
 

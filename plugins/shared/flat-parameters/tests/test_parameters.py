@@ -79,6 +79,18 @@ def test_a_module_is_selected_with_all_modules_in_it():
     assert len(views) == 4 and memory.numel() == 9 + 4
 
 
+def test_a_module_inside_another_is_selected_by_its_path():
+    net = Net()
+    net.pi = nn.Sequential(*(nn.Linear(2, 2) for _ in range(11)), nn.Linear(2, 1))
+    flat = FlatParameters(net)
+    views, memory = flat.select(["pi.1"])
+    assert [view.shape for view in views] == [(2, 2), (2,)] and memory.numel() == 6, "not pi.10"
+    assert views[0] is net.pi[1].weight
+    assert flat.select(["pi.0", "pi.1.weight"])[1].numel() == 6 + 4
+    with pytest.raises(RlkError, match=r"no trainable parameters under \['p', 'pi.1.w'\]"):
+        flat.select(["p", "pi.1.w", "pi"])
+
+
 def test_everything_is_selected_if_nothing_is_named(flat):
     views, memory = flat.select(None)
     assert memory is flat.flat and len(views) == 6

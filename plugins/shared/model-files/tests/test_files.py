@@ -42,6 +42,18 @@ class BreaksHalfway(Json):
 STATE = {"manifest": {"x": 1}, "numbers": [1, 2]}
 
 
+def test_the_serializer_of_the_readme_refuses_what_is_damaged(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(readme.partition("```python\n")[2].partition("```")[0], names)
+    serializer, path = names["JsonSerializer"](), tmp_path / "model.json"
+    serializer.write(path, STATE)
+    assert serializer.read(path) == STATE
+    path.write_text("hello")
+    with pytest.raises(BadFile, match=r"model\.json: it is not JSON: Expecting value"):
+        serializer.read(path)
+
+
 def test_what_was_written_is_read_and_found(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     Json().write(path, STATE)

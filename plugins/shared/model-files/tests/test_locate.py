@@ -57,6 +57,13 @@ def test_a_file_means_itself_and_its_suffix_may_be_left_out(tmp_path: Path) -> N
     assert find(tmp_path / "v1.2", ".json.gz") == tmp_path / "v1.2.json.gz"
 
 
+def test_a_folder_without_a_model_hides_no_model_of_its_name(tmp_path: Path) -> None:
+    touch(tmp_path, "cartpole.zip", "cartpole/events.log")
+    assert find(tmp_path / "cartpole", ".zip") == tmp_path / "cartpole.zip"
+    touch(tmp_path, "cartpole/model.zip")
+    assert find(tmp_path / "cartpole", ".zip") == tmp_path / "cartpole" / "model.zip"
+
+
 def test_a_file_that_is_there_means_no_other(tmp_path: Path) -> None:
     touch(tmp_path, "plan.json", "plan.json.zip")
     assert find(tmp_path / "plan.json", ".zip") is None

@@ -11,6 +11,7 @@ import torch
 
 from rlk.errors import PlanError
 from rlk_ranks.gpus import device_of
+from rlk_testing.thread_ranks import on_ranks
 
 IMAGES = gym.spaces.Box(0, 255, (36, 36, 1), np.uint8)
 NUMBERS = gym.spaces.Box(-1, 1, (3,), np.float32)
@@ -27,7 +28,8 @@ def devices(monkeypatch):
 
         def of(rank):
             def gather(mine):
-                assert mine == everywhere[rank]
+                takes_one = plan.device in ("cuda", "auto") and space is IMAGES
+                assert mine == (everywhere[rank] if takes_one else None)
                 return everywhere
 
             current = []
@@ -73,3 +75,18 @@ def test_a_gpu_that_was_named_is_not_shared_where_it_cannot_be(devices):
 @pytest.mark.parametrize("asked", ["cpu", "auto"])
 def test_the_cpu_stays_the_cpu(devices, asked):
     assert devices(asked, {"a": 3, "b": 3}, space=NUMBERS) == [asked] * 5
+
+
+def test_ranks_exchange_equally_often_if_they_were_told_different_devices(monkeypatch):
+    asked, found, numbers = ["cuda", "cpu", "cuda"], [""] * 3, []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", numbers.append)
+
+    def plan_and_meet(ranks):
+        ranks.name, ranks.share_gpus = "some", False
+        plan = SimpleNamespace(device=asked[ranks.rank], policy_space=NUMBERS)
+        found[ranks.rank] = device_of(plan, ranks, ["a"] * 3)
+        assert ranks.gather("met") == ["met"] * 3
+
+    on_ranks(3, plan_and_meet)
+    assert (found, sorted(numbers)) == (asked, [0, 1]), "two GPUs are enough for two ranks"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
+from email.message import Message
 from types import SimpleNamespace
+from urllib.error import HTTPError
 
 import pytest
 import torch
@@ -295,6 +297,7 @@ def test_a_rank_that_misses_a_file_is_told_that_rank_0_writes(guarded, monkeypat
         (SystemExit(7), 7),
         (SystemExit("text"), 1),
         (SystemExit(0), 1),
+        (HTTPError("http://x", 404, "Not Found", Message(), None), 1),
     ],
 )
 def test_the_exit_code_is_that_of_the_command_line(error, code):

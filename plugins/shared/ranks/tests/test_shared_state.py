@@ -202,7 +202,7 @@ def test_a_collection_shares_new_episodes_and_ends_at_the_timesteps_that_were_ma
 
 
 def test_a_run_does_what_it_did_when_ranks_have_met_after_an_update():
-    run = SimpleNamespace(at="an update", clock=SimpleNamespace(iterations=3))
+    run = SimpleNamespace(activity="an update", clock=SimpleNamespace(iterations=3))
     world = SimpleNamespace(name="two", home="", rank=0, size=2)
     training = JointTraining(run, SimpleNamespace(ranks=world), 0)
     training._statistics, training._at_border = (), False

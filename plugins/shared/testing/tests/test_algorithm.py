@@ -371,6 +371,10 @@ def test_an_algorithm_that_does_not_learn_what_it_should_fails(rlk_verdict):
     learns = {"learns": {"total_timesteps": 64}}
     assert "mean return" in rlk_verdict(suite(GOOD, **learns), check)
     assert rlk_verdict(suite(GOOD, learns_to=0.0, **learns), check) == "passed"
+    # The pole's half length, 0.5, is CartPole's attribute `length`; Pendulum has none.
+    for env, best in (("CartPole-v1", 500.0), ("Pendulum-v1", -1.0)):
+        elsewhere = suite(GOOD, env=env, best_return=best, **learns)
+        assert f"of at most {best}" in rlk_verdict(elsewhere, check)
 
 
 def test_an_algorithm_that_says_it_trains_recurrent_policies_is_tried_with_one(rlk_verdict):

@@ -229,7 +229,7 @@ class DrawsGlobally(StandInCollector):
             "test_a_collection_that_a_listener_stopped_is_not_continued_in_another_run",
         ),
         (HearsNobody, "test_a_listener_stops_at_once_and_the_next_collection_starts_over"),
-        (StoresAnything, "test_a_number_that_is_none_stops_the_run_and_is_not_stored"),
+        (StoresAnything, "test_a_non_finite_number_stops_the_run_and_is_not_stored"),
         (SavesNothing, "test_a_run_goes_on_bit_for_bit_in_the_middle_of_episodes"),
         (SavesItself, "test_a_run_goes_on_bit_for_bit_in_the_middle_of_episodes"),
         (DrawsGlobally, "test_collecting_draws_from_no_global_generator"),

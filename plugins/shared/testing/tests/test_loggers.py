@@ -147,7 +147,7 @@ LINES = Component(name="lines", factory=Lines, summary="a line for every row")
     ("factory", "check"),
     [
         (ForgetsTheHook, "test_rows_of_a_run_reach_it"),
-        (WantsTheSameKeys, "test_it_takes_rows_whose_keys_come_and_go_and_numbers_that_are_none"),
+        (WantsTheSameKeys, "test_it_takes_rows_whose_keys_come_and_go_and_non_finite_numbers"),
         (TakesKeysOut, "test_it_leaves_the_row_as_it_was_for_the_next_logger"),
         (ClosesWhatIsNotOpen, "test_a_run_without_a_row_can_be_closed"),
         (WantsANewFolder, "test_a_resumed_run_opens_it_again_in_the_same_folder"),

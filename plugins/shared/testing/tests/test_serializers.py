@@ -155,6 +155,12 @@ class ClaimsEveryFile(stand_ins.StandInSerializer):
         return place if place.is_file() else super().find(place, best)
 
 
+class LooksInAFolderOnly(stand_ins.StandInSerializer):
+    def find(self, place, best=False):
+        found = super().find(place, best)
+        return None if found and place.is_dir() and place not in found.parents else found
+
+
 class NeverMeansTheBest(stand_ins.StandInSerializer):
     def find(self, place, best=False):
         return super().find(place)
@@ -229,6 +235,7 @@ SERIALIZER = COMPONENTS["serializers"]
         (TakesTheManifestOut, "test_writing_leaves_the_state_as_it_was"),
         (HasNoManifest, "test_the_manifest_can_be_read_by_itself"),
         (ClaimsEveryFile, "test_a_file_is_found_by_its_name_with_and_without_the_suffix"),
+        (LooksInAFolderOnly, "test_a_file_is_found_by_its_name_with_and_without_the_suffix"),
         (NeverMeansTheBest, "test_a_run_folder_means_its_model_and_else_its_newest_checkpoint"),
         (EmptiesTheFileFirst, "test_a_write_that_fails_leaves_what_was_there"),
         (WritesInPlace, "test_a_full_disk_leaves_what_was_there"),

@@ -17,8 +17,9 @@ from rlk_cpp_libraries.build import COMPILERS
 from rlk_cpp_libraries.build import compiler as found_compiler
 from rlk_doctor.finding import Finding
 
-#: With fewer bytes in /dev/shm, three ranks under MPICH do not start (5.5 MB each with UCX).
-LEAST_SHARED = 16_500_000
+#: With fewer bytes in /dev/shm, three ranks under MPICH do not start: each takes 1.06 MB there, and
+#: UCX is kept out where there is no more (`rlk_mpi.shared_memory`).
+LEAST_SHARED = 3_180_000
 #: With fewer bytes, a folder has no room for a run with its checkpoints.
 LEAST_FREE = 100_000_000
 _SHARED = Path("/dev/shm")
@@ -102,7 +103,7 @@ def mpi() -> Iterator[Finding]:
     if _SHARED.is_dir():
         free = shutil.disk_usage(_SHARED).free
         if free < LEAST_SHARED:
-            little = f"{_size(free)} free, too little for ranks of one machine to share."
+            little = f"{_size(free)} free, too little for three ranks of MPICH to share."
             advice = "docker run --shm-size 1g …, or remove /dev/shm/mpich_shm_* of killed jobs"
             yield Finding(str(_SHARED), little, "missing", advice)
         else:
@@ -131,7 +132,8 @@ def cache_folder() -> Path:
 def folder(what: str, place: Path, instead: str) -> Finding:
     """Whether files can be written to a folder, or to the nearest existing one above it."""
     place = place.absolute()
-    exists = next(one for one in (place, *place.parents) if one.exists())
+    # Not `Path.exists`, which fails in a folder that may not be entered.
+    exists = next(one for one in (place, *place.parents) if os.path.exists(one))
     if not (exists.is_dir() and os.access(exists, os.W_OK | os.X_OK)):
         return Finding(what, f"{exists} cannot be written to.", "broken", instead)
     free = shutil.disk_usage(exists).free

@@ -11,10 +11,10 @@ import numpy as np
 from rlk.records import Array
 from rlk.spaces import Space
 
-#: A Box that is wider than this is sampled near 0.
+#: A Box that is wider than this is sampled near 0, or near its bound that is nearest to 0.
 WIDE = 1e3
-#: The range of these samples, as far as the bounds allow it.
-NEAR = 10.0
+#: How far from there samples may be, as far as the bounds allow it: a part of a large bound.
+NEAR, NEAR_PART = 10.0, 1e-3
 
 
 def observations(space: Space, size: int, rng: np.random.Generator) -> Any:
@@ -34,8 +34,12 @@ def _numbers(space: gym.spaces.Box, size: int, rng: np.random.Generator) -> Arra
     low, high = space.low.astype(np.float64), space.high.astype(np.float64)
     with np.errstate(over="ignore"):
         wide = ~(high - low <= WIDE)
-    low = np.where(wide, np.clip(-NEAR, low, high), low)
-    high = np.where(wide, np.clip(NEAR, space.low, high), high)
+    middle = np.clip(0.0, low, high)
+    near = np.maximum(NEAR, NEAR_PART * np.abs(middle))
+    low, high = (
+        np.where(wide, np.clip(middle - near, low, high), low),
+        np.where(wide, np.clip(middle + near, low, high), high),
+    )
     shape = (size, *space.shape)
     if np.issubdtype(space.dtype, np.floating):
         return rng.uniform(low, high, shape).astype(space.dtype)

@@ -6,6 +6,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
 from rlk_scaffold.manifest import Manifest, array, read_manifest, render_pyproject
 
 _ROOT_DEPENDENCIES = re.compile(r"^dependencies = \[.*?\]$", re.MULTILINE | re.DOTALL)
@@ -17,7 +21,6 @@ _LOWEST = """\
 # The lowest release that is declared of every package, but of torch, which constraints.txt pins.
 # Written by: python -m rlk_scaffold.sync
 """
-_AT_LEAST = re.compile(r"([A-Za-z0-9._-]+)>=([0-9.]+)")
 
 
 def find_root(start: Path) -> Path:
@@ -67,17 +70,15 @@ def expected(root: Path) -> dict[Path, str]:
 def lowest(manifests: Iterable[Manifest]) -> str:
     """`name==version` of their external requirements: the highest of the lower bounds."""
     bounds: dict[str, str] = {}
-    for requirement in [one for manifest in manifests for one in manifest.dependencies]:
-        found = _AT_LEAST.match(requirement)
-        if found is None or found[1] == "torch" or found[1].startswith("rlk-"):
+    for text in [one for manifest in manifests for one in manifest.dependencies]:
+        requirement = Requirement(text)
+        name = canonicalize_name(requirement.name)
+        if name == "torch" or name.startswith("rlk-"):
             continue
-        name, version = found.groups()
-        bounds[name] = max(bounds.get(name, "0"), version, key=_numbers)
+        for bound in requirement.specifier:
+            if bound.operator == ">=":
+                bounds[name] = max(bounds.get(name, "0"), bound.version, key=Version)
     return "".join(f"{name}=={bounds[name]}\n" for name in sorted(bounds))
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
 
 
 def _with_dependencies(text: str, names: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from rlk_compile.call_plan import CallPlan
 
 #: How many entries there may be; the least recently used are removed first.
 LIMIT = 64
+#: How old an entry is that nobody copies any more.
+ABANDONED_SECONDS = 3600.0
+HOMELESS = "this user has no home, so set XDG_CACHE_HOME to a folder for caches"
 _CALL_PLAN, _LIBRARY, _OPERATORS, _HASH = "call_plan.json", "update.so", "update.json", "sha256"
 
 
@@ -31,7 +35,8 @@ class Cache:
     """Compiled updates by key.
 
     Processes may share a cache: an entry appears complete, by a rename, and a damaged entry is
-    removed and counts as missing. Libraries are code, so only the owner may access the folder.
+    removed and counts as missing. Libraries are code, so only the owner may access a folder that
+    is made here.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -53,6 +58,9 @@ class Cache:
             OSError: if it cannot be written.
         """
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for place in self.folder.glob(".*"):  # what killed processes have left half copied
+            if time.time() - _used(place) > ABANDONED_SECONDS:
+                self._remove(place)
         made = Path(tempfile.mkdtemp(prefix=".", dir=self.folder))
         try:
             (made / _CALL_PLAN).write_text(call_plan.to_json(), encoding="utf-8")
@@ -83,6 +91,28 @@ class Cache:
 
     def _remove(self, place: Path) -> None:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def usable_cache() -> tuple[Cache | None, str]:
+    """The user's cache and "", or None and why nothing is kept in it and nothing is loaded."""
+    folder = default_folder()
+    why_not = HOMELESS if folder is None else _why_not_trusted(folder)
+    return (None, why_not) if folder is None or why_not else (Cache(folder), "")
+
+
+def _why_not_trusted(folder: Path) -> str:
+    """Who else may put code into an existing folder; "" if nobody may."""
+    try:
+        found = folder.stat()
+    except OSError:  # there is none, or `add` will say why it cannot be used
+        return ""
+    if not hasattr(os, "getuid"):  # Windows
+        return ""
+    if found.st_uid != os.getuid():
+        return f"{folder} belongs to another user, so set XDG_CACHE_HOME to a folder of your own"
+    if found.st_mode & 0o022:
+        return f"other users may write to {folder}; empty it, and type: chmod go-w {folder}"
+    return ""
 
 
 def default_folder() -> Path | None:

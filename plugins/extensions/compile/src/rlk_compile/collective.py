@@ -20,13 +20,18 @@ _NUMBERS = itertools.count()
 @torch.library.custom_op("rlk_compile::mean", mutates_args=())
 def _mean(tensor: Tensor, communicator: int) -> Tensor:
     averaged = _COMMUNICATORS[communicator].inner.mean(tensor)
+    averaged = averaged.to(_dtype_of_mean(tensor.dtype)).contiguous()  # as the graph is told
     # An operator must not return its own input.
     return averaged.clone() if averaged.data_ptr() == tensor.data_ptr() else averaged
 
 
 @_mean.register_fake
 def _(tensor: Tensor, communicator: int) -> Tensor:
-    return torch.empty_like(tensor)
+    return torch.empty(tensor.shape, dtype=_dtype_of_mean(tensor.dtype), device=tensor.device)
+
+
+def _dtype_of_mean(dtype: torch.dtype) -> torch.dtype:
+    return dtype if dtype.is_floating_point else torch.float32
 
 
 class Traceable:

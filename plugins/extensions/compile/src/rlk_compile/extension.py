@@ -77,7 +77,8 @@ class Compile:
         if update is None or update.eager_calls == self._told:
             return
         self._told = update.eager_calls
-        sizes = " or ".join(str(size) for _, size in update.reports)
+        # Two kinds may have one size.
+        sizes = " or ".join(dict.fromkeys(str(size) for _, size in update.reports))
         if update.eager_calls > update.unlike_calls:
             _say(
                 run,

@@ -61,13 +61,16 @@ def would_apply(run: Run) -> bool:
 
     No update of a recurrent policy was measured, so there is no estimate of what it would save.
     """
-    plan = run.plan
+    from rlk_compile.backend import compiler  # not at the top: it imports torch
+
+    plan, device = run.plan, run.parameters.flat.device.type
     return (
         bool(plan.verbose)
         and not any(choice.name == component.name for choice in plan.extensions)
         and not plan.policy.component.recurrent
         and why_untraceable(run.policy) is None
-        and run.parameters.flat.device.type in ON
+        and device in ON
+        and (device != "cpu" or compiler() is not None)
         and run.communicator.size == 1
         and offers(run.algorithm, ForeseesUpdates)
     )

@@ -12,12 +12,13 @@ import torch
 from rlk_compile import cached_programs
 from rlk_compile.backend import compiler, strategies
 from rlk_compile.building import built
-from rlk_compile.cache import Cache, default_folder
+from rlk_compile.cache import Cache, usable_cache
 from rlk_compile.cache_key import key as key_of
 from rlk_compile.config import CompileConfig
 from rlk_compile.leaves import size_of
 from rlk_compile.passes import ready
 from rlk_compile.program import Program
+from rlk_compile.python_state import PythonState
 from rlk_compile.trace import Retraced, Untraceable
 from rlk_compile.trial import Compared, Report, tried
 
@@ -29,8 +30,7 @@ CHANGED = (
     "what it does depends on something that is neither a tensor nor batch.key, and that changed; "
     "a plugin fills a tensor that its loss reads (copy_), and does not replace it"
 )
-
-HOMELESS = "this user has no home, so set XDG_CACHE_HOME to a folder for caches"
+RESUMED = "it did when this run was saved, and a resumed run does what an uninterrupted one does"
 
 
 class CompiledUpdate:
@@ -101,9 +101,11 @@ class CompiledUpdate:
         return self._compile(key, size, batch, optimise)
 
     def _compile(self, key: str, size: int, batch: Any, optimise: Any) -> Program | None:
+        before = PythonState(self._owners(optimise))
         try:
             program, report = self._acquire(batch, optimise)
         except Untraceable as error:
+            before.put_back()  # the eager update makes what the trial made and kept
             self._give_up(key, str(error))
             return None
         self.reports[key, size] = report
@@ -120,8 +122,7 @@ class CompiledUpdate:
         cxx = compiler()
         possible = strategies(self._config, device, cxx, ranks, passes)
         keep = self._config.keep and possible[0].ahead
-        folder = default_folder() if keep else None
-        cache = None if folder is None else Cache(folder)
+        cache, not_cached = usable_cache() if keep else (None, "")
         key = "" if cache is None else key_of(self._update, batch, possible, cxx)
         if cache is not None:
             found = self._find(cache, key, batch, optimise)
@@ -131,7 +132,6 @@ class CompiledUpdate:
         program, made = built(self._update, batch, optimise, possible, owners, self._together)
         seconds = time.perf_counter() - began
         compared = self._together(lambda: self._try(program, batch, optimise))
-        not_cached = HOMELESS if keep else ""
         if cache is not None:
             not_cached = cached_programs.add(cache, key, program, made)
         why_not = "; ".join(filter(None, (why_not, made.why_not)))
@@ -203,12 +203,19 @@ class CompiledUpdate:
                 program.check_soon()
 
     def state_dict(self) -> dict[str, Any]:
-        """The batch sizes that are compiled; a resumed run must compile the same ones."""
-        return {"sizes": {key: list(sizes) for key, sizes in self._sizes.items()}}
+        """The batch sizes that are compiled, and the kinds of updates that run eagerly.
+
+        A resumed run must compile the same ones.
+        """
+        sizes = {key: list(sizes) for key, sizes in self._sizes.items()}
+        return {"sizes": sizes, "eager": list(self.reasons)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore the result of `state_dict`."""
         self._sizes = {key: [int(size) for size in sizes] for key, sizes in state["sizes"].items()}
+        self.reasons = {}
+        for key in state.get("eager", ()):  # a file from before has none
+            self._give_up(str(key), RESUMED)
 
 
 def described(title: str, size: int, report: Report) -> str:

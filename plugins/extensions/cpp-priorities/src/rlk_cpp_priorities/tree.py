@@ -44,13 +44,12 @@ class CppSumTree:
     def set(self, index: Array, value: Array | float) -> None:
         """Set leaves. If an index occurs twice, the last value counts."""
         tree, indices, numbers = self._places
+        value = np.broadcast_to(value, len(index))
         for at in range(0, len(index), AT_A_TIME):
             some = index[at : at + AT_A_TIME]
             count = len(some)
             self._index[:count] = some
-            self._number[:count] = (
-                value[at : at + AT_A_TIME] if isinstance(value, np.ndarray) else value
-            )
+            self._number[:count] = value[at : at + AT_A_TIME]
             if self._cpp.rlk_set(tree, indices, numbers, count) < count:
                 raise IndexError(f"there are {len(self.leaves)} leaves, and {some} are to be set")
 

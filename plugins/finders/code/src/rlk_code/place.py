@@ -10,6 +10,8 @@ import importlib.util
 import inspect
 import itertools
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -64,14 +66,29 @@ def classes_of(module: ModuleType) -> list[str]:
 
 def _imported(name: str, what: str) -> ModuleType:
     """Import a module, also from the working folder, as `python -m` does."""
-    sys.path.insert(0, "")
     try:
-        return importlib.import_module(name)
-    except Exception as error:
-        cause = described(error)
-        raise PlanError(f"cannot import {what} module {name!r}: {cause}.") from error
+        with _first_on_path(""):
+            return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise PlanError(f"cannot import {what} module {name!r}: {_cause(error)}.") from error
+
+
+@contextmanager
+def _first_on_path(entry: str) -> Iterator[None]:
+    """The places of modules begin with this one."""
+    sys.path.insert(0, entry)
+    try:
+        yield
     finally:
-        sys.path.remove("")
+        if entry in sys.path:  # code may change the list itself
+            sys.path.remove(entry)
+
+
+def _cause(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        guard = 'put what it does as a program under: if __name__ == "__main__"'
+        return f"it ends the program ({described(error)}); {guard}"
+    return described(error)
 
 
 @attrs.frozen
@@ -100,16 +117,14 @@ def _from_file(place: str, what: str) -> ModuleType:
         raise PlanError(f"{what} file {place!r} does not exist.")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     module.__load_again__ = _FromFile(str(path))  # type: ignore[attr-defined]  # see sent_code
-    folder = str(path.parent)
-    sys.path.insert(0, folder)
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise PlanError(f"{what} file {place!r} fails: {described(error)}.") from error
-    finally:
-        if folder in sys.path:  # a file may change the list itself
-            sys.path.remove(folder)
+        with _first_on_path(str(path.parent)):
+            spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]  # nobody is to find half of it
+        if isinstance(error, (Exception, SystemExit)):
+            raise PlanError(f"{what} file {place!r} fails: {_cause(error)}.") from error
+        raise
     return module
 
 

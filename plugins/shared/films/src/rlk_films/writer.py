@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
+import os
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -17,7 +19,7 @@ from rlk.records import Array
 
 #: Frames per second by default.
 FPS = 30
-#: How the name of an MP4 ends that is being written: `.play.unfinished.mp4`.
+#: How the name of an MP4 ends that is being written: `.play.77.unfinished.mp4`, by process 77.
 _UNFINISHED = ".unfinished.mp4"
 #: Colours of a GIF frame; rendered scenes have few, and all frames are kept in memory.
 COLOURS = 128
@@ -55,8 +57,10 @@ def check_film(path: Path) -> None:
             raise RlkError(f"the folder {path.absolute().parent} does not exist.")
         if path.exists() and not path.is_file():
             raise RlkError(f"{path} cannot be written: it is not a regular file. Name another one.")
-        # Tests whether the folder is writable and the name not too long.
-        with tempfile.NamedTemporaryFile(prefix=f".{path.stem}.", dir=path.absolute().parent):
+        # Tests whether the folder is writable and the name not too long; that of an unfinished
+        # MP4 has a process's number in it, which is never longer than these eight letters.
+        aside, folder = f".{path.stem}.", Path(os.path.realpath(path)).parent
+        with tempfile.NamedTemporaryFile(prefix=aside, suffix=_UNFINISHED, dir=folder):
             pass
 
 
@@ -114,7 +118,7 @@ class _Gif(_Ends):
     """Frames as one animated image, through Pillow."""
 
     def __init__(self, path: Path, fps: float) -> None:
-        self._path, self._milliseconds = path, max(20, round(1000 / fps))
+        self._path, self._fps = path, fps
         self._frames: list[Any] = []
 
     def add(self, frame: Array) -> None:
@@ -127,10 +131,18 @@ class _Gif(_Ends):
         if not self._frames:
             return
         first, *others = self._frames
-        shown = {"save_all": True, "duration": self._milliseconds, "loop": 0}
+        shown = {"save_all": True, "duration": self._milliseconds(), "loop": 0}
         with replacing(self._path) as file:
             first.save(file, "GIF", append_images=others, **shown)
         self.drop()
+
+    def _milliseconds(self) -> list[int]:
+        """How long each frame is shown: whole hundredths of a second, all of a GIF's clock.
+
+        Each begins at the nearest one to its time, and is shown for the two that browsers accept.
+        """
+        begins = [round(100 * number / self._fps) for number in range(len(self._frames) + 1)]
+        return [10 * max(2, end - begin) for begin, end in itertools.pairwise(begins)]
 
     def drop(self) -> None:
         self._frames = []
@@ -141,7 +153,8 @@ class _Mp4(_Ends):
 
     def __init__(self, path: Path, fps: float) -> None:
         self._path, self._fps = path, fps
-        self._aside = path.with_name(f".{path.stem}{_UNFINISHED}")
+        self._replaced = Path(os.path.realpath(path))  # a link stays
+        self._aside = self._replaced.with_name(f".{path.stem}.{os.getpid()}{_UNFINISHED}")
         self._pipe: Generator[None, Any, None] | None = None
         self._frames = 0
 
@@ -177,7 +190,7 @@ class _Mp4(_Ends):
         if self._found() != self._frames:
             self.drop()
             raise OSError(f"ffmpeg could not write {self._path}")
-        self._aside.replace(self._path)
+        self._aside.replace(self._replaced)
 
     def _found(self) -> int:
         """The number of frames in the film; ffmpeg does not report a full disk."""

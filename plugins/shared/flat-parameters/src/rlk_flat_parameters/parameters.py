@@ -55,9 +55,8 @@ class FlatParameters:
         if prefixes is None:
             return self.parameters, self.flat
         wanted = set(prefixes)
-        heads = [name.split(".")[0] for name in self.names]
-        found = [i for i, name in enumerate(self.names) if {name, heads[i]} & wanted]
-        missing = sorted(wanted.difference(self.names, heads))
+        found = [i for i, name in enumerate(self.names) if any(_is_under(name, p) for p in wanted)]
+        missing = sorted(p for p in wanted if not any(_is_under(name, p) for name in self.names))
         if missing or not wanted:
             raise RlkError(f"no trainable parameters under {missing}; there are {self.names}")
         if found != list(range(found[0], found[-1] + 1)):
@@ -116,3 +115,8 @@ class FlatParameters:
                 raise RlkError(f"parameter {name!r} has shape {here} here and {there} there")
         for name, value in state.items():
             own[name].copy_(torch.as_tensor(value))
+
+
+def _is_under(name: str, prefix: str) -> bool:
+    """Whether a parameter has this name or is in the submodule at this path (`pi`, `pi.0`)."""
+    return name == prefix or name.startswith(f"{prefix}.")

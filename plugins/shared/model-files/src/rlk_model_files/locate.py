@@ -10,11 +10,13 @@ def find(place: Path, suffix: str, best: bool = False) -> Path | None:
 
     A place is the file itself, its name without the suffix, or a run folder. In a run folder it is
     the best model (with `best`), else the last model, else the newest checkpoint; in its folder
-    `checkpoints` the newest of these.
+    `checkpoints` the newest of these. A folder with none of these hides no file beside it that has
+    its name and the suffix; a file of another suffix does.
     """
     if place.is_dir():
         models = [place / f"best_model{suffix}"] if best else []
         models += [place / f"model{suffix}", *reversed(checkpoints(place, suffix))]
+        models += [Path(f"{place}{suffix}")]
     elif place.exists():
         models = [place] if place.name.endswith(suffix) else []
     else:

@@ -29,22 +29,26 @@ def device_of(plan: Plan, ranks: World, hosts: Sequence[str]) -> str:
     Raises:
         PlanError: on all ranks, if a GPU was asked for that some would have to share and cannot.
     """
-    together = Counter(hosts)
-    host, there = together.most_common(1)[0]
-    if not takes_gpu(plan):
+    wants = takes_gpu(plan)
+    # All ranks exchange this, for each may have been told another device.
+    gpus: list[int | None] = ranks.gather(torch.cuda.device_count() if wants else None)
+    if not wants:
+        host, there = Counter(hosts).most_common(1)[0]
         if plan.device.startswith("cuda:") and there > 1 and not ranks.share_gpus:
             raise _cannot_share(ranks, f"{there} ranks on {host} would share {plan.device}")
         return plan.device
-    gpus: list[int] = ranks.gather(torch.cuda.device_count())
-    need = [1 if ranks.share_gpus else together[one] for one in hosts]
-    lacking = [rank for rank in range(ranks.size) if gpus[rank] < need[rank]]
+    takers = [(host, count) for host, count in zip(hosts, gpus, strict=True) if count is not None]
+    together = Counter(host for host, _ in takers)
+    lacking = [one for one in takers if one[1] < (1 if ranks.share_gpus else together[one[0]])]
     if lacking:
-        few, host = gpus[lacking[0]], hosts[lacking[0]]
+        host, few = lacking[0]
         if plan.device == "cuda" and few:
             raise _cannot_share(ranks, f"{together[host]} ranks on {host} have {few} GPU(s)")
         return "cpu" if plan.device == "auto" else "cuda"  # which says that there is none
-    number = hosts[: ranks.rank].count(hosts[ranks.rank])
-    torch.cuda.set_device(number % gpus[ranks.rank])
+    mine = hosts[ranks.rank]
+    before = zip(hosts[: ranks.rank], gpus, strict=False)
+    number = sum(host == mine and count is not None for host, count in before)
+    torch.cuda.set_device(number % torch.cuda.device_count())
     return plan.device
 
 

@@ -117,7 +117,9 @@ def guard_over(world: Callable[[], World | None]) -> Guard | None:
 
 def exit_code(error: BaseException) -> int:
     """The exit code with which the command line ends for this error."""
-    code: Any = getattr(error, "exit_code", getattr(error, "code", None))
+    code: Any = getattr(error, "exit_code", None)
+    if isinstance(error, SystemExit):  # an HTTPError has a code, too
+        code = error.code
     if isinstance(code, int) and code:
         return code
     return 130 if isinstance(error, KeyboardInterrupt) else 1

@@ -241,7 +241,7 @@ class CollectorContract(RunContract):
     # ---- non-finite numbers ----------------------------------------------------------------------
 
     @pytest.mark.parametrize("field", ["reward", "observation"])
-    def test_a_number_that_is_none_stops_the_run_and_is_not_stored(self, field: str) -> None:
+    def test_a_non_finite_number_stops_the_run_and_is_not_stored(self, field: str) -> None:
         watch = Watch()
         plugins = (self.entry().name, watch)
         spoilt = {"id": self.env, "spoil": field, "spoil_at": 6}

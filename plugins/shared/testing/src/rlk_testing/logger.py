@@ -72,7 +72,7 @@ class LoggerContract(CallbackContract):
             assert type(mine) is type(self.made()), "the run has no logger of this type"
             assert hasattr(getattr(mine, "rlk_write_row", None), "rlk_impl")
 
-    def test_it_takes_rows_whose_keys_come_and_go_and_numbers_that_are_none(self) -> None:
+    def test_it_takes_rows_whose_keys_come_and_go_and_non_finite_numbers(self) -> None:
         with self.agent() as agent:
             agent.run.notify("rlk_training_start")
             for row in ROWS:

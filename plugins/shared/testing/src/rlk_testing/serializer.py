@@ -206,6 +206,9 @@ class SerializerContract(SerializerRefusalChecks):
                 f"it does not find {path.name} by {name}: append the suffix to the name, which may "
                 "have dots of its own"
             )
+        (tmp_path / "cartpole").mkdir()
+        path = self.path(tmp_path, "cartpole")
+        assert find(tmp_path / "cartpole") == path, f"a folder without a model hides {path.name}"
         assert find(tmp_path / "other") is None
         foreign = tmp_path / "foreign.txt"
         foreign.write_text("")

@@ -27,8 +27,8 @@ class StandInParameters:
     def select(self, prefixes: Iterable[str] | None = None) -> tuple[list[nn.Parameter], Tensor]:
         if prefixes is None:
             return list(self._own.values()), self.flat
-        wanted = set(prefixes)
-        names = [name for name in self.names if {name, name.split(".")[0]} & wanted]
+        wanted = tuple(f"{prefix}." for prefix in prefixes)
+        names = [name for name in self.names if f"{name}.".startswith(wanted)]
         start = sum(self._own[name].numel() for name in self.names[: self.names.index(names[0])])
         end = start + sum(self._own[name].numel() for name in names)
         return [self._own[name] for name in names], self.flat[start:end].data
