@@ -223,7 +223,11 @@ class VecNormalize(TransparentVector):
 
     def _arrays(self) -> dict[str, Array]:
         moments = {"obs": self.obs_rms, "ret": self.ret_rms}
-        return {f"{k}_{n}": getattr(m, n) for k, m in moments.items() for n in _MOMENTS}
+        return {
+            f"{key}_{name}": getattr(one, attribute)
+            for key, one in moments.items()
+            for name, attribute in _MOMENTS.items()
+        }
 
 
 def _normalised_space(space: Any, statistics: Statistics) -> Any:
@@ -237,4 +241,5 @@ def _normalised_space(space: Any, statistics: Statistics) -> Any:
 
 _SWITCHES = ("training", "norm_obs", "norm_reward")
 _NUMBERS = ("clip_obs", "clip_reward", "gamma", "epsilon")
-_MOMENTS = ("mean", "var", "counts")
+#: The names of their arrays in files, and as attributes.
+_MOMENTS = {"mean": "mean", "var": "var", "counts": "count_array"}
