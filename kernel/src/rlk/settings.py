@@ -157,11 +157,16 @@ def changed(config: Any) -> dict[str, Any]:
     """
     if config is None:
         return {}
-    values = attrs.asdict(config, recurse=False)
-    if any(attrs.has(base) for base in type(config).__mro__[1:]):
-        return values
+    found = names(type(config))
+    is_derived = any(attrs.has(base) for base in type(config).__mro__[1:])
+    given = found if is_derived else differing(config, found)
+    return {name: getattr(config, name) for name in given}
+
+
+def differing(config: Any, among: Iterable[str]) -> list[str]:
+    """Those of these settings of a config that are not its class's defaults."""
     fields = attrs.fields_dict(type(config))
-    return {key: value for key, value in values.items() if value != default_of(fields[key])}
+    return [name for name in among if getattr(config, name) != default_of(fields[name])]
 
 
 def unstructure(config: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from rlk import settings
 from rlk.component import Component
 from rlk.errors import RlkError
 from rlk.registry.entry import Entry, Owned
@@ -60,13 +61,8 @@ class Choice(Owned):
         Those of a saved plan are not among them: a file has every setting of the run that it was
         saved from, not only those asked for.
         """
-        fields = attrs.fields_dict(type(self.config))
-        return [
-            name
-            for name in names
-            if self.sources.get(name, SAVED) != SAVED
-            and getattr(self.config, name) != fields[name].default
-        ]
+        asked = (name for name in names if self.sources.get(name, SAVED) != SAVED)
+        return settings.differing(self.config, asked)
 
     @property
     def without_it(self) -> str:

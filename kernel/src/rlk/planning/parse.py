@@ -51,11 +51,8 @@ def _toml(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, (int, float)):
         return repr(value)
-    return (
-        '"none"'
-        if value is None
-        else json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    )
+    text = "none" if value is None else value
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def parse_setting(pair: str) -> tuple[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import attrs
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 Channels = Literal["auto", "first", "last"]
+#: Settings of policies that only the Nature CNN reads.
+OF_NATURE_CNN = ("features", "channels")
 #: The arguments of `attrs.field` besides the default, also for `CNN_EXTRACTOR`.
 CHANNELS = setting(
     "which axis of an image holds its channels; auto takes the first if it is the shortest, else "
@@ -60,39 +62,19 @@ class CnnConfig(LayersConfig):
 
 def check(config: CnnConfig, plan: Plan) -> None:
     """PlanError for settings of the Nature CNN where the user's own network takes its place."""
-    refuse_beside_extractor(config, plan.policy.title, saved_settings(plan))
+    refuse_beside_extractor(config, plan.policy.title, plan.policy.changed(*OF_NATURE_CNN))
 
 
-def refuse_beside_extractor(config: Any, whose: str, saved: Collection[str]) -> None:
+def refuse_beside_extractor(config: Any, whose: str, given: Sequence[str]) -> None:
     """PlanError, about the policy with this title, for such settings beside `cnn_extractor`.
 
-    `config` and `saved` are those of `given_to_cnn`.
+    Args:
+        config: settings of a policy, those of `OF_NATURE_CNN` among them.
+        whose: its title.
+        given: the names of those of `OF_NATURE_CNN` that were asked for.
     """
-    given = given_to_cnn(config, saved)
     if given and config.cnn_extractor is not None:
         raise PlanError(
-            f"{whose}: {given} is a setting of the Nature CNN, and cnn_extractor takes its place. "
-            "Leave one of them out."
+            f"{whose}: {given[0]}={getattr(config, given[0])} is a setting of the Nature CNN, and "
+            "cnn_extractor takes its place. Leave one of them out."
         )
-
-
-def given_to_cnn(config: Any, saved: Collection[str]) -> str | None:
-    """The first setting of the Nature CNN that was given, `NAME=VALUE`; None if none was.
-
-    Args:
-        config: settings of a policy, `features` and `channels` among them.
-        saved: names of settings that come from a file. Files have every setting, also those that
-            have no effect.
-    """
-    for name in ("features", "channels"):
-        value = getattr(config, name)
-        if value != attrs.fields_dict(type(config))[name].default and name not in saved:
-            return f"{name}={value}"
-    return None
-
-
-def saved_settings(plan: Plan) -> set[str]:
-    """The names of the policy's settings that come from a file."""
-    from rlk.planning.plan import SAVED  # not at the top: components are listed without it
-
-    return {name for name, by in plan.policy.sources.items() if by == SAVED}

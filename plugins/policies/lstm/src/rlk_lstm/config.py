@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -13,11 +13,10 @@ from rlk.settings import setting
 from rlk_cnn.config import (
     CHANNELS,
     CNN_EXTRACTOR,
+    OF_NATURE_CNN,
     Channels,
     CnnConfig,
-    given_to_cnn,
     refuse_beside_extractor,
-    saved_settings,
 )
 from rlk_mlp.config import ACT_FUN, INIT, Init, MlpConfig, are_sizes
 from rlk_multi_input.config import MultiInputConfig, refuse_without_images
@@ -166,21 +165,20 @@ def check(config: LstmConfig, plan: Plan) -> None:
     """
     if config.feature_extraction == "multi-input":
         refuse_without_images(config, plan)
-    refuse_without_cnn(config, plan.policy.title, saved_settings(plan))
+    refuse_without_cnn(config, plan.policy.title, plan.policy.changed(*OF_NATURE_CNN))
 
 
-def refuse_without_cnn(config: LstmConfig, whose: str, saved: Collection[str] = ()) -> None:
+def refuse_without_cnn(config: LstmConfig, whose: str, given: Sequence[str]) -> None:
     """PlanError, about the policy with this title, if settings of a CNN have no effect.
 
     Args:
         config: its settings.
         whose: its title.
-        saved: names of settings that are not checked, because they come from a file.
+        given: the names of those of `OF_NATURE_CNN` that were asked for.
     """
-    refuse_beside_extractor(config, whose, saved)
-    given = given_to_cnn(config, saved)
+    refuse_beside_extractor(config, whose, given)
     if given and config.feature_extraction == "mlp":
         raise PlanError(
-            f"{whose}: {given} is a setting of a CNN, and there is none. Leave it out, or set "
-            "feature_extraction=cnn, too."
+            f"{whose}: {given[0]}={getattr(config, given[0])} is a setting of a CNN, and there is "
+            "none. Leave it out, or set feature_extraction=cnn, too."
         )

@@ -8,7 +8,7 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk.settings import setting
-from rlk_cnn.config import CHANNELS, Channels, CnnConfig, given_to_cnn, saved_settings
+from rlk_cnn.config import CHANNELS, OF_NATURE_CNN, Channels, CnnConfig
 from rlk_mlp.config import MlpConfig
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ class MultiInputConfig(MlpConfig):
 
 def check(config: MultiInputConfig, plan: Plan) -> None:
     """PlanError for settings of the images' CNNs where there are none."""
-    given = given_to_cnn(config, saved_settings(plan))
+    given = plan.policy.changed(*OF_NATURE_CNN)
     if given and config.encoder is not None:
         raise PlanError(
-            f"{plan.policy.title}: {given} is a setting of the images' CNNs, and encoder takes "
-            "their place. Leave one of them out."
+            f"{plan.policy.title}: {given[0]}={getattr(config, given[0])} is a setting of the "
+            "images' CNNs, and encoder takes their place. Leave one of them out."
         )
     refuse_without_images(config, plan)
 
@@ -46,13 +46,13 @@ def refuse_without_images(config: Any, plan: Plan) -> None:
     """
     from rlk.spaces import kind  # not at the top: it needs gymnasium
 
-    given = given_to_cnn(config, saved_settings(plan))
-    if given is None or kind(plan.policy_space) != "Dict":
+    given = plan.policy.changed(*OF_NATURE_CNN)
+    if not given or kind(plan.policy_space) != "Dict":
         return  # the policy is refused for other observations
     if not has_images(plan.policy_space, config.channels):
         raise PlanError(
-            f"{plan.policy.title}: {given} is a setting of the images' CNNs, and no key of the "
-            "observations is an image. Leave it out."
+            f"{plan.policy.title}: {given[0]}={getattr(config, given[0])} is a setting of the "
+            "images' CNNs, and no key of the observations is an image. Leave it out."
         )
 
 

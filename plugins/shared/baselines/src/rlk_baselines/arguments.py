@@ -18,6 +18,7 @@ import attrs
 from rlk.errors import either, nearest
 from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
+from rlk.settings import default_of
 from rlk_baselines.refusals import Refused
 
 #: Parameters of every model that are not hyperparameters, with their defaults.
@@ -80,14 +81,9 @@ def signature(model: Any) -> inspect.Signature:
         elif name in OF_ALL:
             default = OF_ALL[name]
         else:
-            default = _default(fields[name])
+            default = default_of(fields[name])
         parameters.append(inspect.Parameter(name, kind, default=default))
     return inspect.Signature(parameters)
-
-
-def _default(field: attrs.Attribute[Any]) -> Any:
-    made: Any = field.default
-    return made.factory() if hasattr(made, "factory") else made
 
 
 def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ import attrs
 from torch import nn
 
 from rlk.component import Component
-from rlk.settings import setting
+from rlk.settings import differing, setting
+from rlk_cnn.config import OF_NATURE_CNN
 from rlk_custom_policies.keywords import with_keywords
 from rlk_lstm.config import LstmConfig, refuse_without_cnn
 from rlk_lstm.network import Lstm
@@ -43,7 +44,7 @@ class LstmPolicy(Architecture):
     def __init__(self, config: LstmPolicyConfig | None = None, **keywords: Any) -> None:
         name = type(self).__name__
         chosen = with_keywords(config, LstmPolicyConfig, keywords, name)
-        refuse_without_cnn(chosen, f"policy {name!r}")
+        refuse_without_cnn(chosen, f"policy {name!r}", differing(chosen, OF_NATURE_CNN))
         self._architecture = Lstm(chosen)
         self.uniform_init = self._architecture.uniform_init
 
