@@ -42,6 +42,13 @@ def test_what_gymnasium_makes_again_is_known_by_its_id_and_keywords():
     assert registered_as(gym.wrappers.RescaleObservation(gym.make("MountainCar-v0"), 0, 1)) is None
 
 
+def test_tuples_are_keywords_that_a_file_holds_and_sets_are_not(monkeypatch):
+    spec = gym.envs.registration.EnvSpec("Sized-v0", lambda size, render_mode=None: Walk())
+    monkeypatch.setitem(gym.registry, "Sized-v0", spec)
+    assert registered_as(gym.make("Sized-v0", size=(4, 4))) == ("Sized-v0", {"size": (4, 4)})
+    assert registered_as(gym.make("Sized-v0", size={4})) is None
+
+
 def test_sources_are_asked_in_turn_and_those_of_the_program_first(rlk_stand_in_kernel, choose):
     asked = []
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from rlk import settings
+from rlk.planning.saved_keywords import plain_keywords, tuples_in, with_tuples
 
 
 def place_of(made: Any) -> str | None:
@@ -32,4 +32,5 @@ def registered_as(env: Any) -> tuple[str, Mapping[str, Any]] | None:
     keywords = {key: value for key, value in spec.kwargs.items() if key != "render_mode"}
     if spec.max_episode_steps != known.max_episode_steps:
         keywords["max_episode_steps"] = spec.max_episode_steps
-    return (spec.id, keywords) if settings.plain(keywords) == keywords else None
+    held = with_tuples(plain_keywords(keywords), list(tuples_in(keywords)))
+    return (spec.id, keywords) if held == keywords else None

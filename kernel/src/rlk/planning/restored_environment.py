@@ -16,6 +16,7 @@ from rlk.errors import PlanError
 from rlk.planning.environment import choose_environment
 from rlk.planning.lost_settings import texts_in
 from rlk.planning.parse import typed_value
+from rlk.planning.saved_keywords import with_tuples
 from rlk.planning.saved_records import SavedEnvironment
 from rlk.registry.external import is_place
 from rlk.registry.registries import Registries
@@ -44,7 +45,8 @@ def restore_environment(
     Raises:
         PlanError: if it was an object or code, or a keyword names code, and was not passed again.
     """
-    kwargs = {f"env.{key}": value for key, value in saved.kwargs.items() if key != "id"}
+    keywords = with_tuples(saved.kwargs, saved.tuples)
+    kwargs = {f"env.{key}": value for key, value in keywords.items() if key != "id"}
     if env is not None:
         keeps = choose_environment(env, registries, {}).takes_keywords_of(saved.name)
         found = {"env": env, **(kwargs if keeps else {})}
@@ -107,7 +109,7 @@ def object_in(value: Any) -> str | None:
     if was_callable(value):
         return str(value["callable"])
     inner = value.values() if isinstance(value, Mapping) else value
-    if isinstance(value, (Mapping, list)):
+    if isinstance(value, (Mapping, list, tuple)):
         return next((found for item in inner if (found := object_in(item))), None)
     return None
 

@@ -23,6 +23,7 @@ from rlk.planning.restored_components import (
     restore_algorithm,
 )
 from rlk.planning.restored_environment import restore_environment
+from rlk.planning.saved_keywords import plain_keywords, tuples_in
 from rlk.planning.saved_records import SavedComponent, SavedPlan, prefix_of
 from rlk.planning.select import JOINED
 from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 #: The file of a run folder that holds the plan of the run as it began.
 PLAN = "plan.json"
-_WINDOW = ("render_mode", "human")
 
 
 # ---- to a file -----------------------------------------------------------------------------------
@@ -51,7 +51,8 @@ def as_json(plan: Plan) -> dict[str, Any]:
     return {
         "env": {
             "name": plan.env.name,
-            "kwargs": _kept(_plain_keyword(plan.env.kwargs)),
+            "kwargs": plain_keywords(plan.env.kwargs),
+            "tuples": list(tuples_in(plan.env.kwargs)),
             "source": plan.env.source,
             "passed_as_object": not plan.env.source,
             "again": plan.env.again,
@@ -92,26 +93,6 @@ def _lost_of(plan: Plan, slot: str, choice: Choice) -> dict[str, Any]:
 def plan_text(plan: dict[str, Any]) -> str:
     """A plan in the form of `as_json` as the text of `plan.json`."""
     return json_text(plan, indent=2) + "\n"
-
-
-def _kept(keywords: dict[str, Any]) -> dict[str, Any]:
-    """Keywords of an environment, without one for a window: no saved run opens one by itself."""
-    return {key: value for key, value in keywords.items() if (key, value) != _WINDOW}
-
-
-def _plain_keyword(value: Any) -> Any:
-    """A keyword of an environment in JSON's types, as `settings.plain`.
-
-    A table with a key that is not a text, which JSON would make one, is an object, to be passed
-    again.
-    """
-    if isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
-            return {"callable": f"{value!r:.80}"}
-        return {key: _plain_keyword(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain_keyword(item) for item in value]
-    return settings.plain(value)
 
 
 # ---- and back ------------------------------------------------------------------------------------

@@ -48,6 +48,7 @@ class SavedEnvironment:
     again: str | None  #: the text to type again for `--env`: "", a place; None: no text will do
     observation_space: str
     action_space: str
+    tuples: list[list[Any]] = attrs.field(factory=list)  #: where `kwargs` had tuples
 
 
 @attrs.frozen(kw_only=True)

@@ -1,0 +1,54 @@
+"""The keywords of an environment in files; JSON has no tuples, so a file says where they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rlk import settings
+
+#: Where a value stands in the keywords: the keys and indices that lead to it, the keyword first.
+Place = list[Any]
+
+_WINDOW = ("render_mode", "human")
+
+
+def plain_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Keywords in JSON's types, without one for a window: no saved run opens one by itself."""
+    found: dict[str, Any] = _plain(keywords)
+    return {key: value for key, value in found.items() if (key, value) != _WINDOW}
+
+
+def _plain(value: Any) -> Any:
+    """A keyword in JSON's types, as `settings.plain`.
+
+    A table with a key that is not a text, which JSON would make one, is an object, to be passed
+    again.
+    """
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            return {"callable": f"{value!r:.80}"}
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return settings.plain(value)
+
+
+def tuples_in(value: Any, here: Sequence[Any] = ()) -> Iterator[Place]:
+    """The place of every tuple in a value of keywords."""
+    if isinstance(value, tuple):
+        yield [*here]
+    if isinstance(value, (Mapping, list, tuple)):
+        parts = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for key, part in parts:
+            yield from tuples_in(part, (*here, key))
+
+
+def with_tuples(value: Any, places: Sequence[Place], here: Sequence[Any] = ()) -> Any:
+    """A value in JSON's types with a tuple in each of these places."""
+    if isinstance(value, Mapping):
+        return {key: with_tuples(part, places, (*here, key)) for key, part in value.items()}
+    if isinstance(value, list):
+        parts = [with_tuples(part, places, (*here, i)) for i, part in enumerate(value)]
+        return tuple(parts) if [*here] in places else parts
+    return value
