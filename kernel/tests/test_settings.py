@@ -211,6 +211,18 @@ def test_what_is_no_path_is_refused():
         structure(Places, {"data": 3}, "x")
 
 
+def test_the_word_none_is_typed_as_none_everywhere():
+    @attrs.frozen(kw_only=True)
+    class Words:
+        shared: Literal["own", "none"] = "own"
+        either: Literal["own", "none"] | None = "own"
+
+    assert structure(Words, {"shared": None, "either": None}, "x") == Words(
+        shared="none", either=None
+    )
+    assert structure(Words, {"shared": "none"}, "x").shared == "none"
+
+
 def test_a_field_without_a_default_is_required():
     @attrs.frozen(kw_only=True)
     class Needs:

@@ -1,10 +1,11 @@
-"""Random runs: refused in words, or trained, saved, loaded and continued bit for bit.
+"""Random runs: refused in words, or made again by a SPEC.toml, and continued bit for bit.
 
 Some are tried in every `pytest`, a thousand in `pytest -m fuzz`.
 """
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -19,7 +20,12 @@ from matrix.trial import acted, seen_by
 import rlk
 from rlk.agent import Agent
 from rlk.errors import PlanError, RlkError
+from rlk.planning.plan import Plan
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json
 from rlk.running import checkpoint
+from rlk_cli.folder import spec_toml
+from rlk_cli.options import read_spec
 from rlk_testing.contract import same
 
 
@@ -35,10 +41,24 @@ def accepted(run: RandomRun) -> tuple[Agent, int]:
     raise AssertionError("refused though nothing else is asked for") from last
 
 
+def in_file(plan: Plan) -> Any:
+    """The settings of a plan's run and of its components, as files hold them."""
+    found = json.loads(json.dumps(as_json(plan)))
+    components = [(one["slot"], one["name"], one["settings"]) for one in found["components"]]
+    return {**found["run"], "preset": "none"}, found["refused"], components
+
+
+def from_file(plan: Plan, file: Path) -> Any:
+    """The settings of the same run, made again by `rlk run SPEC.toml`."""
+    file.write_text(spec_toml(as_json(plan)))
+    return in_file(resolve(plan.kernel, read_spec(file)))
+
+
 def outcome(run: RandomRun, folder: Path) -> str:
     """What happens to a run: it `trained`, some of it was `refused`, or it `failed` in words."""
     agent, refusals = accepted(run)
     with agent:
+        assert from_file(agent.plan, folder / "spec.toml") == in_file(agent.plan)
         try:
             agent.learn(STEPS)
             saved = agent.save_checkpoint(folder / "checkpoint")

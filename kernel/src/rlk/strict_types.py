@@ -71,8 +71,13 @@ def _form(kind: Any) -> Any:
 
 
 def _exactly(value: Any, kind: Any) -> Any:
-    """A value that must have the type already; a whole float is accepted as an int."""
+    """A value that must have the type already; a whole float is accepted as an int.
+
+    What is typed as `none` arrives as None, also where that is one of the words.
+    """
     value = own_number(value)
+    if value is None and _form(kind) is Literal and "none" in get_args(kind):
+        return "none"
     if not _is_exactly(value, kind):
         raise ValueError(f"must be {_WORDS.get(kind) or type_name(kind)}, got {value!r:.200}")
     return kind(value) if kind in (int, float) else value

@@ -71,6 +71,22 @@ def test_a_file_is_read_with_its_tables(tmp_path):
     assert spec.origins["gamma"] == str(path)
 
 
+def test_none_in_a_file_is_none_but_where_it_is_a_word(tmp_path):
+    path = tmp_path / "spec.toml"
+    path.write_text(
+        'algo = "ddpg"\npreset = "none"\nnoise = "none"\n[env]\nid = "Pendulum-v1"\n'
+        'mode = "none"\n[settings]\nmemory_limit = "none"\n[replay]\nmapped = "none"\n'
+    )
+    assert read_spec(path).given == {
+        "preset": "none",
+        "noise": (),
+        "env": "Pendulum-v1",
+        "env.mode": "none",
+        "memory_limit": None,
+        "replay.mapped": None,
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -13,7 +13,8 @@ from rlk.documents import MAX_TOML_CHARACTERS, parse_toml
 from rlk.errors import PlanError
 from rlk.files import looking_at
 from rlk.planning.parse import parse_setting
-from rlk.planning.spec import RunSpec, make_spec
+from rlk.planning.run_settings import RUN_KEYS
+from rlk.planning.spec import ENV_PREFIX, RunSpec, flatten, make_spec
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS, option_of
 
@@ -168,7 +169,7 @@ def _option_for(text: str, spec: RunSpec) -> str:
 
 
 def read_spec(path: Path) -> RunSpec:
-    """A SPEC.toml as a RunSpec.
+    """A SPEC.toml as a RunSpec; `none` means what it means behind --set.
 
     Raises:
         PlanError: if the file cannot be read or is not a SPEC.toml.
@@ -189,4 +190,11 @@ def read_spec(path: Path) -> RunSpec:
             raise PlanError(f"{path}: {key} must be {_WORDS[kind]}, got {value!r:.80}.")
     algo = found.pop("algo", "")
     found |= found.pop("settings", {})
-    return make_spec(algo, found, origin=str(path))
+    given = {key: _without_none(key, value) for key, value in flatten(found).items()}
+    return make_spec(algo, given, origin=str(path), is_flat=True)
+
+
+def _without_none(key: str, value: Any) -> Any:
+    """The value of a setting in a file; the run's own and the environment's may be that word."""
+    is_word = key in RUN_KEYS or key.startswith(ENV_PREFIX) or value != "none"
+    return value if is_word else as_typed(key, None)
