@@ -279,13 +279,13 @@ def fill_replay(pair: Pair, steps: int = 48) -> None:
 def learn_from_replay(
     pair: Pair, draw_alike: Callable[[Patch, Batches], None] = lambda patch, batches: None
 ) -> SimpleNamespace:
-    """Make the updates that follow a timestep, here and there, from the same samples.
+    """Make the updates that follow a vector step, here and there, from the same samples.
 
     Args:
         draw_alike: makes the other draw the noise in the extras of rlk's batches.
     """
     there, batches = pair.there, []
-    pair.run.clock.timesteps += 1
+    pair.run.clock.timesteps += there.n_envs
     metrics = _updates(pair, batches)
     given = iter(batches)
     with Patch.context() as patch:
@@ -297,8 +297,11 @@ def learn_from_replay(
 
 
 def _same(there: Any, batch: Any) -> Any:
-    """The other's sample at rlk's index, which has the same transitions; N is 1."""
-    data = there.replay_buffer._get_samples(batch.index)
+    """The other's sample at rlk's index, which has the same transitions."""
+    rows, envs = np.divmod(batch.index, there.n_envs)
+    with Patch.context() as patch:
+        patch.setattr(np.random, "randint", lambda *bounds, **size: envs)
+        data = there.replay_buffer._get_samples(rows)
     gamma = there.gamma if data.discounts is None else data.discounts
     for found, expected in (
         (batch.observation, data.observations),

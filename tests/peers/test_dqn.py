@@ -27,6 +27,7 @@ SETTINGS = {
     "tau": 0.3,
 }
 SMALL = {"net_arch": [16, 16]}
+TWO = {"n_envs": 2, "target_update_interval": 2}
 CASES = {
     "a target that follows": {},
     "a target that is copied": {"tau": 1.0},
@@ -34,6 +35,8 @@ CASES = {
     "several updates at a time": {"gradient_steps": 3},
     "returns of three steps": {"n_steps": 3, "gamma": 0.9},
     "returns of three steps, from a replay that is full": {"n_steps": 3, "buffer_size": 32},
+    "two environments": {**TWO, "buffer_size": 128},
+    "two environments, returns of three steps": {**TWO, "n_steps": 3},
     "Dict": {"observation_space": PARTS},
 }
 
