@@ -6,7 +6,7 @@ from functools import partialmethod
 
 import pytest
 import torch
-from peers.side_by_side import (
+from against_peers.side_by_side import (
     BOX,
     DISCRETE,
     IMAGE,

@@ -8,7 +8,7 @@ from functools import partialmethod
 import numpy as np
 import pytest
 import torch
-from peers.side_by_side import (
+from against_peers.side_by_side import (
     BOX,
     DISCRETE,
     PARTS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from peers.side_by_side import (
+from against_peers.side_by_side import (
     BOX,
     IMAGE,
     PARTS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from peers.side_by_side import (
+from against_peers.side_by_side import (
     DISCRETE,
     IMAGE,
     PARTS,
