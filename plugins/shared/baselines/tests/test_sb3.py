@@ -343,5 +343,3 @@ def test_a_model_has_what_programs_look_at(counting) -> None:
     model.set_env(Reaching(), force_reset=False)
     model.set_random_seed()
     assert model.seed == 0 and model.ep_success_buffer == []
-    with pytest.raises(AttributeError, match=r"rollout_buffer.*model\.agent\.run\.storage"):
-        _ = model.rollout_buffer

@@ -188,6 +188,11 @@ class BaseAlgorithm(BaseRLModel):
         if self._view is not None:
             self._view.follow(agent.run.policy)
 
+    def _change(self, name: str, value: Any) -> None:
+        """As in `Constructed`; `policy` may be set to the model's own, which a program trained."""
+        if name != "policy" or value is not self._view:
+            super()._change(name, value)
+
     def __getattr__(self, name: str) -> Any:
         try:
             return super().__getattr__(name)
