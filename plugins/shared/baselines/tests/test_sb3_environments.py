@@ -53,6 +53,24 @@ def test_reset_of_an_environment_needs_to_take_no_options() -> None:
     assert make_vec_env(Six, n_envs=2, seed=0).reset().tolist() == [[0, 0], [0, 0]]
 
 
+def test_a_vector_is_made_of_environments_with_gyms_interface() -> None:
+    class Old(gym.Env):
+        observation_space, action_space = Six.observation_space, Six.action_space
+
+        def reset(self) -> Any:
+            self.t = 0
+            return np.zeros(2, np.float32)
+
+        def step(self, action: Any) -> Any:
+            self.t += 1
+            return np.full(2, self.t, np.float32), 1.0, self.t == 6, {}
+
+    env = make_vec_env(Old, n_envs=2, seed=0)
+    model = PPO("MlpPolicy", env, **SMALL).learn(32)
+    assert [one["l"] for one in model.ep_info_buffer] == [6] * 4 and env.get_attr("t") == [4, 4]
+    assert env.env_is_wrapped(Monitor) == [True, True]
+
+
 @pytest.mark.parametrize("wrap", [DummyVecEnv, lambda made: VecMonitor(DummyVecEnv(made))])
 def test_callbacks_see_how_an_episode_ended(wrap: Any) -> None:
     seen: list[tuple[Any, ...]] = []

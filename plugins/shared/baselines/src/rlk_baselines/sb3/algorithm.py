@@ -226,6 +226,10 @@ class BaseAlgorithm(BaseRLModel):
         """The learning rate as a function of the remaining fraction of the training, 1 to 0."""
         return get_schedule_fn(self.learning_rate)
 
+    @lr_schedule.setter
+    def lr_schedule(self, value: Callable[[float], float]) -> None:
+        self.learning_rate = value
+
     @property
     def policy_class(self) -> type:
         """The policy class that the constructor was given, or that its policy name stands for."""

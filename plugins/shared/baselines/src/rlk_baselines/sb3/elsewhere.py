@@ -69,14 +69,19 @@ OF_MODELS: Mapping[str, str] = {
         "learn(total_timesteps) collects and updates in turn, with learning_starts=0 from the "
         "first batch on, also from transitions that a program has put into the replay",
     ),
+    "_predict": "write model.policy(obs, deterministic), or model.predict(obs)",
+    "_setup_lr_schedule": "a model uses its learning_rate from when it is set",
+    "action_dist": "write model.policy.get_distribution(obs)",
+    "extract_features": "write model.policy.encode(obs)",
+    "features_extractor": "there is one for a features_extractor_class that all networks share",
     **dict.fromkeys(
         ("_setup_learn", "_update_current_progress_remaining", "_update_learning_rate"),
         "learn does this itself; docs/changing-a-run.md says how to change what it does",
     ),
     **dict.fromkeys(
         (
-            *("action_net", "actor_target", "critic", "critic_target", "features_extractor"),
-            *("log_std", "mlp_extractor", "q_net", "q_net_target", "value_net"),
+            *("action_net", "actor_target", "critic", "critic_target", "log_std"),
+            *("mlp_extractor", "q_net", "q_net_target", "value_net"),
         ),
         "networks have rlk's parts and names here, which print(model.policy) shows",
     ),

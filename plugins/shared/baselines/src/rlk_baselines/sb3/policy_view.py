@@ -20,6 +20,7 @@ from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.action_distribution import ActionDistribution
 from rlk_baselines.sb3.copied_policy import acting_by
 from rlk_baselines.sb3.elsewhere import with_hint
+from rlk_baselines.sb3.extractors import Turning
 from rlk_baselines.sb3.images import channels_first
 from rlk_baselines.sb3.parameter_names import by_torchs_names
 from rlk_networks import Policy, as_tensor
@@ -91,6 +92,21 @@ class PolicyView(nn.Module):
     def device(self) -> torch.device:
         """The device of the parameters."""
         return torch.device(self._run.device)
+
+    @property
+    def features_extractor(self) -> nn.Module:
+        """The module of the class `features_extractor_class`, which all networks share.
+
+        It takes preprocessed observations, with images between 0 and 1 and channels first.
+
+        Raises:
+            AttributeError: if there is no such class, or each network has its own module.
+        """
+        found = [one.extractor for one in self.module.modules() if isinstance(one, Turning)]
+        if len(found) != 1:
+            raise AttributeError("features_extractor")
+        own: nn.Module = found[0]
+        return own
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
