@@ -47,10 +47,17 @@ def test_attributes_that_are_not_here_say_what_to_use() -> None:
     for name, instead in (
         ("reset_noise", "drawn anew every sde_sample_freq steps"),
         ("squash_output", r"policy_kwargs=dict\(squash_output=True\)"),
-        ("scale_action", r"scale_action\(action_space, action\)"),
+        ("actor", r"model\.policy\(obs, deterministic=True\)"),
     ):
         with pytest.raises(AttributeError, match=f"{name}.*: .*{instead}"):
             getattr(model.policy, name)
+    for name, instead in (
+        ("train", r"learn\(total_timesteps\) collects and updates"),
+        ("_vec_normalize_env", r"model\.get_vec_normalize_env\(\)"),
+        ("_current_progress_remaining", r"1 - model\.num_timesteps / model\._total_timesteps"),
+    ):
+        with pytest.raises(AttributeError, match=f"{name}.*: .*{instead}"):
+            getattr(model, name)
     with pytest.raises(AttributeError, match="'reset': a replay is never emptied"):
         model.replay_buffer.reset()
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from gymnasium import spaces
 from gymnasium.wrappers import TimeLimit
 
@@ -102,6 +103,29 @@ def test_a_masked_model_learns_acts_and_is_loaded(tmp_path: Any) -> None:
     assert MaskablePPO.load(tmp_path / "model", env=env).learn(16).num_timesteps == 16
     with pytest.raises(ValueError, match="Without them write PPO"):
         model.learn(16, use_masking=False)
+
+
+def test_the_methods_of_a_masked_policy_take_observations_and_masks() -> None:
+    model = MaskablePPO("MlpPolicy", masked(), **SMALL)
+    policy, masks = model.policy, np.eye(5, dtype=bool)[:2]
+    obs, is_batch = policy.obs_to_tensor(np.array([3, 1]))
+    assert is_batch and obs.tolist() == [3, 1]
+    for given in (masks, torch.from_numpy(masks), masks.astype(np.float32).tolist()):
+        probs = policy.get_distribution(obs, action_masks=given).distribution.probs
+        np.testing.assert_allclose(probs.detach(), masks, atol=1e-6)
+    actions, values, log_prob = policy(obs, action_masks=masks)
+    assert actions.tolist() == [0, 1] and log_prob.tolist() == [0.0, 0.0]
+    assert torch.equal(policy.predict_values(obs), values)
+    judged = policy.evaluate_actions(obs, torch.tensor([0, 1]), action_masks=masks)
+    assert torch.equal(judged[0], values) and judged[2].tolist() == [0.0, 0.0]
+    free = policy.get_distribution(obs).distribution.probs
+    assert (free > 0).all(), "None allows everything"
+    both = {"observation": obs, "action_mask": torch.ones(2, 5)}
+    assert torch.equal(policy.get_distribution(both).distribution.probs, free)
+    one = policy.get_distribution(both, action_masks=masks).distribution.probs
+    np.testing.assert_allclose(one.detach(), masks, atol=1e-6)
+    with pytest.raises(ValueError, match=r"\[2, 5\] here, got \[5\]"):
+        policy.get_distribution(obs, action_masks=masks[0])
 
 
 def test_a_vector_in_wrappers_is_asked_for_its_masks() -> None:

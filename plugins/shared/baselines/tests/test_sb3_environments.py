@@ -53,6 +53,75 @@ def test_reset_of_an_environment_needs_to_take_no_options() -> None:
     assert make_vec_env(Six, n_envs=2, seed=0).reset().tolist() == [[0, 0], [0, 0]]
 
 
+def test_a_vector_is_made_of_environments_with_gyms_interface() -> None:
+    class Old(gym.Env):
+        observation_space, action_space = Six.observation_space, Six.action_space
+
+        def reset(self) -> Any:
+            self.t = 0
+            return np.zeros(2, np.float32)
+
+        def step(self, action: Any) -> Any:
+            self.t += 1
+            return np.full(2, self.t, np.float32), 1.0, self.t == 6, {}
+
+    env = make_vec_env(Old, n_envs=2, seed=0)
+    model = PPO("MlpPolicy", env, **SMALL).learn(32)
+    assert [one["l"] for one in model.ep_info_buffer] == [6] * 4 and env.get_attr("t") == [4, 4]
+    assert env.env_is_wrapped(Monitor) == [True, True]
+
+
+class There:
+    """A vector of two environments with the methods of Stable-Baselines3's `VecEnv`."""
+
+    num_envs, metadata = 2, {"render_modes": []}
+    observation_space, action_space = Six.observation_space, Six.action_space
+
+    def __init__(self) -> None:
+        self.own = DummyVecEnv([Six] * 2)
+
+    def reset(self) -> Any:
+        return self.own.reset()
+
+    def step(self, actions: Any) -> Any:
+        self.step_async(actions)
+        return self.step_wait()
+
+    def step_async(self, actions: Any) -> None:
+        self.own.step_async(actions)
+
+    def step_wait(self) -> Any:
+        return self.own.step_wait()
+
+    def close(self) -> None: ...
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        return self.own.get_attr(attr_name, indices)
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None: ...
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None) -> list[Any]:
+        return self.own.env_method(method_name, *args, indices=indices)
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        return [False, False]
+
+    def seed(self, seed: int | None = None) -> list[Any]:
+        return self.own.seed(seed)
+
+    def getattr_depth_check(self, name: str, already_found: bool) -> None: ...
+
+
+@pytest.mark.parametrize("wrap", [lambda env: env, VecMonitor, VecNormalize])
+def test_a_model_learns_from_a_vector_of_the_other_library(wrap: Any) -> None:
+    env = wrap(There())
+    model = PPO("MlpPolicy", env, seed=0, **SMALL).learn(32)
+    assert model.get_env() is env and model.n_envs == 2
+    assert [one["l"] for one in model.ep_info_buffer] == [6] * 4
+    assert evaluate_policy(model, env, n_eval_episodes=2, warn=False)[1] == 0.0
+    assert not isinstance(Six(), VecEnv)
+
+
 @pytest.mark.parametrize("wrap", [DummyVecEnv, lambda made: VecMonitor(DummyVecEnv(made))])
 def test_callbacks_see_how_an_episode_ended(wrap: Any) -> None:
     seen: list[tuple[Any, ...]] = []

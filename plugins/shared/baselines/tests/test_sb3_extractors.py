@@ -139,6 +139,11 @@ def test_an_extractor_of_numbers_learns_with_every_algorithm(cls: Any) -> None:
     encoders = [policy.pi.trunk.encoder, policy.qf.trunk.encoder] if cls in (SAC, TD3) else []
     for encoder in encoders or [policy.shared]:
         assert encoder.extractor.first.weight.shape == (7, 3)
+    if encoders:
+        with pytest.raises(AttributeError, match="features_extractor_class that all networks"):
+            _ = policy.features_extractor
+    else:
+        assert policy.features_extractor is policy.shared.extractor
     assert model.predict(SEEN)[0].shape[0] == 5
 
 

@@ -224,6 +224,10 @@ def test_layers_schedules_and_tensors(tmp_path: Any, capsys: pytest.CaptureFixtu
     assert utils.obs_as_tensor({"a": np.zeros(2)}, "cpu")["a"].shape == (2,)
     assert utils.get_device("cpu") == torch.device("cpu")
     assert utils.is_vectorized_observation(np.zeros((1, 4), np.float32), model.observation_space)
+    pair = model.observation_space, model.action_space
+    utils.check_for_correct_spaces(model.get_env(), *pair)
+    with pytest.raises(ValueError, match="the action_space of environment 'DummyVecEnv' is"):
+        utils.check_for_correct_spaces(model.get_env(), pair[0], spaces.Discrete(9))
     assert len(utils.get_parameters_by_name(model.policy, ["pi.out"])) == 2
     for name in ("run_7", "run_9_old"):
         (tmp_path / name).mkdir()

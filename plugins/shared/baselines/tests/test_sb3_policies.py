@@ -233,9 +233,33 @@ def test_policies_without_a_value_of_their_own_act(cls: Any) -> None:
         assert np.array_equal(model.policy.predict(SEEN)[0], expected)
     assert model.policy.obs_to_tensor(SEEN[0])[0].shape == (1, 3)
     assert [*model.policy.state_dict()] == [*model.agent.run.policy.state_dict()]
-    with pytest.raises(ValueError, match=r"model\.policy\.predict\(obs\)"):
-        model.policy(torch.from_numpy(SEEN))
+    actions = model.policy(torch.from_numpy(SEEN), deterministic=True)
+    given = actions.numpy() if cls is DQN else model.policy.unscale_action(actions.detach().numpy())
+    np.testing.assert_allclose(given, expected, atol=1e-6)
     assert not hasattr(model.policy, "evaluate_actions")
+
+
+def test_the_actions_of_a_policy_can_be_trained_and_put_back() -> None:
+    for cls in (SAC, TD3):
+        model = cls("MlpPolicy", Given(SPACES["Box"]), seed=0, buffer_size=256)
+        policy, obs = model.policy, torch.from_numpy(SEEN)
+        before = policy(obs, deterministic=True).detach()
+        optimizer = torch.optim.Adam(policy.parameters(), lr=1e-3)
+        policy(obs).square().mean().backward()
+        optimizer.step()
+        model.policy = policy
+        assert not torch.equal(policy(obs, deterministic=True), before)
+        sampled = not torch.equal(policy(obs), policy(obs))
+        assert sampled == (cls is SAC)
+        with pytest.raises(ValueError, match="policy cannot be set any more"):
+            model.policy = "CnnPolicy"
+
+
+def test_actions_are_scaled_as_a_replay_holds_them() -> None:
+    space = spaces.Box(np.float32([0, -4]), np.float32([2, 4]))
+    policy = SAC("MlpPolicy", Given(space), buffer_size=256).policy
+    assert policy.scale_action(np.float32([0.5, 4])).tolist() == [-0.5, 1.0]
+    assert policy.unscale_action(np.float32([-0.5, 1])).tolist() == [0.5, 4.0]
 
 
 def test_what_a_policy_cannot_evaluate_is_reported() -> None:

@@ -122,8 +122,6 @@ def test_networks_that_share_their_extractor_may_say_so() -> None:
     # The extractor of a vector has no parameters.
     kwargs = {"share_features_extractor": False, "net_arch": [8]}
     assert SAC("MlpPolicy", "Pendulum-v1", buffer_size=256, policy_kwargs=kwargs)
-    with pytest.raises(Refused, match="DQN gives actions by"):
-        DQN("MlpPolicy", "CartPole-v1", buffer_size=64).policy(torch.zeros(1, 4), True)
 
 
 def test_images_may_be_left_as_they_are_where_there_are_none() -> None:

@@ -74,3 +74,8 @@ def test_hindsight_and_masks_are_left_out_as_a_program_does_it() -> None:
         env = Still(action_space=action_space)
         text = refusal(MaskablePPO, "MlpPolicy", env)
         assert "--" not in text and text.endswith("se PPO instead of MaskablePPO.")
+
+
+def test_a_setting_is_written_as_a_keyword_argument() -> None:
+    text = refusal(PPO, "MlpPolicy", "CartPole-v1", n_steps=1, batch_size=1)
+    assert text.endswith("Use a larger n_steps, or normalize_advantage=False.")

@@ -310,6 +310,4 @@ def _why_not(name: str) -> str:
     """A hint for the error about an attribute that only models of Stable Baselines have, or ""."""
     if name in ("sess", "graph", "params", "summary"):
         return ": it belongs to TensorFlow. The policy as a torch module is model.agent.run.policy"
-    if name == "rollout_buffer":
-        return ": what it collects is in model.agent.run.storage"
     return ""

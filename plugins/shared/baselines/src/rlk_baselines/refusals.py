@@ -33,7 +33,7 @@ def refused() -> Iterator[None]:
 
 def as_written(text: str) -> str:
     """An error that says what to type in a shell, with what to write in a program instead."""
-    text = re.sub(r"--set ([\w.]+=)", r"\1", text)
+    text = re.sub(r"--set ([\w.]+=)((?:true|false)\b)?", _assigned, text)
     text = re.sub(r"--policy ([\w-]+)", r"policy='\1'", text)
     text = re.sub(r" --plugin (gymnasium\.wrappers):(\w+)", r" with \1.\2(env)", text)
     text = re.sub(r"--n-envs (\d+)", r"\1 environments", text)
@@ -47,6 +47,11 @@ def as_written(text: str) -> str:
     )
     text = text.replace("--plugin no:hindsight-replay", without)
     return re.sub("(l|L)eave out --plugin action-masking", _without_masks, text)
+
+
+def _assigned(found: re.Match[str]) -> str:
+    """A setting as a keyword argument."""
+    return found[1] + (found[2] or "").capitalize()
 
 
 def _other_policy(found: re.Match[str]) -> str:

@@ -188,6 +188,11 @@ class BaseAlgorithm(BaseRLModel):
         if self._view is not None:
             self._view.follow(agent.run.policy)
 
+    def _change(self, name: str, value: Any) -> None:
+        """As in `Constructed`; `policy` may be set to the model's own, which a program trained."""
+        if name != "policy" or value is not self._view:
+            super()._change(name, value)
+
     def __getattr__(self, name: str) -> Any:
         try:
             return super().__getattr__(name)
@@ -220,6 +225,10 @@ class BaseAlgorithm(BaseRLModel):
     def lr_schedule(self) -> Callable[[float], float]:
         """The learning rate as a function of the remaining fraction of the training, 1 to 0."""
         return get_schedule_fn(self.learning_rate)
+
+    @lr_schedule.setter
+    def lr_schedule(self, value: Callable[[float], float]) -> None:
+        self.learning_rate = value
 
     @property
     def policy_class(self) -> type:

@@ -23,9 +23,9 @@ class LoopVariables:
     """The variables of Stable-Baselines3's loops, added to those of Stable Baselines 2.10.
 
     On-policy: `obs_tensor`, `values` [N, 1] and `log_probs` [N] as tensors, `iteration` and
-    `n_steps`, which both count from 0, and `n_rollout_steps`. Off-policy: `actions` as the
-    environments get them, `buffer_actions` as the replay does, `replay_buffer`, `learning_starts`,
-    and `num_collected_steps`, which counts from 1.
+    `n_steps`, which both count from 0, `n_rollout_steps` and `rollout_buffer`. Off-policy:
+    `actions` as the environments get them, `buffer_actions` as the replay does, `replay_buffer`,
+    `learning_starts`, and `num_collected_steps`, which counts from 1.
 
     Args:
         model: the model that learns.
@@ -56,12 +56,13 @@ class LoopVariables:
         found["values"] = tensors(step.extras["value"]).reshape(-1, 1)
         stored = step.extras.get("log_prob")
         found["log_probs"] = (
-            _log_prob(run, found["obs_tensor"], tensors(step.action))
+            log_prob_of(run, found["obs_tensor"], tensors(step.action))
             if stored is None
             else tensors(stored)
         )
         found |= {"iteration": found["update"] - 1, "n_steps": self._steps}
         found["n_rollout_steps"] = run.algorithm.steps_per_collect()
+        found["rollout_buffer"] = self._model.rollout_buffer
 
     def add(self, step: Step, infos: Infos) -> None:
         self._steps += 1
@@ -72,8 +73,8 @@ class LoopVariables:
 
 
 @torch.no_grad()
-def _log_prob(run: Run, observation: Any, action: torch.Tensor) -> torch.Tensor:
-    """Of the actions, float [N], where the algorithm does not store it, as A2C."""
+def log_prob_of(run: Run, observation: Any, action: torch.Tensor) -> torch.Tensor:
+    """Of actions by the policy as it is, float [N]: A2C does not store it."""
     (parameters,) = run.policy(observation, "pi")
     found: torch.Tensor = run.distribution.log_prob(parameters, action)
     return found

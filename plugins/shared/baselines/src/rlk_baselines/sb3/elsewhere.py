@@ -56,16 +56,32 @@ OF_MODELS: Mapping[str, str] = {
     "optimizer": "set model.learning_rate for another learning rate, also while learn is running",
     "reset_noise": "noise that depends on the state is drawn anew every sde_sample_freq steps",
     "squash_output": "policy_kwargs=dict(squash_output=True) sets it, with use_sde=True",
+    "actor": "write model.policy(obs, deterministic=True), whose actions are scaled to -1 to 1, or "
+    "model.policy.predict(obs, deterministic=True); its network is model.policy.pi",
+    "_current_progress_remaining": "write 1 - model.num_timesteps / model._total_timesteps",
+    "_episode_num": "a callback counts episodes as sum(self.locals['dones'])",
+    "_last_obs": "a callback finds the latest observations as self.locals['new_obs']",
+    "_last_episode_starts": "a callback finds whether episodes ended as self.locals['dones']",
+    "_n_updates": "a row of model.logger has it as train/n_updates",
+    "_vec_normalize_env": "write model.get_vec_normalize_env()",
     **dict.fromkeys(
-        ("scale_action", "unscale_action"),
-        "write scale_action(action_space, action) or unscale_action(action_space, scaled) of "
-        "rlk_baselines.common.math_util",
+        ("collect_rollouts", "train"),
+        "learn(total_timesteps) collects and updates in turn, with learning_starts=0 from the "
+        "first batch on, also from transitions that a program has put into the replay",
     ),
-    "actor": "write model.policy.predict(obs, deterministic=True); its network is model.policy.pi",
+    "_predict": "write model.policy(obs, deterministic), or model.predict(obs)",
+    "_setup_lr_schedule": "a model uses its learning_rate from when it is set",
+    "action_dist": "write model.policy.get_distribution(obs)",
+    "extract_features": "write model.policy.encode(obs)",
+    "features_extractor": "there is one for a features_extractor_class that all networks share",
+    **dict.fromkeys(
+        ("_setup_learn", "_update_current_progress_remaining", "_update_learning_rate"),
+        "learn does this itself; docs/changing-a-run.md says how to change what it does",
+    ),
     **dict.fromkeys(
         (
-            *("action_net", "actor_target", "critic", "critic_target", "features_extractor"),
-            *("log_std", "mlp_extractor", "q_net", "q_net_target", "value_net"),
+            *("action_net", "actor_target", "critic", "critic_target", "log_std"),
+            *("mlp_extractor", "q_net", "q_net_target", "value_net"),
         ),
         "networks have rlk's parts and names here, which print(model.policy) shows",
     ),

@@ -15,10 +15,12 @@ from torch import Tensor, nn
 from rlk import spaces
 from rlk.program_warnings import warn_program
 from rlk.records import Array
+from rlk_baselines.common.math_util import scale_action, unscale_action
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.action_distribution import ActionDistribution
 from rlk_baselines.sb3.copied_policy import acting_by
 from rlk_baselines.sb3.elsewhere import with_hint
+from rlk_baselines.sb3.extractors import Turning
 from rlk_baselines.sb3.images import channels_first
 from rlk_baselines.sb3.parameter_names import by_torchs_names
 from rlk_networks import Policy, as_tensor
@@ -91,6 +93,21 @@ class PolicyView(nn.Module):
         """The device of the parameters."""
         return torch.device(self._run.device)
 
+    @property
+    def features_extractor(self) -> nn.Module:
+        """The module of the class `features_extractor_class`, which all networks share.
+
+        It takes preprocessed observations, with images between 0 and 1 and channels first.
+
+        Raises:
+            AttributeError: if there is no such class, or each network has its own module.
+        """
+        found = [one.extractor for one in self.module.modules() if isinstance(one, Turning)]
+        if len(found) != 1:
+            raise AttributeError("features_extractor")
+        own: nn.Module = found[0]
+        return own
+
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> Any:
@@ -152,31 +169,52 @@ class PolicyView(nn.Module):
         Raises:
             ValueError: if the observations do not fit the space.
         """
-        space = self._run.plan.observation_space
         turned = channels_first(observation, self._model.observation_space)
-        batch, is_vectorized = spaces.batched(space, turned)
+        batch, is_vectorized = spaces.batched(self._space_of(observation), turned)
         return as_tensor(batch, self._run.device), is_vectorized
 
-    def forward(self, obs: Any, *heads: Any, **keywords: Any) -> Any:
-        """The outputs of rlk's heads by name, as in `rlk_networks.Policy`.
+    def scale_action(self, action: Array) -> Array:
+        """Scale actions from the bounds of their Box to -1 to 1, as a replay holds them."""
+        return scale_action(self.action_space, action)
 
-        Raises:
-            Refused: without names; `predict` returns actions.
+    def unscale_action(self, scaled_action: Array) -> Array:
+        """Scale actions from -1 to 1 to the bounds of their Box."""
+        return unscale_action(self.action_space, scaled_action)
+
+    def forward(self, obs: Any, *asked: Any, deterministic: bool = False) -> Any:
+        """Actions of observations [B, ...], differentiable where they are continuous.
+
+        For A2C and PPO also values float [B, 1] and log-probabilities float [B].
+
+        Args:
+            obs: tensors, as `obs_to_tensor` returns them, or arrays.
+            asked: `deterministic` as a positional argument; or names of heads, whose outputs are
+                then returned instead, as in `rlk_networks.Policy`.
+            deterministic: whether to take the most likely actions instead of samples.
         """
-        if keywords or not heads or not isinstance(heads[0], str):
-            raise Refused(
-                f"the policy of {type(self._model).__name__} gives actions by "
-                "model.policy.predict(obs), and the outputs of its heads by their names: "
-                f"{', '.join(name for name, _ in self.named_children() if name != 'shared')}."
-            )
-        return self.module(obs, *heads)
+        if asked and isinstance(asked[0], str):
+            return self.module(obs, *asked)
+        return self._acted(obs, *asked or (deterministic,))
+
+    def _acted(self, obs: Any, deterministic: bool) -> Any:
+        """What `forward` returns."""
+        raise NotImplementedError
+
+    def _distribution(self, parameters: Tensor) -> ActionDistribution:
+        run = self._run
+        rng = run.streams.numpy("predict")
+        return ActionDistribution(run.distribution, parameters, self.action_space, rng)
+
+    def _space_of(self, observation: Any) -> Any:
+        """The space of such observations."""
+        return self._run.plan.observation_space
 
     def _tensors(self, obs: Any) -> Any:
         """Observations as tensors [B, ...] on the policy's device; ValueError for other shapes."""
         if isinstance(obs, Tensor):
-            return _fitting(obs, self._run.plan.observation_space, self.device)
+            return _fitting(obs, self._space_of(obs), self.device)
         if isinstance(obs, Mapping) and all(isinstance(part, Tensor) for part in obs.values()):
-            space = self._run.plan.observation_space
+            space = self._space_of(obs)
             parts = getattr(space, "spaces", {})
             if not isinstance(parts, Mapping) or parts.keys() != obs.keys():
                 raise ValueError(f"observations of this policy are {space}, got {sorted(obs)}.")
@@ -198,6 +236,10 @@ class QView(PolicyView):
         found: Tensor = values
         return found
 
+    def _acted(self, obs: Any, deterministic: bool) -> Tensor:
+        """The actions with the largest Q values, int64 [B]."""
+        return self.q_net(obs).argmax(1) + int(self.action_space.start)
+
 
 class CriticsView(PolicyView):
     """The policy of DDPG, SAC and TD3, with its critics."""
@@ -213,6 +255,14 @@ class CriticsView(PolicyView):
         taken = torch.as_tensor(actions, dtype=torch.float32, device=self.device).flatten(1)
         return tuple(module.qf(module.encode(self._tensors(obs)), taken)[..., None])
 
+    def _acted(self, obs: Any, deterministic: bool) -> Tensor:
+        """Actions float [B, D], scaled to -1 to 1; those of DDPG and TD3 are never samples."""
+        (found,) = self.module(self._tensors(obs), "pi")
+        if self._run.distribution is None:
+            actions: Tensor = found
+            return actions
+        return self._distribution(found).get_actions(deterministic)
+
 
 class ActorCriticView(PolicyView):
     """The policy of A2C and PPO, with a distribution of actions and a value function.
@@ -220,20 +270,11 @@ class ActorCriticView(PolicyView):
     Observations are tensors [B, ...], as `obs_to_tensor` returns them, or arrays.
     """
 
-    def forward(self, obs: Any, *asked: Any, deterministic: bool = False) -> Any:
-        """Actions [B, *shape], values float [B, 1] and log-probabilities float [B].
-
-        Args:
-            obs: [B, ...].
-            asked: `deterministic` as a positional argument; or names of heads, whose outputs are
-                then returned instead, as in `rlk_networks.Policy`.
-            deterministic: whether to take the most likely actions instead of samples.
-        """
-        if asked and isinstance(asked[0], str):
-            return self.module(obs, *asked)
+    def _acted(self, obs: Any, deterministic: bool) -> tuple[Tensor, Tensor, Tensor]:
+        """Actions [B, *shape], values float [B, 1] and log-probabilities float [B]."""
         parameters, values = self._heads(obs, "pi", "vf")
         distribution = self._distribution(parameters)
-        actions = distribution.get_actions(*asked or (deterministic,))
+        actions = distribution.get_actions(deterministic)
         log_prob = distribution.log_prob(actions)
         return actions.reshape(-1, *self.action_space.shape), values, log_prob
 
@@ -260,11 +301,6 @@ class ActorCriticView(PolicyView):
         """The values of observations [B, ...], float [B, 1]."""
         (values,) = self._heads(obs, "vf")
         return values
-
-    def _distribution(self, parameters: Tensor) -> ActionDistribution:
-        run = self._run
-        rng = run.streams.numpy("predict")
-        return ActionDistribution(run.distribution, parameters, self.action_space, rng)
 
     def _heads(self, obs: Any, *names: str) -> tuple[Tensor, ...]:
         if is_recurrent(self.module):

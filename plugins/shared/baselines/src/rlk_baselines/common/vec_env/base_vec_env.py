@@ -25,6 +25,13 @@ Indices = int | Iterable[int] | None
 Stepped = tuple[Any, Array, Array, list[dict[str, Any]]]
 
 
+#: The methods that every class of vectors defines.
+_OF_EVERY = (
+    *("reset", "step_async", "step_wait", "close"),
+    *("get_attr", "set_attr", "env_method", "seed", "env_is_wrapped"),
+)
+
+
 class AlreadySteppingError(RlkError):
     """`step_async` was called while a step was under way."""
 
@@ -42,6 +49,8 @@ class NotSteppingError(RlkError):
 class VecEnv(ABC):
     """A vector of environments that are stepped together.
 
+    A vector of Stable-Baselines3 itself, as other libraries make them, counts as one, too.
+
     Args:
         num_envs: N.
         observation_space: of one environment.
@@ -50,6 +59,12 @@ class VecEnv(ABC):
 
     metadata: Mapping[str, Any] = {"render.modes": ["human", "rgb_array"]}
     _seeds: list[int] | None = None  #: for the next reset: see `seed`
+
+    @classmethod
+    def __subclasshook__(cls, kind: type) -> Any:
+        """Whether a class has the methods of Stable-Baselines3's `VecEnv`."""
+        is_one = all(hasattr(kind, name) for name in (*_OF_EVERY, "getattr_depth_check"))
+        return True if cls is VecEnv and is_one else NotImplemented
 
     def __init__(self, num_envs: int, observation_space: Any, action_space: Any) -> None:
         self.num_envs = num_envs

@@ -11,6 +11,7 @@ from rlk_atari.deepmind import AtariGame
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.environments.ids import make_by
 from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.common.vec_env.patch_gym import _patch_env
 from rlk_old_gym.interface import layers
 from rlk_wrappers.stable_baselines import Monitor
 
@@ -33,7 +34,7 @@ def make_vec_env(
     """Make a vector of environments, each in a `Monitor`.
 
     Args:
-        env_id: an id, or an environment class.
+        env_id: an id, or an environment class; environments may have gym's interface, too.
         n_envs: the number of environments.
         seed: environment i is seeded by `seed + start_index + i`; None does not seed.
         start_index: the number of the first environment, for seeds and file names.
@@ -51,7 +52,7 @@ def make_vec_env(
 
     def maker(rank: int) -> Callable[[], Any]:
         def make() -> Any:
-            made = make_by(env_id, keywords)
+            made = _patch_env(make_by(env_id, keywords))
             if seed is not None:
                 made.action_space.seed(seed + rank)
             path = None if monitor_dir is None else os.path.join(monitor_dir, str(rank))

@@ -9,6 +9,7 @@ from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.algorithm import BaseAlgorithm
 from rlk_baselines.sb3.policy_view import ActorCriticView
+from rlk_baselines.sb3.rollout_view import ModelsRollout
 
 
 class OnPolicyAlgorithm(BaseAlgorithm):
@@ -27,6 +28,11 @@ class OnPolicyAlgorithm(BaseAlgorithm):
                 f"rlk.make({self.algo!r}, policy='lstm')."
             )
         return super()._policy_settings()
+
+    @property
+    def rollout_buffer(self) -> ModelsRollout:
+        """The latest collection, to be read."""
+        return ModelsRollout(self)
 
     def numbers_of_training(self) -> dict[str, float]:
         """For a Gaussian policy, its mean standard deviation, `train/std`."""

@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from rlk import spaces
-from rlk_action_masking.masks import observation_with_mask, options, without_mask
+from rlk.records import Array
+from rlk_action_masking.masks import KEY, observation_with_mask, options, without_mask
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.action_distribution import ActionDistribution
 from rlk_baselines.sb3.images import channels_first
 from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.ppo.ppo import PPO
@@ -21,7 +25,48 @@ _NOT_HERE = ("use_sde", "sde_sample_freq")
 
 
 class MaskableView(ActorCriticView):
-    """The policy of MaskablePPO, whose `predict` takes masks."""
+    """The policy of MaskablePPO, whose methods take masks.
+
+    Masks are bool [M] or [B, M], and None allows all actions, unless the observations are dicts
+    that have them already (`action_mask`).
+    """
+
+    def forward(
+        self, obs: Any, *asked: Any, deterministic: bool = False, action_masks: Any = None
+    ) -> Any:
+        """As in `ActorCriticView`."""
+        seen = obs if action_masks is None else self._masked(obs, action_masks)
+        return super().forward(seen, *asked, deterministic=deterministic)
+
+    def evaluate_actions(
+        self, obs: Any, actions: Any, action_masks: Any = None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """As in `ActorCriticView`."""
+        return super().evaluate_actions(self._masked(obs, action_masks), actions)
+
+    def get_distribution(self, obs: Any, action_masks: Any = None) -> ActionDistribution:
+        """As in `ActorCriticView`."""
+        return super().get_distribution(self._masked(obs, action_masks))
+
+    def _space_of(self, observation: Any) -> Any:
+        """As in `PolicyView`: with the mask, if the observations have one."""
+        has_mask = isinstance(observation, Mapping) and KEY in observation
+        return super()._space_of(observation) if has_mask else self._model.observation_space
+
+    def _tensors(self, obs: Any) -> Any:
+        """As in `PolicyView`, with masks."""
+        return self._masked(obs, None)
+
+    def _masked(self, obs: Any, action_masks: Any) -> Any:
+        """Observations with their masks, as tensors [B, ...] on the policy's device."""
+        seen = super()._tensors(obs)
+        if action_masks is None and isinstance(seen, Mapping) and KEY in seen:
+            return seen
+        if isinstance(action_masks, Tensor):
+            action_masks = action_masks.cpu()
+        masks = self._model.masks_of(spaces.batch_size(seen), action_masks)
+        as_tensor: Any = torch.from_numpy(masks).to(self.device)
+        return observation_with_mask(seen, as_tensor)
 
     def predict(
         self,
@@ -113,14 +158,21 @@ class MaskablePPO(PPO):
         """
         seen = channels_first(observation, self.observation_space)
         batch, was_batched = spaces.batched(self.observation_space, seen)
-        size = spaces.batch_size(batch)
-        masks = np.ones((size, sum(options(self.action_space))), np.int8)
-        if action_masks is not None:
-            given = np.asarray(action_masks, np.int8)
-            if given.size != masks.size:
-                raise Refused(
-                    f"action_masks must have the shape {list(masks.shape)} here, got "
-                    f"{list(given.shape)}."
-                )
-            masks = given.reshape(masks.shape)
+        masks = self.masks_of(spaces.batch_size(batch), action_masks)
         return observation_with_mask(batch, masks), was_batched
+
+    def masks_of(self, size: int, action_masks: Any) -> Array:
+        """The masks for a batch of `size` observations, int8 [B, M]; `action_masks` as above.
+
+        Raises:
+            Refused: for masks of another shape.
+        """
+        shape = size, sum(options(self.action_space))
+        if action_masks is None:
+            return np.ones(shape, np.int8)
+        given: Array = np.asarray(action_masks, np.int8)
+        if given.size != size * shape[1]:
+            raise Refused(
+                f"action_masks must have the shape {list(shape)} here, got {list(given.shape)}."
+            )
+        return given.reshape(shape)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from rlk.planning.other_environment import check_same_spaces
 from rlk_baselines.common.math_util import explained_variance, safe_mean
 from rlk_baselines.common.misc_util import set_global_seeds
 from rlk_baselines.common.misc_util import zipsame as zip_strict
 from rlk_baselines.common.schedules import constfn as constant_fn
 from rlk_baselines.common.schedules import get_schedule_fn
+from rlk_baselines.refusals import refused
 from rlk_baselines.sb3.common.logger import Logger, configure
 from rlk_baselines.sb3.common.utils.schedules import (
     ConstantSchedule,
@@ -31,6 +34,7 @@ __all__ = [
     "ConstantSchedule",
     "FloatSchedule",
     "LinearSchedule",
+    "check_for_correct_spaces",
     "configure_logger",
     "constant_fn",
     "explained_variance",
@@ -71,6 +75,17 @@ def set_random_seed(seed: int, using_cuda: bool = False) -> None:
 def is_seeded() -> bool:
     """Whether `set_random_seed` was called."""
     return _seeded
+
+
+def check_for_correct_spaces(env: Any, observation_space: Any, action_space: Any) -> None:
+    """Check that an environment, or a vector, has these spaces.
+
+    Raises:
+        ValueError: if it has others.
+    """
+    with refused():
+        found = env.observation_space, env.action_space
+        check_same_spaces(type(env).__name__, found, (observation_space, action_space))
 
 
 def get_latest_run_id(log_path: str = "", log_name: str = "") -> int:
