@@ -7,6 +7,7 @@ import pytest
 from rlk.errors import PlanError
 from rlk.planning.spec import make_spec
 from rlk_cli.options import SHARED, given, over_file, read_spec, typed_verbosity
+from rlk_testing.command_line import ended
 
 
 def test_what_is_not_given_is_left_out():
@@ -37,10 +38,18 @@ def test_none_is_a_word_for_slots_and_presets_and_no_value_for_other_settings():
 
 
 @pytest.mark.parametrize(
-    ("quiet", "more", "verbose"), [(True, 0, 0), (True, 2, 0), (False, 0, None), (False, 2, 3)]
+    ("quiet", "more", "verbose"), [(True, 0, 0), (True, 2, 0), (False, 0, None), (False, 1, 2)]
 )
 def test_quiet_and_v_are_a_setting_that_is_open_without_them(quiet, more, verbose):
     assert typed_verbosity(quiet, more) == verbose
+
+
+def test_v_prints_the_plan_as_its_help_says(tmp_path, capsys):
+    (help_text,) = [option.help for option in SHARED if option.name == "verbosity"]
+    assert help_text == "Print the plan as well."
+    command = ("run", "--algo", "dqn", "--timesteps", 1, "--out", tmp_path / "run")
+    assert ended(*command, "-v") == 0
+    assert "env nests" in capsys.readouterr().out
 
 
 def test_every_shared_option_has_a_help_text():

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 from click.testing import CliRunner
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, UnknownName
 from rlk.registry.kernel import Kernel
 from rlk_scaffold import rules
 from rlk_scaffold.command import new
@@ -162,6 +162,11 @@ def test_the_distribution_can_be_given(tmp_path):
 def test_a_kind_of_a_plugins_own_that_brings_no_example_is_refused_and_those_that_do_are_named():
     with pytest.raises(PlanError, match=r"no example of a gadget\. .*one: algorithm.*search-space"):
         example("gadgets")
+
+
+def test_an_unknown_kind_is_refused_with_the_command_that_lists_what_can_be_written():
+    with pytest.raises(UnknownName, match="listed by: rlk plugins new --help"):
+        run("mine", "--kind", "gadget")
 
 
 @pytest.fixture

@@ -161,6 +161,7 @@ def test_a_file_without_a_class_is_refused_with_its_environments_and_loaded_only
             "'Math' in rlk_testing.environments. Did you mean 'Match'",
         ),
         ("json:lods", UnknownName, "'lods' in json. Did you mean"),
+        ("gymnasium.wrappers:FlatenObservation", UnknownName, "Did you mean 'FlattenObservation'"),
         ("./no_such_file.py:Mine", PlanError, "does not exist"),
     ],
 )

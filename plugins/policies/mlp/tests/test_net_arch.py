@@ -78,12 +78,12 @@ def test_every_documented_form_of_net_arch(net_arch, shared, pi, vf):
 @pytest.mark.parametrize(
     ("net_arch", "message"),
     [
-        ([{"xx": [64]}], "has layers for a head 'xx'. Heads are 'pi', 'vf' or 'qf'"),
+        ([{"xx": [64]}], "has a head 'xx', and there is none. Heads are 'pi', 'vf' or 'qf'"),
         ([{"pii": [64]}], "Did you mean 'pi'"),
         ([{"pi": [64]}, 32], "the mapping of heads last"),
         ([64, {"pi": [0]}], "at least 1"),
         ([64, "lstm"], "'lstm' in it, which recurrent policies have: --policy lstm"),
-        ({"xx": [64]}, "has layers for a head 'xx'"),
+        ({"xx": [64]}, "has a head 'xx'"),
         (["64"], "net_arch"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rlk.errors import PlanError
 from rlk_presets.folder import components, is_installed, selecting
 from rlk_presets.zoo import Zoo
 
@@ -96,3 +97,10 @@ def test_installed_is_what_the_kernel_has_or_python_can_import():
 @pytest.mark.parametrize(("algo", "env"), EVERY)
 def test_every_entry_says_how_long_to_train(algo, env):
     assert Zoo().entries(algo)[env]["total_timesteps"] >= 10_000
+
+
+def test_a_preset_is_not_blamed_for_a_wrong_net_arch_of_the_user(rlk_make):
+    assert "policy.layers" in Zoo(everything).find("dqn", "CartPole-v1")
+    with pytest.raises(PlanError) as refused:
+        rlk_make("dqn", env="CartPole-v1", preset="zoo", **{"policy.net_arch": [{"xx": [8]}]})
+    assert "Proposed by" not in str(refused.value)

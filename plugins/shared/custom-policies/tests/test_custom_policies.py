@@ -238,7 +238,7 @@ def test_a_cnn_of_ones_own_may_take_other_observations(rlk_make, base):
     ("made", "message"),
     [
         (lambda: FeedForwardPolicy(net_arc=[3]), "'net_arc'. Did you mean 'net_arch'"),
-        (lambda: FeedForwardPolicy(net_arch=[{"xx": [64]}]), "has layers for a head 'xx'"),
+        (lambda: FeedForwardPolicy(net_arch=[{"xx": [64]}]), "has a head 'xx'"),
         (lambda: FeedForwardPolicy(act_fun="thanh"), "Did you mean 'tanh'"),
         (
             lambda: FeedForwardPolicy(feature_extraction="mlp", cnn_extractor=nn.Flatten),

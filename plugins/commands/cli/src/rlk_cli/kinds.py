@@ -9,12 +9,17 @@ from rlk.registry.kinds import KINDS, singular
 from rlk.registry.registry import Registry
 
 
-def kind_of(word: str, registries: Iterable[Registry] = ()) -> str:
+def kind_of(
+    word: str,
+    registries: Iterable[Registry] = (),
+    listed: str = "the headings of: rlk plugins list",
+) -> str:
     """The kind that a user means: `storage`, `storages`, `vec-env` and `vec_envs` are understood.
 
     Args:
         word: as it was typed.
         registries: with the kinds that plugins define.
+        listed: where an error says that kinds are listed.
 
     Raises:
         PlanError: if there is no such kind; if the word is a component's name, it gives its kind.
@@ -31,4 +36,4 @@ def kind_of(word: str, registries: Iterable[Registry] = ()) -> str:
         raise PlanError(
             f"{word!r} is not a kind; it is the name of a {singular(named[0])}. Type {see}."
         )
-    raise UnknownName("kind", word, typed.values(), "Kinds are the headings of: rlk plugins list")
+    raise UnknownName("kind", word, typed.values(), f"Kinds are {listed}")

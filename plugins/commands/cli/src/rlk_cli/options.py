@@ -63,7 +63,7 @@ SHARED = (
         help="Iterations (on-policy) or episodes (off-policy) between rows of metrics.",
     ),
     Option(["--quiet"], is_flag=True, help="Print nothing but errors."),
-    Option(["-v", "verbosity"], count=True, help="Print more; -vv prints the plan as well."),
+    Option(["-v", "verbosity"], count=True, help="Print the plan as well."),
     Option(
         ["--explain", "explained"],
         is_flag=True,

@@ -59,7 +59,7 @@ def new(
         raise PlanError(f"{told}: use one of them.")
     registries = default_kernel().registries
     known = (*registries, *map(Registry, kinds()))  # a kind may have no component yet
-    chosen = example(kind_of(kind, known), *variants)
+    chosen = example(kind_of(kind, known, "listed by: rlk plugins new --help"), *variants)
     check_free(made, chosen.kind, registries, chosen.group)
     folder = out or Path(name)
     files = render_package(made, chosen)

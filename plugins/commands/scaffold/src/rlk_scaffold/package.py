@@ -32,7 +32,7 @@ _ABOUT = "about.md"
 #: What the README says about its table of settings, if there is one.
 _RENEW = """
 
-When a setting changes, `python -m rlk_scaffold.docs --root .` writes their table above
+When a setting changes, `python -m rlk_scaffold.docs --root .` writes the table above
 anew, from the help texts in `config.py`."""
 
 

@@ -46,13 +46,15 @@ def object_at(place: str, what: str) -> Any:
     module = found
     for part in filter(None, path.split(".")):
         if not hasattr(found, part):
-            raise UnknownName("class or function", path, own_names(module), where=where)
+            raise UnknownName("class or function", path, offered_names(module), where=where)
         found = getattr(found, part)
     return found
 
 
-def own_names(module: ModuleType) -> list[str]:
-    """The names of the classes and functions that a module defines itself."""
+def offered_names(module: ModuleType) -> list[str]:
+    """The names in a module's `__all__`, or else its own classes and functions."""
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
     functions = (value for value in vars(module).values() if inspect.isfunction(value))
     own = [one.__name__ for one in functions if one.__module__ == module.__name__]
     return [*classes_of(module), *own]

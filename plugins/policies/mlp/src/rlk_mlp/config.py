@@ -54,7 +54,7 @@ def _has_heads_last(_: object, attribute: attrs.Attribute[Any], value: Any) -> N
         if role not in ROLES:
             near = nearest(role, ROLES)
             meant = f"Did you mean {either(near)}?" if near else f"Heads are {either(ROLES)}."
-            raise ValueError(f"{attribute.name} has layers for a head {role!r}. {meant}")
+            raise ValueError(f"{attribute.name} has a head {role!r}, and there is none. {meant}")
 
 
 def _has_nothing_to_share(
@@ -62,8 +62,8 @@ def _has_nothing_to_share(
 ) -> None:
     if not value and config.shared():
         raise ValueError(
-            f"{attribute.name}=false leaves no place for layers that all heads share, but net_arch "
-            f"has {config.shared()}: give every head its own, {{pi=[…], vf=[…]}}"
+            f"{attribute.name}=false leaves no place for what all heads share, but net_arch has "
+            f"{config.shared()}: give every head its own, {{pi=[…], vf=[…]}}"
         )
 
 

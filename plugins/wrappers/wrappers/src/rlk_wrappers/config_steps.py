@@ -84,7 +84,7 @@ class VideoRecorderConfig:
         default=10_000,
         **setting(
             "vector steps from the beginning of one video to the next, at least 1; "
-            "the first begins at once",
+            "the first begins at once; none for videos by `every_episodes` alone",
             _none_or_at_least(1),
         ),
     )
