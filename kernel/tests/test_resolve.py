@@ -151,6 +151,7 @@ def test_keywords_of_the_environment_are_settings(plan):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
+        ({"size": 5}, UnknownName, "'size'. Did you mean 'plain.size', 'keeps.size', 'batch_size'"),
         ({"gama": 0.5}, UnknownName, "Did you mean 'gamma'"),
         ({"n_env": 2}, UnknownName, "Did you mean 'n_envs'"),
         ({"policy.sise": 5}, UnknownName, "Did you mean 'size'"),

@@ -6,13 +6,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rlk import settings
-from rlk.errors import PlanError, UnknownName
+from rlk.errors import PlanError, UnknownName, nearest
 from rlk.planning.choice import Choice
 from rlk.planning.configure import SHARED
 from rlk.planning.draft import Draft
 from rlk.planning.how_to_add import how_to_add
 from rlk.planning.layers import Rank, Setting, SettingLayers
 from rlk.registry.kinds import SLOTS
+
+
+def refuse_settings_of_others(layers: SettingLayers, chosen: Iterable[Choice]) -> None:
+    """UnknownName for the first setting of the algorithm that it lacks and another component has.
+
+    Args:
+        layers: all settings; one without a component's name is the algorithm's.
+        chosen: the components of the run, the algorithm first.
+    """
+    algorithm, *others = chosen
+    own = settings.names(algorithm.component.config)
+    for key, _ in layers:
+        owner, _, name = key.partition(".")
+        if owner == algorithm.name and name not in own:
+            having = [one.name for one in others if name in settings.names(one.component.config)]
+            if having:
+                theirs = [f"{other}.{name}" for other in dict.fromkeys(having)]
+                meant = [*theirs, *nearest(name, own)]
+                raise UnknownName(f"setting of {algorithm.title}:", name, (), meant=meant)
 
 
 def refuse_misplaced_settings(draft: Draft, parts: Mapping[str, Sequence[Choice]]) -> None:

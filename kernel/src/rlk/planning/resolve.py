@@ -23,7 +23,7 @@ from rlk.planning.environment import EnvChoice, choose_environment
 from rlk.planning.forwarding import with_forwarded
 from rlk.planning.gather import gather
 from rlk.planning.layers import Rank
-from rlk.planning.misplaced_settings import refuse_misplaced_settings
+from rlk.planning.misplaced_settings import refuse_misplaced_settings, refuse_settings_of_others
 from rlk.planning.plan import Plan
 from rlk.planning.probe import probe
 from rlk.planning.recipes import expanded
@@ -61,6 +61,7 @@ def resolve(kernel: Kernel, spec: RunSpec, *, terminal: bool = False) -> Plan:
     draft = gather(kernel, spec, moments=_moments(spec, terminal))
     refuse_stable_baselines_words(draft.layers, draft.algorithm, kernel.registries)
     chosen = select(draft)
+    refuse_settings_of_others(draft.layers, chosen)
     env = _environment(draft)
     draft = _with_derived_settings(draft, chosen, env)
     parts = _by_place(draft, (configured(choice, draft.layers) for choice in chosen))
