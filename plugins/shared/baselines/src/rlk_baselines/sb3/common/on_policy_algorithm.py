@@ -27,9 +27,3 @@ class OnPolicyAlgorithm(BaseAlgorithm):
                 f"rlk.make({self.algo!r}, policy='lstm')."
             )
         return super()._policy_settings()
-
-    def numbers_of_training(self) -> dict[str, float]:
-        """For a Gaussian policy, its mean standard deviation, `train/std`."""
-        named = self.agent.run.policy.named_parameters()
-        log_std = next((value for name, value in named if name.endswith(".log_std")), None)
-        return {} if log_std is None else {"train/std": float(log_std.detach().exp().mean())}
