@@ -2,12 +2,35 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
+
 from rlk_dqn.interval import TimestepInterval
 
 
-def test_an_interval_has_passed_where_a_multiple_lies_in_between():
+def counts(every, vector_step, timesteps):
     clock = SimpleNamespace(timesteps=0)
-    interval, passed = TimestepInterval(25, clock), []
-    for clock.timesteps in (10, 24, 26, 49, 50, 120, 121, 3, 30):
+    interval, passed = TimestepInterval(every, clock, vector_step), []
+    for clock.timesteps in timesteps:
         passed.append(interval.passed())
-    assert passed == [False, False, True, False, True, True, False, True, True]
+    return passed
+
+
+def test_an_interval_has_passed_where_a_multiple_lies_in_between():
+    # From 121 the clock was set back to 0: that is no multiple.
+    timesteps = (10, 24, 26, 49, 50, 120, 121, 3, 30)
+    assert counts(25, 1, timesteps) == [0, 0, 1, 0, 1, 2, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("every", "vector_step", "passed"),
+    [
+        (1, 1, [4, 4, 4]),
+        (2, 1, [2, 2, 2]),
+        (3, 1, [1, 1, 2]),  # at 3, at 6, at 9 and 12
+        (1, 2, [2, 2, 2]),  # at most one in a vector step
+        (1, 4, [1, 1, 1]),
+        (6, 4, [0, 1, 1]),  # at 6 and at 12
+    ],
+)
+def test_each_vector_step_that_passes_a_multiple_counts_once(every, vector_step, passed):
+    assert counts(every, vector_step, (4, 8, 12)) == passed

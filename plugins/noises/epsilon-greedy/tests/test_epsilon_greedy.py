@@ -47,12 +47,12 @@ class Constant:
         return Act(action, action + 5, carry, {})
 
 
-def wrapped(progress=0.0, seed=0, **settings):
+def wrapped(progress=0.0, seed=0, timesteps=0, **settings):
     run = SimpleNamespace(
         action_space=gym.spaces.Discrete(4, start=5),
         streams=Streams(seed),
         algorithm=SimpleNamespace(extras=dict),
-        clock=SimpleNamespace(progress=lambda: progress),
+        clock=SimpleNamespace(progress=lambda: progress, timesteps=timesteps),
     )
     return EpsilonGreedy(run, EpsilonGreedyConfig(**settings)).wrap(Constant(), None)
 
@@ -84,6 +84,14 @@ def test_with_epsilon_one_all_actions_are_equally_frequent_and_nobody_is_asked()
     # Binomial, n = 20,000 and p = 1/4: five standard deviations are 306.
     assert np.abs(np.bincount(found.action, minlength=4) - 5000).max() < 306
     assert actor.actor.asked == 0
+
+
+@pytest.mark.parametrize(("timesteps", "is_random"), [(0, True), (9, True), (10, False)])
+def test_before_the_end_of_the_warm_up_all_actions_are_random(timesteps, is_random):
+    settings = {"initial_eps": 0.0, "final_eps": 0.0, "warm_up": 10}
+    actor = wrapped(timesteps=timesteps, **settings)
+    assert set(act(actor).action) == ({0, 1, 2, 3} if is_random else {2})
+    assert actor.metrics()["rollout/exploration_rate"] == 0.0
 
 
 def test_with_epsilon_zero_the_inner_action_stays():

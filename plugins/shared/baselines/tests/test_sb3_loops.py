@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from rlk_baselines import DQN as DQN210
 from rlk_baselines import PPO2
 from rlk_baselines.common.callbacks import BaseCallback as BaseCallback210
 from rlk_baselines.sb3 import A2C, DQN, PPO, SAC
@@ -120,6 +122,30 @@ def test_every_step_is_a_rollout_of_a_model_that_updates_after_each(counting: An
     seen = Rollouts()
     DQN("MlpPolicy", counting(3), **off, **SIZES).learn(3, callback=seen)
     assert (seen.starts, seen.ends) == ([0, 1, 2], [1, 2, 3])
+
+
+def test_actions_of_dqn_are_random_before_learning_starts(counting: Any, tmp_path: Path) -> None:
+    taken: list[int] = []
+
+    class Steps(BaseCallback):
+        def _on_step(self) -> bool:
+            taken.append(int(self.locals["actions"][0]))
+            return True
+
+    off = {"batch_size": 4, "buffer_size": 300, "learning_rate": 0.0}
+    greedy = {"exploration_initial_eps": 0.0, "exploration_final_eps": 0.0}
+    model = DQN("MlpPolicy", counting(40), learning_starts=20, seed=0, **off, **greedy, **SIZES)
+    model.save(tmp_path / "model")
+    for one in (model, DQN.load(tmp_path / "model", env=counting(40), learning_starts=12)):
+        taken.clear()
+        one.learn(40, callback=Steps())
+        starts = one.learning_starts
+        assert 4 < sum(taken[:starts]) < starts - 4, "about half of them"
+        best = [int(one.predict(np.array([t, 7.0]), deterministic=True)[0]) for t in range(40)]
+        assert taken[starts:] == best[starts:]
+    assert (
+        DQN210("MlpPolicy", counting(), learning_starts=20).agent.plan.noises[0].config.warm_up == 0
+    )
 
 
 def test_models_of_stable_baselines_2_keep_the_value_before_the_collection(counting: Any) -> None:

@@ -117,6 +117,21 @@ def test_rows_have_the_deviation_of_actions_and_updates_as_they_are_counted_ther
     assert counts and all(count % 2 == 0 for count in counts)
 
 
+@pytest.mark.parametrize("use_sde", [False, True])
+def test_rows_of_sac_have_the_deviation_of_state_dependent_exploration(use_sde: bool) -> None:
+    kept = Kept()
+    small: dict[str, Any] = {"batch_size": 4, "buffer_size": 50, "learning_starts": 4}
+    model = SAC("MlpPolicy", "Pendulum-v1", use_sde=use_sde, **small)
+    model.set_logger(Logger(None, [kept]))
+    model.learn(8)
+    ((row, _),) = kept.rows
+    assert row.get("train/std") == (
+        pytest.approx(float(model.policy.get_parameter("pi.out.log_std").exp().mean()))
+        if use_sde
+        else None
+    )
+
+
 def test_what_one_model_has_recorded_is_not_in_the_row_of_another(counting, tmp_path: Path) -> None:
     class Ending(BaseCallback):
         def _on_step(self) -> bool:

@@ -34,7 +34,9 @@ class DQN:
         self.schedule = UpdateSchedule(config, run)
         self.policy = run.policy
         self.target = Target(run.parameters)
-        self.target_interval = TimestepInterval(config.target_network_update_freq, run.clock)
+        vector_step = run.n_envs * run.communicator.size
+        every = config.target_network_update_freq
+        self.target_interval = TimestepInterval(every, run.clock, vector_step)
         #: The weight of a transition in the mean over a batch. A product with a tensor takes a
         #: third of the time of a division by a number.
         self.share = torch.tensor(1.0 / config.batch_size, device=run.device)
@@ -63,8 +65,9 @@ class DQN:
 
     def batches(self, storage: ReplayStorage) -> Iterator[Batch]:
         updates = self.schedule.updates_due(len(storage))
-        if updates and self.target_interval.passed():
-            self.target.polyak(self.config.tau)  # with tau 1, a copy
+        if updates and (moves := self.target_interval.passed()):
+            # As one move after another; the online network was the same for all of them.
+            self.target.polyak(1.0 - (1.0 - self.config.tau) ** moves)  # with tau 1, a copy
         for _ in range(updates):
             yield storage.sample(self.config.batch_size)
 

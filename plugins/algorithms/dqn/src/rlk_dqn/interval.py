@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,17 +10,26 @@ if TYPE_CHECKING:
 
 
 class TimestepInterval:
-    """Whether a multiple of `every` timesteps was passed since the last call.
+    """Counts the vector steps that have passed a multiple of `every` timesteps.
+
+    Args:
+        every: timesteps, at least 1.
+        clock: the run's.
+        vector_step: timesteps by which the clock advances at once.
 
     Attributes:
         asked_at: the timestep of the last call; checkpoints hold it.
     """
 
-    def __init__(self, every: int, clock: Clock) -> None:
+    def __init__(self, every: int, clock: Clock, vector_step: int) -> None:
         self.every, self.asked_at = every, 0
-        self._clock = clock
+        self._clock, self._vector_step = clock, vector_step
 
-    def passed(self) -> bool:
-        before, self.asked_at = self.asked_at, self._clock.timesteps
-        # `!=` and not `>`: a second call of `learn` may have set the clock back to 0.
-        return self.asked_at // self.every != before // self.every
+    def passed(self) -> int:
+        """How many vector steps since the last call have passed one multiple or several."""
+        before, now = self.asked_at, self._clock.timesteps
+        self.asked_at = now
+        if now < before:  # a call of `learn` has set the clock back to 0
+            before = 0
+        multiples = now // self.every - before // self.every
+        return min(multiples, math.ceil((now - before) / self._vector_step))

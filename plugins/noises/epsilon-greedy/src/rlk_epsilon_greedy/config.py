@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import attrs
+from attrs import validators as v
 
 from rlk.settings import setting
 from rlk_schedules.settings import UNIT
@@ -17,3 +18,7 @@ class EpsilonGreedyConfig:
     )
     initial_eps: float = attrs.field(default=1.0, **setting("epsilon at the start, 0 to 1", UNIT))
     final_eps: float = attrs.field(default=0.02, **setting("epsilon after that, 0 to 1", UNIT))
+    warm_up: int = attrs.field(
+        default=0,
+        **setting("timesteps before which every action is random, whatever epsilon is", v.ge(0)),
+    )

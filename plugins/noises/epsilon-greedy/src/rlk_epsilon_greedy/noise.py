@@ -36,7 +36,7 @@ class EpsilonGreedyActor:
     def __init__(self, actor: Actor, run: Any, config: EpsilonGreedyConfig) -> None:
         self.actor, self.begin = actor, beginning(actor)
         self._rng: np.random.Generator = run.streams.numpy("noise")
-        self._progress = run.clock.progress
+        self._clock, self._warm_up = run.clock, config.warm_up
         self._has_extras = bool(run.algorithm.extras())
         self._n, self._first = int(run.action_space.n), int(run.action_space.start)
         self._schedule = Linear(config.initial_eps, config.final_eps, config.fraction)
@@ -45,8 +45,8 @@ class EpsilonGreedyActor:
         return self.actor.start(n_envs)
 
     def epsilon(self) -> float:
-        """The probability of a random action now."""
-        return self._schedule(1.0 - self._progress())
+        """The probability of a random action now, after the warm-up."""
+        return self._schedule(1.0 - self._clock.progress())
 
     def metrics(self) -> dict[str, float]:
         return {**self.actor.metrics(), "rollout/exploration_rate": self.epsilon()}
@@ -58,7 +58,7 @@ class EpsilonGreedyActor:
             return self.actor.act(observation, carry, episode_start, deterministic)
         # One draw decides both: below epsilon, draw / epsilon is uniform and picks the action.
         draw = self._rng.random(len(episode_start))
-        epsilon = self.epsilon()
+        epsilon = 1.0 if self._clock.timesteps < self._warm_up else self.epsilon()
         if not np.count_nonzero(draw < epsilon):
             return self.actor.act(observation, carry, episode_start, deterministic)
         action = np.minimum(draw * (self._n / epsilon), self._n - 1).astype(np.int64)

@@ -259,8 +259,14 @@ class BaseAlgorithm(BaseRLModel):
         self.tensorboard_log = None
 
     def numbers_of_training(self) -> dict[str, float]:
-        """Metrics that a row has in addition to rlk's, or instead of them, by tag."""
-        return {}
+        """Metrics that a row has in addition to rlk's, or instead of them, by tag.
+
+        For a policy whose standard deviation does not depend on the observation, or with
+        state-dependent exploration, that is its mean, `train/std`.
+        """
+        named = self.agent.run.policy.named_parameters()
+        log_std = next((value for name, value in named if name.endswith(".log_std")), None)
+        return {} if log_std is None else {"train/std": float(log_std.detach().exp().mean())}
 
     # ---- learning and acting ---------------------------------------------------------------------
 

@@ -33,9 +33,3 @@ class OnPolicyAlgorithm(BaseAlgorithm):
     def rollout_buffer(self) -> ModelsRollout:
         """The latest collection, to be read."""
         return ModelsRollout(self)
-
-    def numbers_of_training(self) -> dict[str, float]:
-        """For a Gaussian policy, its mean standard deviation, `train/std`."""
-        named = self.agent.run.policy.named_parameters()
-        log_std = next((value for name, value in named if name.endswith(".log_std")), None)
-        return {} if log_std is None else {"train/std": float(log_std.detach().exp().mean())}

@@ -81,6 +81,13 @@ class DQN(OffPolicyAlgorithm):
     def exploration_rate(self, value: float) -> None:
         self._rate_set = float(value), self.agent.run.clock.iterations
 
+    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """As in `OffPolicyAlgorithm`; all actions are random before `learning_starts`."""
+        found = super().translated(settings)
+        if "learning_starts" in found:
+            found["epsilon-greedy.warm_up"] = found["learning_starts"]
+        return found
+
     def _act(self, observation: Any, state: Any, mask: Any, deterministic: bool) -> tuple[Any, Any]:
         """As in Stable-Baselines3, one draw decides whether all actions of a batch are random."""
         rng = self.agent.run.streams.numpy("predict")

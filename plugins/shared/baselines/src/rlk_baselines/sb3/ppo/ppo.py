@@ -77,7 +77,7 @@ class PPO(OnPolicyAlgorithm):
         return super()._changes(changed)
 
     def numbers_of_training(self) -> dict[str, float]:
-        """As in `OnPolicyAlgorithm`, and `train/n_updates` in epochs, as in Stable-Baselines3.
+        """As in `BaseAlgorithm`, and `train/n_updates` in epochs, as in Stable-Baselines3.
 
         The minibatches of epochs that `target_kl` ended early are counted as parts of epochs.
         """
