@@ -243,7 +243,7 @@ class QView(PolicyView):
 
 
 class CriticsView(PolicyView):
-    """The policy of DDPG, SAC and TD3, with its critics."""
+    """What the policies of DDPG, SAC and TD3 share: critics."""
 
     @property
     def critic(self) -> Critics:
@@ -256,13 +256,24 @@ class CriticsView(PolicyView):
         taken = torch.as_tensor(actions, dtype=torch.float32, device=self.device).flatten(1)
         return tuple(module.qf(module.encode(self._tensors(obs)), taken)[..., None])
 
+
+class DeterministicView(CriticsView):
+    """The policy of DDPG and TD3, whose actions are never samples."""
+
     def _acted(self, obs: Any, deterministic: bool) -> Tensor:
-        """Actions float [B, D], scaled to -1 to 1; those of DDPG and TD3 are never samples."""
-        (found,) = self.module(self._tensors(obs), "pi")
-        if self._run.distribution is None:
-            actions: Tensor = found
-            return actions
-        return self._distribution(found).get_actions(deterministic)
+        """Actions float [B, D], scaled to -1 to 1."""
+        (actions,) = self.module(self._tensors(obs), "pi")
+        found: Tensor = actions
+        return found
+
+
+class StochasticView(CriticsView):
+    """The policy of SAC, with a distribution of actions."""
+
+    def _acted(self, obs: Any, deterministic: bool) -> Tensor:
+        """Actions float [B, D], scaled to -1 to 1."""
+        (parameters,) = self.module(self._tensors(obs), "pi")
+        return self._distribution(parameters).get_actions(deterministic)
 
 
 @attrs.frozen
