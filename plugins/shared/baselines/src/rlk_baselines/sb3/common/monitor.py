@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from rlk_baselines.bench.monitor import get_monitor_files, load_results
-from rlk_baselines.sb3.common.vec_env.patch_gym import _patch_env
+from rlk_baselines.environments.five_values import with_five_values
 from rlk_baselines.sb3.elsewhere import not_here
 from rlk_wrappers import LoadMonitorResultsError, stable_baselines
 
@@ -29,7 +29,7 @@ class Monitor(stable_baselines.Monitor[Any, Any]):
         override_existing: bool = True,
     ) -> None:
         super().__init__(
-            _patch_env(env),
+            with_five_values(env),
             filename,
             allow_early_resets,
             reset_keywords,
