@@ -15,7 +15,7 @@ from rlk.errors import RlkError
 from rlk_baselines import gym
 from rlk_baselines.common.evaluation import evaluate_policy as evaluate_policy_of_210
 from rlk_baselines.environments import five_values
-from rlk_baselines.sb3 import PPO, SAC
+from rlk_baselines.sb3 import A2C, PPO, SAC
 from rlk_baselines.sb3.common.env_util import make_vec_env
 from rlk_baselines.sb3.common.evaluation import evaluate_policy
 from rlk_baselines.sb3.common.monitor import Monitor
@@ -264,3 +264,16 @@ def test_monitors_get_their_keywords() -> None:
     with pytest.raises(RlkError, match=r"info_keywords names 'TimeLimit.truncated'"):
         for _ in range(6):
             env.step([0])
+
+
+def test_a_monitor_takes_an_environment_with_gyms_interface(counting: Any) -> None:
+    env = Monitor(counting(2))
+    observation, info = env.reset(seed=3)
+    assert observation.tolist() == [0, 7] and info == {} and env.unwrapped.seeds == [3]
+    env.step(0)
+    *_, terminated, truncated, info = env.step(1)
+    assert (terminated, truncated, info["episode"]["l"]) == (True, False, 2)
+    model = A2C("MlpPolicy", Monitor(counting(2)), n_steps=4).learn(8)
+    assert [(one["r"], one["l"]) for one in model.ep_info_buffer] == [(2, 2)] * 4
+    made = make_vec_env(counting, 1, monitor_kwargs={"info_keywords": ("steps",)})
+    assert made.env_is_wrapped(Monitor) == [True], "all functions make the same class"

@@ -22,6 +22,7 @@ from rlk_baselines.sb3.common.logger import (
     Logger,
     TensorBoardOutputFormat,
     Video,
+    filter_excluded_keys,
 )
 
 
@@ -149,6 +150,13 @@ def test_a_video_goes_to_tensorboard(tmp_path: Path) -> None:
         TensorBoardOutputFormat(tmp_path).write({"a": Video(frames[0], 20)}, {})
     with pytest.raises(FormatUnsupportedError, match="Video, which only tensorboard shows"):
         HumanOutputFormat(io.StringIO()).write({"a": Video(frames, 20)}, {})
+
+
+def test_a_format_of_a_programs_own_says_what_it_cannot_write() -> None:
+    kept = filter_excluded_keys({"a": 1, "b": 2}, {"a": ("own",), "b": ()}, "own")
+    assert kept == {"b": 2}
+    with pytest.raises(NotImplementedError, match=r"image cannot be .* exclude=\('own', 'csv',\)"):
+        raise FormatUnsupportedError(["own", "csv"], "image")
 
 
 def test_means_over_episodes_start_anew_with_timesteps(counting: Any) -> None:

@@ -14,7 +14,7 @@ import torch
 from gymnasium import spaces
 
 from rlk.errors import PlanError
-from rlk_baselines.sb3 import DQN, PPO, TD3, get_system_info
+from rlk_baselines.sb3 import DQN, PPO, TD3, elsewhere, get_system_info
 from rlk_baselines.sb3.common import preprocessing, utils
 from rlk_baselines.sb3.common.atari_wrappers import (
     ClipRewardEnv,
@@ -33,8 +33,8 @@ from rlk_baselines.sb3.common.policies import ActorCriticCnnPolicy, BasePolicy
 from rlk_baselines.sb3.common.torch_layers import create_mlp, get_actor_critic_arch
 from rlk_baselines.sb3.common.type_aliases import TrainFreq, TrainFrequencyUnit
 from rlk_baselines.sb3.common.vec_env.patch_gym import _patch_env
-from rlk_baselines.sb3.elsewhere import INSTEAD
 from rlk_baselines.sb3.ppo.policies import CnnPolicy
+from rlk_baselines.sb3_contrib import elsewhere as elsewhere_of_contrib
 
 #: Module of `rlk_baselines.sb3` -> names in it.
 IMPORTED = {
@@ -107,9 +107,16 @@ def test_what_programs_import_is_there() -> None:
             assert hasattr(found, name), (module, name)
 
 
-def test_what_is_not_there_says_what_to_write() -> None:
-    for module, names in INSTEAD.items():
-        path = ".".join(filter(None, ("rlk_baselines.sb3", module)))
+@pytest.mark.parametrize(
+    ("package", "instead_of"),
+    [
+        ("rlk_baselines.sb3", elsewhere.INSTEAD),
+        ("rlk_baselines.sb3_contrib", elsewhere_of_contrib.INSTEAD),
+    ],
+)
+def test_what_is_not_there_says_what_to_write(package: str, instead_of: Any) -> None:
+    for module, names in instead_of.items():
+        path = ".".join(filter(None, (package, module)))
         found = importlib.import_module(path)
         for name, instead in names.items():
             with pytest.raises(ImportError) as caught:
@@ -119,6 +126,11 @@ def test_what_is_not_there_says_what_to_write() -> None:
             _ = found.nothing_like_it
     with pytest.raises(ImportError, match="replay_buffer_class=HerReplayBuffer"):
         from rlk_baselines.sb3 import HER  # noqa: F401
+
+
+def test_an_algorithm_that_is_not_there_says_so_by_its_module() -> None:
+    with pytest.raises(ImportError, match=r"sb3_contrib has no TQC\. Write SAC or TD3"):
+        importlib.import_module("rlk_baselines.sb3_contrib.tqc.policies")
 
 
 def test_policies_by_their_other_names() -> None:

@@ -60,6 +60,9 @@ def test_the_others_have_the_q_values_of_an_action(kind: Any) -> None:
     found[0].sum().backward()
     assert action.grad is not None and action.grad.shape == (3, 1)
     assert torch.equal(model.policy.critic(seen.numpy(), action.tolist())[1], found[1])
+    assert torch.equal(model.critic.q1_forward(seen, action), found[0])
+    with pytest.raises(AttributeError, match=r"critic has no 'qf0'.*print\(model.policy\)"):
+        _ = model.critic.qf0
 
 
 def test_the_one_critic_of_ddpg_is_a_tuple_of_one() -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import pytest
 
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3 import A2C, DQN, PPO
 from rlk_baselines.sb3.common.env_util import make_vec_env
 from rlk_baselines.sb3.common.logger import Logger
+from rlk_baselines.sb3.common.monitor import Monitor
 from rlk_baselines.sb3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
+from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecNormalize
+from rlk_baselines.sb3.common.vec_env.patch_gym import _patch_env
 
 
 def optimiser(model: Any) -> Any:
@@ -156,3 +160,33 @@ def test_attributes_may_be_set_before_the_model_is_set_up(counting: Any) -> None
     plan = model.agent.plan
     assert (plan.seed, plan.algorithm.config.gamma) == (5, 0.5)
     assert model.get_parameters()["policy"]["model/pi/trunk/layers/0/bias"].shape == (6,)
+
+
+@pytest.mark.parametrize("wrap", [DummyVecEnv, lambda makes: VecNormalize(DummyVecEnv(makes))])
+def test_episodes_have_the_info_keywords_of_their_monitors(
+    counting: Any, wrap: Any, tmp_path: Path
+) -> None:
+    class Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
+        episode = 0
+
+        def step(self, action: Any) -> Any:
+            *found, info = self.env.step(action)
+            self.episode += found[2] or found[3]
+            return *found, {**info, "number": self.episode}
+
+    def make(length: int) -> Any:
+        return lambda: Monitor(Numbered(_patch_env(counting(length))), info_keywords=("number",))
+
+    vector = wrap([make(2), make(4)])
+    settings = {"n_steps": 4, "policy_kwargs": {"net_arch": [4]}, "stats_window_size": 4}
+    model: Any = A2C("MlpPolicy", vector, **settings).learn(16)
+    found = model.ep_info_buffer
+    assert [(one["l"], one["number"]) for one in found] == [(4, 1), (2, 3), (2, 4), (4, 2)]
+    assert found[0].keys() == {"r", "l", "t", "number"}
+    model.learn(8)
+    assert [one["number"] for one in model.ep_info_buffer] == [5, 6, 3]
+    model.save(tmp_path / "model")
+    loaded = A2C.load(tmp_path / "model", env=wrap([make(2), make(4)]))
+    assert [one.keys() for one in loaded.ep_info_buffer] == [{"r", "l"}] * 3, "as files have them"
+    loaded.learn(4, reset_num_timesteps=False)
+    assert [one.get("number") for one in loaded.ep_info_buffer] == [None, 1, 2, 1]

@@ -110,7 +110,7 @@ def test_a_bare_environment_is_put_into_a_monitor() -> None:
     model, seen = PPO("MlpPolicy", gymnasium.make("CartPole-v1"), **SMALL), Seen()
     model.learn(128, callback=seen)
     assert seen.episodes == len(model.ep_info_buffer) > 0
-    assert model.ep_info_buffer[-1].keys() >= {"r", "l"}
+    assert model.ep_info_buffer[-1].keys() == {"r", "l", "t"}
 
     def monitors(model: Any) -> list[bool]:
         (env,) = model.get_env().envs

@@ -77,20 +77,26 @@ def ts2xy(timesteps: Any, xaxis: str) -> tuple[Array, Array]:
     raise NotImplementedError(f"xaxis is one of {POSSIBLE_X_AXES}, got {xaxis!r}")
 
 
-def plot_curves(xy_list: Sequence[tuple[Array, Array]], xaxis: str, title: str) -> Any:
+def plot_curves(
+    xy_list: Sequence[tuple[Array, Array]],
+    xaxis: str,
+    title: str,
+    figsize: tuple[float, float] = (8, 4.5),
+) -> Any:
     """Plot episodes as dots, and their moving average over 100 episodes as a line.
 
     Args:
         xy_list: the result of `ts2xy` for every folder.
         xaxis: the label of the horizontal axis.
         title: the title.
+        figsize: width and height of the figure in inches.
 
     Returns:
         The new figure.
     """
     from matplotlib import pyplot
 
-    figure = pyplot.figure(figsize=(8, 4.5))
+    figure = pyplot.figure(figsize=figsize)
     last = max((float(x[-1]) for x, _ in xy_list if len(x)), default=0.0)
     for i, (x, y) in enumerate(xy_list):
         colour = COLORS[i % len(COLORS)]
@@ -107,7 +113,11 @@ def plot_curves(xy_list: Sequence[tuple[Array, Array]], xaxis: str, title: str) 
 
 
 def plot_results(
-    dirs: Sequence[str], num_timesteps: float | None, xaxis: str, task_name: str
+    dirs: Sequence[str],
+    num_timesteps: float | None,
+    xaxis: str,
+    task_name: str,
+    figsize: tuple[float, float] = (8, 4.5),
 ) -> None:
     """Plot the learning curves of folders with monitor files in a new figure.
 
@@ -118,6 +128,7 @@ def plot_results(
         num_timesteps: the timestep at which each curve ends; None plots all episodes.
         xaxis: `X_TIMESTEPS`, `X_EPISODES` or `X_WALLTIME` (hours).
         task_name: the title.
+        figsize: width and height of the figure in inches.
     """
     curves = []
     for folder in dirs:
@@ -125,7 +136,7 @@ def plot_results(
         if num_timesteps is not None:
             episodes = episodes[episodes.l.cumsum() <= num_timesteps]
         curves.append(ts2xy(episodes, xaxis))
-    plot_curves(curves, xaxis, task_name)
+    plot_curves(curves, xaxis, task_name, figsize)
 
 
 def main() -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 
 from rlk_baselines.environments.beyond_id import beyond_id
 from rlk_baselines.environments.window import show
 from rlk_old_gym import five_values
 from rlk_old_gym.five_values import TRUNCATED
-from rlk_old_gym.interface import layers, takes
+from rlk_old_gym.interface import is_old, layers, takes
 
-__all__ = ["TRUNCATED", "FiveValues"]
+__all__ = ["TRUNCATED", "FiveValues", "with_five_values"]
 
 #: Methods of this wrapper that vectors call.
 _OWN = ("render_as", "usual_mode", "beyond_id", "is_wrapped")
@@ -51,3 +52,9 @@ class FiveValues(five_values.FiveValues):
     def get_wrapper_attr(self, name: str) -> Any:
         """As in `rlk_old_gym`, and also the methods that vectors call."""
         return getattr(self, name) if name in _OWN else super().get_wrapper_attr(name)
+
+
+def with_five_values(env: Any) -> Any:
+    """An environment with Gymnasium's interface: the given one, if it has it already."""
+    is_gymnasiums = isinstance(env, gymnasium.Env) and not is_old(env)
+    return env if is_gymnasiums else FiveValues(env)

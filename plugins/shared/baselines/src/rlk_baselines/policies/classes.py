@@ -11,9 +11,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import attrs
+from gymnasium import Space
 from torch import nn
 
 from rlk_baselines.policies.extractors import nature_cnn
+from rlk_baselines.refusals import Refused
 from rlk_custom_policies.feed_forward import FeedForwardConfig, refuse_other_than_images
 from rlk_custom_policies.keywords import with_keywords
 from rlk_custom_policies.lstm import LstmPolicyConfig
@@ -22,6 +24,8 @@ from rlk_networks import Architecture, HiddenLayers
 
 #: Arguments that only TensorFlow's graph needs; they are ignored.
 _OF_THE_GRAPH = ("reuse", "scale", "obs_ph", "obs_phs", "add_action_ph")
+#: Parameters that policies have in Stable-Baselines3, and not here.
+_OF_STABLE_BASELINES3 = {"observation_space", "action_space", "lr_schedule"}
 
 
 class BasePolicy(Architecture):
@@ -39,6 +43,15 @@ class BasePolicy(Architecture):
     recurrent: ClassVar[bool] = False
     #: Whether DQN's Q network is dueling; None leaves it to DQN's own setting.
     dueling: bool | None = None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> BasePolicy:
+        if _OF_STABLE_BASELINES3 & kwargs.keys() or isinstance(next(iter(args), None), Space):
+            raise Refused(
+                f"{cls.__name__}(observation_space, action_space, …) makes no policy here: its "
+                "networks are built by a model. Write model.policy of a model, such as "
+                "PPO('MlpPolicy', env).policy, which is a torch module."
+            )
+        return super().__new__(cls)
 
     def __init__(
         self,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import IO, Any, ClassVar, Literal, TypeVar
 
@@ -182,6 +184,11 @@ class BaseAlgorithm(BaseRLModel):
         """The class of the model's optimiser, and its epsilon."""
         return torch.optim.Adam, 1e-8 if isinstance(self, OffPolicyRLModel) else 1e-5
 
+    def _training_env(self) -> Any:
+        vector: Any = super()._training_env()
+        vector.reports = deque(maxlen=max(1, self._given["stats_window_size"]))
+        return vector
+
     def _use(self, agent: Any) -> None:
         super()._use(agent)
         agent.run.metrics.average_over(self._given["stats_window_size"])
@@ -211,9 +218,14 @@ class BaseAlgorithm(BaseRLModel):
         return self._view
 
     @property
-    def ep_info_buffer(self) -> list[dict[str, float]]:
-        """The return `r` and length `l`, in steps, of the latest episodes, the newest last."""
-        return self.ep_info_buf
+    def ep_info_buffer(self) -> list[dict[str, Any]]:
+        """The return `r` and length `l`, in steps, of the latest episodes, the newest last.
+
+        Of an episode in a monitor, also its time `t` and the monitor's `info_keywords`.
+        """
+        reports = itertools.chain(reversed(self._agent_env.reports), itertools.repeat({}))
+        newest_first = zip(reversed(self.ep_info_buf), reports, strict=False)
+        return [{**one, **report} for one, report in newest_first][::-1]
 
     @property
     def ep_success_buffer(self) -> list[bool]:

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 _PACKAGE = __name__.rpartition(".")[0]
 _OWN_POLICY = "a policy of your own: docs/custom-policies.md"
+_OWN_ENV = "an environment of your own (class MyEnv(gymnasium.Env))"
 _NETWORKS = "model.policy, whose parts are torch modules by rlk's names"
 _OF_POLICY = "model.policy.get_distribution(obs), or a distribution of torch.distributions"
 _STORAGES = "rlk.make(…, storage=NAME): models keep what they collect in storages of rlk"
 _FILES = "model.save(path) and MODEL.load(path): files hold no code"
+_BATCHES = "is_vectorized_observation(observation, observation_space), for any space"
 
 #: Module of this package -> its names that are not here, and what to use instead.
 INSTEAD: Mapping[str, Mapping[str, str]] = {
@@ -26,9 +28,8 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
         ),
         _OF_POLICY,
     ),
-    "common.envs": {
-        "FakeImageEnv": "an environment of your own (class MyEnv(gymnasium.Env))",
-    },
+    "common.envs": {"FakeImageEnv": _OWN_ENV},
+    "common.envs.identity_env": {"FakeImageEnv": _OWN_ENV},
     "common.monitor": {"ResultsWriter": "Monitor(env, filename), which writes the file"},
     "common.noise": {
         "VectorizedActionNoise": "its base_noise alone: every environment draws independently"
@@ -37,16 +38,43 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
         "BaseModel": "torch.nn.Module",
         "ContinuousCritic": _NETWORKS,
     },
-    "common.save_util": dict.fromkeys(
-        (
-            *("data_to_json", "json_to_data", "load_from_pkl", "load_from_zip_file"),
-            *("open_path", "save_to_pkl", "save_to_zip_file"),
+    "common.save_util": {
+        **dict.fromkeys(
+            (
+                *("data_to_json", "json_to_data", "load_from_pkl", "load_from_zip_file"),
+                *("open_path", "open_path_pathlib", "open_path_str", "save_to_pkl"),
+                "save_to_zip_file",
+            ),
+            _FILES,
         ),
-        _FILES,
-    ),
+        "is_json_serializable": "json.dumps(value), which raises a TypeError if it cannot",
+        "recursive_getattr": "operator.attrgetter('a.b')(obj)",
+        "recursive_setattr": "setattr(operator.attrgetter('a')(obj), 'b', value)",
+    },
     "common.torch_layers": {"MlpExtractor": f"policy_kwargs=dict(net_arch=…), or {_OWN_POLICY}"},
+    "common.utils": {
+        "check_shape_equal": "check_for_correct_spaces(env, observation_space, action_space)",
+        **dict.fromkeys(
+            [
+                f"is_vectorized_{kind}_observation"
+                for kind in ("box", "dict", "discrete", "multibinary", "multidiscrete")
+            ],
+            _BATCHES,
+        ),
+        "should_collect_more_steps": "learn(total_timesteps), which collects as train_freq says",
+    },
+    "common.vec_env.util": {
+        "dict_to_obs": "the dict itself, which vectors return as observations of a Dict",
+        "obs_space_info": "observation_space.spaces, whose items have shape and dtype",
+    },
     "dqn.policies": {"QNetwork": _NETWORKS},
-    "sac.policies": {"Actor": _NETWORKS},
+    "sac.policies": {
+        "Actor": _NETWORKS,
+        **{
+            name: f"from rlk_squashed_gaussian.distribution import {name}"
+            for name in ("LOG_STD_MAX", "LOG_STD_MIN")
+        },
+    },
     "td3.policies": {"Actor": _NETWORKS},
 }
 
@@ -99,19 +127,26 @@ def with_hint(error: AttributeError, name: str) -> AttributeError:
     return AttributeError(f"{error}: {hint}" if hint else str(error))
 
 
-def not_here(module: str, name: str) -> Exception:
+def not_here(
+    module: str,
+    name: str,
+    package: str = _PACKAGE,
+    instead_of: Mapping[str, Mapping[str, str]] = INSTEAD,
+) -> Exception:
     """The error for a name that a module does not have.
 
     Args:
         module: the `__name__` of the module.
         name: the name.
+        package: the package that `instead_of` is about.
+        instead_of: what to use instead, as `INSTEAD`.
 
     Returns:
         An ImportError, whose message `from module import name` shows, too; an AttributeError for a
         name that the module does not have in Stable-Baselines3 either.
     """
-    below = module.removeprefix(_PACKAGE).removeprefix(".")
-    instead = INSTEAD.get(below, {}).get(name)
+    below = module.removeprefix(package).removeprefix(".")
+    instead = instead_of.get(below, {}).get(name)
     if instead is None:
         return AttributeError(f"module {module!r} has no attribute {name!r}")
     return ImportError(f"{module} has no {name}. Write {instead}.")

@@ -14,14 +14,15 @@ from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.sb3.common.vec_env.vec_transpose import VecTransposeImage
 
 
-def channels_first(observation: Any, space: Any) -> Any:
+def channels_first(observation: Any, observation_space: Any) -> Any:
     """An observation, or a batch of them, with images in the order of axes of their space.
 
     Args:
         observation: an observation of the space, or one with images [..., H, W, C] instead of
             [..., C, H, W].
-        space: the space of one observation.
+        observation_space: the space of one observation.
     """
+    space = observation_space
     if isinstance(space, spaces.Dict) and isinstance(observation, Mapping):
         parts = space.spaces
         return {k: channels_first(v, parts[k]) if k in parts else v for k, v in observation.items()}

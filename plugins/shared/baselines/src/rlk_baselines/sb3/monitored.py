@@ -7,8 +7,8 @@ from typing import Any
 import gymnasium
 
 from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.sb3.common.monitor import Monitor
 from rlk_old_gym.interface import is_old, layers
-from rlk_wrappers.stable_baselines import Monitor
 
 
 def monitored(env: Any) -> Any:

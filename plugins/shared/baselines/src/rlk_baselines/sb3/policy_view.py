@@ -9,6 +9,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+import attrs
 import torch
 from torch import Tensor, nn
 
@@ -242,26 +243,63 @@ class QView(PolicyView):
 
 
 class CriticsView(PolicyView):
-    """The policy of DDPG, SAC and TD3, with its critics."""
+    """What the policies of DDPG, SAC and TD3 share: critics."""
 
-    def critic(self, obs: Any, actions: Any) -> tuple[Tensor, ...]:
+    @property
+    def critic(self) -> Critics:
+        """The critics, to be called: `critic(obs, actions)`."""
+        return Critics(self)
+
+    def q_values(self, obs: Any, actions: Any) -> tuple[Tensor, ...]:
+        """As a call of `Critics`."""
+        module: Any = self.module
+        taken = torch.as_tensor(actions, dtype=torch.float32, device=self.device).flatten(1)
+        return tuple(module.qf(module.encode(self._tensors(obs)), taken)[..., None])
+
+
+class DeterministicView(CriticsView):
+    """The policy of DDPG and TD3, whose actions are never samples."""
+
+    def _acted(self, obs: Any, deterministic: bool) -> Tensor:
+        """Actions float [B, D], scaled to -1 to 1."""
+        (actions,) = self.module(self._tensors(obs), "pi")
+        found: Tensor = actions
+        return found
+
+
+class StochasticView(CriticsView):
+    """The policy of SAC, with a distribution of actions."""
+
+    def _acted(self, obs: Any, deterministic: bool) -> Tensor:
+        """Actions float [B, D], scaled to -1 to 1."""
+        (parameters,) = self.module(self._tensors(obs), "pi")
+        return self._distribution(parameters).get_actions(deterministic)
+
+
+@attrs.frozen
+class Critics:
+    """The critics of a policy of DDPG, SAC or TD3, as functions with the policy's parameters."""
+
+    _policy: CriticsView
+
+    def __call__(self, obs: Any, actions: Any) -> tuple[Tensor, ...]:
         """The Q values by each critic, float [B, 1], differentiable in parameters and actions.
 
         Args:
             obs: [B, ...], tensors, as `obs_to_tensor` returns them, or arrays.
             actions: float [B, D], scaled to -1 to 1, as a replay holds them.
         """
-        module: Any = self.module
-        taken = torch.as_tensor(actions, dtype=torch.float32, device=self.device).flatten(1)
-        return tuple(module.qf(module.encode(self._tensors(obs)), taken)[..., None])
+        return self._policy.q_values(obs, actions)
 
-    def _acted(self, obs: Any, deterministic: bool) -> Tensor:
-        """Actions float [B, D], scaled to -1 to 1; those of DDPG and TD3 are never samples."""
-        (found,) = self.module(self._tensors(obs), "pi")
-        if self._run.distribution is None:
-            actions: Tensor = found
-            return actions
-        return self._distribution(found).get_actions(deterministic)
+    def q1_forward(self, obs: Any, actions: Any) -> Tensor:
+        """The Q values by the first critic alone, as a call returns them."""
+        return self(obs, actions)[0]
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"critic has no {name!r}: networks have rlk's parts and names here, which "
+            "print(model.policy) shows"
+        )
 
 
 class ActorCriticView(PolicyView):

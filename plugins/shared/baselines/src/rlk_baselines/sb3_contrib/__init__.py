@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from rlk_baselines.sb3_contrib.elsewhere import not_here
 from rlk_baselines.submodules import submodule
 
 if TYPE_CHECKING:
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
 
 #: The submodule of every name.
 _HOMES = {"MaskablePPO": "ppo_mask", "RecurrentPPO": "ppo_recurrent", "TRPO": "trpo"}
-#: Names that are not here, and what to use instead.
-INSTEAD = {
-    **dict.fromkeys(("ARS", "CrossQ"), "an algorithm of rlk: rlk plugins list --kind algorithms"),
-    "QRDQN": "DQN of rlk_baselines.sb3, or of rlk_baselines, which is double and dueling",
-    "TQC": "SAC or TD3 of rlk_baselines.sb3",
-}
 
 __all__ = [*_HOMES]
 
@@ -31,6 +26,7 @@ __all__ = [*_HOMES]
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name in INSTEAD:
-        raise ImportError(f"{__name__} has no {name}. Write {INSTEAD[name]}.")
-    return submodule(__name__, name)
+    try:
+        return submodule(__name__, name)
+    except AttributeError:
+        raise not_here(__name__, name) from None

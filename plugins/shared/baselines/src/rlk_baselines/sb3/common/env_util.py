@@ -11,9 +11,9 @@ from rlk_atari.deepmind import AtariGame
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.environments.ids import make_by
 from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.common.monitor import Monitor
 from rlk_baselines.sb3.common.vec_env.patch_gym import _patch_env
 from rlk_old_gym.interface import layers
-from rlk_wrappers.stable_baselines import Monitor
 
 Keywords = Mapping[str, Any] | None
 

@@ -118,7 +118,9 @@ class TensorBoardOutputFormat(KVWriter):
         self.writer = folder if isinstance(folder, ScalarWriter) else ScalarWriter(Path(folder))
 
     def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
-        for key, value in sorted(_kept(key_values, key_excluded, "tensorboard").items()):
+        for key, value in sorted(
+            filter_excluded_keys(key_values, key_excluded, "tensorboard").items()
+        ):
             if isinstance(value, OBJECTS):
                 for one in value.summaries(key):
                     self.writer.add_summary(one, step)
@@ -134,7 +136,9 @@ class TensorBoardOutputFormat(KVWriter):
         self.writer.flush()
 
 
-def _kept(key_values: Mapping[str, Any], key_excluded: Excluded, *names: str) -> dict[str, Any]:
+def filter_excluded_keys(
+    key_values: Mapping[str, Any], key_excluded: Excluded, *names: str
+) -> dict[str, Any]:
     """The values without those that exclude one of these format names.
 
     A program that calls `write` itself may give one name, or None, instead of a tuple of names.
@@ -148,15 +152,16 @@ def _kept(key_values: Mapping[str, Any], key_excluded: Excluded, *names: str) ->
 
 
 def _plain(key_values: Mapping[str, Any], key_excluded: Excluded, *names: str) -> dict[str, Any]:
-    """As `_kept`, for a format that only holds numbers and text.
+    """As `filter_excluded_keys`, for a format that only holds numbers and text.
 
     Raises:
         FormatUnsupportedError: if a value is a figure, an image or hyperparameters.
     """
-    kept = _kept(key_values, key_excluded, *names)
+    kept = filter_excluded_keys(key_values, key_excluded, *names)
     for key, value in kept.items():
         if isinstance(value, OBJECTS):
-            raise FormatUnsupportedError(names, key, value)
+            kind = f"of the class {type(value).__name__}, which only tensorboard shows"
+            raise FormatUnsupportedError(names, f"{key!r} ({kind})")
     return kept
 
 

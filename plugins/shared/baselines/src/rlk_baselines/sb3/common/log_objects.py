@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -15,13 +15,18 @@ from rlk.records import Array
 
 
 class FormatUnsupportedError(PlanError, NotImplementedError):
-    """A row has a value that one of its formats cannot hold; also a NotImplementedError."""
+    """A row has a value that one of its formats cannot hold; also a NotImplementedError.
 
-    def __init__(self, formats: tuple[str, ...], key: str, value: Any) -> None:
-        name, others = type(value).__name__, ", ".join(repr(one) for one in formats)
+    Args:
+        unsupported_formats: the names of the formats.
+        value_description: what they cannot hold.
+    """
+
+    def __init__(self, unsupported_formats: Sequence[str], value_description: str) -> None:
+        others = ", ".join(repr(one) for one in unsupported_formats)
         super().__init__(
-            f"{key} is of the class {name}, which only tensorboard shows. Leave it out of the "
-            f"others: logger.record({key!r}, {name}(…), exclude=({others},))."
+            f"{value_description} cannot be written to {others}. Leave it out there: "
+            f"logger.record(key, value, exclude=({others},))."
         )
 
 

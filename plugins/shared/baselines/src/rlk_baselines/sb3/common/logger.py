@@ -17,6 +17,7 @@ from rlk_baselines.sb3.common.log_formats import (
     KVWriter,
     SeqWriter,
     TensorBoardOutputFormat,
+    filter_excluded_keys,
     make_output_format,
 )
 from rlk_baselines.sb3.common.log_objects import (
@@ -47,6 +48,7 @@ __all__ = [
     "TensorBoardOutputFormat",
     "Video",
     "configure",
+    "filter_excluded_keys",
     "make_output_format",
     "read_csv",
     "read_json",

@@ -20,7 +20,6 @@ from rlk_baselines.sb3.common.buffers import DictReplayBuffer, ReplayBuffer
 from rlk_baselines.sb3.common.type_aliases import TrainFreq, TrainFrequencyUnit
 from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
 from rlk_baselines.sb3.monitored import monitored
-from rlk_baselines.sb3.policy_view import CriticsView, PolicyView
 from rlk_baselines.sb3.replay_view import ModelsReplay
 
 
@@ -31,7 +30,6 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     learns_from_vectors = True
     acts_deterministically = False
     replayed = ModelsReplay
-    viewed: ClassVar[type[PolicyView]] = CriticsView
     renames: ClassVar[Mapping[str, str]] = {"n_steps": "n-step.n_steps"}
 
     @property

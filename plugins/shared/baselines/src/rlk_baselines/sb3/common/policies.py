@@ -2,10 +2,23 @@
 
 from typing import Any
 
+from rlk_baselines.policies import classes
 from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
-from rlk_baselines.policies.classes import ActorCriticPolicy
 from rlk_baselines.sb3.elsewhere import not_here
+from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.policy_view import PolicyView as BasePolicy
+
+
+class ActorCriticPolicy(classes.ActorCriticPolicy):
+    """As `MlpPolicy`; derived classes have an `encoder` and a `trunk` (docs/custom-policies.md).
+
+    `model.policy` of A2C, PPO, TRPO and their relatives is always an instance.
+    """
+
+    stands_for = "MlpPolicy"
+
+
+ActorCriticPolicy.register(ActorCriticView)
 
 ActorCriticCnnPolicy = CnnPolicy
 MultiInputActorCriticPolicy = MultiInputPolicy

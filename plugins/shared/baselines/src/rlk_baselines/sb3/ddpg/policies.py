@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
 from rlk_baselines.sb3.elsewhere import not_here
-
-TD3Policy = MlpPolicy
+from rlk_baselines.sb3.td3.policies import CnnPolicy, MlpPolicy, MultiInputPolicy, TD3Policy
 
 __all__ = ["CnnPolicy", "MlpPolicy", "MultiInputPolicy", "TD3Policy"]
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
+from rlk_baselines.sb3.policy_view import StochasticView
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.0003,
@@ -41,6 +42,7 @@ class SAC(OffPolicyAlgorithm):
     """
 
     algo = "sac"
+    viewed = StochasticView
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (256, 256)

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 from rlk_baselines import sb3_contrib
 from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3_contrib.elsewhere import INSTEAD
 from rlk_baselines.tensorflow.inert_pickle import path_of
 
+#: Classes of sb3-contrib whose models are not loaded, and what to use instead.
+_NOT_LOADED = INSTEAD[""]
 #: Packages of sb3-contrib with policies -> the class whose models have these policies.
 _OF_CONTRIB = {
     "sb3_contrib.common.maskable.": "MaskablePPO",
@@ -50,7 +53,7 @@ def class_of(path: Path, policy: str, found: Mapping[str, Any], parameters: Iter
     kind = _of_contrib(policy, found, parameters)
     if kind is None and not policy.startswith("sb3_contrib."):
         kind = _of_sb3(found)
-    if kind is None or kind in sb3_contrib.INSTEAD:
+    if kind is None or kind in _NOT_LOADED:
         raise _refusal(path, policy, kind)
     return kind
 
@@ -83,7 +86,7 @@ def _refusal(path: Path, policy: str, kind: str | None) -> Refused:
     if kind is not None or policy.startswith("sb3_contrib."):
         what = f"sb3-contrib's {kind}" if kind else "sb3-contrib"
     *first, last = sb3_contrib.__all__
-    instead = f" To train a new model, use {sb3_contrib.INSTEAD[kind]}." if kind else ""
+    instead = f" To train a new model, use {_NOT_LOADED[kind]}." if kind else ""
     return Refused(
         f"{path} holds a model of {what}, which is not loaded: only those of Stable-Baselines3 "
         f"itself, and of sb3-contrib's {', '.join(first)} and {last}, are.{instead}"

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
+from rlk_baselines.sb3.policy_view import DeterministicView
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.001,
@@ -36,6 +37,7 @@ class TD3(OffPolicyAlgorithm):
     """
 
     algo = "td3"
+    viewed = DeterministicView
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (400, 300)

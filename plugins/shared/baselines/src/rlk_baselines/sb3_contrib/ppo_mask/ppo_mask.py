@@ -18,12 +18,14 @@ from rlk_baselines.sb3.action_distribution import ActionDistribution
 from rlk_baselines.sb3.images import channels_first
 from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.ppo.ppo import PPO
+from rlk_baselines.sb3_contrib.ppo_mask.policies import MaskableActorCriticPolicy
 
 Model = TypeVar("Model", bound="MaskablePPO")
 #: Parameters of PPO that this class does not have.
 _NOT_HERE = ("use_sde", "sde_sample_freq")
 
 
+@MaskableActorCriticPolicy.register
 class MaskableView(ActorCriticView):
     """The policy of MaskablePPO, whose methods take masks.
 

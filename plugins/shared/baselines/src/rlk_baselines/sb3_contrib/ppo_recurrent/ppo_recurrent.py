@@ -9,10 +9,17 @@ from rlk_baselines.policies.classes import FeedForwardPolicy
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.policy_keywords import listed, settings_of
+from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.ppo.ppo import PPO
+from rlk_baselines.sb3_contrib.ppo_recurrent.policies import RecurrentActorCriticPolicy
 
 #: Parameters of PPO that this class does not have.
 _NOT_HERE = ("rollout_buffer_class", "rollout_buffer_kwargs")
+
+
+@RecurrentActorCriticPolicy.register
+class RecurrentView(ActorCriticView):
+    """The policy of RecurrentPPO."""
 
 
 class RecurrentPPO(PPO):
@@ -22,6 +29,7 @@ class RecurrentPPO(PPO):
     `action, state = model.predict(obs, state, episode_start)`.
     """
 
+    viewed = RecurrentView
     names = tuple(name for name in PPO.names if name not in _NOT_HERE)
     usual: ClassVar[Mapping[str, Any]] = {
         **{name: PPO.usual[name] for name in names},

@@ -28,6 +28,7 @@ from rlk_baselines.sb3.common.utils.tensors import (
     polyak_update,
     update_learning_rate,
 )
+from rlk_baselines.sb3.elsewhere import not_here
 from rlk_baselines.tensorboard import folder_of_run, latest_run
 
 __all__ = [
@@ -52,6 +53,10 @@ __all__ = [
     "update_learning_rate",
     "zip_strict",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    raise not_here(__name__, name)
 
 
 _seeded = False

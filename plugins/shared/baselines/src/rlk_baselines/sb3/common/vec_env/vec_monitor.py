@@ -12,9 +12,9 @@ import numpy as np
 from rlk.errors import RlkError
 from rlk_baselines.bench.monitor import Monitor as OldMonitor
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
+from rlk_baselines.sb3.common.monitor import Monitor
 from rlk_wrappers.columns import missing_info_message, plain
 from rlk_wrappers.episode_file import DIGITS, EpisodeFile, episode_path
-from rlk_wrappers.stable_baselines import Monitor
 
 _TWICE = (
     "The environment is already wrapped with a `Monitor` wrapper, but you are wrapping it with a "
