@@ -33,6 +33,7 @@ from rlk_baselines.sb3.extractors import has_extractor, refuse_lost_extractor
 from rlk_baselines.sb3.images import channels_first, turned_to
 from rlk_baselines.sb3.learning import Watcher
 from rlk_baselines.sb3.monitored import monitored
+from rlk_baselines.sb3.own_algorithm import refuse_own_algorithm
 from rlk_baselines.sb3.parameter_names import by_rlks_names
 from rlk_baselines.sb3.policy_keywords import settings_of
 from rlk_baselines.sb3.policy_view import PolicyView
@@ -49,25 +50,6 @@ LAST: Mapping[str, Any] = {
     "device": "auto",
     "_init_setup_model": True,
 }
-
-
-#: Methods of Stable-Baselines3 that a program's class may override, but that rlk never calls.
-_NEVER_CALLED = ("train", "collect_rollouts", "dump_logs", "_setup_model", "_store_transition")
-
-
-def _refuse_own_algorithm(kind: type[BaseAlgorithm]) -> None:
-    """Raise Refused for a class that overrides the algorithm's methods."""
-    own = [
-        name
-        for name in _NEVER_CALLED
-        if getattr(kind, name, None) is not getattr(BaseAlgorithm, name, None)
-    ]
-    if own:
-        raise Refused(
-            f"{kind.__name__} has {' and '.join(own)}, which nothing would call: rlk trains by its "
-            "own algorithms. Change them by plugins (docs/changing-a-run.md), or write one: "
-            "rlk plugins new NAME --kind algorithm."
-        )
 
 
 class BaseAlgorithm(BaseRLModel):
@@ -92,7 +74,7 @@ class BaseAlgorithm(BaseRLModel):
     acts_deterministically = False
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        _refuse_own_algorithm(type(self))
+        refuse_own_algorithm(type(self), BaseAlgorithm)
         given = bound(type(self), arguments, keywords)
         with refused():
             given["env"] = monitored(given["env"])
