@@ -227,6 +227,7 @@ def test_what_is_around_the_environments_of_workers_is_known(tmp_path: Path) -> 
     "watched",
     [
         lambda: Monitor(gym.make("CartPole-v1"), None),
+        lambda: sb3.common.monitor.Monitor(gym.make("CartPole-v1")),
         lambda: VecCheckNan(make_vec_env("CartPole-v1", 2)),
         lambda: gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make("CartPole-v1")),
         lambda: sb3_make_vec_env("CartPole-v1", 2),

@@ -12,6 +12,7 @@ from rlk_old_gym.interface import layers
 _PACKAGES = ("gymnasium", "rlk_baselines", "rlk_wrappers")
 _WATCHING = {
     "Adopted",
+    "FiveValues",
     "FourValuesEnv",
     "HumanRendering",
     "Monitor",
