@@ -9,10 +9,10 @@ from typing import Any
 from rlk_atari.config import AtariConfig
 from rlk_atari.deepmind import AtariGame
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
+from rlk_baselines.environments.five_values import with_five_values
 from rlk_baselines.environments.ids import make_by
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.common.monitor import Monitor
-from rlk_baselines.sb3.common.vec_env.patch_gym import _patch_env
 from rlk_old_gym.interface import layers
 
 Keywords = Mapping[str, Any] | None
@@ -52,7 +52,7 @@ def make_vec_env(
 
     def maker(rank: int) -> Callable[[], Any]:
         def make() -> Any:
-            made = _patch_env(make_by(env_id, keywords))
+            made = with_five_values(make_by(env_id, keywords))
             if seed is not None:
                 made.action_space.seed(seed + rank)
             path = None if monitor_dir is None else os.path.join(monitor_dir, str(rank))
