@@ -81,6 +81,7 @@ def test_the_top_level_holds_what_plugins_import():
         "errors",
         "files",
         "hookspecs",
+        "lazy_names",
         "making",
         "one_process",
         "optimise",

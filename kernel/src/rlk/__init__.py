@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rlk import registry as registry
     from rlk.agent import Agent as Agent
     from rlk.component import Component as Component
     from rlk.hookspecs import hookimpl as hookimpl
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from rlk.planning.spec import RunSpec as RunSpec
     from rlk.registry.kernel import Kernel as Kernel
     from rlk.registry.kernel import default_kernel as default_kernel
+
+    __version__: str
 
 #: The module of every public name, below `rlk`.
 _HOMES = {
@@ -34,17 +37,20 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name == "registry":
-        return importlib.import_module("rlk.registry")
-    if name == "__version__":
-        return importlib.import_module("importlib.metadata").version("rlk-kernel")
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"rlk.{_HOMES[name]}"), name)
-    raise AttributeError(
-        f"module 'rlk' has no attribute {name!r}: it has {', '.join(_HOMES)} and registry. "
-        "Algorithms are made by their names: rlk.make('NAME')"
-    )
+# Type checkers would take every misspelt name for one of the package.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name == "registry":
+            return importlib.import_module("rlk.registry")
+        if name == "__version__":
+            return importlib.import_module("importlib.metadata").version("rlk-kernel")
+        if name in _HOMES:
+            return getattr(importlib.import_module(f"rlk.{_HOMES[name]}"), name)
+        raise AttributeError(
+            f"module 'rlk' has no attribute {name!r}: it has {', '.join(_HOMES)} and registry. "
+            "Algorithms are made by their names: rlk.make('NAME')"
+        )
 
 
 def __dir__() -> list[str]:

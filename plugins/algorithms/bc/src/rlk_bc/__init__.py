@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rlk_bc.config import BCConfig as BCConfig
+from rlk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rlk_bc.cloning import pretrain as pretrain
-
-__all__ = ["BCConfig", "pretrain"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import `pretrain` when it is first used: it needs torch, and components do not."""
-    if name != "pretrain":
-        raise AttributeError(f"module 'rlk_bc' has no attribute {name!r}")
-    return importlib.import_module("rlk_bc.cloning").pretrain
+    from rlk_bc.config import BCConfig as BCConfig
+else:
+    # On first use: it needs torch, and components do not.
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "BCConfig": "config",
+            "pretrain": "cloning",
+        },
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rlk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rlk_callbacks.checkpoint import Checkpoints as Checkpoints
@@ -12,26 +13,16 @@ if TYPE_CHECKING:
     from rlk_callbacks.stop import MaxEpisodes as MaxEpisodes
     from rlk_callbacks.stop import StopOnNoImprovement as StopOnNoImprovement
     from rlk_callbacks.stop import StopOnReward as StopOnReward
-
-_HOMES = {
-    "Checkpoints": "checkpoint",
-    "EvaluationCallback": "evaluation",
-    "EveryN": "every_n",
-    **dict.fromkeys(("MaxEpisodes", "StopOnNoImprovement", "StopOnReward"), "stop"),
-}
-
-__all__ = [
-    "Checkpoints",
-    "EvaluationCallback",
-    "EveryN",
-    "MaxEpisodes",
-    "StopOnNoImprovement",
-    "StopOnReward",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Imported on first use, because some callbacks need torch, and components do not."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'rlk_callbacks' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"rlk_callbacks.{_HOMES[name]}"), name)
+else:
+    # On first use, because some callbacks need torch, and components do not.
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "Checkpoints": "checkpoint",
+            "EvaluationCallback": "evaluation",
+            "EveryN": "every_n",
+            "MaxEpisodes": "stop",
+            "StopOnNoImprovement": "stop",
+            "StopOnReward": "stop",
+        },
+    )

@@ -1,18 +1,24 @@
 """Checks whether agents can be trained in an environment: `check_env`, `rlk env check`."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from rlk_env_check.checker import UnfitEnvironment, check_env, examine
-    from rlk_env_check.finding import Finding
-
-__all__ = ["Finding", "UnfitEnvironment", "check_env", "examine"]
-
-
-def __getattr__(name: str) -> Any:
-    """Imported on first use, because the command's help needs none of it."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "finding" if name == "Finding" else "checker"
-    return getattr(importlib.import_module(f"rlk_env_check.{module}"), name)
+    from rlk_env_check.checker import UnfitEnvironment as UnfitEnvironment
+    from rlk_env_check.checker import check_env as check_env
+    from rlk_env_check.checker import examine as examine
+    from rlk_env_check.finding import Finding as Finding
+else:
+    # On first use, because the command's help needs none of it.
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "Finding": "finding",
+            "UnfitEnvironment": "checker",
+            "check_env": "checker",
+            "examine": "checker",
+        },
+    )

@@ -1,15 +1,20 @@
 """Action masks for rlk; `ActionMasks` adds an environment's masks to its observations."""
 
-from typing import Any
+from __future__ import annotations
 
-__all__ = ["ActionMasks", "VectorActionMasks"]
+from typing import TYPE_CHECKING
 
+from rlk.lazy_names import lazy_names
 
-def __getattr__(name: str) -> Any:
-    """The wrappers, imported on first use, because planning imports no gymnasium."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rlk_action_masking.vector import VectorActionMasks
-    from rlk_action_masking.wrapper import ActionMasks
-
-    return {"ActionMasks": ActionMasks, "VectorActionMasks": VectorActionMasks}[name]
+if TYPE_CHECKING:
+    from rlk_action_masking.vector import VectorActionMasks as VectorActionMasks
+    from rlk_action_masking.wrapper import ActionMasks as ActionMasks
+else:
+    # On first use, because planning imports no gymnasium.
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "ActionMasks": "wrapper",
+            "VectorActionMasks": "vector",
+        },
+    )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rlk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from rlk_ornstein_uhlenbeck_noise.action_noise import OrnsteinUhlenbeckActionNoise
-
-__all__ = ["OrnsteinUhlenbeckActionNoise"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import the object when it is first used: it needs numpy, and planning does not."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rlk_ornstein_uhlenbeck_noise.action_noise import OrnsteinUhlenbeckActionNoise
-
-    return OrnsteinUhlenbeckActionNoise
+    from rlk_ornstein_uhlenbeck_noise.action_noise import (
+        OrnsteinUhlenbeckActionNoise as OrnsteinUhlenbeckActionNoise,
+    )
+else:
+    # On first use: it needs numpy, and planning does not.
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "OrnsteinUhlenbeckActionNoise": "action_noise",
+        },
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rlk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rlk_action_scaling.box_units import BoxUnits as BoxUnits
@@ -15,28 +16,19 @@ if TYPE_CHECKING:
     from rlk_action_scaling.scaling import middle_and_half as middle_and_half
     from rlk_action_scaling.scaling import scaled as scaled
     from rlk_action_scaling.scaling import unscaled as unscaled
-
-_HOMES = {
-    "BoxUnits": "box_units",
-    **dict.fromkeys(("as_numbers", "as_setting", "common_size", "per_dimension"), "number_or_each"),
-    **dict.fromkeys(("divisor", "middle_and_half", "scaled", "unscaled"), "scaling"),
-}
-
-__all__ = [
-    "BoxUnits",
-    "as_numbers",
-    "as_setting",
-    "common_size",
-    "divisor",
-    "middle_and_half",
-    "per_dimension",
-    "scaled",
-    "unscaled",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Imported on first use, because it needs numpy or torch; settings (`validators.py`) do not."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+else:
+    # On first use, because it needs numpy or torch; settings (`validators.py`) do not.
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "BoxUnits": "box_units",
+            "as_numbers": "number_or_each",
+            "as_setting": "number_or_each",
+            "common_size": "number_or_each",
+            "divisor": "scaling",
+            "middle_and_half": "scaling",
+            "per_dimension": "number_or_each",
+            "scaled": "scaling",
+            "unscaled": "scaling",
+        },
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rlk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rlk_expert_data.data_loader import DataLoader as DataLoader
@@ -13,30 +14,17 @@ if TYPE_CHECKING:
     from rlk_expert_data.recording import record as record
     from rlk_expert_data.source import read as read
     from rlk_expert_data.trajectories import Trajectories as Trajectories
-
-_HOMES = {
-    "DataLoader": "data_loader",
-    "ExpertDataset": "dataset",
-    "Player": "player",
-    "Trajectories": "trajectories",
-    "generate_expert_traj": "generate",
-    "read": "source",
-    "record": "recording",
-}
-
-__all__ = [
-    "DataLoader",
-    "ExpertDataset",
-    "Player",
-    "Trajectories",
-    "generate_expert_traj",
-    "read",
-    "record",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Imported on first use: these need gymnasium, which settings (`settings.py`) do not."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+else:
+    # On first use: these need gymnasium, which settings (`settings.py`) do not.
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "DataLoader": "data_loader",
+            "ExpertDataset": "dataset",
+            "Player": "player",
+            "Trajectories": "trajectories",
+            "generate_expert_traj": "generate",
+            "read": "source",
+            "record": "recording",
+        },
+    )

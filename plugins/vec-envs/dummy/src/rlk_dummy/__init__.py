@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-__all__ = ["DummyVecEnv"]
+from rlk.lazy_names import lazy_names
 
-
-def __getattr__(name: str) -> Any:
-    if name == "DummyVecEnv":
-        from rlk_dummy.vec_env import DummyVecEnv
-
-        return DummyVecEnv
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    from rlk_dummy.vec_env import DummyVecEnv as DummyVecEnv
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "DummyVecEnv": "vec_env",
+        },
+    )

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-__all__ = ["MpiWorkersVecEnv", "host", "release"]
+from rlk.lazy_names import lazy_names
 
-
-def __getattr__(name: str) -> Any:
-    if name == "MpiWorkersVecEnv":
-        from rlk_mpi_workers.vec_env import MpiWorkersVecEnv
-
-        return MpiWorkersVecEnv
-    if name == "host":
-        from rlk_mpi_workers.worker import host
-
-        return host
-    if name == "release":
-        from rlk_mpi_workers.learner import release
-
-        return release
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    from rlk_mpi_workers.learner import release as release
+    from rlk_mpi_workers.vec_env import MpiWorkersVecEnv as MpiWorkersVecEnv
+    from rlk_mpi_workers.worker import host as host
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "MpiWorkersVecEnv": "vec_env",
+            "host": "worker",
+            "release": "learner",
+        },
+    )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-__all__ = ["SubprocVecEnv"]
+from rlk.lazy_names import lazy_names
 
-
-def __getattr__(name: str) -> Any:
-    if name == "SubprocVecEnv":
-        from rlk_subprocess.vec_env import SubprocVecEnv
-
-        return SubprocVecEnv
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    from rlk_subprocess.vec_env import SubprocVecEnv as SubprocVecEnv
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "SubprocVecEnv": "vec_env",
+        },
+    )

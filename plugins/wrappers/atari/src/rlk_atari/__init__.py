@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rlk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from rlk_atari.deepmind import AtariGame
-    from rlk_atari.stable_baselines import make_atari, wrap_deepmind
-
-__all__ = ["AtariGame", "make_atari", "wrap_deepmind"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'rlk_atari' has no attribute {name!r}")
-    module = "deepmind" if name == "AtariGame" else "stable_baselines"
-    return getattr(importlib.import_module(f"rlk_atari.{module}"), name)
+    from rlk_atari.deepmind import AtariGame as AtariGame
+    from rlk_atari.stable_baselines import make_atari as make_atari
+    from rlk_atari.stable_baselines import wrap_deepmind as wrap_deepmind
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "AtariGame": "deepmind",
+            "make_atari": "stable_baselines",
+            "wrap_deepmind": "stable_baselines",
+        },
+    )

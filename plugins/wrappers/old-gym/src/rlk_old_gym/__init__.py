@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rlk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rlk_old_gym.five_values import FiveValues as FiveValues
-
-__all__ = ["FiveValues"]
-
-
-def __getattr__(name: str) -> Any:
-    """Imported on first use, because it needs gymnasium and listing components does not."""
-    if name != "FiveValues":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rlk_old_gym.five_values import FiveValues
-
-    return FiveValues
+else:
+    # On first use, because it needs gymnasium and listing components does not.
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "FiveValues": "five_values",
+        },
+    )

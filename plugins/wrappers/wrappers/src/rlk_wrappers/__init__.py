@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rlk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from rlk_wrappers.results import LoadMonitorResultsError, get_monitor_files, load_results
-    from rlk_wrappers.vector_monitor import VectorMonitor
-
-__all__ = ["LoadMonitorResultsError", "VectorMonitor", "get_monitor_files", "load_results"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'rlk_wrappers' has no attribute {name!r}")
-    module = "vector_monitor" if name == "VectorMonitor" else "results"
-    return getattr(importlib.import_module(f"rlk_wrappers.{module}"), name)
+    from rlk_wrappers.results import LoadMonitorResultsError as LoadMonitorResultsError
+    from rlk_wrappers.results import get_monitor_files as get_monitor_files
+    from rlk_wrappers.results import load_results as load_results
+    from rlk_wrappers.vector_monitor import VectorMonitor as VectorMonitor
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "LoadMonitorResultsError": "results",
+            "VectorMonitor": "vector_monitor",
+            "get_monitor_files": "results",
+            "load_results": "results",
+        },
+    )

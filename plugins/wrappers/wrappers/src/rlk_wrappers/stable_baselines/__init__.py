@@ -5,20 +5,19 @@ No component of rlk uses these classes; they use the same parts of `rlk_wrappers
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rlk_wrappers.stable_baselines.monitor import Monitor
+from rlk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from rlk_wrappers.stable_baselines.vec_normalize import VecNormalize
-
-__all__ = ["Monitor", "VecNormalize"]
-
-
-def __getattr__(name: str) -> Any:
-    if name != "VecNormalize":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # Not at the top: it imports torch, which a worker that makes a monitored environment need not.
-    from rlk_wrappers.stable_baselines.vec_normalize import VecNormalize
-
-    return VecNormalize
+    from rlk_wrappers.stable_baselines.monitor import Monitor as Monitor
+    from rlk_wrappers.stable_baselines.vec_normalize import VecNormalize as VecNormalize
+else:
+    # On first use: `VecNormalize` imports torch, which a worker that makes a Monitor need not.
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "Monitor": "monitor",
+            "VecNormalize": "vec_normalize",
+        },
+    )

@@ -1,0 +1,32 @@
+"""Names that a package imports on first use (PEP 562): what lists components needs no torch."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return the `__getattr__`, the `__dir__` and the `__all__` of a package.
+
+    Type checkers read the same names from imports under `TYPE_CHECKING`, and these three in its
+    `else`, or they would take every misspelt name for one of the package.
+
+    Args:
+        package: the `__name__` of the package.
+        homes: the submodule of each name, below the package.
+    """
+
+    def imported(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
+
+    def listed() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *homes})
+
+    return imported, listed, sorted(homes)
