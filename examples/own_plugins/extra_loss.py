@@ -16,7 +16,7 @@ class WeightDecay:
                 loss = loss_fn(*args)
                 parameters = run.optimise.groups[group].parameters
                 penalty = self.strength * sum(one.square().sum() for one in parameters)
-                metrics = {**loss.metrics, "penalty": penalty.detach()}
+                metrics = {**loss.metrics, f"penalty_{group}": penalty.detach()}
                 return loss._replace(value=loss.value + penalty, metrics=metrics)
 
             return with_penalty

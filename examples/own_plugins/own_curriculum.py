@@ -20,7 +20,8 @@ class Curriculum:
 
     def __init__(self, attribute, values, goal, episodes=20):
         self.attribute, self.values, self.goal, self.episodes = attribute, values, goal, episodes
-        self.level = self.since = 0
+        self.level = 0
+        self.since = 0  # episodes of the run before this level
 
     @rlk.hookimpl
     def rlk_training_start(self, run):
@@ -33,10 +34,10 @@ class Curriculum:
         is_last = self.level == len(self.values) - 1
         if played >= self.episodes and sum(returns) >= self.goal * len(returns) and not is_last:
             self.level += 1
+            self.since = run.clock.episodes
             self._set(run)
 
     def _set(self, run):
-        self.since = run.clock.episodes
         run.env.set_attr(self.attribute, self.values[self.level])
 
     @rlk.hookimpl
@@ -49,11 +50,11 @@ class Curriculum:
 
     @rlk.hookimpl
     def rlk_save_with_model(self):
-        return {"level": self.level}
+        return {"level": self.level, "since": self.since}
 
     @rlk.hookimpl
     def rlk_load_with_model(self, state):
-        self.level = state["level"]
+        self.level, self.since = state["level"], state["since"]
 
 
 def main(timesteps=20_000):

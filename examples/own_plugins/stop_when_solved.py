@@ -6,16 +6,16 @@ import rlk
 
 
 class StopWhenSolved:
-    """Ends training when the latest hundred episodes have had a mean return of `goal`."""
+    """Ends training when a hundred episodes in a row have had a mean return of `goal`."""
 
     def __init__(self, goal):
         self.goal, self.best = goal, None
 
     @rlk.hookimpl
     def rlk_update_end(self, run):
-        returns = [return_ for return_, _ in run.metrics.recent_episodes]
-        if returns:
-            mean = float(np.mean(returns))
+        recent = run.metrics.recent_episodes  # the latest hundred, unless the run says otherwise
+        if len(recent) == recent.maxlen:
+            mean = float(np.mean([return_ for return_, _ in recent]))
             self.best = mean if self.best is None else max(self.best, mean)
 
     @rlk.hookimpl

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from rlk.errors import PlanError
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.network import Mlp
 from rlk_testing.examples import defined_in
@@ -50,6 +51,26 @@ class TestKLPenaltyPPO(module_of(ON_POLICY / "tests" / "test_contract.py").TestK
     from acme_kl_penalty.component import component
 
 
+def test_the_on_policy_example_refuses_empty_minibatches(rlk_make):
+    from acme_kl_penalty.component import component
+
+    settings = {"env": "CartPole-v1", "n_envs": 2, "n_steps": 8}
+    rlk_make(component, n_minibatches=16, **settings).learn(16)
+    with pytest.raises(PlanError, match=r"16 transitions.* 17 .*--set n_minibatches=16"):
+        rlk_make(component, n_minibatches=17, **settings)
+
+
+def test_the_weight_of_the_on_policy_examples_penalty_can_always_return(rlk_make):
+    from acme_kl_penalty.component import component
+
+    with rlk_make(component, env="CartPole-v1") as agent:
+        algorithm = agent.run.algorithm
+        for kl, bound in ((0.0, 1e-6), (1.0, 1e6)):
+            for _ in range(60):
+                algorithm.adapt(torch.tensor([kl]))
+            assert float(algorithm.kl_coef) == pytest.approx(bound)
+
+
 def test_the_off_policy_example_foresees_its_updates_so_that_runs_say_what_compiling_saves():
     from acme_ensemble.algorithm import EnsembleDDPG
 
@@ -74,15 +95,11 @@ def shown(page: Path) -> list[tuple[str, str]]:
     return [(name, code.strip("\n")) for name, code in blocks]
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=lambda path: path.stem)
-def test_a_guide_shows_code_of_every_file(page):
-    assert {Path(name).name for name, _ in shown(page)} == {
-        "component.py",
-        "config.py",
-        "loss.py",
-        "algorithm.py",
-        "test_contract.py",
-    }
+@pytest.mark.parametrize(("page", "example"), GUIDES.items(), ids=lambda path: path.stem)
+def test_a_guide_shows_code_of_every_file(page, example):
+    written = {path.name for path in example.glob("src/*/*.py") if path.stem != "__init__"}
+    assert {"component.py", "config.py", "loss.py", "algorithm.py"} <= written
+    assert {Path(name).name for name, _ in shown(page)} == {*written, "test_contract.py"}
 
 
 @pytest.mark.parametrize(

@@ -185,9 +185,28 @@ def test_the_curriculum_changes_every_environment_and_goes_on(example, tmp_path,
         path = getattr(agent, save)(tmp_path / "file")
     again = made()
     with rlk.load(path, plugins=[again]) as agent:
-        assert again.level == first.level
+        assert (again.level, again.since) == (first.level, first.since)
         agent.learn_until(256)
         assert list(agent.get_env().get_attr("gravity")) == [again.values[again.level]] * 2
+
+
+def test_a_resumed_curriculum_rises_where_an_uninterrupted_one_does(example, tmp_path):
+    def levels(agent, plugin, *stops):
+        return [(agent.learn_until(stop), plugin.level)[1] for stop in stops]
+
+    def made():
+        return example("own_curriculum").Curriculum("gravity", [2.0, 5.0, 9.0], 1.0, episodes=10)
+
+    settings = {"env": "CartPole-v1", "n_envs": 2, "n_steps": 32, "seed": 0}
+    whole = made()
+    with rlk.make("ppo2", plugins=[whole], **settings) as agent:
+        levels(agent, whole, 256)
+        path = agent.save_checkpoint(tmp_path / "file")
+        expected = levels(agent, whole, *range(320, 1024, 64))
+    again = made()
+    with rlk.load(path, plugins=[again], env="CartPole-v1") as agent:
+        assert levels(agent, again, *range(320, 1024, 64)) == expected
+    assert len(set(expected)) > 1
 
 
 def test_evaluations_are_at_the_hardest_level_of_the_curriculum(example):
@@ -211,8 +230,8 @@ def test_training_ends_when_the_goal_is_reached_and_the_best_is_in_checkpoints(e
     made = example("stop_when_solved").StopWhenSolved(goal=1.0)
     settings = {"env": "CartPole-v1", "n_envs": 4, "n_steps": 32}
     with rlk.make("ppo2", plugins=[made], **settings) as agent:
-        assert agent.learn_until(4096).startswith("episodes had a mean return of")
-        assert agent.num_timesteps == 128
+        assert agent.learn_until(8192).startswith("episodes had a mean return of")
+        assert len(agent.run.metrics.recent_episodes) == 100
         path = agent.save_checkpoint(tmp_path / "checkpoint")
     again = example("stop_when_solved").StopWhenSolved(goal=1.0)
     with rlk.load(path, plugins=[again], env="CartPole-v1"):

@@ -82,7 +82,8 @@ class KLPenaltyPPO:
     def adapt(self, kl: Tensor) -> None:
         """Adapt the weight of the penalty to the divergences float [B] of this collection."""
         reached = float(self.run.communicator.mean(kl.mean()))
-        self.kl_coef.fill_(losses.adapted(float(self.kl_coef), reached, self.config.target_kl))
+        coef = losses.adapted(float(self.kl_coef), reached, self.config.target_kl)
+        self.kl_coef.fill_(min(max(coef, 1e-6), 1e6))  # from 0 or infinity it could not return
         self.run.metrics.set("train/kl", reached)
         self.run.metrics.set("train/kl_coef", float(self.kl_coef))
 

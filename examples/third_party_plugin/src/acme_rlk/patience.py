@@ -3,27 +3,37 @@
 import attrs
 
 from rlk import Component, Patch, hookimpl
+from rlk.settings import setting
 
 
 @attrs.frozen(kw_only=True)
 class PatienceConfig:
-    episodes: int = attrs.field(default=50, metadata={"help": "episodes to wait, 1 to 99"})
+    """How long to wait."""
+
+    episodes: int = attrs.field(
+        default=50, **setting("episodes to wait, 1 to 99", attrs.validators.in_(range(1, 100)))
+    )
 
 
 @attrs.frozen
 class Patience:
+    """Hook implementations; the plan and the run each make an instance."""
+
     config: PatienceConfig
 
     @hookimpl
     def rlk_configure(self, spec):
+        """Propose a setting; one that the user has set takes precedence."""
         return Patch({"log_interval": 5}, reason="to see it coming")
 
     @hookimpl
     def rlk_should_stop(self, run):
+        """The reason to stop, or None."""
         returns = [return_ for return_, _ in run.metrics.recent_episodes]
         wait = self.config.episodes
         if len(returns) > wait and max(returns[-wait:]) <= max(returns[:-wait]):
             return f"patience: nothing better in {wait} episodes"
+        return None
 
 
 component = Component(name="patience", factory=Patience, config=PatienceConfig, summary=__doc__)

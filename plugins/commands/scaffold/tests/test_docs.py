@@ -124,6 +124,19 @@ def test_a_folder_that_does_not_exist_is_refused(tmp_path, capsys):
     assert f"--root {tmp_path / 'nowhere'} is not a folder" in capsys.readouterr().err
 
 
+def test_outside_of_a_repository_it_asks_for_the_folder(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        docs.main([])
+    assert f"{tmp_path} is in no rlk repository" in capsys.readouterr().err
+
+
+def test_a_readme_that_is_no_text_is_named(tmp_path, capsys):
+    (tmp_path / "README.md").write_bytes(b"\xff")
+    assert docs.main(["--root", str(tmp_path)]) == 1
+    assert capsys.readouterr().out.startswith("README.md: 'utf-8' codec can't decode")
+
+
 def test_a_component_that_is_not_installed_is_refused_with_the_file_that_names_it(tmp_path, capsys):
     (tmp_path / "README.md").write_text("<!-- settings: n-stop -->\n<!-- /settings -->\n")
     assert docs.main(["--root", str(tmp_path)]) == 1

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 import pytest
 
-from rlk_testing import CollectorContract
+from rlk_testing import CollectorContract, stand_in_collector
 from rlk_testing.stand_in_collector import StandInCollector
 from rlk_testing.stand_ins import COMPONENTS
 
@@ -198,6 +198,31 @@ class DrawsGlobally(StandInCollector):
         return super()._step()
 
 
+class Replaces(StandInCollector):
+    """Collects with the function `by` in place of one that the stand-in calls by `name`."""
+
+    def collect(self):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(stand_in_collector, self.name, self.by)
+            return super().collect()
+
+
+class KeepsWhatIsOverwritten(Replaces):
+    name, by = "map_observation", staticmethod(lambda function, observation: observation)
+
+
+class TellsNoSuccess(Replaces):
+    name, by = "success", staticmethod(lambda infos, env: None)
+
+
+class CountsLives(Replaces):
+    name, by = "counted", staticmethod(lambda ended, infos: ended)
+
+
+class AsksNoMonitor(Replaces):
+    name, by = "reported", staticmethod(lambda infos, env: None)
+
+
 @pytest.mark.parametrize(
     ("factory", "check"),
     [
@@ -232,6 +257,10 @@ class DrawsGlobally(StandInCollector):
         (StoresAnything, "test_a_non_finite_number_stops_the_run_and_is_not_stored"),
         (SavesNothing, "test_a_run_goes_on_bit_for_bit_in_the_middle_of_episodes"),
         (SavesItself, "test_a_run_goes_on_bit_for_bit_in_the_middle_of_episodes"),
+        (KeepsWhatIsOverwritten, "test_a_vector_may_return_the_same_arrays_in_every_step"),
+        (TellsNoSuccess, "test_successes_are_those_of_the_episodes"),
+        (CountsLives, "test_a_game_that_goes_on_after_an_end_is_one_episode"),
+        (AsksNoMonitor, "test_what_a_monitor_inside_reports_of_an_episode_takes_precedence"),
         (DrawsGlobally, "test_collecting_draws_from_no_global_generator"),
     ],
     ids=lambda value: getattr(value, "__name__", None),

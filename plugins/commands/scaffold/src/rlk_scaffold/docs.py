@@ -40,8 +40,9 @@ def _readmes(root: Path) -> Iterator[Path]:
 
 
 def _expected(root: Path, path: Path) -> str:
-    text, registries = path.read_text("utf-8"), default_kernel().registries
+    registries = default_kernel().registries
     try:
+        text = path.read_text("utf-8")
         text = markers.filled(text, "settings", partial(_settings, registries))
         return markers.filled(text, "components", lambda _: _components(root, registries))
     except (ValueError, RlkError) as error:
@@ -68,7 +69,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--root", type=Path, help="a plugin's folder; default: the repository around here"
     )
     options = parser.parse_args(arguments)
-    root = options.root or tree.find_root(Path.cwd())
+    try:
+        root = options.root or tree.find_root(Path.cwd())
+    except FileNotFoundError as error:
+        parser.error(str(error))
     if not root.is_dir():
         parser.error(f"--root {root} is not a folder. Name the one that holds your README.md.")
     try:

@@ -1,6 +1,6 @@
 """The `pyproject.toml` of a distribution, read and written in one canonical form.
 
-Writing a file that was read gives the same bytes, so that differences can be detected.
+Writing a file in this form gives the same bytes, so that differences can be detected.
 """
 
 from __future__ import annotations
@@ -94,6 +94,33 @@ def render_pyproject(manifest: Manifest) -> str:
         tables="".join(_tables(manifest)),
         module=_string(manifest.module),
     )
+
+
+def rewritten(path: Path) -> str:
+    """A `pyproject.toml` in the canonical form, where licence and Python are this repository's.
+
+    Raises:
+        ValueError: for keys that this form has no place for; and as `read_manifest`.
+        OSError: if it cannot be read.
+    """
+    text = render_pyproject(read_manifest(path))
+    found, kept = tomllib.loads(path.read_text(encoding="utf-8")), tomllib.loads(text)
+    if lost := sorted(_keys(found) - _keys(kept)):
+        raise ValueError(
+            f"{path} has {', '.join(lost)}, which distributions of this repository do not have: "
+            "its canonical form would lose them. Remove them, or let Manifest hold them."
+        )
+    return text
+
+
+def _keys(data: Mapping[str, Any]) -> set[str]:
+    """The keys of a `pyproject.toml`, two levels deep: `project.name`, `tool.flit`."""
+    return {
+        f"{table}.{key}"
+        for table, keys in data.items()
+        for key, value in keys.items()
+        if value not in ([], {})
+    }
 
 
 def array(items: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from rlk_scaffold.manifest import Manifest, array, read_manifest, render_pyproject
+from rlk_scaffold.manifest import Manifest, array, read_manifest, rewritten
 
 _ROOT_DEPENDENCIES = re.compile(r"^dependencies = \[.*?\]$", re.MULTILINE | re.DOTALL)
 _REQUIREMENTS = """\
@@ -63,7 +63,7 @@ def expected(root: Path) -> dict[Path, str]:
         root / "requirements.txt": _REQUIREMENTS + "".join(lines),
         root / "requirements-lowest.txt": _LOWEST + lowest(manifests.values()),
         root / "pyproject.toml": _with_dependencies(root_text, names),
-        **{folder / "pyproject.toml": render_pyproject(made) for folder, made in manifests.items()},
+        **{folder / "pyproject.toml": rewritten(folder / "pyproject.toml") for folder in folders},
     }
 
 

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from rlk.component import Component
 from rlk.errors import NotFinite, RlkError
-from rlk.hookspecs import hookimpl
-from rlk.one_process import OneProcess
-from rlk.records import Step
 from rlk.running import checkpoint
-from rlk.spaces import map_observation
 from rlk_testing.contract import global_generators_untouched, plain, same
 from rlk_testing.environments import Walk
 from rlk_testing.run_contract import RunContract
-from rlk_testing.stand_ins import RandomActor, StandInStorage
+from rlk_testing.watched_collection import (
+    AsksForInfos,
+    LastInfos,
+    Meddles,
+    SaysItsPlace,
+    TwoRanks,
+    Watch,
+)
 
 WALK = "rlk_testing.environments:Walk"
 
@@ -100,6 +104,16 @@ class CollectorContract(RunContract):
                 where[env] = final[0]
             assert step.extras["info.place"].tolist() == where.tolist()
 
+    def test_a_vector_may_return_the_same_arrays_in_every_step(self) -> None:
+        env = partial(SyncVectorEnv, [Walk] * 2, autoreset_mode=AutoresetMode.SAME_STEP)
+        for own, reused in zip(
+            self.collected(env=env(copy=True)).steps,
+            self.collected(env=env(copy=False)).steps,
+            strict=True,
+        ):
+            assert same(own.observation, reused.observation)
+            assert same(own.next_observation, reused.next_observation)
+
     # ---- the actor -------------------------------------------------------------------------------
 
     def test_the_actor_is_asked_once_a_step_and_told_where_episodes_begin(self) -> None:
@@ -128,6 +142,37 @@ class CollectorContract(RunContract):
         assert [length for _, length in watch.episodes] == [8] * 8
         assert [one for one, _ in watch.episodes] == pytest.approx(returns.ravel().tolist())
 
+    def test_successes_are_those_of_the_episodes(self) -> None:
+        metrics = self.metrics_of({"is_success": True}, {"is_success": False}, {})
+        assert len(metrics.recent_episodes) >= 6
+        for episode, success in enumerate(metrics.recent_successes):
+            assert success == (1.0, 0.0, None)[episode % 3], "see rlk.episode_ends.success"
+        assert len(metrics.recent_successes) == len(metrics.recent_episodes), (
+            "tell both at once: run.metrics.episode_ended(…)"
+        )
+
+    def test_a_game_that_goes_on_after_an_end_is_one_episode(self) -> None:
+        whole, lives = self.metrics_of({}), self.metrics_of({"goes_on": True}, {})
+        ends = list(whole.recent_episodes)[: 2 * len(lives.recent_episodes)]
+        games = [
+            (pytest.approx(first + second), one + other)
+            for (first, one), (second, other) in zip(ends[::2], ends[1::2], strict=True)
+        ]
+        assert len(games) >= 3
+        assert list(lives.recent_episodes) == games, "see rlk.episode_ends.counted"
+
+    def test_what_a_monitor_inside_reports_of_an_episode_takes_precedence(self) -> None:
+        metrics = self.metrics_of({"episode": {"r": 2.5, "l": 3}})
+        assert len(metrics.recent_episodes) >= 6
+        assert set(metrics.recent_episodes) == {(2.5, 3)}, "see rlk.episode_ends.reported"
+
+    def metrics_of(self, *infos: Mapping[str, Any]) -> Any:
+        """The metrics of a training in one walk whose episodes end with these infos, in turn."""
+        with self.agent(env=lambda: LastInfos(*infos), n_envs=1) as agent:
+            agent.learn(60)
+            assert agent.run.clock.episodes == len(agent.run.metrics.recent_episodes)
+            return agent.run.metrics
+
     # ---- where it begins -------------------------------------------------------------------------
 
     def test_environments_are_reset_once_with_seeds_of_their_own(self) -> None:
@@ -155,15 +200,6 @@ class CollectorContract(RunContract):
             agent.run.collector.forget()
             agent.learn(10, reset_num_timesteps=False)
         assert watch.resets == [0, 10], "call what rlk.running.resets.told_of_resets(run) returns"
-
-    def test_successes_are_those_of_the_episodes(self) -> None:
-        with self.agent(env=WALK, n_envs=2) as agent:
-            agent.learn(80)
-            metrics = agent.run.metrics
-            assert metrics.recent_episodes, "no episode has ended"
-            assert len(metrics.recent_successes) == len(metrics.recent_episodes), (
-                "tell both at once: run.metrics.episode_ended(…)"
-            )
 
     def test_an_unfinished_episode_that_is_forgotten_counts_nowhere(self) -> None:
         with self.agent(n_steps=5, n_envs=1) as agent:
@@ -266,135 +302,3 @@ class CollectorContract(RunContract):
     def test_collecting_draws_from_no_global_generator(self) -> None:
         with self.agent() as agent, global_generators_untouched():
             assert agent.run.collector.collect() is True
-
-
-class Watch:
-    """A plugin that records copies of the stored steps, and what a listener of `rlk_step` sees."""
-
-    episodes: Sequence[tuple[float, int]] = ()
-    n_episodes = 0
-
-    def __init__(self, stops_at: int | None = None) -> None:
-        self.stops_at, self.restarts, self.passed = stops_at, 0, 0
-        self.steps: list[Step] = []
-        self.timesteps: list[int] = []
-        self.resets: list[int] = []
-        self.stored_when_heard: list[int] = []
-        self.acting = Acting()
-        self.beginning = Beginning(self.acting)
-
-    @hookimpl
-    def rlk_make_storage(self) -> Watched:
-        return Watched(self)
-
-    @hookimpl
-    def rlk_wrap_add(self) -> Callable[[Callable[[Step], None]], Callable[[Step], None]]:
-        def counting(add: Callable[[Step], None]) -> Callable[[Step], None]:
-            def counted(step: Step) -> None:
-                self.passed += 1
-                add(step)
-
-            return counted
-
-        return counting
-
-    def interrupt(self) -> None:
-        self.resets.append(len(self.steps))
-
-    @hookimpl
-    def rlk_step(self, run: Any) -> bool | None:
-        self.timesteps.append(run.timesteps)
-        self.stored_when_heard.append(len(self.steps))
-        return False if run.timesteps == self.stops_at else None
-
-    def keeping(self, config: Any) -> Watched:
-        """The factory of a storage component."""
-        return Watched(self)
-
-
-class Watched(StandInStorage):
-    """A storage that gives its watch a copy of every step."""
-
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
-
-    def add(self, step: Step) -> None:
-        super().add(step)
-        kept = [map_observation(np.copy, part) for part in step]
-        self.watch.steps.append(Step(*kept))
-
-    def restart(self) -> None:
-        self.watch.restarts += 1
-
-
-class Acting:
-    """A plugin that makes an actor whose carry is the number of its calls."""
-
-    def __init__(self) -> None:
-        self.starts: list[Any] = []
-        self.carries: list[Any] = []
-
-    @hookimpl
-    def rlk_make_actor(self, run: Any) -> Any:
-        acting = self
-
-        class Counts(RandomActor):
-            def act(self, observation: Any, carry: Any, episode_start: Any, *rest: Any) -> Any:
-                acting.starts.append(np.copy(episode_start))
-                acting.carries.append(carry)
-                act = super().act(observation, carry, episode_start, *rest)
-                return act._replace(carry=carry + 1 if isinstance(carry, int) else 1)
-
-        return Counts(run.action_space, run.streams.numpy("actor"))
-
-
-class Beginning:
-    """A plugin that makes the same actor, whose carry is a word where a collection begins."""
-
-    def __init__(self, acting: Acting) -> None:
-        self.acting = acting
-
-    @hookimpl
-    def rlk_make_actor(self, run: Any) -> Any:
-        actor = self.acting.rlk_make_actor(run)
-        actor.begin = lambda carry: "begins"
-        return actor
-
-
-class Meddles:
-    """A plugin that steps the training environments in the middle of a collection."""
-
-    env: Any = None
-
-    @hookimpl
-    def rlk_step(self, run: Any) -> None:
-        self.env.step(np.zeros(run.n_envs, np.int64))
-
-
-class TwoRanks:
-    """A plugin that makes the run one of two ranks."""
-
-    @hookimpl
-    def rlk_make_communicator(self) -> Any:
-        class Two(OneProcess):
-            size = 2
-
-            def gather(self, value: Any) -> list[Any]:
-                return [value, None]
-
-        return Two()
-
-
-@attrs.frozen(kw_only=True)
-class AsksForInfos:
-    """Settings of a storage that keeps infos."""
-
-    info_keys: list[str] = attrs.field(factory=list)
-
-
-class SaysItsPlace(Walk):
-    """A walk whose info holds the first number of the observation after the step."""
-
-    def step(self, action: Any) -> Any:
-        *result, _ = super().step(action)
-        return *result, {"place": float(result[0][0])}

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk.abilities import beginning
+from rlk.episode_ends import counted, reported, success
 from rlk.errors import NotFinite, RlkError
 from rlk.protocols import State
 from rlk.records import Step
 from rlk.running.resets import told_of_resets
+from rlk.spaces import map_observation
 from rlk.strict_types import own_number
 
 if TYPE_CHECKING:
@@ -42,7 +44,8 @@ class StandInCollector:
         if self.cut_short:
             run.storage.restart()
         if self.observation is None:
-            self.observation, _ = run.env.reset(seed=run.streams.reset_seeds(run.n_envs))
+            first, _ = run.env.reset(seed=run.streams.reset_seeds(run.n_envs))
+            self.observation = map_observation(np.copy, first)
             self._refuse_bad(self.observation)
             for tell in self.told_of_resets:
                 tell()
@@ -58,15 +61,18 @@ class StandInCollector:
     def _step(self) -> bool:
         run, observation = self.run, self.observation
         act = run.actor.act(observation, self.carry, self.start)
-        following, reward, terminated, truncated, infos = run.env.step(act.env_action)
+        reached, reward, terminated, truncated, infos = run.env.step(act.env_action)
+        following = map_observation(np.copy, reached)  # a vector may return the same arrays again
         ended = terminated | truncated
         final = {env: infos["final_obs"][env] for env in np.flatnonzero(ended).tolist()}
         for numbers in (reward, following, *final.values()):
             self._refuse_bad(numbers)
         self.figures += np.stack([reward, np.ones(run.n_envs)], axis=1)
-        for env in final:
-            return_, length = self.figures[env].tolist()
-            run.metrics.episode_ended(return_, int(length))
+        last = infos.get("final_info", {})
+        for env in np.flatnonzero(counted(ended, infos)).tolist():
+            own_return, own_length = self.figures[env].tolist()
+            return_, length = reported(last, env) or (own_return, int(own_length))
+            run.metrics.episode_ended(return_, length, success(last, env))
             run.clock.episodes += 1
             self.figures[env] = 0
         extras = {**act.extras, **infos.get("kept", {})}
