@@ -342,7 +342,7 @@ def test_a_preset_is_not_looked_for_where_the_environment_is_an_object(plan):
 @pytest.mark.parametrize(
     ("key", "value"), [("out", "runs/mine"), ("preset", "tuned"), ("verbose", 1)]
 )
-def test_what_only_the_user_may_set_is_refused_of_a_plugin(planning_kernel, plan, key, value):
+def test_what_only_the_user_may_set_is_refused_of_a_plugin(plan, key, value):
     class Proposes:
         @hookimpl
         def rlk_configure(self, spec):
