@@ -83,6 +83,15 @@ def rlk_make() -> Iterator[Callable[..., Agent]]:
         yield made
 
 
+@pytest.fixture
+def rlk_one_thread() -> Iterator[None]:
+    """Torch computes on one thread; afterwards, on as many as before, whatever the test has set."""
+    from rlk_testing.contract import one_thread
+
+    with one_thread():
+        yield
+
+
 @pytest.fixture(scope="session")
 def rlk_forks() -> Iterator[ForkServer]:
     """Starts programs in forks of a Python process that has imported torch (`forks.py`)."""
