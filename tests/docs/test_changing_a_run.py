@@ -83,7 +83,7 @@ def test_a_plugin_has_an_optimiser_of_its_own_for_its_group(given, found):
             return wrapper
 
     plugin = WithGroup(**given)
-    with rlk.make("trpo", plugins=[plugin], timesteps_per_batch=16) as agent:
+    with rlk.make("trpo", plugins=[plugin], timesteps_per_batch=16, seed=0) as agent:
         steps = agent.learn(16).run.optimise.steps
         assert {name: type(step).__name__ for name, step in steps.items()} == {
             "pi": "NaturalGradient",
@@ -110,7 +110,7 @@ def test_hooks_are_called_in_the_order_of_the_page():
     }
     plugins = [type("Listens", (), listens)(), "evaluation:every=32,episodes=1"]
     settings = {"env": "CartPole-v1", "n_envs": 2, "n_steps": 16, "log_interval": 1}
-    with rlk.make("ppo2", plugins=plugins, **settings) as agent:
+    with rlk.make("ppo2", plugins=plugins, seed=0, **settings) as agent:
         agent.learn(64)
     last = len(called) - 1 - called[::-1].index("rlk_rollout_start")
     assert [called[0], *dict.fromkeys(called[last:])] == named
@@ -136,7 +136,7 @@ def test_the_policy_learns_from_the_rewards_that_the_plugin_gives(example):
             rewards.append((rollout.reward.copy(), abs(rollout.observation[..., 0])))
 
     plugins = [example("own_reward").StaysInTheMiddle(0.5), Looks()]
-    with rlk.make("ppo2", env="CartPole-v1", n_envs=4, plugins=plugins) as agent:
+    with rlk.make("ppo2", env="CartPole-v1", n_envs=4, plugins=plugins, seed=0) as agent:
         agent.learn(512)
         returns = [return_ for return_, _ in agent.run.metrics.recent_episodes]
     ((reward, distance),) = rewards
@@ -200,7 +200,8 @@ def test_evaluations_are_at_the_hardest_level_of_the_curriculum(example):
 
     made = example("own_curriculum").Curriculum("gravity", [2.0, 5.0], goal=1e9)
     plugins = [made, Looks(), "evaluation:every=64,episodes=1"]
-    with rlk.make("ppo2", env="CartPole-v1", n_envs=2, n_steps=32, plugins=plugins) as agent:
+    settings = {"env": "CartPole-v1", "n_envs": 2, "n_steps": 32}
+    with rlk.make("ppo2", plugins=plugins, seed=0, **settings) as agent:
         agent.learn(64)
         assert set(agent.get_env().get_attr("gravity")) == {2.0}, "training has its own level"
         evaluate_agent(agent, 1)
@@ -210,7 +211,7 @@ def test_evaluations_are_at_the_hardest_level_of_the_curriculum(example):
 def test_training_ends_when_the_goal_is_reached_and_the_best_is_in_checkpoints(example, tmp_path):
     made = example("stop_when_solved").StopWhenSolved(goal=1.0)
     settings = {"env": "CartPole-v1", "n_envs": 4, "n_steps": 32}
-    with rlk.make("ppo2", plugins=[made], **settings) as agent:
+    with rlk.make("ppo2", plugins=[made], seed=0, **settings) as agent:
         assert agent.learn_until(4096).startswith("episodes had a mean return of")
         assert agent.num_timesteps == 128
         path = agent.save_checkpoint(tmp_path / "checkpoint")
