@@ -11,7 +11,7 @@ import pytest
 
 import rlk
 from rlk.settings import unstructure
-from rlk_cli.main import main
+from rlk_testing.command_line import ended
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "run-folder.md").read_text(encoding="utf-8")
@@ -30,9 +30,7 @@ def folder(tmp_path_factory) -> Path:
         patched.chdir(home)
         small = ["--set", "learning_starts=50", "--set", "n_threads=1"]
         for words in ([*RUN.split(), *PLUGINS, *small], RESUME.split()):
-            with pytest.raises(SystemExit) as ended:
-                main(words)
-            assert ended.value.code == 0
+            assert ended(*words) == 0
     return home / "runs" / "mine"
 
 
