@@ -133,8 +133,7 @@ def test_debug_anywhere_raises_the_error_itself(failing, arguments):
 
 
 def test_python_m_rlk_is_the_same():
-    done = subprocess.run(
-        [sys.executable, "-m", "rlk", "run"], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "rlk", "run"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert "no algorithm" in done.stderr

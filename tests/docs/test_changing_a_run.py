@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +16,7 @@ from rlk.records import Loss
 from rlk.registry.implementations import HOOKS
 from rlk_evaluate.evaluate import evaluate_agent
 from rlk_flat_parameters import FlatParameters
+from rlk_testing.examples import module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "own_plugins"
@@ -27,14 +27,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 @pytest.fixture
 def example():
     """example(name): the module of that example."""
-
-    def load(name):
-        spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    return load
+    return lambda name: module_of(EXAMPLES / f"{name}.py")
 
 
 def test_the_page_names_every_example_and_only_existing_hooks():
