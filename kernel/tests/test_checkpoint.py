@@ -17,6 +17,7 @@ from rlk.running.named_parameters import named_parameters
 from rlk.running.untrained import restore_untrained, untrained
 from rlk_testing.contract import plain, same
 from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.idle import Idle
 
 
 class Counts:
@@ -229,12 +230,6 @@ def test_a_collector_that_does_not_fit_another_noise_names_both(make, monkeypatc
     with pytest.raises(BadFile, match=said) as caught:
         checkpoint.restore(other.run, state)
     assert ("this run has no noise. Resume it without" in str(caught.value)) is bool(noises)
-
-
-class Idle:
-    @hookimpl
-    def rlk_rollout_end(self):
-        pass
 
 
 @pytest.mark.parametrize("others", [(), (Idle(),)])
