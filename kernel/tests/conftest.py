@@ -6,8 +6,6 @@ is imported where it is needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import attrs
 import pytest
 
@@ -20,13 +18,8 @@ from rlk.settings import PluginText
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+def one_thread(rlk_one_thread):
+    """Every test here computes on one thread."""
 
 
 # ---- a kernel to plan with: names that say what they are, factories that do nothing --------------

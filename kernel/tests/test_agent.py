@@ -20,21 +20,11 @@ from rlk_testing.stand_ins import StandInStorage
 MATCH = BY_ACTION_SPACE["Discrete"]
 
 
-@pytest.fixture
-def make(rlk_make, rlk_stand_in_kernel):
-    def made(**given):
-        return rlk_make(
-            "stand-in", kernel=rlk_stand_in_kernel, **{"env": MATCH, "seed": 0, **given}
-        )
-
-    return made
-
-
 # ---- making --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("config", [3, {"gamma": 0.9}])
-def test_a_config_that_is_none_is_refused(make, config):
+def test_what_is_no_config_is_refused(make, config):
     with pytest.raises(PlanError, match=r"config must be an instance of .* rlk\.make\('stand-in'"):
         make(config=config)
 
@@ -120,7 +110,7 @@ def test_an_actor_that_returns_no_act_is_named_where_an_agent_predicts(make):
         agent.predict(np.zeros((2, 3), np.float32))
 
 
-# ---- learning ------------------------------------------------------------------------------------
+# ---- global generators ---------------------------------------------------------------------------
 
 
 class DrawsGlobally:
@@ -231,7 +221,7 @@ def test_learning_again_counts_anew_unless_told(make):
 @pytest.mark.parametrize(
     "timesteps", [float("nan"), float("inf"), "100", -5, True, 8.5, [8], np.float64("nan")]
 )
-def test_fractional_timesteps_are_refused_and_nothing_is_forgotten(make, timesteps):
+def test_timesteps_that_are_no_count_are_refused_and_nothing_is_forgotten(make, timesteps):
     agent = make()
     agent.learn(8)
     for learn in (agent.learn, agent.learn_until):

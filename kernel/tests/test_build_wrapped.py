@@ -14,11 +14,9 @@ from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.running.vec_env import make_vec_env
-from rlk_testing.environments import BY_ACTION_SPACE, DiscreteMatch
+from rlk_testing.environments import DiscreteMatch
 from rlk_testing.stand_in_policy import StandInPolicy
 from rlk_testing.stand_in_vec_env import StandInVecEnv
-
-MATCH = BY_ACTION_SPACE["Discrete"]
 
 
 def test_a_vector_wrapper_activates_what_its_environments_share_and_filters_observations(

@@ -7,12 +7,11 @@ import pytest
 
 from rlk import hookimpl
 from rlk.errors import BrokenPlugin, PlanError, RlkError
-from rlk_testing.environments import BY_ACTION_SPACE
 
 
 @pytest.fixture
-def agent(rlk_make, rlk_stand_in_kernel):
-    return rlk_make("stand-in", kernel=rlk_stand_in_kernel, env=BY_ACTION_SPACE["Discrete"], seed=0)
+def agent(make):
+    return make()
 
 
 class Borders:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 
 import pytest
 import torch
@@ -16,8 +17,7 @@ from rlk.running.named_parameters import named_parameters
 from rlk.running.untrained import restore_untrained, untrained
 from rlk_testing.contract import plain, same
 from rlk_testing.environments import BY_ACTION_SPACE
-
-MATCH = BY_ACTION_SPACE["Discrete"]
+from rlk_testing.idle import Idle
 
 
 class Counts:
@@ -37,12 +37,8 @@ class Counts:
 
 
 @pytest.fixture
-def make(rlk_make, rlk_stand_in_kernel):
-    def made(**given):
-        given = {"env": MATCH, "seed": 0, "n_envs": 2, **given}
-        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **given)
-
-    return made
+def make(make):
+    return partial(make, n_envs=2)
 
 
 # ---- what is in it -------------------------------------------------------------------------------
@@ -236,12 +232,6 @@ def test_a_collector_that_does_not_fit_another_noise_names_both(make, monkeypatc
     assert ("this run has no noise. Resume it without" in str(caught.value)) is bool(noises)
 
 
-class Idle:
-    @hookimpl
-    def rlk_rollout_end(self):
-        pass
-
-
 @pytest.mark.parametrize("others", [(), (Idle(),)])
 def test_an_objects_state_is_found_whatever_other_objects_are_passed(make, others):
     agent, first, second = make(plugins=[Idle(), Counts()]), Counts(), Counts()
@@ -319,7 +309,6 @@ def test_parameters_that_do_not_fit_leave_the_run_as_it_was(make):
 
 def test_schedules_are_where_they_were(make):
     agent, other = (make(learning_rate=lambda remaining: 0.4 * remaining) for _ in range(2))
-    agent.run.begin(160)
     agent.learn(80)
     agent.run.clock.total_timesteps = 160
     checkpoint.restore(other.run, checkpoint.run_state(agent.run))

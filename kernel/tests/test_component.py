@@ -1,15 +1,24 @@
 """What a component is made of."""
 
+import sys
+
 import pytest
 
 from rlk.component import Component
 from rlk.running.seeding import Streams
 
 
-def test_a_factory_is_imported_when_it_is_loaded():
-    component = Component(name="drawn", factory="rlk.running.seeding:Streams")
-    assert component.load() is Streams
-    assert Component(name="drawn", factory="rlk.running.seeding:Streams.state_dict").load()
+def test_a_factory_is_imported_when_it_is_loaded(tmp_path, monkeypatch):
+    (tmp_path / "loaded_late.py").write_text("class Made: ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    component = Component(name="drawn", factory="loaded_late:Made")
+    assert "loaded_late" not in sys.modules
+    assert component.load() is sys.modules.pop("loaded_late").Made
+
+
+def test_a_path_may_lead_into_a_class_and_a_callable_is_its_own_factory():
+    inside = Component(name="drawn", factory="rlk.running.seeding:Streams.state_dict")
+    assert inside.load() is Streams.state_dict
     assert Component(name="mine", factory=Streams).load() is Streams
 
 

@@ -10,31 +10,27 @@ from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import PlanError
 from rlk_testing.environments import DiscreteMatch, MultiBinaryMatch
-
-
-class Shakes:
-    def wrap(self, actor, policy): ...
-
+from rlk_testing.idle import IdleNoise
 
 # ---- noise --------------------------------------------------------------------------------------
 
 
 def test_a_noise_for_other_actions_is_refused(planning_kernel, plan):
-    planning_kernel.registries.noises.register("hums", Shakes, action_spaces=("Box",))
+    planning_kernel.registries.noises.register("hums", IdleNoise, action_spaces=("Box",))
     with pytest.raises(PlanError, match=r"noise 'hums' .*spaces Box, but .*is Discrete"):
         plan(noise="hums")
     assert plan(noise="hums", env="Pendulum-v1").noises[0].name == "hums"
 
 
 def test_a_noise_on_the_policy_wants_one_action_for_an_observation(planning_kernel, plan):
-    planning_kernel.registries.noises.register("shifts", Shakes, scope="policy")
+    planning_kernel.registries.noises.register("shifts", IdleNoise, scope="policy")
     with pytest.raises(PlanError, match=r"'shifts' .*'other' .* more than one action.*\n.*list --"):
         plan("other", noise="shifts")
     assert plan(noise="shifts").noises[0].name == "shifts"
 
 
 def test_a_noise_for_another_kind_of_algorithm_is_refused(planning_kernel, plan):
-    planning_kernel.registries.noises.register("hums", Shakes, collects="off-policy")
+    planning_kernel.registries.noises.register("hums", IdleNoise, collects="off-policy")
     with pytest.raises(PlanError, match=r"noise 'hums' .*off-policy.*'other' .* is on-policy"):
         plan("other", noise="hums", storage="stand-in-storage")
     assert plan(noise="hums").noises[0].name == "hums"
@@ -47,8 +43,8 @@ def test_what_learns_on_and_off_policy_wants_a_storage_that_serves_both(planning
     registries = planning_kernel.registries
     other = registries.algorithms.get("other").component()
     registries.algorithms.register("mixes", attrs.evolve(other, name="mixes", collects="both"))
-    registries.storages.register("sequences", Shakes, collects="both")
-    registries.noises.register("hums", Shakes, collects="off-policy")
+    registries.storages.register("sequences", IdleNoise, collects="both")
+    registries.noises.register("hums", IdleNoise, collects="off-policy")
     with pytest.raises(PlanError, match=r"'keeps' .*off-policy .*'mixes' .* is on- and off-policy"):
         plan("mixes", storage="keeps")
     for algo, learns in (("algo", "off-policy"), ("other", "on-policy")):
@@ -58,7 +54,7 @@ def test_what_learns_on_and_off_policy_wants_a_storage_that_serves_both(planning
         plan("mixes", storage="sequences", noise="hums")
     assert plan("mixes", storage="sequences").storages[0].name == "sequences"
     for collects in ("on-policy", "off-policy"):  # it learns in both ways, and any policy fits
-        registries.policies.register(f"looks-{collects}", Shakes, collects=collects)
+        registries.policies.register(f"looks-{collects}", IdleNoise, collects=collects)
         assert plan("mixes", storage="sequences", policy=f"looks-{collects}")
 
 
@@ -97,7 +93,7 @@ def test_a_refusal_tells_which_settings_a_preset_chose(planning_kernel, plan):
 
 def test_a_check_that_is_not_a_function_is_refused_where_it_is_written():
     with pytest.raises(ValueError, match=r"check must be a function or None, got 'module:f'"):
-        Component(name="pairs", factory=Shakes, check="module:f")
+        Component(name="pairs", factory=IdleNoise, check="module:f")
 
 
 # ---- what fits together -------------------------------------------------------------------------
@@ -155,10 +151,7 @@ def test_a_list_of_algorithms_is_offered_as_other_algorithms(plan):
     ],
 )
 def test_a_part_of_any_kind_may_say_what_it_goes_with(planning_kernel, plan, fields, message):
-    class Picky:
-        def wrap(self, actor, policy): ...
-
-    planning_kernel.registries.noises.register("picky", Picky, **fields)
+    planning_kernel.registries.noises.register("picky", IdleNoise, **fields)
     with pytest.raises(PlanError, match=message):
         plan(noise="picky")
 
@@ -174,7 +167,7 @@ def test_what_would_fit_without_the_additions_of_a_plugin_says_so(
 
     registries = planning_kernel.registries
     registries.extensions.register("adds", Adds)
-    registries.noises.register("picky", Shakes, observation_spaces=("Discrete",))
+    registries.noises.register("picky", IdleNoise, observation_spaces=("Discrete",))
     with pytest.raises(PlanError, match=r"'picky' .* takes observations that are Disc") as caught:
         plan(plugins=["adds"], noise="picky")
     advice = "\nOr leave out what adds to the observations: --plugin no:adds."
@@ -184,7 +177,7 @@ def test_what_would_fit_without_the_additions_of_a_plugin_says_so(
 def test_a_noise_has_nothing_to_say_where_its_algorithm_does_not_serve_the_actions(
     planning_kernel, plan
 ):
-    planning_kernel.registries.noises.register("hums", Shakes, action_spaces=("Discrete",))
+    planning_kernel.registries.noises.register("hums", IdleNoise, action_spaces=("Discrete",))
     with pytest.raises(
         PlanError, match=r"algorithm 'algo' .*environment's is MultiBinary"
     ) as caught:

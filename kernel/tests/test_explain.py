@@ -6,19 +6,14 @@ import json
 
 import attrs
 
-import rlk
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
+from rlk_testing.idle import Idle, IdleNoise
 from rlk_testing.stand_ins import COMPONENTS
 
 
 class Chooses:
     """A decorating storage, as far as planning knows."""
-
-
-class Watches:
-    @rlk.hookimpl
-    def rlk_update_end(self): ...
 
 
 @attrs.frozen(kw_only=True)
@@ -38,7 +33,7 @@ def test_it_says_what_fills_each_slot_who_chose_it_and_how_it_nests(rlk_stand_in
     for name in ("wraps", "guards"):
         registries.wrappers.register(name, lambda env: env)
     registries.wrappers.register("holds", lambda env: env, scope="vector")
-    plugins = ["chooses", "holds", "wraps", "guards", Watches()]
+    plugins = ["chooses", "holds", "wraps", "guards", Idle()]
     settings = {"plugins": plugins, "fast.rate": 0.25, "seed": 7}
     plan = resolve(rlk_stand_in_kernel, make_spec("two", settings))
     lines = str(plan).splitlines()
@@ -49,7 +44,7 @@ def test_it_says_what_fills_each_slot_who_chose_it_and_how_it_nests(rlk_stand_in
         f"storages nest {base} (base) <- chooses (choose)",
         f"env nests     holds(guards(wraps({plan.env.name})))",
         "seed            7                  user",
-        f"extension     {'Watches-0':<{names}}  {'passed as object':<{owners}}  user",
+        f"extension     {'Idle-0':<{names}}  {'passed as object':<{owners}}  user",
     ):
         assert line in lines, "\n".join(lines)
     (own,) = [line.split() for line in lines if line.startswith("vf_optimiser")]
@@ -61,10 +56,6 @@ def test_it_says_what_fills_each_slot_who_chose_it_and_how_it_nests(rlk_stand_in
 # ---- and for loggers -----------------------------------------------------------------------------
 
 
-class Shakes:
-    def wrap(self, actor, policy): ...
-
-
 def test_its_settings_are_one_table_by_the_keys_of_make(rlk_stand_in_kernel):
     registries = rlk_stand_in_kernel.registries
     two = {**COMPONENTS["algorithms"].defaults, "vf_optimiser": "fast"}
@@ -73,8 +64,8 @@ def test_its_settings_are_one_table_by_the_keys_of_make(rlk_stand_in_kernel):
     )
     registries.optimisers.register("fast", Chooses, config=Rate)
     for name in ("shakes", "trembles"):
-        registries.noises.register(name, Shakes, config=Rate)
-    registries.extensions.register("watches", Watches)
+        registries.noises.register(name, IdleNoise, config=Rate)
+    registries.extensions.register("watches", Idle)
     asked = {
         "env": "CartPole-v1",
         "plugins": ["watches", "shakes", "trembles:rate=0.75"],

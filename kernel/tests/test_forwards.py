@@ -47,7 +47,7 @@ def test_one_setting_with_two_values_is_refused(plan):
         plan(store_size=7, **{"keeps.size": 8})
 
 
-def test_one_setting_may_have_two_names(plan, planning_kernel):
+def test_one_setting_may_have_two_names(plan):
     for given in ({"hoard_size": 7}, {"hoard_size": 7, "store_size": 7}, {"store_size": 7}):
         found = plan(**given)
         assert found.storages[0].config.size == found.algorithm.config.store_size == 7

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
+
+from rlk_testing.contract import run_python
 
 
 @pytest.fixture
@@ -58,7 +59,4 @@ def test_it_needs_nothing_heavy():
         "import sys, rlk.lazy_names\n"
         "print(sorted({'torch', 'numpy', 'gymnasium', 'attrs', 'pluggy'} & set(sys.modules)))"
     )
-    shown = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert shown.stdout == "[]\n"
+    assert run_python(code) == "[]"

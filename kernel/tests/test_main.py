@@ -16,7 +16,7 @@ print(*found)
 
 def ended(commands):
     code = RUN.format(commands=commands)
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
 
 
 def test_it_calls_the_console_script_that_somebody_installed():

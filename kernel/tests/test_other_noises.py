@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 import attrs
@@ -12,7 +13,6 @@ from rlk import settings
 from rlk.errors import BadFile
 from rlk.running import checkpoint
 from rlk.running.other_noises import naming_other_noises
-from rlk_testing.environments import BY_ACTION_SPACE
 
 
 @attrs.frozen(kw_only=True)
@@ -51,14 +51,9 @@ class HoldsActor:
 
 
 @pytest.fixture
-def make(rlk_make, rlk_stand_in_kernel):
+def make(make, rlk_stand_in_kernel):
     rlk_stand_in_kernel.registries.noises.register("holds", Holds, config=HoldsConfig)
-
-    def made(**given):
-        given = {"env": BY_ACTION_SPACE["Discrete"], "seed": 0, "noise": "holds", **given}
-        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **given)
-
-    return made
+    return partial(make, noise="holds")
 
 
 def test_a_changed_setting_of_a_noise_is_named_with_what_to_type(make):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from rlk import hookimpl
@@ -9,7 +11,6 @@ from rlk.component import Component
 from rlk.errors import BadFile, BrokenPlugin
 from rlk.running import checkpoint
 from rlk_testing.contract import plain
-from rlk_testing.environments import BY_ACTION_SPACE
 
 
 class Climbs:
@@ -52,12 +53,8 @@ class Counts:
 
 
 @pytest.fixture
-def make(rlk_make, rlk_stand_in_kernel):
-    def made(*plugins):
-        given = {"env": BY_ACTION_SPACE["Discrete"], "seed": 0, "n_envs": 2}
-        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, plugins=plugins, **given)
-
-    return made
+def make(make):
+    return partial(make, n_envs=2)
 
 
 def about_plugins(differs):

@@ -13,11 +13,7 @@ from rlk.errors import BrokenPlugin, PlanError, UnknownName
 from rlk.planning.saved_plan import as_json
 from rlk.planning.spec import make_spec
 from rlk.registry.entry import Entry
-
-
-class Silent:
-    @hookimpl
-    def rlk_update_end(self): ...
+from rlk_testing.idle import Idle
 
 
 class Proposes:
@@ -240,11 +236,11 @@ def test_a_patch_may_put_in_one_plugin_by_its_name(plan):
 
 
 def test_a_plan_can_be_written_as_json(plan):
-    written = json.loads(json.dumps(as_json(plan(plugins=["sharpens", Silent()]))))
+    written = json.loads(json.dumps(as_json(plan(plugins=["sharpens", Idle()]))))
     assert written["env"]["name"] == "CartPole-v1" and written["run"]["n_envs"] == 2
     slots = {component["name"]: component["slot"] for component in written["components"]}
     assert next(iter(slots.values())) == "algorithm" and slots["sharpens"] == "decorator"
-    assert slots["Silent-0"] == "extension"
+    assert slots["Idle-0"] == "extension"
 
 
 def test_planning_builds_nothing(planning_kernel, plan):

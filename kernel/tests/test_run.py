@@ -108,7 +108,7 @@ def test_an_answer_to_rlk_log_that_nobody_reads_is_refused(make):
         make(Answers()).learn(8)
 
 
-def test_non_finite_numbers_of_an_actor_are_named_with_their_owner(make):
+def test_what_is_no_number_of_an_actor_is_named_with_its_owner(make):
     class Told:
         def metrics(self):
             return {"temperature": None}

@@ -11,23 +11,13 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import BadFile, PlanError, UnknownName
-from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
 from rlk_testing.environments import DiscreteMatch, Walk, environment_named
+from rlk_testing.idle import Idle, IdleNoise
 from rlk_testing.stand_in_policy import StandInPolicy
 from rlk_testing.stand_ins import COMPONENTS
-
-
-class Watches:
-    @hookimpl
-    def rlk_training_start(self):
-        pass
-
-
-class Shakes:
-    def wrap(self, actor, policy): ...
 
 
 @attrs.frozen(kw_only=True)
@@ -40,7 +30,7 @@ class HasteConfig:
     speed: int = 1
 
 
-class Configured(Watches):
+class Configured(Idle):
     def __init__(self, config):
         self.config = config
 
@@ -51,14 +41,14 @@ class Wraps:
 
 
 def on_the_shelf(place, kind):
-    return Component(name=place.rpartition(":")[2], factory=Watches, kind=kind or "extensions")
+    return Component(name=place.rpartition(":")[2], factory=Idle, kind=kind or "extensions")
 
 
 @pytest.fixture
 def kernel(rlk_stand_in_kernel):
     registries = rlk_stand_in_kernel.registries
-    registries.callbacks.register("watches", Watches)
-    registries.extensions.register("extends", Watches)
+    registries.callbacks.register("watches", Idle)
+    registries.extensions.register("extends", Idle)
     registries.environments.register("classes", environment_named, runs_code=True)
     registries.environments.register("stands", COMPONENTS["environments"].factory)
     registries.environments.unregister("stand-in-environments")
@@ -286,7 +276,7 @@ def test_components_are_resolved_and_not_built(kernel, saved):
 @pytest.fixture
 def hastens(kernel):
     """An extension that joins wherever an agent is made."""
-    kernel.registries.extensions.register("hastens", Watches, autostart="always")
+    kernel.registries.extensions.register("hastens", Idle, autostart="always")
 
 
 @pytest.mark.usefixtures("hastens")
@@ -352,7 +342,7 @@ def test_what_was_left_out_stays_left_out_unless_it_is_named(kernel, saved):
 
 
 def test_a_default_that_was_left_out_or_emptied_does_not_come_back(kernel):
-    kernel.registries.noises.register("shakes", Shakes)
+    kernel.registries.noises.register("shakes", IdleNoise)
     kernel.registries.algorithms.register(
         "noisy",
         attrs.evolve(
@@ -369,8 +359,8 @@ def test_a_default_that_was_left_out_or_emptied_does_not_come_back(kernel):
 
 @pytest.mark.parametrize("plugins", [["shakes:much=0.5"], ["shakes:much=0.5", "stirs"]])
 def test_a_noise_that_is_left_out_takes_its_settings_along(kernel, plugins):
-    kernel.registries.noises.register("shakes", Shakes, config=Much)
-    kernel.registries.noises.register("stirs", Shakes)
+    kernel.registries.noises.register("shakes", IdleNoise, config=Much)
+    kernel.registries.noises.register("stirs", IdleNoise)
     plan = as_json(resolve(kernel, make_spec("stand-in", {"plugins": plugins})))
     names = [plugin for plugin in plugins if plugin == "stirs"]
     found = again(kernel, plan, plugins=("no:shakes",))

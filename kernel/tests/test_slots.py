@@ -13,13 +13,8 @@ from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import Patch, make_spec
 from rlk.registry.kinds import SLOTS
 from rlk_testing.environments import Walk
+from rlk_testing.idle import IdleNoise
 from rlk_testing.stand_ins import COMPONENTS, StandInPolicy
-
-
-class Wraps:
-    def __init__(self, run, config=None): ...
-
-    def wrap(self, actor, policy): ...
 
 
 @attrs.frozen(kw_only=True)
@@ -83,7 +78,7 @@ def test_noises_are_put_around_one_another_in_the_order_written(plan, given):
 
 def test_a_noise_on_the_policy_is_the_innermost_and_there_is_one(planning_kernel, plan):
     for name in ("perturbs", "disturbs"):
-        planning_kernel.registries.noises.register(name, Wraps, scope="policy")
+        planning_kernel.registries.noises.register(name, IdleNoise, scope="policy")
     assert noises(plan(plugins=["shakes", "perturbs"])) == ["perturbs", "shakes"]
     with pytest.raises(PlanError, match=r"'perturbs' .* 'disturbs' .*a policy of their own"):
         plan(plugins=["perturbs", "disturbs"])
@@ -144,7 +139,7 @@ def test_no_storage_takes_the_place_of_a_decorator_with_its_settings(plan):
 
 
 def test_a_setting_of_the_slot_of_noises_is_one_of_any_of_them(planning_kernel, plan):
-    planning_kernel.registries.noises.register("hums", Wraps, config=Pitched)
+    planning_kernel.registries.noises.register("hums", IdleNoise, config=Pitched)
     found = plan(plugins=["shakes", "hums"], **{"noise.size": 3, "noise.pitch": 2.0})
     assert [noise.config.size for noise in found.noises[:1]] == [3]
     assert found.noises[1].config.pitch == 2.0
@@ -342,7 +337,7 @@ def test_a_preset_is_not_looked_for_where_the_environment_is_an_object(plan):
 @pytest.mark.parametrize(
     ("key", "value"), [("out", "runs/mine"), ("preset", "tuned"), ("verbose", 1)]
 )
-def test_what_only_the_user_may_set_is_refused_of_a_plugin(planning_kernel, plan, key, value):
+def test_what_only_the_user_may_set_is_refused_of_a_plugin(plan, key, value):
     class Proposes:
         @hookimpl
         def rlk_configure(self, spec):

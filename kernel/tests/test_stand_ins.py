@@ -15,6 +15,7 @@ from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import Patch, make_spec
 from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.idle import Idle, IdleNoise
 from rlk_testing.stand_ins import COMPONENTS, StandInStorage
 
 MATCH = BY_ACTION_SPACE["Discrete"]
@@ -29,16 +30,6 @@ REPLACED = (
     "{0} 'acme' (this program) is not needed to act, and 'stand-in-{1}' stands in its place: it "
     "is not installed here"
 )
-
-
-class Watches:
-    @hookimpl
-    def rlk_training_start(self): ...
-
-
-class Shakes:
-    def wrap(self, actor, policy):
-        return actor
 
 
 class Mine(StandInStorage):
@@ -205,13 +196,15 @@ def test_what_is_broken_here_is_not_needed_either(planning_kernel):
 
 
 def test_what_no_file_may_run_is_not_needed_and_used_where_it_is_passed(planning_kernel):
-    plan = as_json(resolve(planning_kernel, make_spec("algo", {"storage": Mine, "noise": Shakes})))
+    plan = as_json(
+        resolve(planning_kernel, make_spec("algo", {"storage": Mine, "noise": IdleNoise}))
+    )
     found = to_act(planning_kernel, plan)
     assert (found.storages[0].name, found.noises) == ("keeps", ())
     said = spec_of(plan, planning_kernel, to_act=True).absent
     assert len(said) == 2 and all("it was not passed again" in one for one in said)
-    found = to_act(planning_kernel, plan, changes={"storage": Mine, "noise": Shakes})
-    assert [one.name for one in (*found.storages, *found.noises)] == ["Mine", "Shakes"]
+    found = to_act(planning_kernel, plan, changes={"storage": Mine, "noise": IdleNoise})
+    assert [one.name for one in (*found.storages, *found.noises)] == ["Mine", "IdleNoise"]
 
 
 def test_another_component_may_be_named_instead(planning_kernel):
@@ -229,9 +222,7 @@ def test_where_nothing_stands_in_the_missing_component_is_named(planning_kernel)
         spec_of(plan, planning_kernel, to_act=True)
 
 
-@pytest.mark.parametrize(
-    ("kind", "factory"), [("extensions", Watches), ("wrappers", lambda env: env)]
-)
+@pytest.mark.parametrize(("kind", "factory"), [("extensions", Idle), ("wrappers", lambda env: env)])
 def test_what_says_that_it_only_trains_is_left_out(planning_kernel, kind, factory):
     registry = planning_kernel.registries[kind]
     registry.register("acme", factory, only_trains=True)
@@ -250,7 +241,7 @@ def test_what_says_that_it_only_trains_is_left_out(planning_kernel, kind, factor
 
 @pytest.mark.parametrize(("kind", "name"), [("extensions", "extends"), ("wrappers", "wraps")])
 def test_what_may_change_how_it_acts_is_needed(planning_kernel, kind, name):
-    planning_kernel.registries.extensions.register("extends", Watches)
+    planning_kernel.registries.extensions.register("extends", Idle)
     plan = as_json(resolve(planning_kernel, make_spec("algo", {"plugins": [name]})))
     unregister(planning_kernel, kind, name)
     with pytest.raises(PlanError, match=rf"or leave it out: --plugin no:{name}\.$"):

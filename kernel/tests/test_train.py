@@ -5,9 +5,6 @@ import pytest
 from rlk import hookimpl
 from rlk.errors import RlkError
 from rlk.records import Loss, Update
-from rlk_testing.environments import BY_ACTION_SPACE
-
-MATCH = BY_ACTION_SPACE["Discrete"]
 
 
 class Hears:
@@ -50,15 +47,6 @@ class Hears:
         self.failures.append(failure)
 
 
-@pytest.fixture
-def make(rlk_make, rlk_stand_in_kernel):
-    def made(*plugins, **given):
-        given = {"env": MATCH, "seed": 0, "n_steps": 4, "plugins": plugins, **given}
-        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **given)
-
-    return made
-
-
 def test_a_wrapper_of_the_collector_that_forgets_its_answer_is_an_error(make):
     class Forgets:
         @hookimpl
@@ -77,7 +65,7 @@ def test_a_wrapper_of_the_collector_that_forgets_its_answer_is_an_error(make):
         (lambda loss: Loss(loss.value.item()), r"is float\. It must be .*do not call item"),
     ],
 )
-def test_a_non_finite_loss_is_an_error(make, wrong, said):
+def test_a_loss_that_is_no_single_tensor_is_an_error(make, wrong, said):
     class Wraps:
         @hookimpl
         def rlk_wrap_loss(self, run, group):
@@ -176,7 +164,7 @@ def test_of_several_reasons_to_stop_the_first_is_told(make):
     assert hears.reasons == ["first"]
 
 
-def test_a_failed_write_does_not_outlive_its_training(make, capsys):
+def test_a_failed_write_does_not_outlive_its_training(make):
     class FailsOnce:
         failed = False
 
@@ -270,9 +258,6 @@ def test_schedules_are_filled_before_every_collection(make):
     agent = make(learning_rate=lambda remaining: 0.4 * remaining)
     rate = agent.run.optimise.groups["value"].learning_rate
     seen = []
-
-    class Looks:
-        pass
 
     collect = agent.run.collect
     agent.run.collect = lambda: (seen.append(round(rate.item(), 6)), collect())[1]

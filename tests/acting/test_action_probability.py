@@ -57,8 +57,6 @@ def frequencies(agent, observation, draws=4000):
 
 def parameters_of(agent, observation):
     """The flat parameters that the policy returns for a batch."""
-    import torch
-
     with torch.no_grad():
         (parameters,) = agent.run.policy(torch.from_numpy(observation), "pi")
     return parameters
@@ -206,8 +204,6 @@ def test_what_a_mask_forbids_has_the_probability_zero(rlk_make, policy):
 
 
 def test_of_dqn_it_is_the_softmax_of_q(agent_of):
-    import torch
-
     agent = agent_of("dqn", env=here("DiscreteMatch"), **SMALL)
     batch = observations(agent)
     with torch.no_grad():

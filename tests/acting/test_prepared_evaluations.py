@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 
 import pytest
@@ -14,6 +13,7 @@ from rlk_evaluate.command import enjoy, evaluate
 from rlk_evaluate.evaluate import evaluate as play
 from rlk_evaluate.evaluate import evaluate_agent
 from rlk_evaluate.film import record
+from rlk_testing.examples import module_of
 from rlk_tune.search import Search
 from rlk_tune.study import open_study
 from rlk_tune.trial import run_trial
@@ -87,10 +87,7 @@ def place(tmp_path):
 @pytest.fixture
 def code(place):
     """The module of that file."""
-    spec = importlib.util.spec_from_file_location("world_of_levels", place)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(place)
 
 
 @pytest.fixture

@@ -161,10 +161,10 @@ def test_what_is_broken_is_refused_before_a_folder_is_made(rlk, small, monkeypat
     monkeypatch.syspath_prepend(".")
     kind = "callbacks" if "hook" in what else "optimisers"
     component = Component(name="frail", factory=f"{module}:Log")
-    registry = default_kernel().registries[kind]
-    registry.add(Entry(kind, "frail", "rlk-frail", "0.3", lambda: component))
+    entry = Entry(kind, "frail", "rlk-frail", "0.3", lambda: component)
+    entries = default_kernel().registries[kind].entries
+    monkeypatch.setitem(entries, "frail", {entry.dist: entry})
     ended = rlk(*small, "--plugin", "frail", *out)
-    registry.entries.pop("frail")
     assert ended.code == 2
     assert "(rlk-frail 0.3) is broken: " in ended.err and cause in ended.err
     assert {path.name for path in Path().iterdir()} <= {f"{module}.py", "__pycache__"}
@@ -212,7 +212,7 @@ def test_a_specs_run_is_the_same_run(rlk):
     assert len(episodes[0]) > 3 and np.array_equal(*episodes)
 
 
-def test_the_command_line_wins_over_the_spec(rlk, small):
+def test_the_command_line_wins_over_the_spec(rlk):
     Path("spec.toml").write_text(
         'algo = "ppo2"\nseed = 3\ntotal_timesteps = 16\n[settings]\nn_steps = 8\ngamma = 0.5\n'
     )

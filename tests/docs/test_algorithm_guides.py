@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import sys
@@ -15,7 +14,7 @@ import torch
 from rlk.errors import PlanError
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.network import Mlp
-from rlk_testing.examples import defined_in
+from rlk_testing.examples import defined_in, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 OFF_POLICY = ROOT / "examples" / "off_policy_algorithm"
@@ -33,14 +32,6 @@ sys.path[:0] = SOURCES
 def importable(monkeypatch):
     """Make the examples importable, also in processes that a check starts."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(SOURCES), prepend=os.pathsep)
-
-
-def module_of(path: Path):
-    name = f"{path.parents[1].name}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 class TestEnsembleDDPG(module_of(OFF_POLICY / "tests" / "test_contract.py").TestEnsembleDDPG):

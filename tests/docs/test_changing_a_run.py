@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +16,7 @@ from rlk.records import Loss
 from rlk.registry.implementations import HOOKS
 from rlk_evaluate.evaluate import evaluate_agent
 from rlk_flat_parameters import FlatParameters
+from rlk_testing.examples import module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "own_plugins"
@@ -27,14 +27,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 @pytest.fixture
 def example():
     """example(name): the module of that example."""
-
-    def load(name):
-        spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    return load
+    return lambda name: module_of(EXAMPLES / f"{name}.py")
 
 
 def test_the_page_names_every_example_and_only_existing_hooks():
@@ -83,7 +76,7 @@ def test_a_plugin_has_an_optimiser_of_its_own_for_its_group(given, found):
             return wrapper
 
     plugin = WithGroup(**given)
-    with rlk.make("trpo", plugins=[plugin], timesteps_per_batch=16) as agent:
+    with rlk.make("trpo", plugins=[plugin], timesteps_per_batch=16, seed=0) as agent:
         steps = agent.learn(16).run.optimise.steps
         assert {name: type(step).__name__ for name, step in steps.items()} == {
             "pi": "NaturalGradient",
@@ -110,7 +103,7 @@ def test_hooks_are_called_in_the_order_of_the_page():
     }
     plugins = [type("Listens", (), listens)(), "evaluation:every=32,episodes=1"]
     settings = {"env": "CartPole-v1", "n_envs": 2, "n_steps": 16, "log_interval": 1}
-    with rlk.make("ppo2", plugins=plugins, **settings) as agent:
+    with rlk.make("ppo2", plugins=plugins, seed=0, **settings) as agent:
         agent.learn(64)
     last = len(called) - 1 - called[::-1].index("rlk_rollout_start")
     assert [called[0], *dict.fromkeys(called[last:])] == named
@@ -136,7 +129,7 @@ def test_the_policy_learns_from_the_rewards_that_the_plugin_gives(example):
             rewards.append((rollout.reward.copy(), abs(rollout.observation[..., 0])))
 
     plugins = [example("own_reward").StaysInTheMiddle(0.5), Looks()]
-    with rlk.make("ppo2", env="CartPole-v1", n_envs=4, plugins=plugins) as agent:
+    with rlk.make("ppo2", env="CartPole-v1", n_envs=4, plugins=plugins, seed=0) as agent:
         agent.learn(512)
         returns = [return_ for return_, _ in agent.run.metrics.recent_episodes]
     ((reward, distance),) = rewards
@@ -219,7 +212,8 @@ def test_evaluations_are_at_the_hardest_level_of_the_curriculum(example):
 
     made = example("own_curriculum").Curriculum("gravity", [2.0, 5.0], goal=1e9)
     plugins = [made, Looks(), "evaluation:every=64,episodes=1"]
-    with rlk.make("ppo2", env="CartPole-v1", n_envs=2, n_steps=32, plugins=plugins) as agent:
+    settings = {"env": "CartPole-v1", "n_envs": 2, "n_steps": 32}
+    with rlk.make("ppo2", plugins=plugins, seed=0, **settings) as agent:
         agent.learn(64)
         assert set(agent.get_env().get_attr("gravity")) == {2.0}, "training has its own level"
         evaluate_agent(agent, 1)
@@ -229,7 +223,7 @@ def test_evaluations_are_at_the_hardest_level_of_the_curriculum(example):
 def test_training_ends_when_the_goal_is_reached_and_the_best_is_in_checkpoints(example, tmp_path):
     made = example("stop_when_solved").StopWhenSolved(goal=1.0)
     settings = {"env": "CartPole-v1", "n_envs": 4, "n_steps": 32}
-    with rlk.make("ppo2", plugins=[made], **settings) as agent:
+    with rlk.make("ppo2", plugins=[made], seed=0, **settings) as agent:
         assert agent.learn_until(8192).startswith("episodes had a mean return of")
         assert len(agent.run.metrics.recent_episodes) == 100
         path = agent.save_checkpoint(tmp_path / "checkpoint")

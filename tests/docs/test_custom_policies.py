@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -13,18 +12,12 @@ from rlk.component import Component
 from rlk.registry.external import as_component
 from rlk.registry.kernel import default_kernel
 from rlk_testing import PolicyContract
+from rlk_testing.examples import module_of
 from rlk_testing.samples import BY_NAME
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples" / "custom_policies").glob("*.py"))
 PAGE = (ROOT / "docs" / "custom-policies.md").read_text(encoding="utf-8")
-
-
-def module_of(path: Path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture

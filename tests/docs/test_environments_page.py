@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shlex
 import shutil
@@ -13,11 +12,12 @@ import pytest
 
 import rlk
 from rlk.registry.kernel import default_kernel
-from rlk_cli.main import main
 from rlk_env_check.checker import examine
 from rlk_evaluate.evaluate import evaluate_agent
 from rlk_scaffold import tree
 from rlk_scaffold.manifest import read_manifest
+from rlk_testing.command_line import ended
+from rlk_testing.examples import module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
@@ -27,10 +27,7 @@ COMMANDS = [line.strip() for line in re.findall(r"^\$ rlk (run [^#\n]+)", PAGE, 
 
 @pytest.fixture
 def maze():
-    spec = importlib.util.spec_from_file_location("maze", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.Maze
+    return module_of(EXAMPLE).Maze
 
 
 def test_the_example_has_no_fault_and_its_state_can_be_saved(maze):
@@ -66,9 +63,7 @@ def test_a_command_of_the_page_runs(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = shlex.split(command)
     shorter = [] if "--explain" in words else ["--timesteps", "64", "--set", "n_steps=16"]
-    with pytest.raises(SystemExit) as ended:
-        main([*words, *shorter, "--preset", "none"])
-    assert not ended.value.code
+    assert ended(*words, *shorter, "--preset", "none") == 0
 
 
 def test_the_page_lists_every_backend():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import rlk
 from rlk_env_check.checker import examine
 from rlk_evaluate.command import evaluate
 from rlk_evaluate.evaluate import evaluate_agent
+from rlk_testing.examples import module_of
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "own_plugins" / "own_self_play.py"
 HEAPS = np.arange(1, 22)
@@ -24,10 +24,7 @@ SHORT = {"n_envs": 2, "n_steps": 32, "seed": 3}
 
 @pytest.fixture
 def example():
-    spec = importlib.util.spec_from_file_location("own_self_play", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(EXAMPLE)
 
 
 @pytest.fixture

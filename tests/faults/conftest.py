@@ -10,10 +10,10 @@ from typing import Any
 import gymnasium as gym
 import pytest
 from faults.mutations import EVIL
-from faults.typed import MAZE, SMALL, Ended
+from faults.typed import MAZE, SMALL
 
 import rlk
-from rlk_cli.main import main
+from rlk_testing.command_line import ended
 
 Run = Callable[..., tuple[int, str]]
 
@@ -33,27 +33,16 @@ def command(downloads: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """A function that runs a command line; returns its exit code, and its errors."""
 
     def run(*arguments: Any) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        code = ended.value.code
-        return (code if isinstance(code, int) else 1), capsys.readouterr().err
+        return ended(*arguments), capsys.readouterr().err
 
     return run
 
 
 @pytest.fixture
-def rlk_typed(tmp_path, monkeypatch, capsys):
+def rlk_typed(rlk_typed):
     """A function that runs a command line in a folder with `maze_of_mine.py`."""
-    monkeypatch.chdir(tmp_path)
     Path("maze_of_mine.py").write_text(MAZE)
-
-    def command(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return Ended(ended.value.code or 0, printed.out, printed.err)
-
-    yield command
+    yield rlk_typed
     gym.registry.pop("RlkMaze-v0", None)
     sys.modules.pop("maze_of_mine", None)
 

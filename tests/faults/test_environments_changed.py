@@ -329,11 +329,11 @@ def test_of_what_can_be_made_as_many_are_made_as_before():
         agent.learn(8)
 
 
-@pytest.mark.parametrize("env", [Tape, DummyVecEnv([Tape] * 4)])
-def test_settings_that_need_several_environments_allow_another_one(env):
+@pytest.mark.parametrize("make_env", [lambda: Tape, lambda: DummyVecEnv([Tape] * 4)])
+def test_settings_that_need_several_environments_allow_another_one(make_env):
     settings = {"policy": "lstm", "nminibatches": 4, "n_steps": 2, "total_timesteps": 8}
     with rlk.make("ppo2", env=Tape, n_envs=4, seed=0, **settings) as agent:
-        agent.set_env(env)
+        agent.set_env(make_env())
         assert agent.get_env().num_envs == 4
         agent.learn(8)
 

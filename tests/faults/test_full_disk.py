@@ -14,7 +14,7 @@ from rlk.files import append, replacing
 from rlk.registry.kernel import default_kernel
 from rlk.running import saved_files
 
-pytest.importorskip("resource", reason="limits of POSIX")
+resource = pytest.importorskip("resource", reason="limits of POSIX")
 
 #: A plugin that fills the disk after so many timesteps, and may empty it again. Meanwhile output
 #: goes through a pipe, because it is read from a file.
@@ -117,7 +117,6 @@ def test_a_disk_that_is_full_at_the_start_leaves_no_empty_files(run, tmp_path):
 def test_an_append_adds_all_or_nothing(tmp_path):
     path = tmp_path / "rows"
     path.write_bytes(b"one\n")
-    resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (6, hard))
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rlk_cli.main import main
+from rlk_testing.command_line import ended
 
 LEAVES = """
 import sys
@@ -34,9 +34,7 @@ def test_the_environment_is_named_and_a_checkpoint_is_kept(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("leaves.py").write_text(LEAVES.replace("CODE", left_with))
-    with pytest.raises(SystemExit) as ended:
-        main(["run", "--algo", "a2c", "--env", "./leaves.py:Leaves", *SMALL])
-    assert ended.value.code == code
+    assert ended("run", "--algo", "a2c", "--env", "./leaves.py:Leaves", *SMALL) == code
     said = capfd.readouterr().err
     assert f"sys.exit({left_with}) was called while environment 0 was in step" in said
     assert list(Path("there/checkpoints").glob("*.zip"))

@@ -21,6 +21,7 @@ from rlk.registry.entry import Entry
 from rlk.registry.kernel import Kernel
 from rlk_cli.check import fault
 from rlk_testing.environments import DiscreteMatch
+from rlk_testing.idle import IdleNoise
 from rlk_testing.stand_ins import COMPONENTS, StandIn
 
 # ---- faults at run time --------------------------------------------------------------------------
@@ -273,15 +274,10 @@ def test_names_are_near_by_a_few_letters_as_a_word_or_by_their_initials():
 # ---- what one may not expect is said -------------------------------------------------------------
 
 
-class Shakes:
-    def wrap(self, actor, policy):
-        return actor
-
-
 @pytest.mark.parametrize("given", [{"plugins": ["sticky"]}, {"noise": "sticky"}])
 def test_a_noise_that_switches_the_usual_one_off_says_so(given):
     kernel = Kernel()
-    kernel.registries.noises.register("sticky", Shakes)
+    kernel.registries.noises.register("sticky", IdleNoise)
     notes = resolve(kernel, make_spec("dqn", given)).notes
     said = "noise 'sticky' takes the place of 'epsilon-greedy', with which dqn explores by default"
     assert [note.partition(":")[0] for note in notes] == [said]

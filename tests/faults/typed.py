@@ -1,10 +1,8 @@
-"""Commands that a user types in the first hour, and their results."""
+"""Commands that a user types in the first hour, and their arguments."""
 
 from __future__ import annotations
 
-import shlex
-
-import attrs
+from rlk_testing.command_line import Ended as Ended
 
 #: An environment in a file of the user's own, which also registers an id.
 MAZE = """
@@ -23,17 +21,3 @@ gym.register("RlkMaze-v0", entry_point=Maze)
 SMALL = {"n_steps": 8, "nminibatches": 1, "noptepochs": 1, "n_threads": 1, "total_timesteps": 16}
 TYPED = ["--preset", "none", "--timesteps", 16]
 TYPED += [word for key in list(SMALL)[:-1] for word in ("--set", f"{key}={SMALL[key]}")]
-
-
-@attrs.frozen
-class Ended:
-    """How a command ended, and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-    def commands(self) -> list[list[str]]:
-        """The commands of rlk that the output says to type, as words."""
-        typed = (line[line.find("rlk ") :] for line in self.out.splitlines() if "rlk " in line)
-        return [shlex.split(line)[1:] for line in typed if not line.startswith("rlk.")]

@@ -13,15 +13,13 @@ from matrix.rules import conflicts
 from matrix.trial import acted, trial
 
 import rlk
-from rlk.registry.kernel import default_kernel
 
-INSTALLED = {entry.name for entries in default_kernel().registries for entry in entries}
 #: Of the change, by which sums of another order may differ.
 TOLERANCE = 0.01
 #: Storages, and how environments are stepped, know nothing of the device.
 ALLOWED = [
     attrs.evolve(one, vec_env="dummy")
-    for one in everything(INSTALLED)
+    for one in everything()
     if one.extension == "none" and not conflicts(one)
 ]
 FACTORS = ("algorithm", "policy", "observation", "action")

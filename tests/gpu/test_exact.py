@@ -8,15 +8,14 @@ from gpu.conftest import DEVICE
 from resume.runs import INSTALLED, N, differences, state
 from resume.test_exact import CASES
 
-from rlk_cli.main import main
+from rlk_testing.command_line import ended
 
 pytestmark = pytest.mark.gpu
 
 
 def rlk(*arguments):
-    with torch.random.fork_rng(), pytest.raises(SystemExit) as end:
-        main([*map(str, arguments), "--quiet"])
-    assert end.value.code == 0
+    with torch.random.fork_rng():
+        assert ended(*arguments, "--quiet") == 0
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -1,7 +1,6 @@
 """Fixtures for all combinations."""
 
 import pytest
-import torch
 
 
 def pytest_generate_tests(metafunc):
@@ -13,8 +12,5 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.fixture(autouse=True)
-def one_thread():
+def one_thread(rlk_one_thread):
     """Agents set how many threads torch has in this process."""
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)

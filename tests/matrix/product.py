@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -15,6 +15,7 @@ from rlk.registry.kernel import default_kernel
 WORLD = f"{Path(__file__).with_name('worlds.py')}:World"
 STEPS = 64
 REGISTRIES = default_kernel().registries
+INSTALLED = {entry.name for entries in REGISTRIES for entry in entries}
 
 
 def named(kind: str) -> dict[str, Component]:
@@ -36,6 +37,7 @@ STORAGES = {
 }
 #: (factor, value) pairs of a combination.
 Parts = tuple[tuple[str, str], ...]
+Key = TypeVar("Key", bound=Hashable)
 
 
 @attrs.frozen
@@ -101,7 +103,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def everything(installed: Iterable[str]) -> list[Combination]:
+def everything(installed: Iterable[str] = INSTALLED) -> list[Combination]:
     """All combinations of what is installed."""
     names = {*installed, "none", *FACTORS["observation"], *FACTORS["action"]}
     values = [
@@ -161,18 +163,26 @@ APART = (
 
 
 def covering(combinations: Iterable[Parts]) -> list[Parts]:
-    """A small subset, chosen greedily, that has every pair of values which occurs in any of them.
+    """A small subset that has every pair of values which occurs in any of them.
 
     Tracing takes several times as long as training: one with `compile` is chosen for the pairs that
     only such a one has.
     """
-    pairs = {one: _pairs(one) for one in combinations}
-    cost = {one: 8.0 if ("extension", "compile") in one else 1.0 for one in pairs}
-    left, chosen = set[Any]().union(*pairs.values()), list[Parts]()
+    return covering_all(
+        {one: _pairs(one) for one in combinations},
+        lambda one: 8.0 if ("extension", "compile") in one else 1.0,
+    )
+
+
+def covering_all(
+    values: Mapping[Key, set[Any]], cost: Callable[[Key], float] = lambda one: 1.0
+) -> list[Key]:
+    """A small part of the keys, chosen greedily, which together have the values of all of them."""
+    left, chosen = set[Any]().union(*values.values()), list[Key]()
     while left:
-        best = max(pairs, key=lambda one: len(pairs[one] & left) / cost[one])
+        best = max(values, key=lambda one: len(values[one] & left) / cost(one))
         chosen.append(best)
-        left -= pairs[best]
+        left -= values[best]
     return chosen
 
 

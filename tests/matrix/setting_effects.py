@@ -24,20 +24,25 @@ def others(algorithm, shared, own):
     return {name: value for name, value in shared.items() if name in known} | own[algorithm]
 
 
-def learnt(algorithm, often, **given):
-    """The parameters after a short training on a tiny environment, float [P].
+def has_effect(algorithm, name, value, often, together):
+    """Whether another value of a setting leads to other parameters after a short training.
 
-    Settings of `often` that the algorithm does not have are left out.
+    Args:
+        algorithm, name, value: the setting and its other value.
+        often: settings of both trainings; those that the algorithm does not have are left out.
+        together: further settings of both.
     """
     known = names(algorithm)
-    usual = {name: value for name, value in often.items() if name in known}
-    return _learnt(algorithm, tuple({**usual, **given}.items()))
+    usual = {key: often[key] for key in often if key in known} | together
+    one, other = _learnt(algorithm, **usual), _learnt(algorithm, **usual | {name: value})
+    return len(one) != len(other) or not one.equal(other)
 
 
 @functools.cache
-def _learnt(algorithm, given):
+def _learnt(algorithm, **given):
+    """The parameters after a short training on a tiny environment, float [P]."""
     env = BY_ACTION_SPACE[ALGORITHMS[algorithm].action_spaces[0]]
     fixed = {"env": env, "seed": 3, "n_threads": 1, "policy": {"layers": [6]}}
-    with rlk.make(algorithm, total_timesteps=STEPS, **{**fixed, **dict(given)}) as agent:
+    with rlk.make(algorithm, total_timesteps=STEPS, **fixed | given) as agent:
         agent.learn(STEPS)
         return agent.run.parameters.flat.clone()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from matrix.product import ALGORITHMS, WORLD, named, run_settings
+from matrix.product import ALGORITHMS, WORLD, covering_all, named, run_settings
 from matrix.rules import actions, draws_from, moves
 from matrix.trial import trial
 
@@ -15,11 +15,7 @@ OPTIMISERS, DISTRIBUTIONS = named("optimisers"), named("distributions")
 
 def cases(combinations):
     """Parameters: a test run has as few as have every value in one, `-m matrix_full` the others."""
-    left, tried = set().union(*combinations), set()
-    while left:
-        best = max(combinations, key=lambda one: len(left & {*one}))
-        tried.add(best)
-        left -= {*best}
+    tried = set(covering_all({one: {*one} for one in combinations}))
     marks = {one: () if one in tried else pytest.mark.matrix_full for one in combinations}
     return [pytest.param(*one, id="-".join(one), marks=marks[one]) for one in combinations]
 

@@ -17,8 +17,8 @@ from rlk.registry.kernel import Kernel, default_kernel
 from rlk_cli import main as entry
 from rlk_cli.check import check
 from rlk_cli.fields import fields_of
-from rlk_cli.main import main
 from rlk_cli.show import elsewhere, show
+from rlk_testing.command_line import ended
 
 
 def called(command, *arguments):
@@ -149,10 +149,8 @@ def test_check_names_the_cause_of_what_is_broken(
     monkeypatch.syspath_prepend(tmp_path)
     made = Component(name="frail", factory=factory)
     registries.callbacks.add(Entry("callbacks", "frail", "rlk-frail", "0.1", lambda: made))
-    with pytest.raises(SystemExit) as ended:
-        main(["plugins", "check", "frail"])
+    assert ended("plugins", "check", "frail") == 1
     printed = capsys.readouterr()
-    assert ended.value.code == 1
     assert "callback 'frail' (rlk-frail 0.1): " in printed.out and cause in printed.out
     assert "1 checked, 1 broken" in printed.out
     assert "uninstall them or tell their authors" in printed.err

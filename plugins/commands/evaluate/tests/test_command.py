@@ -13,10 +13,10 @@ from PIL import Image
 
 import rlk
 from rlk.registry.kernel import default_kernel
-from rlk_cli.main import main
 from rlk_evaluate.command import enjoy, evaluate
 from rlk_evaluate.window import display_problem
 from rlk_films.writer import mp4_is_there
+from rlk_testing.command_line import ended
 from rlk_testing.environments import Walk
 from rlk_testing.forks import ForkServer
 
@@ -40,9 +40,7 @@ def called(command: Any, *arguments: object) -> Result:
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
     """The exit code of the whole command line, and what it says."""
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    return int(str(ended.value.code)), capsys.readouterr().err
+    return ended(*arguments), capsys.readouterr().err
 
 
 NOISY = """

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from shown_spaces import loaded_pt2
 
 import rlk
-from rlk_cli.main import main
 from rlk_export.command import export
+from rlk_testing.command_line import ended
 
 WALK = "rlk_testing.environments:Walk"
 
@@ -31,9 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
     """The exit code of the whole command line, and what it says."""
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    return int(str(ended.value.code)), capsys.readouterr().err
+    return ended(*arguments), capsys.readouterr().err
 
 
 def test_it_writes_what_the_model_acts_with_and_says_what_goes_in(folder, tmp_path):

@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from matplotlib.figure import Figure
 from PIL import Image
 
-from rlk_cli.main import main
 from rlk_plot import figure
 from rlk_plot.command import plot
 from rlk_plot.curves import read_run
 from rlk_plot.figure import groups_of
+from rlk_testing.command_line import ended
 
 Make = Callable[..., Path]
 RISING = [(float(i), 10, i / 10) for i in range(1, 60)]
@@ -316,9 +316,7 @@ def test_what_is_refused_says_why(
 ) -> None:
     run_folder(tmp_path / "a", RISING)
     run_folder(tmp_path / "empty", [])
-    with pytest.raises(SystemExit) as ended:
-        main(["plot", *[argument.format(tmp=tmp_path) for argument in arguments]])
+    assert ended("plot", *[argument.format(tmp=tmp_path) for argument in arguments]) == code
     text = capsys.readouterr().err
     assert says.format(tmp=tmp_path) in text
     assert "Traceback" not in text
-    assert ended.value.code == code

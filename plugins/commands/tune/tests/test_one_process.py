@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rlk.errors import PlanError
-from rlk_cli.main import main
+from rlk_testing.command_line import ended
 from rlk_tune.one_process import refuse_several
 
 
@@ -37,7 +37,7 @@ def test_the_command_is_refused_before_it_writes_anything(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PMI_SIZE", "2")
-    with pytest.raises(SystemExit) as ended:
-        main(["tune", "--algo", "a2c", "--env", "CartPole-v1", "--timesteps", "64", "--trials=1"])
-    assert ended.value.code == 2 and "rlk tune was started 2 times" in capsys.readouterr().err
+    words = ["--algo", "a2c", "--env", "CartPole-v1", "--timesteps", "64", "--trials=1"]
+    assert ended("tune", *words) == 2
+    assert "rlk tune was started 2 times" in capsys.readouterr().err
     assert [*tmp_path.iterdir()] == []

@@ -14,48 +14,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 
 import rlk
 from rlk.errors import RlkError
 from rlk.running.folder_owner import OwnedFolder
-from rlk_cli.main import main
+from rlk_testing.command_line import Ended, Terminal
 from rlk_testing.forks import ForkServer
 from rlk_tune import session
 from rlk_tune.search import Search
 
 
-@attrs.frozen
-class Ended:
-    """How a command ended, and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-
-class Terminal:
-    """Runs command lines in a folder of their own."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-
-    def __call__(self, *words: object) -> Ended:
-        with pytest.raises(SystemExit) as ended:
-            main([str(word) for word in words])
-        printed = self._capsys.readouterr()
-        return Ended(int(str(ended.value.code)), printed.out, printed.err)
-
-
 @pytest.fixture
-def rlk_typed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Terminal:
-    monkeypatch.chdir(tmp_path)
+def rlk_typed(rlk_typed: Terminal, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.delenv("COLUMNS", raising=False)  # no line is broken
-    return Terminal(capsys)
+    return rlk_typed
 
 
 def rows(folder: str) -> list[dict[str, str]]:

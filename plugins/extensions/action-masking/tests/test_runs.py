@@ -83,7 +83,7 @@ def test_an_auxiliary_loss_reaches_what_is_before_a_head(policy, head):
             assert torch.equal(first, output)
 
 
-def test_images_beside_a_mask_are_images_still():
+def test_images_beside_a_mask_are_images_still(rlk_one_thread):
     torch.set_num_threads(2)
     with agent(n_threads=None, **{"env.observation": "Image"}) as one:
         assert any("observations are images" in note for note in one.plan.notes)

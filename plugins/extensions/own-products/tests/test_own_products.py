@@ -96,15 +96,11 @@ def test_what_is_no_number_spreads_as_it_does_in_torch(own: Any) -> None:
 
 
 @needs_them
-def test_a_product_is_the_same_on_several_threads(own: Any) -> None:
-    x, w, before = torch.randn(300, 256), torch.randn(256, 300), torch.get_num_threads()
-    try:
-        torch.set_num_threads(1)
-        one = own(x, w)
-        torch.set_num_threads(3)
-        assert torch.equal(own(x, w), one)
-    finally:
-        torch.set_num_threads(before)
+def test_a_product_is_the_same_on_several_threads(own: Any, rlk_one_thread: None) -> None:
+    x, w = torch.randn(300, 256), torch.randn(256, 300)
+    one = own(x, w)
+    torch.set_num_threads(3)
+    assert torch.equal(own(x, w), one)
 
 
 @needs_them

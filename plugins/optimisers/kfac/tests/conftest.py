@@ -64,8 +64,5 @@ def small_network():
 
 
 @pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+def one_thread(rlk_one_thread):
+    """Every test here computes on one thread."""

@@ -43,6 +43,22 @@ def test_an_agent_of_the_fixture_is_closed_when_the_test_has_ended():
     assert AGENTS == [] or AGENTS[0].run.closed
 
 
+@pytest.fixture
+def three_threads():
+    """As many as the program has; fails if they are not restored before this fixture ends."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield
+    after = torch.get_num_threads()
+    torch.set_num_threads(before)
+    assert after == 3
+
+
+def test_one_thread_is_one_and_what_a_test_sets_is_restored(three_threads, rlk_one_thread):
+    assert torch.get_num_threads() == 1
+    torch.set_num_threads(2)
+
+
 def test_kernels_of_the_fixtures_are_of_the_test_alone(
     rlk_kernel, rlk_empty_kernel, rlk_stand_in_kernel
 ):

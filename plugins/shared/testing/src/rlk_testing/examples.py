@@ -1,10 +1,26 @@
-"""Runs the examples of a page, so that a test can try what they define."""
+"""Runs examples, which are in a page or a file, so that a test can try what they define."""
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+
+def module_of(path: Path) -> ModuleType:
+    """The module that a file of Python is, which is run anew and cannot be imported by its name.
+
+    Raises:
+        ValueError: if the name of the file does not end in .py.
+    """
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{path} is not a file of Python: its name does not end in .py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def defined_in(page: Path, text: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from rlk_testing.applies import is_applicable, questions
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.registry.kernel import Kernel
+    from rlk_testing.command_line import Terminal
     from rlk_testing.forks import ForkServer
 
 # So that a failing assertion in the suites shows the values that it compared.
@@ -81,6 +82,32 @@ def rlk_make() -> Iterator[Callable[..., Agent]]:
             return agents.enter_context(make(algo, **{"n_threads": 1, **settings}))
 
         yield made
+
+
+@pytest.fixture
+def rlk_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Terminal:
+    """Runs a command line in a folder of the test's own, and returns how it ended."""
+    from rlk_testing.command_line import Ended, ended
+
+    monkeypatch.chdir(tmp_path)
+
+    def typed(*arguments: object) -> Ended:
+        code = ended(*arguments)
+        printed = capsys.readouterr()
+        return Ended(code, printed.out, printed.err)
+
+    return typed
+
+
+@pytest.fixture
+def rlk_one_thread() -> Iterator[None]:
+    """Torch computes on one thread; afterwards, on as many as before, whatever the test has set."""
+    from rlk_testing.contract import one_thread
+
+    with one_thread():
+        yield
 
 
 @pytest.fixture(scope="session")
