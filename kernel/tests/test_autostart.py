@@ -47,11 +47,11 @@ def test_a_broken_component_is_in_the_way_of_nobody(planning_kernel, plan, tmp_p
         raise ImportError("no jax")
 
     for kind in ("loggers", "storages", "callbacks"):
-        planning_kernel.registries[kind].add(Entry(kind, "broken", "rlk-broken", "0.1", load))
-        break
+        entry = Entry(kind, f"broken-{kind}", "rlk-broken", "0.1", load)
+        planning_kernel.registries[kind].add(entry)
     plan(out=str(tmp_path))
     with pytest.raises(BrokenPlugin, match=r"rlk-broken 0\.1.*no jax"):
-        plan(plugins=["broken"])
+        plan(plugins=["broken-loggers"])
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from rlk import hookimpl
 from rlk.component import Component
-from rlk.errors import BrokenPlugin
+from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.spec import Patch
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.stand_in_vec_env import StandInVecEnv
@@ -46,7 +46,7 @@ def make(rlk_make, rlk_stand_in_kernel):
 def test_they_answer_in_runs_that_the_component_is_a_part_of_with_its_config(make):
     component = Component(name="mine", factory=vec_env, config=Config, hooks=Hooks)
     assert isinstance(make(component).run.hooks.get("mine"), Hooks)
-    with pytest.raises(Exception, match="refused so"):
+    with pytest.raises(PlanError, match="refused so"):
         make(component=None, vec_env="mine", mine={"said": "so"})
     assert make().run.hooks.get("mine") is None
 

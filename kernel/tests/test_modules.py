@@ -7,11 +7,15 @@ import functools
 import graphlib
 from pathlib import Path
 
+import pytest
+
 import rlk
 
 ROOT = Path(rlk.__file__).parent
 #: They name the types that seams carry, under TYPE_CHECKING; whatever lies behind these is theirs.
 SEAMS = ("rlk.hookspecs", "rlk.protocols")
+#: Each is built on those before it.
+ROOMS = ("rlk.registry.", "rlk.planning.", "rlk.running.")
 
 
 def name_of(path: Path) -> str:
@@ -35,7 +39,9 @@ def imports(path: Path, known: set[str], *, types: bool) -> set[str]:
     def visit(node: ast.AST) -> None:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and not types:
             return
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rlk"):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
             submodules = {f"{node.module}.{alias.name}" for alias in node.names} & known
             found.update(submodules or {node.module})
         for child in ast.iter_child_nodes(node):
@@ -43,6 +49,11 @@ def imports(path: Path, known: set[str], *, types: bool) -> set[str]:
 
     visit(parsed(path))
     return found & known - {"rlk"}
+
+
+def in_rooms(used: set[str], rooms: tuple[str, ...]) -> list[str]:
+    """Those modules that are a room, or in it."""
+    return [name for name in used if f"{name}.".startswith(rooms)]
 
 
 def test_no_modules_of_the_kernel_import_each_other_in_a_circle_types_included():
@@ -58,15 +69,11 @@ def test_no_modules_of_the_kernel_import_each_other_in_a_circle_types_included()
 
 def test_the_rooms_are_built_on_each_other():
     known = modules()
-    order = ["rlk.registry.", "rlk.planning.", "rlk.running."]
     for name, path in known.items():
-        own = next((n for n, room in enumerate(order) if name.startswith(room)), None)
-        if own is None:
-            continue
-        later = tuple(order[own + 1 :])
-        assert not [
-            used for used in imports(path, set(known), types=True) if used.startswith(later)
-        ]
+        own = next((n for n, room in enumerate(ROOMS) if f"{name}.".startswith(room)), None)
+        if own is not None:
+            used = imports(path, set(known), types=True)
+            assert not in_rooms(used, ROOMS[own + 1 :]), path
 
 
 def test_the_top_level_holds_what_plugins_import():
@@ -105,4 +112,13 @@ def test_what_plugins_import_takes_only_types_from_the_rooms():
         if path.stem in ("agent", "making", "__init__"):
             continue
         used = imports(path, set(known), types=False)
-        assert not [name for name in used if name.count(".") > 1], path
+        assert not in_rooms(used, ROOMS), path
+
+
+@pytest.mark.parametrize(
+    "code", ["import rlk.running.train", "from rlk import running", "from rlk.running import train"]
+)
+def test_a_module_of_a_room_is_noticed_however_it_is_imported(code, tmp_path):
+    file = tmp_path / "code.py"
+    file.write_text(code)
+    assert len(in_rooms(imports(file, set(modules()), types=True), ROOMS)) == 1

@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import os
 import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -144,9 +145,10 @@ def alone(seed, count=4, name="modules"):
 
 
 def test_a_thread_that_wants_torchs_global_generator_for_a_moment_waits_for_another():
-    order, drawn = [], {}
+    order, drawn, begun = [], {}, threading.Event()
 
     def draws(seed):
+        begun.set()
         with Streams(seed).globally("init"):
             order.append(seed)
             drawn[seed] = torch.randn(3)
@@ -155,6 +157,7 @@ def test_a_thread_that_wants_torchs_global_generator_for_a_moment_waits_for_anot
         with Streams(7).globally("init"):
             first = torch.randn(2)
             other = pool.submit(draws, 8)
+            assert begun.wait(timeout=60)
             with pytest.raises(TimeoutError):
                 other.result(timeout=0.2)
             order.append(7)

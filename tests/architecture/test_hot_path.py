@@ -63,23 +63,46 @@ def test_ten_idle_plugins_add_no_python_call_per_step(algo: str) -> None:
     assert 0 <= counts[1] - counts[0] <= 10 * 3
 
 
+def hooks_asked(function: Callable[[], Any]) -> list[str]:
+    """The hooks that are called or whose implementations are looked up while `function` runs."""
+    asked: list[str] = []
+    caller = pluggy.HookCaller
+    call, look_up = caller.__call__, caller.get_hookimpls
+
+    def called(self: Any, **arguments: Any) -> Any:
+        asked.append(self.name)
+        return call(self, **arguments)
+
+    def looked_up(self: Any) -> Any:
+        asked.append(self.name)
+        return look_up(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(caller, "__call__", called)
+        patch.setattr(caller, "get_hookimpls", looked_up)
+        function()
+    return asked
+
+
 @pytest.mark.parametrize("algo", ["dqn", "ppo2"])
-def test_hook_calls_in_2000_steps_do_not_grow_with_the_steps(
-    algo: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[str] = []
-    original = pluggy._hooks.HookCaller.__call__
-
-    def counted(self: Any, **arguments: Any) -> Any:
-        calls.append(self.name)
-        return original(self, **arguments)
-
-    with agent(algo, [Idle()]) as made:
-        monkeypatch.setattr(pluggy._hooks.HookCaller, "__call__", counted)
-        made.learn(2000)
-        iterations = made.run.clock.iterations
+def test_a_training_of_four_times_the_steps_asks_no_more_hooks(algo: str) -> None:
+    asked = {}
+    for timesteps in (500, 2000):
+        with agent(algo, [Idle()]) as made:
+            asked[timesteps] = hooks_asked(lambda made=made, n=timesteps: made.learn(n))
+            iterations = made.run.clock.iterations
     assert iterations >= 20
-    assert len(calls) <= 8, "pluggy is asked while building, not while training"
+    assert asked[500] == asked[2000]
+
+
+def test_a_hook_that_is_asked_in_every_step_is_noticed() -> None:
+    class Asks:
+        @hookimpl
+        def rlk_step(self, run: Any) -> None:
+            run.hooks.all("rlk_check_plan", plan=run.plan)
+
+    with agent("dqn", [Asks()]) as made:
+        assert hooks_asked(lambda: made.learn(8)).count("rlk_check_plan") == 8
 
 
 def test_a_step_listener_is_called_once_per_vector_step_and_others_pay_nothing() -> None:

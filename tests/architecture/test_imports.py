@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 DISTS = [ROOT / "kernel", *sorted(p.parent for p in ROOT.glob("plugins/*/*/pyproject.toml"))]
 
@@ -121,16 +123,41 @@ def foreign_bases(dist: Path) -> list[str]:
     package, found = project(dist)["name"].replace("-", "_"), []
     for file in (dist / "src").rglob("*.py"):
         tree = ast.parse(file.read_text())
-        foreign = {
-            alias.asname or alias.name
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom)
-            and (node.module or "").startswith("rlk_")
-            and not (node.module or "").startswith(package)
-            for alias in node.names
-        }
+        foreign = names_of_other_plugins(tree, package)
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
-                found += [f"{file.name}: {node.name} inherits from {b}" for b in bases & foreign]
+                bases = {base: re.split(r"\W", base)[0] for base in map(ast.unparse, node.bases)}
+                wrong = [base for base, first in bases.items() if first in foreign]
+                found += [f"{file.name}: {node.name} inherits from {base}" for base in wrong]
     return found
+
+
+def names_of_other_plugins(tree: ast.Module, package: str) -> set[str]:
+    """The names that a module of `package` imports from other plugins, modules included."""
+    found = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        for alias in node.names:
+            module = getattr(node, "module", None) or alias.name
+            top = module.split(".")[0]
+            if top.startswith("rlk_") and top != package:
+                found.add(alias.asname or alias.name.split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from rlk_ppo2.algorithm import PPO2\nclass PPO(PPO2): ...",
+        "from rlk_td3.algorithm import TD3\nclass PPO(TD3[int]): ...",
+        "from rlk_td3 import algorithm\nclass PPO(algorithm.TD3): ...",
+        "import rlk_td3.algorithm\nclass PPO(rlk_td3.algorithm.TD3): ...",
+        "import rlk_td3.algorithm as td3\nclass PPO(td3.TD3): ...",
+    ],
+)
+def test_a_base_of_another_plugin_is_noticed_however_it_is_named(code: str, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "rlk-ppo"\n')
+    (tmp_path / "src" / "algorithm.py").write_text(code)
+    assert len(foreign_bases(tmp_path)) == 1

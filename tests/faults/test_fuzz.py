@@ -21,8 +21,6 @@ from rlk.errors import BadFile, PlanError
 from rlk.running import checkpoint
 from rlk_testing.contract import same
 
-#: Of processor time. The slowest case takes half a second, and took 2.3 s on a busy machine.
-SECONDS = 10.0
 BYTES = 1 << 30
 OBSERVATION = np.array([0.01, 0.02, 0.03, 0.04], np.float32)
 
@@ -83,7 +81,7 @@ def outcome(path: Path, data: bytes, expected: dict[str, Any], *, exact: bool) -
             result = "loaded"
     assert EVIL not in sys.modules and EVIL not in watched.imported, "it was imported"
     assert not watched.events
-    assert watched.seconds < SECONDS and watched.bytes < BYTES
+    assert watched.bytes < BYTES
     if result == "loaded" and exact:
         different = [key for key in expected if not same(found[key], expected[key])]
         assert not different, f"it was loaded with other {different}"

@@ -8,9 +8,9 @@ import os
 import shutil
 import signal
 import socket
-import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
 WAITS = """
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from rlk.hookspecs import hookimpl
 
 class Waits:
@@ -132,20 +133,6 @@ def test_an_agent_that_cannot_be_made_or_loaded_leaves_no_folder(tmp_path):
     with pytest.raises(PlanError, match="no device"):
         rlk.make("stand-in", out=str(out), **given)
     assert list(out.iterdir()) == [], "the user's own folder stays"
-
-
-def test_a_child_keeps_no_folder_of_its_parent(tmp_path):
-    folder = OwnedFolder(tmp_path)
-    child = os.fork()
-    if child == 0:
-        time.sleep(30)
-        os._exit(0)
-    try:
-        folder.release()
-        OwnedFolder(tmp_path).release()
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
 
 
 def test_a_folder_is_free_when_its_owner_is_dead_though_a_child_of_it_lives(tmp_path):
@@ -271,14 +258,13 @@ def test_a_run_stays_in_its_folder_when_the_working_folder_changes(tmp_path, mon
     assert (tmp_path / "episodes.monitor.csv").exists()
 
 
-def test_a_run_may_begin_while_others_look_at_its_folder(tmp_path):
+def test_a_run_may_begin_while_others_look_at_its_folder(tmp_path, monkeypatch):
     (tmp_path / OWNER).write_text("")
     with (tmp_path / OWNER).open("rb") as looking:
         fcntl.flock(looking, fcntl.LOCK_SH)
-        release = threading.Timer(0.05, fcntl.flock, (looking, fcntl.LOCK_UN))
-        release.start()
+        unlocks = SimpleNamespace(sleep=lambda _: fcntl.flock(looking, fcntl.LOCK_UN))
+        monkeypatch.setattr(folder_owner, "time", unlocks)
         OwnedFolder(tmp_path).release()
-        release.join()
 
 
 def test_a_lock_that_is_let_go_of_is_not_kept_for_forks(tmp_path):

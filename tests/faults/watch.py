@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 import sys
-import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import attrs
 
 #: Events that no file may cause.
-_FORBIDDEN = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "pickle.find_class")
+_FORBIDDEN = (
+    *("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty"),
+    *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate"),
+    *("shutil.rmtree", "socket.connect", "ctypes.dlopen", "pickle.find_class"),
+)
+#: The state of this process, on Linux.
+_STATUS = Path("/proc/self/status")
 _watchers: list[Watched] = []
 _hooked: list[bool] = []
 
@@ -26,9 +33,8 @@ class Watched:
     """The recorded effects."""
 
     imported: set[str] = attrs.Factory(set)  #: modules that were imported
-    events: list[str] = attrs.Factory(list)  #: commands that were run, files that were written
-    seconds: float = 0.0  #: of processor time
-    bytes: int = 0  #: growth of the process's peak memory
+    events: list[str] = attrs.Factory(list)  #: that are forbidden, and files opened to write
+    bytes: int = 0  #: by which its memory at most exceeded that at the beginning
 
 
 @contextlib.contextmanager
@@ -38,31 +44,47 @@ def watching() -> Iterator[Watched]:
         sys.addaudithook(_note)
         _hooked.append(True)
     watched = Watched()
-    before, began = _peak(), time.process_time()
+    _forget_peak()
+    before = _peak()
     _watchers.append(watched)
     try:
         yield watched
     finally:
         _watchers.remove(watched)
-        watched.seconds = time.process_time() - began
         watched.bytes = _peak() - before
 
 
+def _forget_peak() -> None:
+    """Let the peak be that of memory from now on, where the system can (Linux)."""
+    if _STATUS.exists():
+        Path("/proc/self/clear_refs").write_text("5")
+
+
 def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    """The most memory that this process has had; elsewhere than on Linux, in all its life."""
+    if not _STATUS.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", _STATUS.read_text())[0]) << 10
 
 
 def _note(event: str, arguments: tuple[Any, ...]) -> None:
     for watched in _watchers:
         if event == "import":
             watched.imported.add(str(arguments[0]))
+        elif _is_cached_module(arguments):
+            continue
         elif event in _FORBIDDEN or (event == "open" and _writes(arguments)):
-            watched.events.append(f"{event} {arguments[0]!r:.200}")
+            watched.events.append(f"{event} {arguments!r:.200}")
+
+
+def _is_cached_module(arguments: tuple[Any, ...]) -> bool:
+    """Whether it is the folder or file in which Python keeps a compiled installed module."""
+    return bool(arguments) and isinstance(arguments[0], str) and "__pycache__" in arguments[0]
 
 
 def _writes(arguments: tuple[Any, ...]) -> bool:
     path, mode, flags = arguments
-    if isinstance(path, int) or "__pycache__" in str(path):  # an open file, or an installed module
+    if isinstance(path, int):  # an open file
         return False
     if isinstance(mode, str):
         return bool(set(mode) & set("wax+"))

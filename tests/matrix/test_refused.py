@@ -79,7 +79,7 @@ def faults(one, message):
     for part, about in itertools.groupby(found, key=lambda each: each.part):
         about = list(about)
         if not any(each.is_told(line) for each in about for line in lines):
-            wrong.append(f"of {part} nothing is settings of {[each.other for each in about]}")
+            wrong.append(f"{part}: no line names {[each.other for each in about]}")
     if "rlk plugins list" not in message and "--plugin no:" not in message:
         wrong.append("says nothing of what to type")
     return wrong
@@ -95,11 +95,3 @@ def test_the_plan_refuses_what_the_tables_refuse_and_nothing_else(group, counted
         elif message is not None:
             counted("refused while planning, naming both sides")
     assert not wrong
-
-
-def test_what_is_not_installed_is_told(counted):
-    for name in {*itertools.chain(*FACTORS.values())} - {"none"}:
-        for part in name.split("+"):
-            known = part in INSTALLED or name in (*FACTORS["observation"], *FACTORS["action"])
-            if not known:
-                counted(f"combinations wait for {part!r}, which is not installed")

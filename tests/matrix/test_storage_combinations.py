@@ -59,7 +59,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
         "nb_train_steps": 1,
         "env.continuous": True,
     },
-    "stand-in": {"storage": "replay", "batch_size": 24, "env.continuous": True},
+    "stand-in": {"storage": "replay", "gamma": GAMMA, "batch_size": 24, "env.continuous": True},
 }
 
 
@@ -94,11 +94,10 @@ def agent(algo: str, plugins: tuple[str, ...], n_envs: int, **overrides: Any) ->
 def twin_for(made: Agent, plugins: tuple[str, ...], strategy: str = "future") -> ReplayTwin:
     """The reference for its storage."""
     world = BitFlippingEnv(N_BITS)
-    gamma = made.run.storage.schema.gamma
     return ReplayTwin(
         made.plan.n_envs,
         ROWS,
-        float(np.float32(gamma)),
+        float(np.float32(GAMMA)),
         n_steps=N_STEPS if PLUGINS[2] in plugins else 1,
         strategy=strategy if PLUGINS[1] in plugins else None,
         compute_reward=world.compute_reward,

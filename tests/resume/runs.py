@@ -99,13 +99,12 @@ def stepping() -> list[Any]:
 
 
 def plain_cases() -> Iterator[Case]:
-    """Every installed algorithm that steps environments, on the first one with suitable actions."""
+    """Every installed algorithm that steps environments, on each one with suitable actions."""
     for entry in stepping():
         served = entry.component().action_spaces
         for env, actions in ENVIRONMENTS.items():
             if not served or actions in served:
                 yield Case(entry.name, env)
-                break
 
 
 def ended(forks: ForkServer, *arguments: object, cwd: Path) -> str:
