@@ -23,8 +23,8 @@ _PICKLES = (".pkl", ".pickle", ".pt", ".pth")
 _IMPORT = "Make one of rlk's of it: rlk import FILE --env ENV --out MODEL.zip (rlk-import)"
 #: Bytes of the list of members: some 70 for each member, and 64 MiB of tensors are one member.
 _MAX_LIST_BYTES = 8 << 20
-_END, _LOCATOR_64 = b"PK\x05\x06", b"PK\x06\x07"
-_END_BYTES, _MAX_COMMENT, _LOCATOR_BYTES = 22, 65_535, 20
+_END, _LOCATOR_64, _RECORD_64 = b"PK\x05\x06", b"PK\x06\x07", b"PK\x06\x06"
+_END_BYTES, _MAX_COMMENT, _LOCATOR_BYTES, _RECORD_64_BYTES = 22, 65_535, 20, 56
 #: The exceptions of zipfile, zlib, struct, json and safetensors for a damaged file.
 _DAMAGES = (
     zipfile.BadZipFile,
@@ -153,8 +153,12 @@ def _refuse_many_members(file: IO[bytes], name: str, size: int) -> None:
     length = int.from_bytes(tail[at + 12 : at + 16], "little")
     locator = tail[max(0, at - _LOCATOR_BYTES) : at]
     if locator.startswith(_LOCATOR_64):
-        file.seek(min(int.from_bytes(locator[8:16], "little"), size))
-        length = max(length % 0xFFFFFFFF, int.from_bytes(file.read(48)[40:48], "little"))
+        before_locator = size - len(tail) + at - _LOCATOR_BYTES - _RECORD_64_BYTES
+        length %= 0xFFFFFFFF
+        for place in (int.from_bytes(locator[8:16], "little"), before_locator):
+            file.seek(min(max(0, place), size))  # releases of Python differ in which they read
+            if (record := file.read(48)).startswith(_RECORD_64):
+                length = max(length, int.from_bytes(record[40:], "little"))
     if length > _MAX_LIST_BYTES:
         raise BadFile(f"{name} is not trusted: its list of members has {length} bytes.")
 
