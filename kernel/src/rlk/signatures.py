@@ -57,3 +57,11 @@ def keywords_instead(
     near = nearest(unknown[0], taken)
     meant = f"Did you mean {either(near)}? " if near else ""
     return f"{meant}It takes {', '.join(taken) or 'no keywords'}"
+
+
+def without_suggestion(error: BaseException) -> str:
+    """The words of a call's TypeError without the suggestion that Python adds to some, since 3.13.
+
+    `keywords_instead` suggests more: what is close, and all that the function takes.
+    """
+    return str(error).partition(". Did you mean ")[0]

@@ -18,7 +18,7 @@ from rlk import settings
 from rlk.abilities import NamedAgain, WrapsVectors, offers
 from rlk.errors import PlanError, RlkError, described
 from rlk.planning.passed_environment import place_of, registered_as
-from rlk.signatures import keywords_instead
+from rlk.signatures import keywords_instead, without_suggestion
 
 if TYPE_CHECKING:
     import gymnasium as gym
@@ -74,6 +74,7 @@ class EnvChoice:
         except TypeError as error:
             if not any(key in str(error) for key in extra):
                 if instead := keywords_instead(self.made, self.kwargs):
+                    error.args = (without_suggestion(error),)
                     error.add_note(instead)
                 raise
             given = ", ".join(f"{key}={value!r}" for key, value in extra.items())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.errors import PlanError, described
-from rlk.signatures import keywords_instead
+from rlk.signatures import keywords_instead, without_suggestion
 
 if TYPE_CHECKING:
     import gymnasium as gym
@@ -110,7 +110,7 @@ class ById:
         if isinstance(creator, str):
             creator = load_env_creator(creator)
         instead = keywords_instead(creator, keywords, BY_GYMNASIUM)
-        return f"{error.__cause__ or error}. {instead}." if instead else ""
+        return f"{without_suggestion(error.__cause__ or error)}. {instead}." if instead else ""
 
     def _cause(self, error: Exception) -> str:
         """Gymnasium's error, and which packages' environments were searched."""

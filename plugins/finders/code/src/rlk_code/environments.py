@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from rlk.errors import SHOWN, PlanError
-from rlk.signatures import keywords_instead
+from rlk.signatures import keywords_instead, without_suggestion
 from rlk_code.place import classes_of, object_at, split
 
 
@@ -34,6 +34,7 @@ class AtPlace:
             return found(**keywords)
         except TypeError as error:
             if instead := keywords_instead(found, keywords):
+                error.args = (without_suggestion(error),)
                 error.add_note(instead)
             raise
 
