@@ -9,10 +9,11 @@ from pathlib import Path
 
 import gymnasium as gym
 import pytest
-from faults.typed import TYPED, Ended
+from faults.typed import TYPED
 
 import rlk
 from rlk.errors import PlanError
+from rlk_testing.command_line import Ended
 from rlk_testing.environments import DiscreteMatch
 
 
@@ -112,6 +113,7 @@ def test_the_commands_that_a_run_prints_work_as_printed(rlk_typed, named):
 
 STOPS = """
 from rlk import hookimpl
+from rlk_testing.command_line import Ended
 
 @hookimpl
 def rlk_update_end(run):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from rlk_testing.command_line import Ended as Ended
-
 #: An environment in a file of the user's own, which also registers an id.
 MAZE = """
 import gymnasium as gym

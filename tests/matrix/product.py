@@ -103,9 +103,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def everything(installed: Iterable[str] = INSTALLED) -> list[Combination]:
+def everything() -> list[Combination]:
     """All combinations of what is installed."""
-    names = {*installed, "none", *FACTORS["observation"], *FACTORS["action"]}
+    names = {*INSTALLED, "none", *FACTORS["observation"], *FACTORS["action"]}
     values = [
         [value for value in factor if set(value.split("+")) <= names] for factor in FACTORS.values()
     ]

@@ -14,13 +14,11 @@ from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 
 KERNEL = default_kernel()
-INSTALLED = {entry.name for entries in KERNEL.registries for entry in entries}
-PRODUCT = everything(INSTALLED)
 #: What a message about components is made of; observations and actions are tried within each group.
 PARTS = ("algorithm", "policy", "storage")
 #: PARTS -> (observation, action) -> with each backend and extension.
 GROUPS: dict[Parts, dict[tuple[str, str], list[Combination]]] = {}
-for each in PRODUCT:
+for each in everything():
     group = GROUPS.setdefault(each.parts(*PARTS), {})
     group.setdefault((each.observation, each.action), []).append(each)
 
