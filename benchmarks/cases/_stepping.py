@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from cases.training import Trained
+from cases._training import Subject
 
 N_ENVS = 8
 
 
-def stepped(vector: Any) -> Trained:
+def stepped(vector: Any) -> Subject:
     """`learn(n)` takes n steps of single environments; nothing is learnt."""
     seed_of = getattr(vector, "seed", None)  # Stable-Baselines3's; its reset takes none
     if seed_of is None:
@@ -27,7 +27,7 @@ def stepped(vector: Any) -> Trained:
         for actions in rng.integers(0, space.n, (timesteps // N_ENVS, N_ENVS)):
             vector.step(actions)
 
-    return learn, lambda: 0, lambda: 0.0
+    return Subject(learn)
 
 
 def as_trained_with(library: str) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from peers import NAMES, OffPolicy, train_with
 
-from cases.training import Trained, agent_of, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 400, 1_000
@@ -19,7 +19,7 @@ SAME: dict[str, Any] = {
 }
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         return agent_of(
             library,

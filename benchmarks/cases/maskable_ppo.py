@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cases.training import Trained, agent_of, environments, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environments, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3")
 WARM_UP, TIMED = 2_048, 40_960
@@ -27,7 +27,7 @@ def all_allowed() -> Any:
     return AllAllowed(gym.make("CartPole-v1"))
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         return agent_of(
             library,

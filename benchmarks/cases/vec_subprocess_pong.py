@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from cases._stepping import in_several_processes, stepped
-from cases.training import Trained
+from cases._training import Subject
 
 LIBRARIES = ("rlk", "sb3", "gymnasium")
+TAKES_PLUGINS = False
 WARM_UP, TIMED = 400, 4_000
 CORES = 2
 
@@ -22,5 +23,5 @@ def pong() -> Any:
     return gym.wrappers.FrameStackObservation(gym.wrappers.AtariPreprocessing(game), 4)
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     return stepped(in_several_processes(library, pong))

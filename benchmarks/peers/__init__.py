@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cases.training import Trained
+    from cases._training import Subject
 
 NAMES = ("tianshou", "skrl", "torchrl")
 
@@ -62,8 +62,8 @@ class OffPolicy:
     target_noise_clip: float = 0.5
 
 
-def train_with(library: str, algo: str, settings: OnPolicy | OffPolicy) -> Trained:
-    """What is to be trained, by the function `algo` of the library's module."""
+def train_with(library: str, algo: str, settings: OnPolicy | OffPolicy) -> Subject:
+    """The library's agent, put together by the function `algo` of its module."""
     import torch
 
     torch.set_num_threads(1)

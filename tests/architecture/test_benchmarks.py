@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import sys
 from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,15 +19,24 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 CASES = sorted(
     path.stem for path in (BENCHMARKS / "cases").glob("*.py") if not path.stem.startswith("_")
 )
-#: What cases share.
-LIBRARIES = {"training"}
 #: What a training prints.
-FIGURES = {"steps_per_second": 100.0, "updates": 10.0, "compile_seconds": 0.0}
+FIGURES = {"steps_per_second": 100.0, "updates": 10.0, "compile_seconds": 0.0, "load_seconds": 0.0}
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in LIBRARIES])
-def test_a_case_is_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+
+def printed_by(script: str, *argv: str) -> None:
+    """Run a script's `main` with this command line."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [script, *argv])
+        importlib.import_module(script).main()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_is_whole(name: str) -> None:
     case = importlib.import_module(f"cases.{name}")
     assert callable(case.subject) and any(each.startswith("rlk") for each in case.LIBRARIES)
     assert case.WARM_UP >= 0 and case.TIMED > 0
@@ -52,7 +63,6 @@ def served() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "library"), served())
 def test_a_peer_serves_the_case(name: str, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
     case = importlib.import_module(f"cases.{name}")
     made: list[tuple[str, str, Any]] = []
     monkeypatch.setattr(case, "train_with", lambda *arguments: made.append(arguments))
@@ -65,7 +75,6 @@ def test_a_peer_serves_the_case(name: str, library: str, monkeypatch: pytest.Mon
 def test_a_missing_peer_is_left_out(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
     compare = importlib.import_module("compare")
     monkeypatch.setattr(compare, "measure", lambda *_: dict(FIGURES))
     monkeypatch.setitem(compare.MODULES, "sb3", "no_such_module")
@@ -77,3 +86,84 @@ def test_a_missing_peer_is_left_out(
     printed = capsys.readouterr()
     assert "'sb3' is left out" in printed.err and "pip install -r" in printed.err
     assert "rlk / skrl: median 1.00" in printed.out and "sb3" not in printed.out
+
+
+@pytest.mark.parametrize(
+    ("script", "argv", "says"),
+    [
+        ("compare", ["dnq"], "'dnq' is none of: a2c, acktr"),
+        ("compare", ["_training"], "'_training' is none of: a2c, acktr"),
+        ("compare", ["dqn", "--libraries", "sb4"], "'sb4' is in none of these cases"),
+        ("compare", ["vec-dummy", "--libraries", "rlk+compile"], "which have: rlk, sb3, gymnasium"),
+        ("compare", ["dqn", "--repetitions", "0"], "'0' is not a whole number of at least 1"),
+        ("compare", ["vec-subprocess", "--clock", "cpu"], "Use the clock wall"),
+        ("subjects", ["rlk", "vec-subprocess", "cpu"], "Use the clock wall"),
+        ("subjects", ["sb4", "dqn"], "not 'sb4'"),
+    ],
+)
+def test_a_wrong_word_is_refused_before_anything_is_measured(
+    script: str, argv: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        printed_by(script, *argv)
+    assert ended.value.code == 2 and says in capsys.readouterr().err
+
+
+def test_without_names_the_clock_cpu_leaves_cases_of_several_processes_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compared: list[str] = []
+    compare = importlib.import_module("compare")
+    monkeypatch.setattr(compare, "compare", lambda case, _: compared.append(case))
+    printed_by("compare", "--clock", "cpu")
+    assert "vec-dummy" in compared and "vec-subprocess" not in compared
+    assert "vec-subprocess-pong cannot be timed" in capsys.readouterr().err
+
+
+def test_a_case_takes_rlk_with_any_plugin(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compare = importlib.import_module("compare")
+    monkeypatch.setattr(compare, "measure", lambda *_: dict(FIGURES))
+    monkeypatch.setitem(compare.MODULES, "sb3", "json")
+    words = ["--libraries", "rlk+no:own-kernels", "sb3", "--repetitions", "1"]
+    printed_by("compare", "ppo2", *words)
+    assert "rlk+no:own-kernels / sb3: median 1.00" in capsys.readouterr().out
+
+
+def test_too_few_cores_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    subjects = importlib.import_module("subjects")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3}, raising=False)
+    monkeypatch.setattr(os, "sched_setaffinity", lambda *_: None, raising=False)
+    with pytest.raises(SystemExit, match="2 cores are needed, but this process may use only 1"):
+        subjects.use_cores(2)
+
+
+def test_rlk_trains_on_the_cpu_and_compiling_is_told_from_loading(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reports = [
+        SimpleNamespace(seconds=30.0, from_cache=False),
+        SimpleNamespace(seconds=0.5, from_cache=True),
+    ]
+    update = SimpleNamespace(reports=dict(enumerate(reports)))
+    hooks = {"compile": SimpleNamespace(update=update)}
+    asked: dict[str, Any] = {}
+
+    def make(algo: str, **keywords: Any) -> Any:
+        asked.update(keywords)
+        return SimpleNamespace(run=SimpleNamespace(hooks=hooks))
+
+    monkeypatch.setattr("rlk.make", make)
+    subject = importlib.import_module("cases.ppo_pong").subject("rlk+compile")
+    assert asked["device"] == "cpu" and asked["plugins"][-1] == "compile"
+    assert (subject.compile_seconds(), subject.load_seconds()) == (30.0, 0.5)
+
+
+def test_the_longest_compilation_of_all_repetitions_is_printed() -> None:
+    first = FIGURES | {"compile_seconds": 30.0}
+    second = FIGURES | {"load_seconds": 0.5}
+    compare = importlib.import_module("compare")
+    said = compare.waiting([first, second, second])
+    assert said == ", at most 30.0 s to compile updates, at most 0.5 s to load updates"
+    assert compare.waiting([FIGURES]) == ""

@@ -4,40 +4,52 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 #: Where the classes of the contrib package are.
 CONTRIB = ("MaskablePPO", "RecurrentPPO", "TRPO")
 #: Of hindsight: goals for every real one, and which.
 HINDSIGHT: dict[str, Any] = {"n_sampled_goal": 4, "goal_selection_strategy": "future"}
-#: learn(n), updates so far, and seconds that compiling took.
-Trained = tuple[Callable[[int], Any], Callable[[], int], Callable[[], float]]
+
+
+class Subject(NamedTuple):
+    """What a case measures: one library's agent, or its vector environment."""
+
+    learn: Callable[[int], Any]  # takes so many timesteps more, of all environments together
+    updates: Callable[[], int] = lambda: 0  # gradient updates so far
+    compile_seconds: Callable[[], float] = lambda: 0.0  # that compiling updates took so far
+    load_seconds: Callable[[], float] = lambda: 0.0  # the same of updates that were found on disk
 
 
 def is_rlk(library: str) -> bool:
     return library.startswith("rlk")
 
 
-def agent_of(library: str, algo: str, **keywords: Any) -> Trained:
-    """An agent of rlk; `rlk+compile+…` are its plugins beside those of the case."""
+def agent_of(library: str, algo: str, **keywords: Any) -> Subject:
+    """An agent of rlk on the CPU; `rlk+compile+…` are its plugins beside those of the case."""
     import rlk
 
     plugins = [*keywords.pop("plugins", ()), *library.split("+")[1:]]
-    agent = rlk.make(algo, seed=0, plugins=plugins, **keywords)
+    agent = rlk.make(algo, seed=0, device="cpu", plugins=plugins, **keywords)
     compiled: Any = getattr(agent.run.hooks.get("compile"), "update", None)  # None: it runs eagerly
-    return (
-        lambda n: agent.learn(n, reset_num_timesteps=False),
-        lambda: agent.run.clock.updates,
-        lambda: 0.0 if compiled is None else compiled.seconds,
+
+    def seconds(from_cache: bool) -> float:
+        reports = [] if compiled is None else compiled.reports.values()
+        return sum(report.seconds for report in reports if report.from_cache == from_cache)
+
+    return Subject(
+        learn=lambda n: agent.learn(n, reset_num_timesteps=False),
+        updates=lambda: agent.run.clock.updates,
+        compile_seconds=lambda: seconds(from_cache=False),
+        load_seconds=lambda: seconds(from_cache=True),
     )
 
 
-def model_of(model: Any, updates_each: int = 1) -> Trained:
+def model_of(model: Any, updates_each: int = 1) -> Subject:
     """A peer's. `updates_each`: gradient updates for each that the peer counts."""
-    return (
-        lambda n: model.learn(n, reset_num_timesteps=False),
-        lambda: model._n_updates * updates_each,
-        lambda: 0.0,
+    return Subject(
+        learn=lambda n: model.learn(n, reset_num_timesteps=False),
+        updates=lambda: model._n_updates * updates_each,
     )
 
 
