@@ -24,8 +24,9 @@ from subjects import CLOCKS, names, takes_part, why_not_timed
 from subjects import case as case_of
 
 HERE = Path(__file__).parent
-#: Every library trains on the CPU, with one thread.
+#: Every library trains on the CPU, with one thread; skrl's environments would be on a GPU.
 ONE_CPU_THREAD = {
+    "CUDA_VISIBLE_DEVICES": "",
     "JAX_PLATFORMS": "cpu",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",

@@ -11,6 +11,8 @@ import statistics
 import time
 from typing import Any
 
+from arguments import positive
+
 import rlk
 
 SETTINGS: dict[str, Any] = {"env": "CartPole-v1", "n_envs": 8, "n_steps": 20}
@@ -52,7 +54,7 @@ def milliseconds(algo: str) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--repetitions", type=positive, default=5)
     ratios = []
     for _ in range(parser.parse_args().repetitions):
         a2c, acktr = milliseconds("a2c"), milliseconds("acktr")

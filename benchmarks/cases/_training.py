@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -62,11 +63,19 @@ def peer(library: str, name: str) -> Any:
     return getattr(importlib.import_module("sbx" if library == "sbx" else sb3), name)
 
 
-def environments(env: Any, n_envs: int) -> Any:
-    """The peer's vector of environments, in this process."""
+def environment(env_id: str, **keywords: Any) -> Any:
+    """The same for all: as rlk makes it, without Gymnasium's checks of every step."""
+    import gymnasium as gym
+
+    return gym.make(env_id, disable_env_checker=True, **keywords)
+
+
+def environments(env: str | Callable[[], Any], n_envs: int) -> Any:
+    """The vector of Stable-Baselines3 and sbx, in this process."""
     from stable_baselines3.common.env_util import make_vec_env
 
-    return make_vec_env(env, n_envs=n_envs, seed=0)
+    make = functools.partial(environment, env) if isinstance(env, str) else env
+    return make_vec_env(make, n_envs=n_envs, seed=0)
 
 
 def hindsight() -> dict[str, Any]:

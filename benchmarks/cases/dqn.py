@@ -6,7 +6,7 @@ from typing import Any
 
 from peers import NAMES, OffPolicy, train_with
 
-from cases._training import Subject, agent_of, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environment, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 1_500, 5_000
@@ -42,7 +42,7 @@ def subject(library: str) -> Subject:
         return train_with(library, "dqn", OffPolicy(env=ENV, layers=[64, 64], **settings))
     model = peer(library, "DQN")(
         "MlpPolicy",
-        ENV,
+        environment(ENV),
         seed=0,
         target_update_interval=TARGET,
         gradient_steps=1,

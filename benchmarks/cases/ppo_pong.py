@@ -31,7 +31,8 @@ def games() -> Any:
     from stable_baselines3.common.vec_env import VecFrameStack
 
     gym.register_envs(ale_py)
-    return VecFrameStack(make_atari_env(ENV, n_envs=N_ENVS, seed=0), 4)
+    unchecked = {"disable_env_checker": True}  # as `environment` makes them
+    return VecFrameStack(make_atari_env(ENV, n_envs=N_ENVS, seed=0, env_kwargs=unchecked), 4)
 
 
 def subject(library: str) -> Subject:

@@ -6,7 +6,7 @@ from typing import Any
 
 from peers import NAMES, OffPolicy, train_with
 
-from cases._training import Subject, agent_of, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environment, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 400, 1_000
@@ -28,6 +28,6 @@ def subject(library: str) -> Subject:
         return train_with(library, "sac", OffPolicy(env=ENV, layers=LAYERS, **SHARED))
     policy_kwargs = {"net_arch": LAYERS}
     model = peer(library, "SAC")(
-        "MlpPolicy", ENV, seed=0, device="cpu", policy_kwargs=policy_kwargs, **SAME
+        "MlpPolicy", environment(ENV), seed=0, device="cpu", policy_kwargs=policy_kwargs, **SAME
     )
     return model_of(model)

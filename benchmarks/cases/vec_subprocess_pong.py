@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cases._stepping import in_several_processes, stepped
-from cases._training import Subject
+from cases._training import Subject, environment
 
 LIBRARIES = ("rlk", "sb3", "gymnasium")
 TAKES_PLUGINS = False
@@ -19,7 +19,7 @@ def pong() -> Any:
     import gymnasium as gym
 
     gym.register_envs(ale_py)
-    game = gym.make("ALE/Pong-v5", frameskip=1, repeat_action_probability=0.0)
+    game = environment("ALE/Pong-v5", frameskip=1, repeat_action_probability=0.0)
     return gym.wrappers.FrameStackObservation(gym.wrappers.AtariPreprocessing(game), 4)
 
 

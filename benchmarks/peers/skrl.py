@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import gymnasium as gym
 import torch
-from cases._training import Subject
+from cases._training import Subject, environment
 from skrl.agents.torch.a2c import A2C
 from skrl.agents.torch.ddpg import DDPG
 from skrl.agents.torch.dqn import DQN
@@ -22,7 +21,7 @@ from skrl.resources.noises.torch import GaussianNoise
 from skrl.trainers.torch import SequentialTrainer
 from torch import nn
 
-from peers import Count, OffPolicy, OnPolicy
+from peers import Count, OffPolicy, OnPolicy, gymnasium_vector
 
 SILENT = {"write_interval": 0, "checkpoint_interval": 0}
 
@@ -107,7 +106,7 @@ def ppo(settings: OnPolicy) -> Subject:
 
 def dqn(settings: OffPolicy) -> Subject:
     """Its loss is the squared error."""
-    env = wrap_env(gym.make(settings.env), verbose=False)
+    env = wrap_env(environment(settings.env), verbose=False)
     models = {
         name: Values(env, settings.layers, int(env.action_space.n))
         for name in ("q_network", "target_q_network")
@@ -123,7 +122,7 @@ def dqn(settings: OffPolicy) -> Subject:
 
 
 def ddpg(settings: OffPolicy) -> Subject:
-    env = wrap_env(gym.make(settings.env), verbose=False)
+    env = wrap_env(environment(settings.env), verbose=False)
     models = _policies(env, settings, "policy", "target_policy")
     models |= _critics(env, settings, "critic", "target_critic")
     agent = _agent(DDPG, env, models, settings, _deterministic_settings(settings))
@@ -131,7 +130,7 @@ def ddpg(settings: OffPolicy) -> Subject:
 
 
 def td3(settings: OffPolicy) -> Subject:
-    env = wrap_env(gym.make(settings.env), verbose=False)
+    env = wrap_env(environment(settings.env), verbose=False)
     models = _policies(env, settings, "policy", "target_policy") | _twins(env, settings)
     own = {
         "policy_delay": settings.policy_delay,
@@ -144,7 +143,7 @@ def td3(settings: OffPolicy) -> Subject:
 
 
 def sac(settings: OffPolicy) -> Subject:
-    env = wrap_env(gym.make(settings.env), verbose=False)
+    env = wrap_env(environment(settings.env), verbose=False)
     policy = Gaussian(env, settings.layers, 2 * env.action_space.shape[0])
     own = {
         "learning_rate": settings.learning_rate,
@@ -195,16 +194,7 @@ def _agent(
 
 
 def _on_policy(make: Any, settings: OnPolicy, own: dict[str, Any]) -> Subject:
-    vector = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
-    env = wrap_env(
-        gym.make_vec(
-            settings.env,
-            num_envs=settings.n_envs,
-            vectorization_mode="sync",
-            vector_kwargs=vector,
-        ),
-        verbose=False,
-    )
+    env = wrap_env(gymnasium_vector(settings), verbose=False)
     models = {
         "policy": Discrete(env, settings.layers, int(env.action_space.n), nn.Tanh),
         "value": Values(env, settings.layers, 1, nn.Tanh),

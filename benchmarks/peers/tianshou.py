@@ -6,10 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import torch
-from cases._training import Subject
+from cases._training import Subject, environment
 from tianshou.algorithm import A2C, DDPG, DQN, PPO, SAC, TD3, TRPO
 from tianshou.algorithm.modelfree.ddpg import ContinuousDeterministicPolicy
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
@@ -79,7 +78,7 @@ def trpo(settings: OnPolicy) -> Subject:
 
 
 def dqn(settings: OffPolicy) -> Subject:
-    env = gym.make(settings.env)
+    env = environment(settings.env)
     policy = DiscreteQLearningPolicy(
         model=Net(
             state_shape=env.observation_space.shape,
@@ -117,7 +116,7 @@ def td3(settings: OffPolicy) -> Subject:
 
 
 def sac(settings: OffPolicy) -> Subject:
-    env = gym.make(settings.env)
+    env = environment(settings.env)
     size = env.action_space.shape
     actor = ContinuousActorProbabilistic(
         preprocess_net=Net(state_shape=env.observation_space.shape, hidden_sizes=settings.layers),
@@ -135,7 +134,7 @@ def sac(settings: OffPolicy) -> Subject:
 
 
 def _environments(name: str, count: int) -> Any:
-    return DummyVectorEnv([partial(gym.make, name)] * count)
+    return DummyVectorEnv([partial(environment, name)] * count)
 
 
 def _actions(env: Any) -> int:
@@ -144,14 +143,14 @@ def _actions(env: Any) -> int:
 
 def _hidden(settings: OnPolicy) -> Any:
     return Net(
-        state_shape=gym.make(settings.env).observation_space.shape,
+        state_shape=environment(settings.env).observation_space.shape,
         hidden_sizes=settings.layers,
         activation=torch.nn.Tanh,
     )
 
 
 def _discrete_policy(settings: OnPolicy) -> Any:
-    env = gym.make(settings.env)
+    env = environment(settings.env)
     actor = DiscreteActor(
         preprocess_net=_hidden(settings), action_shape=_actions(env), softmax_output=False
     )
@@ -159,7 +158,7 @@ def _discrete_policy(settings: OnPolicy) -> Any:
 
 
 def _deterministic_policy(settings: OffPolicy) -> Any:
-    env = gym.make(settings.env)
+    env = environment(settings.env)
     actor = ContinuousActorDeterministic(
         preprocess_net=Net(state_shape=env.observation_space.shape, hidden_sizes=settings.layers),
         action_shape=env.action_space.shape,
@@ -173,7 +172,7 @@ def _deterministic_policy(settings: OffPolicy) -> Any:
 
 def _shared_keywords(settings: OffPolicy) -> dict[str, Any]:
     """What DDPG, TD3 and SAC share; the latter two copy the critic for their second."""
-    env = gym.make(settings.env)
+    env = environment(settings.env)
     net = Net(
         state_shape=env.observation_space.shape,
         action_shape=env.action_space.shape,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import gymnasium as gym
 import torch
 from cases._training import Subject
 from tensordict.nn import NormalParamExtractor, TensorDictModule, TensorDictSequential
@@ -42,7 +41,7 @@ from torchrl.objectives import (
 )
 from torchrl.objectives.value import GAE
 
-from peers import Count, OffPolicy, OnPolicy
+from peers import Count, OffPolicy, OnPolicy, gymnasium_vector
 
 Update = Callable[[Any], Any]
 
@@ -216,13 +215,7 @@ def _deterministic_actor_critic(settings: OffPolicy) -> tuple[Any, Any, Any]:
 
 def _discrete_actor_critic(settings: OnPolicy) -> tuple[Any, Any, Any]:
     # In one process, Gymnasium's vector is 1.7 times as fast as TorchRL's own SerialEnv.
-    vector = gym.make_vec(
-        settings.env,
-        num_envs=settings.n_envs,
-        vectorization_mode="sync",
-        vector_kwargs={"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP},
-    )
-    env = GymWrapper(vector, categorical_action_encoding=True)
+    env = GymWrapper(gymnasium_vector(settings), categorical_action_encoding=True)
     one = GymEnv(settings.env, categorical_action_encoding=True)
     net = _net(one, settings.layers, one.action_spec.n, act=nn.Tanh)
     actor = ProbabilisticActor(

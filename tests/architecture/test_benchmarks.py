@@ -13,7 +13,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium as gym
+import numpy as np
 import pytest
+from gymnasium.wrappers.common import PassiveEnvChecker
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 CASES = sorted(
@@ -48,20 +51,19 @@ def functions_of(library: str) -> set[str]:
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
-def served() -> list[tuple[str, str]]:
-    """Every case with every library of `peers` that it names."""
+def served(*libraries: str) -> list[tuple[str, str]]:
+    """Every case that trains with each of these libraries that it names."""
     pairs = []
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(BENCHMARKS))
-        peers = importlib.import_module("peers")
         for name in CASES:
             case = importlib.import_module(f"cases.{name}")
-            named = getattr(case, "LIBRARIES", ())
-            pairs += [(name, library) for library in peers.NAMES if library in named]
+            trains = getattr(case, "TAKES_PLUGINS", True)
+            pairs += [(name, each) for each in libraries if trains and each in case.LIBRARIES]
     return pairs
 
 
-@pytest.mark.parametrize(("name", "library"), served())
+@pytest.mark.parametrize(("name", "library"), served("tianshou", "skrl", "torchrl"))
 def test_a_peer_serves_the_case(name: str, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     case = importlib.import_module(f"cases.{name}")
     made: list[tuple[str, str, Any]] = []
@@ -86,6 +88,89 @@ def test_a_missing_peer_is_left_out(
     printed = capsys.readouterr()
     assert "'sb3' is left out" in printed.err and "pip install -r" in printed.err
     assert "rlk / skrl: median 1.00" in printed.out and "sb3" not in printed.out
+
+
+def is_checked(env: Any) -> bool:
+    """Whether Gymnasium checks the steps of an environment, or of one in a vector."""
+    while not isinstance(env, PassiveEnvChecker):
+        if hasattr(env, "envs"):
+            return any(map(is_checked, env.envs))
+        if not hasattr(env, "env"):
+            return False
+        env = env.env
+    return True
+
+
+@pytest.mark.parametrize(("name", "library"), served("sb3", "sbx"))
+def test_no_step_of_stable_baselines3_is_checked_as_none_of_rlk_is(
+    name: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("stable_baselines3", reason="it makes the environments")
+    case = importlib.import_module(f"cases.{name}")
+    made: list[Any] = []
+
+    def model(_: str, env: Any, **__: Any) -> Any:
+        made.append(env)
+
+    shared = importlib.import_module("cases.recurrent_ppo2") if "recurrent" in name else case
+    monkeypatch.setattr(shared, "peer", lambda *_: model)
+    case.subject(library)
+    (env,) = made
+    assert not isinstance(env, str) and not is_checked(env)
+
+
+def test_games_have_the_same_wrappers_in_rlk_and_in_stable_baselines3(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("stable_baselines3", reason="it is timed beside rlk")
+    atari = importlib.import_module("atari")
+    for name in ("one", "several"):
+        monkeypatch.setattr(atari, name, lambda env, *_: env)
+    played = atari.players("Pong")
+    _, alone, _ = played["one game"]
+    ours, theirs, _ = played["eight, stacked"]
+    assert not is_checked(alone) and not is_checked(theirs.unwrapped)
+    assert "<Monitor" not in str(alone) and "<Monitor" in str(theirs.unwrapped.envs[0])
+    assert type(ours).__name__ == "VectorMonitor"
+
+
+def test_the_other_peers_make_environments_as_the_cases_do() -> None:
+    for path in (BENCHMARKS / "peers").glob("*.py"):
+        assert "gym.make" not in path.read_text(encoding="utf-8"), path.name
+
+
+@pytest.mark.parametrize("make", ["in_one_process", "in_several_processes"])
+def test_vectors_of_rlk_and_gymnasium_gather_infos_and_reuse_their_arrays(make: str) -> None:
+    class Informs(gym.Env[Any, Any]):  # here, so that workers get it without this module
+        observation_space = action_space = gym.spaces.Discrete(2)
+
+        def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+            return 0, {}
+
+        def step(self, action: Any) -> Any:
+            return 0, 0.0, False, False, {"speed": 3.0}
+
+    of = getattr(importlib.import_module("cases._stepping"), make)
+    for library in ("rlk", "gymnasium"):
+        vector = of(library, Informs)
+        try:
+            first = vector.reset(seed=0)[0]
+            *_, infos = vector.step(np.zeros(8, np.int64))
+            again = vector.step(np.zeros(8, np.int64))[0]
+            assert infos["speed"].tolist() == [3.0] * 8
+            assert np.shares_memory(first, again)
+        finally:
+            vector.close()
+
+
+def test_the_critic_of_sbx_learns_at_the_rate_of_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("stable_baselines3", reason="it has the noise")
+    case, asked = importlib.import_module("cases.ddpg"), {}
+    monkeypatch.setattr(case, "peer", lambda *_: lambda *_, **keywords: asked.update(keywords))
+    case.subject("sbx")
+    assert asked["qf_learning_rate"] == asked["learning_rate"] == case.RATE
 
 
 @pytest.mark.parametrize(
@@ -125,7 +210,7 @@ def test_a_case_takes_rlk_with_any_plugin(
 ) -> None:
     compare = importlib.import_module("compare")
     monkeypatch.setattr(compare, "measure", lambda *_: dict(FIGURES))
-    monkeypatch.setitem(compare.MODULES, "sb3", "json")
+    monkeypatch.setattr(compare, "installed", lambda *_: True)
     words = ["--libraries", "rlk+no:own-kernels", "sb3", "--repetitions", "1"]
     printed_by("compare", "ppo2", *words)
     assert "rlk+no:own-kernels / sb3: median 1.00" in capsys.readouterr().out
