@@ -184,6 +184,14 @@ def test_the_critic_of_sbx_learns_at_the_rate_of_the_others(
         ("compare", ["vec-subprocess", "--clock", "cpu"], "Use the clock wall"),
         ("subjects", ["rlk", "vec-subprocess", "cpu"], "Use the clock wall"),
         ("subjects", ["sb4", "dqn"], "not 'sb4'"),
+        ("scaling", ["wrokers"], "'wrokers' is none of: workers, ranks"),
+        ("scaling", ["workers", "--counts", "2", "32"], "workers are 16 at most"),
+        ("scaling", ["--repetitions", "0"], "'0' is not a whole number"),
+        ("replay", ["unifrom"], "'unifrom' is none of: uniform, priorities"),
+        ("replay", ["--repetitions", "0"], "'0' is not a whole number"),
+        ("atari", ["--repetitions", "0"], "'0' is not a whole number"),
+        ("start", ["--repetitions", "0"], "'0' is not a whole number"),
+        ("step", ["--repetitions", "0"], "'0' is not a whole number"),
     ],
 )
 def test_a_wrong_word_is_refused_before_anything_is_measured(
@@ -252,3 +260,61 @@ def test_the_longest_compilation_of_all_repetitions_is_printed() -> None:
     said = compare.waiting([first, second, second])
     assert said == ", at most 30.0 s to compile updates, at most 0.5 s to load updates"
     assert compare.waiting([FIGURES]) == ""
+
+
+def test_the_work_of_a_step_is_measured_once_and_handed_to_every_measurement(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scaling = importlib.import_module("scaling")
+    loops: list[int] = []
+
+    def measure(subject: str, work: str, count: int, seconds: float, each: int) -> float:
+        loops.append(each)
+        return {"dummy": 100.0, "subprocess": 150.0, "mpi-workers": 50.0}[subject] * count
+
+    monkeypatch.setattr(scaling, "measure", measure)
+    monkeypatch.setattr(scaling, "loops_of_a_step", lambda: 7_000)
+    printed_by("scaling", "workers", "--counts", "2", "--work", "computes 200 µs")
+    assert loops == [7_000] * 9
+    assert "--loops 7000" in " ".join(scaling.command("subprocess", "", 2, 1.0, 7_000))
+    assert scaling.WORK["computes 200 µs"](7_000).unwrapped.loops == 7_000
+    printed = capsys.readouterr().out
+    assert "| computes 200 µs | dummy | 100 (1.00x) |  |" in printed
+    assert "| computes 200 µs | subprocess |  | 300 (3.00x) |" in printed
+
+
+def test_a_step_that_computes_does_the_same_work_however_long_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scaling = importlib.import_module("scaling")
+    worked: list[int] = []
+    monkeypatch.setattr(scaling, "compute", worked.append)
+    ticks = iter(range(1_000))
+    monkeypatch.setattr(scaling.time, "process_time", lambda: next(ticks) * 0.02)
+    assert scaling.loops_of_a_step() == 1_000  # 100,000 in 20 ms, so 1,000 in 200 µs
+    worked.clear()
+    scaling.WORK["computes 200 µs"](1_000).step(0)
+    assert worked == [1_000]
+
+
+def test_a_replay_is_measured_on_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    replay = importlib.import_module("replay")
+    cores: list[int] = []
+    monkeypatch.setattr(replay, "use_cores", cores.append)
+    monkeypatch.setattr(replay, "SIZE", replay.WARM_UP + replay.TIMED)
+    assert replay.microseconds("numpy", "uniform") > 0.0
+    assert cores == [1]
+
+
+def test_the_start_is_timed_with_caches_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = importlib.import_module("start")
+    environments: list[dict[str, str]] = []
+
+    def measure(_: list[str], environment: dict[str, str]) -> tuple[float, float]:
+        environments.append(environment)
+        return 0.1, 0.1
+
+    monkeypatch.setattr(start, "measure", measure)
+    printed_by("start", "--distributions", "1", "--repetitions", "1")
+    for each in environments:
+        assert each["XDG_CACHE_HOME"].startswith(each["PYTHONPATH"])
