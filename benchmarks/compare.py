@@ -96,17 +96,17 @@ def compare(case: str, arguments: argparse.Namespace) -> None:
         }
         rows.append(row)
         speeds = "  ".join(f"{name} {row[name]['steps_per_second']:.0f}" for name in row)
-        print(f"{case:<16}{repetition + 1:>3}: {speeds} steps/s", flush=True)
+        print(f"{case:<20}{repetition + 1:>3}: {speeds} steps/s", flush=True)
     for library in libraries:
         speed = statistics.median(row[library]["steps_per_second"] for row in rows)
         updates = rows[-1][library]["updates"]
         waited = waiting([row[library] for row in rows])
-        print(f"{case:<16}{library}: {speed:.0f} steps/s, {updates:.0f} updates timed{waited}")
+        print(f"{case:<20}{library}: {speed:.0f} steps/s, {updates:.0f} updates timed{waited}")
     for own in filter(compared, libraries):
         for peer in (library for library in libraries if not compared(library)):
             ratios = [row[own]["steps_per_second"] / row[peer]["steps_per_second"] for row in rows]
             print(
-                f"{case:<16}{own} / {peer}: median {statistics.median(ratios):.2f}, "
+                f"{case:<20}{own} / {peer}: median {statistics.median(ratios):.2f}, "
                 f"from {min(ratios):.2f} to {max(ratios):.2f}",
                 flush=True,
             )

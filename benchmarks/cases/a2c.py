@@ -1,4 +1,4 @@
-"""A2C: 8 CartPoles, 5 steps, RMSProp as TensorFlow computes it, 64x64 tanh."""
+"""A2C: 8 CartPoles, 5 steps, 64x64 tanh, RMSProp (of rlk that of TensorFlow, else torch's)."""
 
 from __future__ import annotations
 
