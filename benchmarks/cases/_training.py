@@ -36,7 +36,7 @@ def agent_of(library: str, algo: str, **keywords: Any) -> Subject:
 
     def seconds(from_cache: bool) -> float:
         reports = [] if compiled is None else compiled.reports.values()
-        return sum(report.seconds for report in reports if report.from_cache == from_cache)
+        return float(sum(each.seconds for each in reports if each.from_cache == from_cache))
 
     return Subject(
         learn=lambda n: agent.learn(n, reset_num_timesteps=False),
