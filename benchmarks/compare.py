@@ -118,7 +118,7 @@ def waiting(repetitions: list[Figures]) -> str:
     for what in ("compile", "load"):
         seconds = max(figures[f"{what}_seconds"] for figures in repetitions)
         if seconds:
-            text += f", at most {seconds:.1f} s to {what} updates"
+            text += f", at most {seconds:.2f} s to {what} updates"
     return text
 
 

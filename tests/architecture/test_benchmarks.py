@@ -258,7 +258,7 @@ def test_the_longest_compilation_of_all_repetitions_is_printed() -> None:
     second = FIGURES | {"load_seconds": 0.5}
     compare = importlib.import_module("compare")
     said = compare.waiting([first, second, second])
-    assert said == ", at most 30.0 s to compile updates, at most 0.5 s to load updates"
+    assert said == ", at most 30.00 s to compile updates, at most 0.50 s to load updates"
     assert compare.waiting([FIGURES]) == ""
 
 
