@@ -2,7 +2,7 @@
 
 `python benchmarks/replay.py [uniform|priorities …] [--peer-python PATH] [--repetitions 5]`.
 
-A turn adds a transition and samples 256; with priorities it sets those of the sample too. All take
+A cycle adds a transition and samples 256; with priorities it sets those of the sample too. All take
 turns, each in a process of its own on one core, and what counts is the ratio of processor times.
 Transitions are Pendulum's: three numbers observed, one acted. `rlk-numpy` is rlk without
 `cpp-priorities`.
@@ -21,13 +21,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from arguments import one_of, positive
+from subjects import use_cores
 
 SIZE, BATCH, WARM_UP, TIMED = 1_000_000, 256, 200, 2_000
 ALPHA, BETA = 0.6, 0.4
 #: What is compared in each case; the first is rlk.
 SUBJECTS = {"uniform": ("rlk", "numpy"), "priorities": ("rlk", "cpprb", "tianshou", "rlk-numpy")}
 OURS = ("rlk", "rlk-numpy", "numpy")
-Turn = Callable[[int], None]
+Cycle = Callable[[int], None]  # the transition of which number
 
 
 def transitions(count: int) -> dict[str, Any]:
@@ -42,7 +44,7 @@ def transitions(count: int) -> dict[str, Any]:
     }
 
 
-def rlk(case: str, in_cpp: bool = True) -> Turn:
+def rlk(case: str, in_cpp: bool = True) -> Cycle:
     import gymnasium as gym
     import torch
 
@@ -78,31 +80,31 @@ def rlk(case: str, in_cpp: bool = True) -> Turn:
     for t in range(SIZE):
         storage.add(step(t))
 
-    def turn(t: int) -> None:
+    def cycle(t: int) -> None:
         storage.add(step(t))
         batch = storage.sample(BATCH)
         if case == "priorities":
             storage.feedback(batch, Update({}, td_error=error))
 
-    return turn
+    return cycle
 
 
-def bare(case: str) -> Turn:
-    """Five arrays, written to and indexed: what any uniform replay must do at least."""
+def bare(case: str) -> Cycle:
+    """Five arrays, written to and indexed, observations and the next ones apart; no checks."""
     kept, made = transitions(SIZE), transitions(SIZE)
     rng = np.random.default_rng(0)
 
-    def turn(t: int) -> None:
+    def cycle(t: int) -> None:
         for name, store in kept.items():
             store[t] = made[name][t]
         index = rng.integers(SIZE, size=BATCH)
         for store in kept.values():
             store[index]
 
-    return turn
+    return cycle
 
 
-def cpprb(case: str) -> Turn:
+def cpprb(case: str) -> Cycle:
     from cpprb import PrioritizedReplayBuffer
 
     fields = {"obs": {"shape": 3}, "act": {"shape": 1}, "rew": {}, "next_obs": {"shape": 3}}
@@ -111,15 +113,15 @@ def cpprb(case: str) -> Turn:
     for t in range(0, SIZE, 10_000):
         replay.add(**{name: values[t : t + 10_000] for name, values in made.items()})
 
-    def turn(t: int) -> None:
+    def cycle(t: int) -> None:
         replay.add(**{name: values[t] for name, values in made.items()})
         batch = replay.sample(BATCH, beta=BETA)
         replay.update_priorities(batch["indexes"], error)
 
-    return turn
+    return cycle
 
 
-def tianshou(case: str) -> Turn:
+def tianshou(case: str) -> Cycle:
     from tianshou.data import Batch, PrioritizedReplayBuffer, ReplayBuffer
 
     replay = PrioritizedReplayBuffer(SIZE, alpha=ALPHA, beta=BETA)
@@ -133,23 +135,24 @@ def tianshou(case: str) -> Turn:
         values = {name: values[t] for name, values in made.items()}
         return Batch(**values, truncated=False, info={})
 
-    def turn(t: int) -> None:
+    def cycle(t: int) -> None:
         replay.add(step(t))
         _, index = replay.sample(BATCH)
         replay.update_weight(index, error)
 
-    return turn
+    return cycle
 
 
 def microseconds(subject: str, case: str) -> float:
-    """Processor time of a turn."""
+    """Processor time of a cycle, on one core."""
+    use_cores(1)
     makes = {"rlk": rlk, "numpy": bare, "cpprb": cpprb, "tianshou": tianshou}
-    turn = rlk(case, in_cpp=False) if subject == "rlk-numpy" else makes[subject](case)
+    cycle = rlk(case, in_cpp=False) if subject == "rlk-numpy" else makes[subject](case)
     for t in range(WARM_UP):
-        turn(t)
+        cycle(t)
     began = time.process_time()
     for t in range(WARM_UP, WARM_UP + TIMED):
-        turn(t)
+        cycle(t)
     return 1e6 * (time.process_time() - began) / TIMED
 
 
@@ -185,10 +188,17 @@ def compare(case: str, peer_python: str, repetitions: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", default=list(SUBJECTS))
+    parser.add_argument(
+        "cases",
+        nargs="*",
+        metavar="CASE",
+        type=one_of(SUBJECTS),
+        default=list(SUBJECTS),
+        help=f"of {', '.join(SUBJECTS)}; default all",
+    )
     parser.add_argument("--subject", help=argparse.SUPPRESS)
     parser.add_argument("--peer-python", default=sys.executable)
-    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--repetitions", type=positive, default=5)
     arguments = parser.parse_args()
     for case in arguments.cases:
         if arguments.subject:

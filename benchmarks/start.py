@@ -2,9 +2,9 @@
 
 `python benchmarks/start.py [--distributions 100] [--repetitions 20]` makes so many distributions in
 a temporary folder (metadata and a module that has a component and its factory; nothing is
-installed) and runs `rlk --help` and `rlk plugins list` with them in turn with a bare interpreter.
-It prints the median of the wall clock and of the processor time, which says more on a machine that
-others use.
+installed, and the user's caches are left alone) and runs `rlk --help` and `rlk plugins list` with
+them in turn with a bare interpreter. It prints the median of the wall clock and of the processor
+time, which says more on a machine that others use.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from arguments import positive
 
 RLK = str(Path(sys.executable).with_name("rlk"))
 COMMANDS = {
@@ -75,13 +77,14 @@ def measure(command: list[str], environment: dict[str, str]) -> tuple[float, flo
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--distributions", type=int, default=100, help="how many are made")
-    parser.add_argument("--repetitions", type=int, default=20)
+    parser.add_argument("--distributions", type=positive, default=100, help="how many are made")
+    parser.add_argument("--repetitions", type=positive, default=20)
     arguments = parser.parse_args()
     rows: dict[str, list[tuple[float, float]]] = {name: [] for name in COMMANDS}
     with tempfile.TemporaryDirectory() as folder:
         make_distributions(Path(folder), arguments.distributions)
-        environment = {**os.environ, "PYTHONPATH": folder, "PYTHONPYCACHEPREFIX": f"{folder}/cache"}
+        cache = {"PYTHONPYCACHEPREFIX": f"{folder}/modules", "XDG_CACHE_HOME": f"{folder}/rows"}
+        environment = {**os.environ, "PYTHONPATH": folder, **cache}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # users have compiled modules
         for command in COMMANDS.values():
             measure(command, environment)  # modules are compiled, files are in memory

@@ -11,13 +11,15 @@ import statistics
 import time
 from typing import Any
 
+from arguments import positive
+
 import rlk
 
 SETTINGS: dict[str, Any] = {"env": "CartPole-v1", "n_envs": 8, "n_steps": 20}
 WARM_UP, TIMED = 3_200, 32_000
 
 
-class Timed:
+class UpdateTimer:
     """A plugin that adds up the processor time of all updates."""
 
     def __init__(self) -> None:
@@ -41,18 +43,18 @@ class Timed:
 
 def milliseconds(algo: str) -> float:
     """Processor time of an update."""
-    timed = Timed()
+    timer = UpdateTimer()
     policy = {"layers": [64, 64], "act_fun": "tanh"}
-    with rlk.make(algo, seed=0, n_threads=1, plugins=[timed], policy=policy, **SETTINGS) as agent:
+    with rlk.make(algo, seed=0, n_threads=1, plugins=[timer], policy=policy, **SETTINGS) as agent:
         agent.learn(WARM_UP)
-        timed.seconds, timed.updates = 0.0, 0
+        timer.seconds, timer.updates = 0.0, 0
         agent.learn(TIMED, reset_num_timesteps=False)
-    return 1000.0 * timed.seconds / timed.updates
+    return 1000.0 * timer.seconds / timer.updates
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--repetitions", type=positive, default=5)
     ratios = []
     for _ in range(parser.parse_args().repetitions):
         a2c, acktr = milliseconds("a2c"), milliseconds("acktr")

@@ -1,4 +1,8 @@
-"""A vector environment that is stepped with random actions, of rlk and its peers alike."""
+"""A vector environment that is stepped with random actions, of rlk and its peers alike.
+
+All gather the infos of every environment, and those of rlk and Gymnasium write the results of a
+step into the same arrays again (`copy=False`); Stable-Baselines3's have no such choice.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from cases.training import Trained
+from cases._training import Subject, environment, environments
 
 N_ENVS = 8
 
 
-def stepped(vector: Any) -> Trained:
+def stepped(vector: Any) -> Subject:
     """`learn(n)` takes n steps of single environments; nothing is learnt."""
     seed_of = getattr(vector, "seed", None)  # Stable-Baselines3's; its reset takes none
     if seed_of is None:
@@ -27,27 +31,20 @@ def stepped(vector: Any) -> Trained:
         for actions in rng.integers(0, space.n, (timesteps // N_ENVS, N_ENVS)):
             vector.step(actions)
 
-    return learn, lambda: 0, lambda: 0.0
+    return Subject(learn)
 
 
 def as_trained_with(library: str) -> Any:
-    """Eight CartPoles as the library makes them to train on, which counts returns."""
+    """Eight CartPoles in the vector that the library trains on, which counts returns."""
     if library == "rlk":
-        from rlk_dummy import DummyVecEnv
-        from rlk_gymnasium.made import ById
         from rlk_wrappers import VectorMonitor
 
-        return VectorMonitor(DummyVecEnv([ById("CartPole-v1")] * N_ENVS))
+        return VectorMonitor(in_one_process(library, cart_pole))
     if library == "gymnasium":
-        import gymnasium as gym
-        from gymnasium.vector import AutoresetMode
+        from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-        mode = {"autoreset_mode": AutoresetMode.SAME_STEP}
-        made = gym.make_vec("CartPole-v1", N_ENVS, vectorization_mode="sync", vector_kwargs=mode)
-        return gym.wrappers.vector.RecordEpisodeStatistics(made)
-    from stable_baselines3.common.env_util import make_vec_env
-
-    return make_vec_env("CartPole-v1", N_ENVS)
+        return RecordEpisodeStatistics(in_one_process(library, cart_pole))
+    return environments(cart_pole, N_ENVS)
 
 
 def in_one_process(library: str, make: Callable[[], Any]) -> Any:
@@ -56,11 +53,11 @@ def in_one_process(library: str, make: Callable[[], Any]) -> Any:
     if library == "rlk":
         from rlk_dummy import DummyVecEnv
 
-        return DummyVecEnv(fns)
+        return DummyVecEnv(fns, info_keys=None)
     if library == "gymnasium":
         from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-        return SyncVectorEnv(fns, autoreset_mode=AutoresetMode.SAME_STEP)
+        return SyncVectorEnv(fns, autoreset_mode=AutoresetMode.SAME_STEP, copy=False)
     from stable_baselines3.common.vec_env import DummyVecEnv as PeersVecEnv
 
     return PeersVecEnv(fns)
@@ -72,17 +69,15 @@ def in_several_processes(library: str, make: Callable[[], Any]) -> Any:
     if library == "rlk":
         from rlk_subprocess import SubprocVecEnv
 
-        return SubprocVecEnv(fns)
+        return SubprocVecEnv(fns, info_keys=None)
     if library == "gymnasium":
         from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 
-        return AsyncVectorEnv(fns, autoreset_mode=AutoresetMode.SAME_STEP)
+        return AsyncVectorEnv(fns, autoreset_mode=AutoresetMode.SAME_STEP, copy=False)
     from stable_baselines3.common.vec_env import SubprocVecEnv as PeersVecEnv
 
     return PeersVecEnv(fns)
 
 
 def cart_pole() -> Any:
-    import gymnasium as gym
-
-    return gym.make("CartPole-v1", disable_env_checker=True)
+    return environment("CartPole-v1")

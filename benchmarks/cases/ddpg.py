@@ -6,7 +6,7 @@ from typing import Any
 
 from peers import NAMES, OffPolicy, train_with
 
-from cases.training import Trained, agent_of, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environment, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 400, 1_000
@@ -19,7 +19,7 @@ SAME: dict[str, Any] = {
 }
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         return agent_of(
             library,
@@ -41,9 +41,10 @@ def subject(library: str) -> Trained:
 
     model = peer(library, "DDPG")(
         "MlpPolicy",
-        ENV,
+        environment(ENV),
         seed=0,
         learning_rate=RATE,
+        **({"qf_learning_rate": RATE} if library == "sbx" else {}),  # of its own, 1e-3
         train_freq=1,
         gradient_steps=1,
         action_noise=NormalActionNoise(np.zeros(1), np.full(1, SIGMA)),

@@ -6,7 +6,7 @@ from typing import Any
 
 from peers import NAMES, OffPolicy, train_with
 
-from cases.training import Trained, agent_of, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environment, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 1_500, 5_000
@@ -25,7 +25,7 @@ SAME = {
 }
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         return agent_of(
             library,
@@ -42,7 +42,7 @@ def subject(library: str) -> Trained:
         return train_with(library, "dqn", OffPolicy(env=ENV, layers=[64, 64], **settings))
     model = peer(library, "DQN")(
         "MlpPolicy",
-        ENV,
+        environment(ENV),
         seed=0,
         target_update_interval=TARGET,
         gradient_steps=1,

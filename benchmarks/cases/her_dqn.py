@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from cases._reach import discrete
+from cases._training import HINDSIGHT, Subject, agent_of, hindsight, is_rlk, model_of, peer
 from cases.dqn import SAME, TARGET
-from cases.training import HINDSIGHT, Trained, agent_of, hindsight, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3")
 WARM_UP, TIMED = 1_500, 5_000
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         return agent_of(
             library,

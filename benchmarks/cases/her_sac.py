@@ -6,14 +6,14 @@ The entropy's coefficient is learnt.
 from __future__ import annotations
 
 from cases._reach import continuous
+from cases._training import HINDSIGHT, Subject, agent_of, hindsight, is_rlk, model_of, peer
 from cases.sac import LAYERS, SAME
-from cases.training import HINDSIGHT, Trained, agent_of, hindsight, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3")
 WARM_UP, TIMED = 400, 1_000
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         policy = {"layers": LAYERS, "act_fun": "relu"}
         return agent_of(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cases.training import Trained, agent_of, environments, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environment, environments, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3")
 WARM_UP, TIMED = 2_048, 40_960
@@ -24,10 +24,10 @@ def all_allowed() -> Any:
         def action_masks(self) -> Any:
             return np.ones(2, dtype=np.bool_)
 
-    return AllAllowed(gym.make("CartPole-v1"))
+    return AllAllowed(environment("CartPole-v1"))
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         return agent_of(
             library,

@@ -6,7 +6,7 @@ from typing import Any
 
 from peers import NAMES, OnPolicy, train_with
 
-from cases.training import Trained, agent_of, environments, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environments, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 2_048, 40_960
@@ -19,7 +19,7 @@ SAME: dict[str, Any] = {
 }
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         policy = {"layers": [64, 64], "act_fun": "tanh"}
         return agent_of(library, "ppo", env=ENV, n_envs=N_ENVS, policy=policy, **SAME)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from peers import NAMES, OnPolicy, train_with
 
-from cases.training import Trained, agent_of, environments, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environments, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 2_048, 40_960
 ENV, N_ENVS, N_STEPS, EPOCHS, MINIBATCH, RATE = "CartPole-v1", 8, 128, 4, 256, 3e-4
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         return agent_of(
             library,

@@ -4,7 +4,7 @@ tanh, a new noise matrix every 4 steps.
 
 from __future__ import annotations
 
-from cases.training import Trained, agent_of, environments, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environments, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3")
 WARM_UP, TIMED = 2_048, 40_960
@@ -19,7 +19,7 @@ SAME = {
 }
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         policy = {"layers": [64, 64], "act_fun": "tanh"}
         return agent_of(library, "ppo", env=ENV, n_envs=N_ENVS, policy=policy, **SAME)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cases.training import Trained, agent_of, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3")
 WARM_UP, TIMED = 1_024, 2_048
@@ -31,10 +31,11 @@ def games() -> Any:
     from stable_baselines3.common.vec_env import VecFrameStack
 
     gym.register_envs(ale_py)
-    return VecFrameStack(make_atari_env(ENV, n_envs=N_ENVS, seed=0), 4)
+    unchecked = {"disable_env_checker": True}  # as `environment` makes them
+    return VecFrameStack(make_atari_env(ENV, n_envs=N_ENVS, seed=0, env_kwargs=unchecked), 4)
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         game = {"env": ENV, "plugins": ["atari:frame_stack=true"]}
         return agent_of(library, "ppo", **game, n_envs=N_ENVS, policy="cnn", **SAME)

@@ -8,19 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 from cases import recurrent_ppo2 as same
-from cases.training import Trained, agent_of, is_rlk
+from cases._training import Subject, agent_of, is_rlk
 
 LIBRARIES = same.LIBRARIES
 WARM_UP, TIMED = same.WARM_UP, same.TIMED
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         return agent(library)
     return same.recurrent_peer(library)
 
 
-def agent(library: str, **lstm: Any) -> Trained:
+def agent(library: str, **lstm: Any) -> Subject:
     """PPO with these settings of the LSTM besides."""
     heads = {"pi": [64, 64], "vf": [64, 64]}
     return agent_of(

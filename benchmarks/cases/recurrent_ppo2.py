@@ -5,7 +5,7 @@ with one for both, as rlk has it.
 
 from __future__ import annotations
 
-from cases.training import Trained, agent_of, environments, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environments, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "sb3", "sb3-shared")
 WARM_UP, TIMED = 1_024, 4_096
@@ -13,7 +13,7 @@ ENV, N_ENVS, N_STEPS, EPOCHS, MINIBATCH, RATE = "CartPole-v1", 8, 128, 10, 128, 
 UNITS = 256
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         return agent_of(
             library,
@@ -32,7 +32,7 @@ def subject(library: str) -> Trained:
     return recurrent_peer(library)
 
 
-def recurrent_peer(library: str) -> Trained:
+def recurrent_peer(library: str) -> Subject:
     """RecurrentPPO of the contrib package."""
     one = {"shared_lstm": True, "enable_critic_lstm": False} if library == "sb3-shared" else {}
     model = peer(library, "RecurrentPPO")(

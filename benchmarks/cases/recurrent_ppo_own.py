@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from cases import recurrent_ppo, recurrent_ppo2
-from cases.training import Trained, is_rlk
+from cases._training import Subject, is_rlk
 
-LIBRARIES = ("rlk", "rlk+compile", "sb3")
+LIBRARIES = ("rlk", "sb3")
 WARM_UP, TIMED = recurrent_ppo2.WARM_UP, recurrent_ppo2.TIMED
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         return recurrent_ppo.agent(library, value_lstm="own")
     return recurrent_ppo2.recurrent_peer(library)

@@ -6,7 +6,7 @@ from typing import Any
 
 from peers import NAMES, OffPolicy, train_with
 
-from cases.training import Trained, agent_of, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environment, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 400, 1_000
@@ -20,7 +20,7 @@ SHARED: dict[str, Any] = {
 SAME = {**SHARED, "train_freq": 1, "gradient_steps": 1, "ent_coef": "auto"}
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         policy = {"layers": LAYERS, "act_fun": "relu"}
         return agent_of(library, "sac", env=ENV, policy=policy, **SAME)
@@ -28,6 +28,6 @@ def subject(library: str) -> Trained:
         return train_with(library, "sac", OffPolicy(env=ENV, layers=LAYERS, **SHARED))
     policy_kwargs = {"net_arch": LAYERS}
     model = peer(library, "SAC")(
-        "MlpPolicy", ENV, seed=0, device="cpu", policy_kwargs=policy_kwargs, **SAME
+        "MlpPolicy", environment(ENV), seed=0, device="cpu", policy_kwargs=policy_kwargs, **SAME
     )
     return model_of(model)

@@ -6,7 +6,7 @@ from typing import Any
 
 from peers import NAMES, OffPolicy, train_with
 
-from cases.training import Trained, agent_of, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environment, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
 WARM_UP, TIMED = 400, 1_000
@@ -23,7 +23,7 @@ SHARED: dict[str, Any] = {
 SAME = {**SHARED, "train_freq": 1, "gradient_steps": 1}
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         policy, noise = {"layers": LAYERS, "act_fun": "relu"}, f"normal-noise:sigma={SIGMA}"
         return agent_of(library, "td3", env=ENV, policy=policy, action_noise=noise, **SAME)
@@ -35,7 +35,7 @@ def subject(library: str) -> Trained:
 
     model = peer(library, "TD3")(
         "MlpPolicy",
-        ENV,
+        environment(ENV),
         seed=0,
         action_noise=NormalActionNoise(np.zeros(1), np.full(1, SIGMA)),
         device="cpu",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from peers import NAMES, OnPolicy, train_with
 
-from cases.training import Trained, agent_of, environments, is_rlk, model_of, peer
+from cases._training import Subject, agent_of, environments, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "sb3", "tianshou")
 WARM_UP, TIMED = 2_048, 20_480
@@ -15,7 +15,7 @@ KL, ITERATIONS, RATE, LAMBDA = 0.01, 10, 3e-4, 0.98
 MINIBATCH = 128  # of the value
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     if is_rlk(library):
         return agent_of(
             library,

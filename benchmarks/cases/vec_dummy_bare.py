@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from cases._stepping import cart_pole, in_one_process, stepped
-from cases.training import Trained
+from cases._training import Subject
 
 LIBRARIES = ("rlk", "sb3", "gymnasium")
+TAKES_PLUGINS = False
 WARM_UP, TIMED = 8_000, 160_000
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     return stepped(in_one_process(library, cart_pole))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from cases._stepping import in_several_processes, stepped
-from cases.training import Trained
+from cases._training import Subject, environment
 
 LIBRARIES = ("rlk", "sb3", "gymnasium")
+TAKES_PLUGINS = False
 WARM_UP, TIMED = 400, 4_000
 CORES = 2
 
@@ -18,9 +19,9 @@ def pong() -> Any:
     import gymnasium as gym
 
     gym.register_envs(ale_py)
-    game = gym.make("ALE/Pong-v5", frameskip=1, repeat_action_probability=0.0)
+    game = environment("ALE/Pong-v5", frameskip=1, repeat_action_probability=0.0)
     return gym.wrappers.FrameStackObservation(gym.wrappers.AtariPreprocessing(game), 4)
 
 
-def subject(library: str) -> Trained:
+def subject(library: str) -> Subject:
     return stepped(in_several_processes(library, pong))

@@ -10,10 +10,10 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
-if TYPE_CHECKING:
-    from cases.training import Trained
+from cases._training import Subject, environment
 
 NAMES = ("tianshou", "skrl", "torchrl")
 
@@ -62,8 +62,8 @@ class OffPolicy:
     target_noise_clip: float = 0.5
 
 
-def train_with(library: str, algo: str, settings: OnPolicy | OffPolicy) -> Trained:
-    """What is to be trained, by the function `algo` of the library's module."""
+def train_with(library: str, algo: str, settings: OnPolicy | OffPolicy) -> Subject:
+    """The library's agent, put together by the function `algo` of its module."""
     import torch
 
     torch.set_num_threads(1)
@@ -72,6 +72,14 @@ def train_with(library: str, algo: str, settings: OnPolicy | OffPolicy) -> Train
     torch.distributions.Distribution.set_default_validate_args(False)
     make = getattr(importlib.import_module(f"peers.{library}"), algo)
     return make(settings)  # type: ignore[no-any-return]
+
+
+def gymnasium_vector(settings: OnPolicy) -> Any:
+    """Gymnasium's vector in this process, for libraries that have none or a slower one."""
+    from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+    fns = [partial(environment, settings.env)] * settings.n_envs
+    return SyncVectorEnv(fns, autoreset_mode=AutoresetMode.SAME_STEP)
 
 
 class Count:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import gymnasium as gym
 import torch
+from cases._training import Subject, environment
 from skrl.agents.torch.a2c import A2C
 from skrl.agents.torch.ddpg import DDPG
 from skrl.agents.torch.dqn import DQN
@@ -21,10 +21,7 @@ from skrl.resources.noises.torch import GaussianNoise
 from skrl.trainers.torch import SequentialTrainer
 from torch import nn
 
-from peers import Count, OffPolicy, OnPolicy
-
-if TYPE_CHECKING:
-    from cases.training import Trained
+from peers import Count, OffPolicy, OnPolicy, gymnasium_vector
 
 SILENT = {"write_interval": 0, "checkpoint_interval": 0}
 
@@ -91,12 +88,12 @@ class Gaussian(GaussianMixin, Network):
         return self._g_max_actions * torch.tanh(mean), {"log_std": log_std}
 
 
-def a2c(settings: OnPolicy) -> Trained:
+def a2c(settings: OnPolicy) -> Subject:
     """Its optimiser is always Adam, and the value's loss has no coefficient."""
     return _on_policy(A2C, settings, {"mini_batches": 1})
 
 
-def ppo(settings: OnPolicy) -> Trained:
+def ppo(settings: OnPolicy) -> Subject:
     own = {
         "mini_batches": settings.collected // settings.batch_size,
         "learning_epochs": settings.n_epochs,
@@ -107,9 +104,9 @@ def ppo(settings: OnPolicy) -> Trained:
     return _on_policy(PPO, settings, own)
 
 
-def dqn(settings: OffPolicy) -> Trained:
+def dqn(settings: OffPolicy) -> Subject:
     """Its loss is the squared error."""
-    env = wrap_env(gym.make(settings.env), verbose=False)
+    env = wrap_env(environment(settings.env), verbose=False)
     models = {
         name: Values(env, settings.layers, int(env.action_space.n))
         for name in ("q_network", "target_q_network")
@@ -124,16 +121,16 @@ def dqn(settings: OffPolicy) -> Trained:
     return _off_policy(agent, env, agent.optimizer)
 
 
-def ddpg(settings: OffPolicy) -> Trained:
-    env = wrap_env(gym.make(settings.env), verbose=False)
+def ddpg(settings: OffPolicy) -> Subject:
+    env = wrap_env(environment(settings.env), verbose=False)
     models = _policies(env, settings, "policy", "target_policy")
     models |= _critics(env, settings, "critic", "target_critic")
-    agent = _agent(DDPG, env, models, settings, _noise(settings))
+    agent = _agent(DDPG, env, models, settings, _deterministic_settings(settings))
     return _off_policy(agent, env, agent.critic_optimizer)
 
 
-def td3(settings: OffPolicy) -> Trained:
-    env = wrap_env(gym.make(settings.env), verbose=False)
+def td3(settings: OffPolicy) -> Subject:
+    env = wrap_env(environment(settings.env), verbose=False)
     models = _policies(env, settings, "policy", "target_policy") | _twins(env, settings)
     own = {
         "policy_delay": settings.policy_delay,
@@ -141,12 +138,12 @@ def td3(settings: OffPolicy) -> Trained:
         "smooth_regularization_noise_kwargs": {"mean": 0.0, "std": settings.target_policy_noise},
         "smooth_regularization_clip": settings.target_noise_clip,
     }
-    agent = _agent(TD3, env, models, settings, _noise(settings) | own)
+    agent = _agent(TD3, env, models, settings, _deterministic_settings(settings) | own)
     return _off_policy(agent, env, agent.critic_optimizer)
 
 
-def sac(settings: OffPolicy) -> Trained:
-    env = wrap_env(gym.make(settings.env), verbose=False)
+def sac(settings: OffPolicy) -> Subject:
+    env = wrap_env(environment(settings.env), verbose=False)
     policy = Gaussian(env, settings.layers, 2 * env.action_space.shape[0])
     own = {
         "learning_rate": settings.learning_rate,
@@ -170,7 +167,7 @@ def _twins(env: Any, settings: OffPolicy) -> dict[str, Model]:
     return _critics(env, settings, *names)
 
 
-def _noise(settings: OffPolicy) -> dict[str, Any]:
+def _deterministic_settings(settings: OffPolicy) -> dict[str, Any]:
     """What DDPG and TD3 share."""
     return {
         "learning_rate": settings.learning_rate,
@@ -196,17 +193,8 @@ def _agent(
     return make(models=models, memory=memory, **spaces, device="cpu", cfg=shared | own)
 
 
-def _on_policy(make: Any, settings: OnPolicy, own: dict[str, Any]) -> Trained:
-    vector = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
-    env = wrap_env(
-        gym.make_vec(
-            settings.env,
-            num_envs=settings.n_envs,
-            vectorization_mode="sync",
-            vector_kwargs=vector,
-        ),
-        verbose=False,
-    )
+def _on_policy(make: Any, settings: OnPolicy, own: dict[str, Any]) -> Subject:
+    env = wrap_env(gymnasium_vector(settings), verbose=False)
     models = {
         "policy": Discrete(env, settings.layers, int(env.action_space.n), nn.Tanh),
         "value": Values(env, settings.layers, 1, nn.Tanh),
@@ -224,10 +212,10 @@ def _on_policy(make: Any, settings: OnPolicy, own: dict[str, Any]) -> Trained:
     spaces = {"observation_space": env.observation_space, "action_space": env.action_space}
     memory = RandomMemory(memory_size=settings.n_steps, num_envs=settings.n_envs, device="cpu")
     agent = make(models=models, memory=memory, **spaces, device="cpu", cfg=shared | own)
-    return _trained(agent, env, agent.optimizer)
+    return _with_trainer(agent, env, agent.optimizer)
 
 
-def _trained(agent: Any, env: Any, optimiser: Any) -> Trained:
+def _with_trainer(agent: Any, env: Any, optimiser: Any) -> Subject:
     quiet = {"disable_progressbar": True, "headless": True, "close_environment_at_exit": False}
     trainer = SequentialTrainer(env=env, agents=agent, cfg=quiet)
     count = Count(optimiser)
@@ -236,15 +224,15 @@ def _trained(agent: Any, env: Any, optimiser: Any) -> Trained:
         trainer.cfg.timesteps = steps // env.num_envs
         trainer.train()
 
-    return learn, lambda: count.steps, lambda: 0.0
+    return Subject(learn, lambda: count.steps)
 
 
-def _off_policy(agent: Any, env: Any, optimiser: Any) -> Trained:
-    train, updates, compiling = _trained(agent, env, optimiser)
+def _off_policy(agent: Any, env: Any, optimiser: Any) -> Subject:
+    subject = _with_trainer(agent, env, optimiser)
 
     def learn(steps: int) -> None:
-        train(steps)
+        subject.learn(steps)
         # The trainer counts from 0 again, and only the first call is to begin without updates.
         agent.cfg.learning_starts = agent.cfg.random_timesteps = 0
 
-    return learn, updates, compiling
+    return subject._replace(learn=learn)

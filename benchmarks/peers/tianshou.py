@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import torch
+from cases._training import Subject, environment
 from tianshou.algorithm import A2C, DDPG, DQN, PPO, SAC, TD3, TRPO
 from tianshou.algorithm.modelfree.ddpg import ContinuousDeterministicPolicy
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
@@ -29,23 +29,20 @@ from tianshou.utils.net.discrete import DiscreteActor, DiscreteCritic
 
 from peers import Count, OffPolicy, OnPolicy
 
-if TYPE_CHECKING:
-    from cases.training import Trained
-
 QUIET = {"max_epochs": 1, "test_collector": None, "show_progress": False, "verbose": False}
 
 
-def a2c(settings: OnPolicy) -> Trained:
-    rate = RMSpropOptimizerFactory(lr=settings.learning_rate, eps=1e-5)
-    return _actor_critic(A2C, settings, rate)
+def a2c(settings: OnPolicy) -> Subject:
+    factory = RMSpropOptimizerFactory(lr=settings.learning_rate, eps=1e-5)
+    return _actor_critic(A2C, settings, factory)
 
 
-def ppo(settings: OnPolicy) -> Trained:
-    rate = AdamOptimizerFactory(lr=settings.learning_rate, eps=1e-5)
-    return _actor_critic(partial(PPO, eps_clip=settings.clip), settings, rate)
+def ppo(settings: OnPolicy) -> Subject:
+    factory = AdamOptimizerFactory(lr=settings.learning_rate, eps=1e-5)
+    return _actor_critic(partial(PPO, eps_clip=settings.clip), settings, factory)
 
 
-def _actor_critic(make: Callable[..., Any], settings: OnPolicy, optim: Any) -> Trained:
+def _actor_critic(make: Callable[..., Any], settings: OnPolicy, optim: Any) -> Subject:
     envs = _environments(settings.env, settings.n_envs)
     algorithm = make(
         policy=_discrete_policy(settings),
@@ -61,7 +58,7 @@ def _actor_critic(make: Callable[..., Any], settings: OnPolicy, optim: Any) -> T
     return _on_policy(algorithm, envs, settings, settings.n_epochs)
 
 
-def trpo(settings: OnPolicy) -> Trained:
+def trpo(settings: OnPolicy) -> Subject:
     """The damping (0.1) and the ten iterations cannot be set, nor minibatches of the value."""
     algorithm = TRPO(
         policy=_discrete_policy(settings),
@@ -75,13 +72,13 @@ def trpo(settings: OnPolicy) -> Trained:
         max_batchsize=settings.collected,
     )
     envs = _environments(settings.env, settings.n_envs)
-    learn, updates, compiling = _on_policy(algorithm, envs, settings, 1)
+    subject, of_value = _on_policy(algorithm, envs, settings, 1), settings.n_epochs
     # One step of the policy for each collection, besides those of the value.
-    return learn, lambda: updates() * (1 + settings.n_epochs) // settings.n_epochs, compiling
+    return subject._replace(updates=lambda: subject.updates() * (1 + of_value) // of_value)
 
 
-def dqn(settings: OffPolicy) -> Trained:
-    env = gym.make(settings.env)
+def dqn(settings: OffPolicy) -> Subject:
+    env = environment(settings.env)
     policy = DiscreteQLearningPolicy(
         model=Net(
             state_shape=env.observation_space.shape,
@@ -102,24 +99,24 @@ def dqn(settings: OffPolicy) -> Trained:
     return _off_policy(algorithm, algorithm.optim, settings)
 
 
-def ddpg(settings: OffPolicy) -> Trained:
-    algorithm = DDPG(policy=_deterministic_policy(settings), **_critics(settings))
+def ddpg(settings: OffPolicy) -> Subject:
+    algorithm = DDPG(policy=_deterministic_policy(settings), **_shared_keywords(settings))
     return _off_policy(algorithm, algorithm.critic_optim, settings)
 
 
-def td3(settings: OffPolicy) -> Trained:
+def td3(settings: OffPolicy) -> Subject:
     algorithm = TD3(
         policy=_deterministic_policy(settings),
         policy_noise=settings.target_policy_noise,
         noise_clip=settings.target_noise_clip,
         update_actor_freq=settings.policy_delay,
-        **_critics(settings),
+        **_shared_keywords(settings),
     )
     return _off_policy(algorithm, algorithm.critic_optim, settings)
 
 
-def sac(settings: OffPolicy) -> Trained:
-    env = gym.make(settings.env)
+def sac(settings: OffPolicy) -> Subject:
+    env = environment(settings.env)
     size = env.action_space.shape
     actor = ContinuousActorProbabilistic(
         preprocess_net=Net(state_shape=env.observation_space.shape, hidden_sizes=settings.layers),
@@ -127,17 +124,17 @@ def sac(settings: OffPolicy) -> Trained:
         unbounded=True,
         conditioned_sigma=True,
     )
-    rate = AdamOptimizerFactory(lr=settings.learning_rate)
+    factory = AdamOptimizerFactory(lr=settings.learning_rate)
     algorithm = SAC(
         policy=SACPolicy(actor=actor, action_space=env.action_space),
-        alpha=AutoAlpha(-float(np.prod(size or ())), 0.0, rate),
-        **_critics(settings),
+        alpha=AutoAlpha(-float(np.prod(size or ())), 0.0, factory),
+        **_shared_keywords(settings),
     )
     return _off_policy(algorithm, algorithm.critic_optim, settings)
 
 
 def _environments(name: str, count: int) -> Any:
-    return DummyVectorEnv([partial(gym.make, name)] * count)
+    return DummyVectorEnv([partial(environment, name)] * count)
 
 
 def _actions(env: Any) -> int:
@@ -146,14 +143,14 @@ def _actions(env: Any) -> int:
 
 def _hidden(settings: OnPolicy) -> Any:
     return Net(
-        state_shape=gym.make(settings.env).observation_space.shape,
+        state_shape=environment(settings.env).observation_space.shape,
         hidden_sizes=settings.layers,
         activation=torch.nn.Tanh,
     )
 
 
 def _discrete_policy(settings: OnPolicy) -> Any:
-    env = gym.make(settings.env)
+    env = environment(settings.env)
     actor = DiscreteActor(
         preprocess_net=_hidden(settings), action_shape=_actions(env), softmax_output=False
     )
@@ -161,7 +158,7 @@ def _discrete_policy(settings: OnPolicy) -> Any:
 
 
 def _deterministic_policy(settings: OffPolicy) -> Any:
-    env = gym.make(settings.env)
+    env = environment(settings.env)
     actor = ContinuousActorDeterministic(
         preprocess_net=Net(state_shape=env.observation_space.shape, hidden_sizes=settings.layers),
         action_shape=env.action_space.shape,
@@ -173,26 +170,26 @@ def _deterministic_policy(settings: OffPolicy) -> Any:
     )
 
 
-def _critics(settings: OffPolicy) -> dict[str, Any]:
+def _shared_keywords(settings: OffPolicy) -> dict[str, Any]:
     """What DDPG, TD3 and SAC share; the latter two copy the critic for their second."""
-    env = gym.make(settings.env)
+    env = environment(settings.env)
     net = Net(
         state_shape=env.observation_space.shape,
         action_shape=env.action_space.shape,
         hidden_sizes=settings.layers,
         concat=True,
     )
-    rate = AdamOptimizerFactory(lr=settings.learning_rate)
+    factory = AdamOptimizerFactory(lr=settings.learning_rate)
     return {
         "critic": ContinuousCritic(preprocess_net=net),
-        "policy_optim": rate,
-        "critic_optim": rate,
+        "policy_optim": factory,
+        "critic_optim": factory,
         "tau": settings.tau,
         "gamma": settings.gamma,
     }
 
 
-def _on_policy(algorithm: Any, envs: Any, settings: OnPolicy, repetitions: int) -> Trained:
+def _on_policy(algorithm: Any, envs: Any, settings: OnPolicy, repetitions: int) -> Subject:
     memory = VectorReplayBuffer(settings.collected, settings.n_envs)
     collector = Collector(algorithm, envs, memory)
     count = Count(algorithm.optim._optim)
@@ -209,10 +206,10 @@ def _on_policy(algorithm: Any, envs: Any, settings: OnPolicy, repetitions: int) 
             )
         )
 
-    return learn, lambda: count.steps, lambda: 0.0
+    return Subject(learn, lambda: count.steps)
 
 
-def _off_policy(algorithm: Any, optim: Any, settings: OffPolicy) -> Trained:
+def _off_policy(algorithm: Any, optim: Any, settings: OffPolicy) -> Subject:
     collector = Collector(
         algorithm,
         _environments(settings.env, 1),
@@ -237,4 +234,4 @@ def _off_policy(algorithm: Any, optim: Any, settings: OffPolicy) -> Trained:
             )
         )
 
-    return learn, lambda: count.steps, lambda: 0.0
+    return Subject(learn, lambda: count.steps)

@@ -8,10 +8,10 @@ trajectories. `torch.compile` around the update, which the examples offer, gains
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import gymnasium as gym
 import torch
+from cases._training import Subject
 from tensordict.nn import NormalParamExtractor, TensorDictModule, TensorDictSequential
 from torch import nn
 from torchrl.collectors import Collector
@@ -41,15 +41,12 @@ from torchrl.objectives import (
 )
 from torchrl.objectives.value import GAE
 
-from peers import Count, OffPolicy, OnPolicy
-
-if TYPE_CHECKING:
-    from cases.training import Trained
+from peers import Count, OffPolicy, OnPolicy, gymnasium_vector
 
 Update = Callable[[Any], Any]
 
 
-def a2c(settings: OnPolicy) -> Trained:
+def a2c(settings: OnPolicy) -> Subject:
     env, actor, critic = _discrete_actor_critic(settings)
     loss = A2CLoss(
         actor,
@@ -62,7 +59,7 @@ def a2c(settings: OnPolicy) -> Trained:
     return _on_policy(env, actor, critic, loss, optimiser, settings)
 
 
-def ppo(settings: OnPolicy) -> Trained:
+def ppo(settings: OnPolicy) -> Subject:
     env, actor, critic = _discrete_actor_critic(settings)
     loss = ClipPPOLoss(
         actor,
@@ -78,7 +75,7 @@ def ppo(settings: OnPolicy) -> Trained:
     return _on_policy(env, actor, critic, loss, optimiser, settings)
 
 
-def dqn(settings: OffPolicy) -> Trained:
+def dqn(settings: OffPolicy) -> Subject:
     env = GymEnv(settings.env, categorical_action_encoding=True)
     actor = QValueActor(_net(env, settings.layers, env.action_spec.n), spec=env.action_spec)
     greedy = EGreedyModule(
@@ -98,7 +95,7 @@ def dqn(settings: OffPolicy) -> Trained:
     return _off_policy(env, TensorDictSequential(actor, greedy), update, optimiser, settings)
 
 
-def ddpg(settings: OffPolicy) -> Trained:
+def ddpg(settings: OffPolicy) -> Subject:
     env, actor, critic = _deterministic_actor_critic(settings)
     loss = DDPGLoss(actor, critic, delay_actor=True, delay_value=True)
     loss.make_value_estimator(gamma=settings.gamma)
@@ -117,7 +114,7 @@ def ddpg(settings: OffPolicy) -> Trained:
     return _off_policy(env, _noisy(env, actor, settings), update, both, settings)
 
 
-def td3(settings: OffPolicy) -> Trained:
+def td3(settings: OffPolicy) -> Subject:
     env, actor, critic = _deterministic_actor_critic(settings)
     loss = TD3Loss(
         actor,
@@ -147,7 +144,7 @@ def td3(settings: OffPolicy) -> Trained:
     return _off_policy(env, _noisy(env, actor, settings), update, optimiser, settings)
 
 
-def sac(settings: OffPolicy) -> Trained:
+def sac(settings: OffPolicy) -> Subject:
     env = GymEnv(settings.env)
     spec = env.action_spec
     net = nn.Sequential(_net(env, settings.layers, 2 * spec.shape[-1]), NormalParamExtractor())
@@ -218,13 +215,7 @@ def _deterministic_actor_critic(settings: OffPolicy) -> tuple[Any, Any, Any]:
 
 def _discrete_actor_critic(settings: OnPolicy) -> tuple[Any, Any, Any]:
     # In one process, Gymnasium's vector is 1.7 times as fast as TorchRL's own SerialEnv.
-    vector = gym.make_vec(
-        settings.env,
-        num_envs=settings.n_envs,
-        vectorization_mode="sync",
-        vector_kwargs={"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP},
-    )
-    env = GymWrapper(vector, categorical_action_encoding=True)
+    env = GymWrapper(gymnasium_vector(settings), categorical_action_encoding=True)
     one = GymEnv(settings.env, categorical_action_encoding=True)
     net = _net(one, settings.layers, one.action_spec.n, act=nn.Tanh)
     actor = ProbabilisticActor(
@@ -251,7 +242,7 @@ def _collector(env: Any, policy: Any, frames: int, random: int = 0) -> Any:
 
 def _on_policy(
     env: Any, actor: Any, critic: Any, loss: Any, optimiser: Any, settings: OnPolicy
-) -> Trained:
+) -> Subject:
     advantage = GAE(gamma=settings.gamma, lmbda=settings.gae_lambda, value_network=critic)
     memory = TensorDictReplayBuffer(
         storage=LazyTensorStorage(settings.collected),
@@ -283,12 +274,12 @@ def _on_policy(
                 for batch in memory:
                     update(batch)
 
-    return learn, lambda: count.steps, lambda: 0.0
+    return Subject(learn, lambda: count.steps)
 
 
 def _off_policy(
     env: Any, policy: Any, update: Update, optimiser: Any, settings: OffPolicy
-) -> Trained:
+) -> Subject:
     memory = TensorDictReplayBuffer(
         storage=LazyTensorStorage(settings.buffer_size), batch_size=settings.batch_size
     )
@@ -302,4 +293,4 @@ def _off_policy(
             if step >= first:
                 update(memory.sample())
 
-    return learn, lambda: count.steps, lambda: 0.0
+    return Subject(learn, lambda: count.steps)
