@@ -157,7 +157,7 @@ def test_damping_compares_the_mean_of_each_factors_diagonal_whatever_its_size():
 
 def test_damping_is_at_least_a_ten_thousandth_of_a_factors_trace():
     inner, outer = torch.full((1, 1, 1), 9.0), torch.full((1, 1, 1), 4.0)
-    found = damping(inner, outer, epsilon=1e-12)  # which alone adds 1.5e-6 and 6.7e-7
+    found = damping([(inner, outer)], epsilon=1e-12)  # which alone adds 1.5e-6 and 6.7e-7
     assert [one.item() for one in found] == pytest.approx([9e-4, 4e-4])
 
 

@@ -42,20 +42,30 @@ def kronecker_factors(rows: Tensor, gradients: Tensor, n_cases: int) -> tuple[Te
     return inner, outer
 
 
-def damping(inner: Tensor, outer: Tensor, epsilon: float) -> tuple[Tensor, Tensor]:
-    """The terms to add to the diagonals of A and of G, float [C] each.
+def damping(factors: Sequence[tuple[Tensor, Tensor]], epsilon: float) -> list[Tensor]:
+    """The terms to add to the diagonals of A and of G of each layer in turn, float [C] each.
 
     pi sqrt(epsilon) and sqrt(epsilon) / pi, with pi^2 = (tr A / I) / (tr G / O): factored Tikhonov
     damping, section 6.3, as in ACKTR's paper. Each is at least `LEAST_DAMPING` of its factor's
     trace.
     """
-    a, g = inner.diagonal(dim1=1, dim2=2), outer.diagonal(dim1=1, dim2=2)
-    sums = torch.stack([a.sum(1), g.sum(1)]).clamp_(min=torch.finfo(a.dtype).tiny)
+    if not factors:
+        return []
+    inner = torch.cat([_traces(one) for one, _ in factors])  # of all copies of all layers
+    outer = torch.cat([_traces(one) for _, one in factors])
+    traces = torch.stack([inner, outer]).clamp_(min=torch.finfo(inner.dtype).tiny)
+    copies = [len(one) for one, _ in factors]
+    sizes = [math.sqrt(g.shape[1] / a.shape[1]) for a, g in factors for _ in range(len(a))]
     # The root of each, because their quotient may overflow: G is 0 where a head has no weight.
-    pi = sums[0].sqrt() / sums[1].sqrt() * math.sqrt(g.shape[1] / a.shape[1])
+    pi = traces[0].sqrt() / traces[1].sqrt() * traces.new_tensor(sizes)
     root = math.sqrt(epsilon)
-    both = torch.maximum(torch.stack([pi * root, root / pi]), LEAST_DAMPING * sums)
-    return both[0], both[1]
+    terms = torch.maximum(torch.stack([pi * root, root / pi]), LEAST_DAMPING * traces)
+    return [one for layer in terms.split(copies, 1) for one in layer]
+
+
+def _traces(matrices: Tensor) -> Tensor:
+    """float [C]."""
+    return matrices.diagonal(dim1=1, dim2=2).sum(1)
 
 
 def damped_inverses(
@@ -63,7 +73,7 @@ def damped_inverses(
 ) -> list[tuple[Tensor, Tensor]]:
     """(A + damping)^-1 and (G + damping)^-1 of each layer; those of one size in one call."""
     matrices = [one for pair in factors for one in pair]
-    amounts = [one for inner, outer in factors for one in damping(inner, outer, epsilon)]
+    amounts = damping(factors, epsilon)
     of_size: dict[int, list[int]] = {}
     for number, matrix in enumerate(matrices):
         of_size.setdefault(matrix.shape[1], []).append(number)
