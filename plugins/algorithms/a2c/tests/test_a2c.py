@@ -80,24 +80,37 @@ def test_a_setting_of_rmsprop_is_refused_where_another_optimiser_would_ignore_it
         rlk_make("a2c", env=MATCH, optimiser="adam", **{name: value})
 
 
+#: Of every hyperparameter another value than its default.
+OTHERS = {
+    "gamma": 0.5,
+    "n_steps": 4,
+    "vf_coef": 1.0,
+    "ent_coef": 0.5,
+    "max_grad_norm": 0.01,
+    "learning_rate": 7e-3,
+    "alpha": 0.5,
+    "momentum": 0.9,
+    "epsilon": 1.0,
+    "lr_schedule": "linear",
+    "gae_lambda": 0.5,
+    "normalize_advantage": True,
+}
+
+
+def test_every_hyperparameter_has_another_value_to_try():
+    assert OTHERS.keys() == {field.name for field in attrs.fields(A2CConfig)}
+
+
 @pytest.mark.parametrize(
-    "other",
+    ("usual", "other"),
     [
-        {"gamma": 0.5},
-        {"vf_coef": 1.0},
-        {"ent_coef": 0.5},
-        {"max_grad_norm": 0.01},
-        {"max_grad_norm": None, "vf_coef": 100.0},
-        {"learning_rate": 7e-3},
-        {"alpha": 0.5},
-        {"momentum": 0.9},
-        {"epsilon": 1.0},
-        {"lr_schedule": "linear"},
+        *(({}, {name: value}) for name, value in OTHERS.items()),
+        ({"vf_coef": 100.0}, {"max_grad_norm": None}),  # gradients that are long enough to clip
     ],
     ids=str,
 )
-def test_every_hyperparameter_changes_what_is_learnt(rlk_make, other):
-    one, another = (rlk_make("a2c", env=MATCH, seed=0, **more) for more in ({}, other))
+def test_every_hyperparameter_changes_what_is_learnt(rlk_make, usual, other):
+    one, another = (rlk_make("a2c", env=MATCH, seed=0, **usual, **more) for more in ({}, other))
     for agent in (one, another):
         agent.learn(20)
     assert not one.run.parameters.flat.equal(another.run.parameters.flat)
