@@ -105,7 +105,7 @@ def test_priorities_may_count_more_than_in_proportion(rlk_make):
     assert agent.plan.storages[1].config.alpha == 1.5
 
 
-def test_an_image_of_continuous_actions_is_refused(rlk_make):
+def test_continuous_actions_are_refused(rlk_make):
     with pytest.raises(PlanError, match="Discrete"):
         rlk_make("dqn", env="rlk_testing.environments:BoxMatch")
 

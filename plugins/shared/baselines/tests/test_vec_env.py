@@ -265,7 +265,7 @@ def test_actions_of_an_earlier_episode_did_not_lead_to_a_number_of_a_reset(count
     assert "actions" not in str(failed.value)
 
 
-def test_a_video_needs_a_package_and_says_which(counting, tmp_path: Path) -> None:
+def test_a_video_has_its_first_and_last_step_in_its_name(counting, tmp_path: Path) -> None:
     pytest.importorskip("imageio_ffmpeg")
     env = VecVideoRecorder(
         DummyVecEnv([lambda: gym.make("CartPole-v1")]), str(tmp_path), lambda step: step == 0, 3
