@@ -128,9 +128,9 @@ def test_rewards_behind_the_return_do_not_count_whatever_they_are():
     assert n_step_return(reward, np.array([2, 1]), powers).tolist() == [2.0, 1.0]
 
 
-@pytest.mark.parametrize("wrong", [0, -1, 1.5])
-def test_fewer_than_one_step_is_refused(wrong):
-    with pytest.raises((ValueError, TypeError), match="n_steps"):
+@pytest.mark.parametrize(("wrong", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError)])
+def test_anything_but_one_step_or_more_is_refused(wrong, error):
+    with pytest.raises(error, match="n_steps"):
         NStepConfig(n_steps=wrong)
 
 
@@ -148,7 +148,7 @@ def test_a_return_that_looks_further_than_the_replay_remembers_is_refused_while_
 
 @pytest.mark.parametrize("prioritized", [False, True])
 @pytest.mark.parametrize("n_envs", [1, 4])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(
     n_steps=st.integers(1, 6),
     steps=st.lists(st.integers(0, 12), min_size=1, max_size=5),

@@ -230,7 +230,7 @@ END = st.sampled_from(["goes on"] * 4 + ["terminates", "is truncated", "both"])
 
 @pytest.mark.parametrize("n_envs", [1, 4])
 @pytest.mark.parametrize("space", ["vector", "number"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_every_stored_transition_is_the_twins_field_by_field(
     n_envs: int, space: str, data: st.DataObject
