@@ -141,7 +141,7 @@ class StagedReplay(stand_ins.StandInStorage):
 
     def decorate(self, decorator):
         if self._decorator is not None:
-            raise RlkError("one is enough")
+            raise RlkError("its one stage is taken")
         self._decorator = decorator
         if len(self):
             decorator.added(np.arange(len(self)))
