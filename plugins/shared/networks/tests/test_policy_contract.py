@@ -233,6 +233,18 @@ def test_the_failure_names_what_torch_cannot_trace(rlk_verdict):
     assert rlk_verdict(refuses, check) == "does not apply"
 
 
+def test_a_policy_may_refuse_copies_and_the_suite_says_so(rlk_verdict):
+    class RefusesCopies(Hidden):
+        def trunk(self, role, features, *, extra=0, n_copies=1):
+            if n_copies > 1:
+                raise ValueError("one is enough")
+            return super().trunk(role, features, extra=extra)
+
+    refuses = attrs.evolve(POLICY, factory=RefusesCopies)
+    suite = type("Suite", (PolicyContract,), {"component": refuses})
+    assert rlk_verdict(suite, COPIES) == "skipped"
+
+
 def test_a_policy_that_ignores_a_key_fails(rlk_fails):
     good = attrs.evolve(POLICY, factory=EncodesKeys, observation_spaces=("Dict",))
     broken = attrs.evolve(good, factory=EncodesOneKey)
