@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import attrs
 import gymnasium as gym
 import numpy as np
@@ -14,6 +12,7 @@ from rlk_acktr import ACKTRConfig
 from rlk_kfac import KfacConfig
 from rlk_on_policy.gae import gae, next_values
 from rlk_testing import AlgorithmContract, mean_return
+from rlk_testing.thread_ranks import OtherRankHasZeros
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"
@@ -206,8 +205,8 @@ def test_advantages_are_normalised_over_the_collections_of_all_ranks(rlk_make, m
     agent.run.collect()
     given = np.float32([[2.0], [2.0]])
     monkeypatch.setattr("rlk_acktr.algorithm.logged_advantages", lambda *_: given)
-    # The other rank has zeros: the mean over both is 1, the mean square of what is left 1/2.
-    agent.run.communicator = SimpleNamespace(size=2, rank=0, mean=lambda tensor: tensor / 2)
+    # The mean over both ranks is 1, the mean square of what is left 1/2.
+    agent.run.communicator = OtherRankHasZeros()
     (batch,) = agent.run.algorithm.batches(agent.run.storage)
     assert batch.advantage.tolist() == pytest.approx([2**0.5, 2**0.5])
 

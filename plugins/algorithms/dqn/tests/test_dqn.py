@@ -193,14 +193,6 @@ def test_a_second_training_copies_the_target_network_as_the_first_did(rlk_make):
     assert target_moves(agent, 60) == [25, 50]
 
 
-def test_its_state_has_what_its_schedule_has_counted(rlk_make):
-    made = [rlk_make("dqn", env=MATCH, train_freq="2 episodes") for _ in range(2)]
-    one, other = (agent.run.algorithm for agent in made)
-    one.schedule.updates_due(0)
-    other.load_state_dict(one.state_dict())
-    assert not other.schedule.is_new_collection()
-
-
 # ---- what it learns ------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from rlk.records import Loss
 from rlk_on_policy.minibatches import Minibatch
 from rlk_ppo2 import PPO2Config
 from rlk_testing import AlgorithmContract, mean_return
+from rlk_testing.thread_ranks import OtherRankHasZeros
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"
@@ -141,13 +142,6 @@ def test_three_updates_equal_those_of_torch_on_the_loss_written_out(rlk_make):
 
 def test_advantages_are_normalised_over_the_minibatches_of_all_ranks(rlk_make):
     agent, batch = agent_and_batch(rlk_make, rows=2)
-
-    class OtherRankHasZeros:
-        size, rank = 2, 0
-
-        def mean(self, tensor):
-            return tensor / 2
-
     agent.run.communicator, given = OtherRankHasZeros(), []
 
     def optimise(group, loss, minibatch, advantage):

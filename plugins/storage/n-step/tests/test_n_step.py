@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import rlk
 from rlk.errors import PlanError
 from rlk.records import Schema, Step
-from rlk.running.clock import Clock
 from rlk_n_step.config import NStepConfig
 from rlk_n_step.storage import NStep, n_step_return, steps_that_count
 from rlk_prioritized_replay.config import PrioritizedReplayConfig
@@ -18,7 +17,7 @@ from rlk_prioritized_replay.storage import PrioritizedReplay
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
 from rlk_testing.replay_twin import ReplayTwin
-from rlk_testing.trajectory import Trajectory, schema
+from rlk_testing.trajectory import Trajectory, schema, schema_for
 
 BOX = gym.spaces.Box(-1e6, 1e6, (1,), np.float32)
 
@@ -34,20 +33,8 @@ def opened(opened_with: Schema, n_steps: int, buffer_size: int = 100, *others):
 
 def played(rewards, ends=None, n_steps=3, gamma=0.5, buffer_size=100):
     """One environment that gave these rewards; observation t, then t + 1, or t + 0.5 at an end."""
-    storage = opened(
-        Schema(
-            observation_space=BOX,
-            action_space=gym.spaces.Discrete(2),
-            n_envs=1,
-            n_steps=1,
-            gamma=gamma,
-            device="cpu",
-            rng=np.random.default_rng(0),
-            clock=Clock(100),
-        ),
-        n_steps,
-        buffer_size,
-    )
+    schema = schema_for(BOX, gym.spaces.Discrete(2), gamma=gamma)
+    storage = opened(schema, n_steps, buffer_size)
     for t, reward in enumerate(rewards):
         end = (ends or {}).get(t, "")
         storage.add(

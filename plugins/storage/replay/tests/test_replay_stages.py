@@ -13,27 +13,21 @@ import torch
 from rlk.errors import RlkError
 from rlk.protocols import members, methods
 from rlk.records import Array, Batch, Field, Schema, Step, Update
-from rlk.running.clock import Clock
 from rlk_replay.config import ReplayConfig
 from rlk_replay.protocol import ReplayStorage
 from rlk_replay.storage import Replay
 from rlk_replay.window import Window
+from rlk_testing.trajectory import schema_for
 
 GAMMA = 0.5
 
 
 def schema(**changes: Any) -> Schema:
-    settings: dict[str, Any] = {
+    spaces = {
         "observation_space": gym.spaces.Box(-np.inf, np.inf, (2,), np.float64),
         "action_space": gym.spaces.Discrete(5),
-        "n_envs": 1,
-        "n_steps": 1,
-        "gamma": GAMMA,
-        "device": "cpu",
-        "rng": np.random.default_rng(0),
-        "clock": Clock(100),
     }
-    return Schema(**{**settings, **changes})
+    return schema_for(**{**spaces, "gamma": GAMMA, **changes})
 
 
 def step(t: int, ends: str = "", action: Any = None, extras: dict[str, Any] | None = None) -> Step:
