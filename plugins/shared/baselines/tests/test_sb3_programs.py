@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.spaces import Box
-from test_sb3_files import (
+from sb3_models_there import (
     CART,
     OF_PPO,
     OF_SAC,
