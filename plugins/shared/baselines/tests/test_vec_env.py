@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 
 from rlk.errors import BadFile, EnvironmentFailed, PlanError, RlkError
 from rlk_baselines import gym
@@ -331,7 +332,9 @@ def test_an_environment_that_says_how_long_episodes_are_is_cut_off_there(countin
     assert env.step(0)[2:4] == (False, False) and env.step(0)[2:4] == (False, True)
 
 
-def test_an_old_environment_that_gymnasium_made_loses_the_wrappers_that_fail_for_it(counting):
+def test_an_old_environment_that_gymnasium_made_loses_the_wrappers_that_fail_for_it(
+    counting, monkeypatch
+):
     class Old(gym.Env):
         observation_space, action_space = counting().observation_space, counting().action_space
 
@@ -341,7 +344,8 @@ def test_an_old_environment_that_gymnasium_made_loses_the_wrappers_that_fail_for
         def step(self, action):
             return np.zeros(2, np.float32), 0.0, False, {}
 
-    gymnasium.register("rlk_tests/Old-v0", Old, max_episode_steps=2)
+    old = EnvSpec("rlk_tests/Old-v0", Old, max_episode_steps=2)
+    monkeypatch.setitem(gymnasium.registry, old.id, old)
     env = gym.make("rlk_tests/Old-v0")
     env.reset()
     env.step(0)
