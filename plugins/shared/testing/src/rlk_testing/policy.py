@@ -28,18 +28,6 @@ _SIZE = {"pi": 4, "vf": 1}
 feedforward = applies(lambda suite: not suite.record().recurrent)
 
 
-def used_by(output: Tensor, trunk: nn.Module) -> Tensor:
-    """Which of a trunk's numbers an output depends on, bool [P]: its gradient by them is not 0."""
-    gradients = torch.autograd.grad(
-        output.sum(),
-        list(trunk.parameters()),
-        retain_graph=True,
-        allow_unused=True,
-        materialize_grads=True,
-    )
-    return torch.cat([gradient.flatten() != 0 for gradient in gradients])
-
-
 class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
     """What every policy component must do.
 
@@ -118,7 +106,7 @@ class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
         assert both.shape == (2, 3, trunk.features)
         if sum(p.numel() for p in trunk.parameters()):
             assert not torch.allclose(both[0], both[1]), "the copies are the same function"
-            assert not bool((used_by(both[0], trunk) & used_by(both[1], trunk)).any()), (
+            assert not bool((_used_by(both[0], trunk) & _used_by(both[1], trunk)).any()), (
                 "both copies depend on the same parameter"
             )
 
@@ -254,3 +242,15 @@ class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
         self.policy(space)
         with global_generators_untouched():
             self.policy(space)
+
+
+def _used_by(output: Tensor, trunk: nn.Module) -> Tensor:
+    """Which of a trunk's numbers an output depends on, bool [P]: its gradient by them is not 0."""
+    gradients = torch.autograd.grad(
+        output.sum(),
+        list(trunk.parameters()),
+        retain_graph=True,
+        allow_unused=True,
+        materialize_grads=True,
+    )
+    return torch.cat([gradient.flatten() != 0 for gradient in gradients])
