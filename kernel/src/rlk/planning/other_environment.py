@@ -66,12 +66,17 @@ def check_spaces_of_saved(saved: Mapping[str, Any], plan: Plan, file: str) -> No
 
     for key in ("observation_space", "action_space"):
         there, here = saved[key], describe(getattr(plan, key))
-        if _sizes(there) != _sizes(here):
+        if not same_sizes(there, here):
             raise PlanError(
                 f"{file} was trained on {saved['name']!r}, whose {key} is {there}, but that of "
                 f"{plan.env.name!r} is {here}. Use an environment that has the same spaces (--env, "
                 "or env= in a program)."
             )
+
+
+def same_sizes(one: str, other: str) -> bool:
+    """Whether two spaces, as `rlk.spaces.describe` writes them, are of one kind and size."""
+    return _sizes(one) == _sizes(other)
 
 
 def _sizes(described: str) -> list[str]:

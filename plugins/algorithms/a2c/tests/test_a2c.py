@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import attrs
 import numpy as np
 import pytest
@@ -12,6 +10,7 @@ from rlk.errors import PlanError
 from rlk_a2c import A2CConfig
 from rlk_on_policy.minibatches import Minibatch
 from rlk_testing import AlgorithmContract, mean_return
+from rlk_testing.thread_ranks import OtherRankHasZeros
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"
@@ -80,24 +79,37 @@ def test_a_setting_of_rmsprop_is_refused_where_another_optimiser_would_ignore_it
         rlk_make("a2c", env=MATCH, optimiser="adam", **{name: value})
 
 
+#: Of every hyperparameter another value than its default.
+OTHERS = {
+    "gamma": 0.5,
+    "n_steps": 4,
+    "vf_coef": 1.0,
+    "ent_coef": 0.5,
+    "max_grad_norm": 0.01,
+    "learning_rate": 7e-3,
+    "alpha": 0.5,
+    "momentum": 0.9,
+    "epsilon": 1.0,
+    "lr_schedule": "linear",
+    "gae_lambda": 0.5,
+    "normalize_advantage": True,
+}
+
+
+def test_every_hyperparameter_has_another_value_to_try():
+    assert OTHERS.keys() == {field.name for field in attrs.fields(A2CConfig)}
+
+
 @pytest.mark.parametrize(
-    "other",
+    ("usual", "other"),
     [
-        {"gamma": 0.5},
-        {"vf_coef": 1.0},
-        {"ent_coef": 0.5},
-        {"max_grad_norm": 0.01},
-        {"max_grad_norm": None, "vf_coef": 100.0},
-        {"learning_rate": 7e-3},
-        {"alpha": 0.5},
-        {"momentum": 0.9},
-        {"epsilon": 1.0},
-        {"lr_schedule": "linear"},
+        *(({}, {name: value}) for name, value in OTHERS.items()),
+        ({"vf_coef": 100.0}, {"max_grad_norm": None}),  # gradients that are long enough to clip
     ],
     ids=str,
 )
-def test_every_hyperparameter_changes_what_is_learnt(rlk_make, other):
-    one, another = (rlk_make("a2c", env=MATCH, seed=0, **more) for more in ({}, other))
+def test_every_hyperparameter_changes_what_is_learnt(rlk_make, usual, other):
+    one, another = (rlk_make("a2c", env=MATCH, seed=0, **usual, **more) for more in ({}, other))
     for agent in (one, another):
         agent.learn(20)
     assert not one.run.parameters.flat.equal(another.run.parameters.flat)
@@ -284,8 +296,8 @@ def test_advantages_are_normalised_over_the_collections_of_all_ranks(rlk_make, m
     agent.run.collect()
     given = np.float32([[2.0], [2.0]])
     monkeypatch.setattr("rlk_a2c.algorithm.logged_advantages", lambda *_: given)
-    # The other rank has zeros: the mean over both is 1, the mean square of what is left 1/2.
-    agent.run.communicator = SimpleNamespace(size=2, rank=0, mean=lambda tensor: tensor / 2)
+    # The mean over both ranks is 1, the mean square of what is left 1/2.
+    agent.run.communicator = OtherRankHasZeros()
     (batch,) = agent.run.algorithm.batches(agent.run.storage)
     assert batch.advantage.tolist() == pytest.approx([2**0.5, 2**0.5])
 

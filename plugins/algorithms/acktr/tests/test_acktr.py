@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import attrs
 import gymnasium as gym
 import numpy as np
@@ -14,6 +12,7 @@ from rlk_acktr import ACKTRConfig
 from rlk_kfac import KfacConfig
 from rlk_on_policy.gae import gae, next_values
 from rlk_testing import AlgorithmContract, mean_return
+from rlk_testing.thread_ranks import OtherRankHasZeros
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"
@@ -80,26 +79,37 @@ def test_what_is_out_of_range_is_refused(wrong):
         ACKTRConfig(**wrong)
 
 
+#: Of every hyperparameter another value than that of the run it is compared with.
+OTHERS = {
+    "gamma": 0.5,
+    "n_steps": 5,
+    "ent_coef": 0.5,
+    "vf_coef": 1.0,
+    "vf_fisher_coef": 0.1,
+    "learning_rate": 0.025,
+    "max_grad_norm": 0.01,
+    "kfac_clip": 0.01,
+    "lr_schedule": "constant",
+    "async_eigen_decomp": True,
+    "kfac_update": 2,
+    "gae_lambda": 0.5,
+}
+
+
+def test_every_hyperparameter_has_another_value_to_try():
+    assert OTHERS.keys() == {field.name for field in attrs.fields(ACKTRConfig)}
+
+
 @pytest.mark.parametrize(
-    "other",
+    ("usual", "other"),
     [
-        {"gamma": 0.5},
-        {"ent_coef": 0.5},
-        {"vf_coef": 1.0},
-        {"vf_fisher_coef": 0.1},
-        {"learning_rate": 0.025},
-        {"max_grad_norm": 0.01},
-        {"max_grad_norm": None, "vf_coef": 100.0},
-        {"kfac_clip": 0.01},
-        {"lr_schedule": "constant"},
-        {"async_eigen_decomp": True},
-        {"kfac_update": 2},
-        {"gae_lambda": 0.5},
+        *(({}, {name: value}) for name, value in OTHERS.items()),
+        ({"vf_coef": 100.0}, {"max_grad_norm": None}),  # gradients that are long enough to clip
     ],
     ids=str,
 )
-def test_every_hyperparameter_changes_what_is_learnt(rlk_make, other):
-    one, another = (rlk_make("acktr", **{**SHORT, **more}) for more in ({}, other))
+def test_every_hyperparameter_changes_what_is_learnt(rlk_make, usual, other):
+    one, another = (rlk_make("acktr", **{**SHORT, **usual, **more}) for more in ({}, other))
     for agent in (one, another):
         agent.learn(20)
     assert not one.run.parameters.flat.equal(another.run.parameters.flat)
@@ -195,8 +205,8 @@ def test_advantages_are_normalised_over_the_collections_of_all_ranks(rlk_make, m
     agent.run.collect()
     given = np.float32([[2.0], [2.0]])
     monkeypatch.setattr("rlk_acktr.algorithm.logged_advantages", lambda *_: given)
-    # The other rank has zeros: the mean over both is 1, the mean square of what is left 1/2.
-    agent.run.communicator = SimpleNamespace(size=2, rank=0, mean=lambda tensor: tensor / 2)
+    # The mean over both ranks is 1, the mean square of what is left 1/2.
+    agent.run.communicator = OtherRankHasZeros()
     (batch,) = agent.run.algorithm.batches(agent.run.storage)
     assert batch.advantage.tolist() == pytest.approx([2**0.5, 2**0.5])
 

@@ -135,14 +135,6 @@ def test_a_batch_of_other_weights_is_learnt_from_as_it_is(rlk_make):
     assert other == pytest.approx(0.5 * one)
 
 
-def test_its_state_has_what_its_schedule_has_counted(rlk_make):
-    made = [rlk_make("ddpg", env=BOX, nb_rollout_steps="2 episodes") for _ in range(2)]
-    one, other = (agent.run.algorithm for agent in made)
-    one.schedule.updates_due(0)
-    other.load_state_dict(one.state_dict())
-    assert not other.schedule.is_new_collection()
-
-
 # ---- returns -------------------------------------------------------------------------------------
 
 

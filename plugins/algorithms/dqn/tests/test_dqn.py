@@ -105,7 +105,7 @@ def test_priorities_may_count_more_than_in_proportion(rlk_make):
     assert agent.plan.storages[1].config.alpha == 1.5
 
 
-def test_an_image_of_continuous_actions_is_refused(rlk_make):
+def test_continuous_actions_are_refused(rlk_make):
     with pytest.raises(PlanError, match="Discrete"):
         rlk_make("dqn", env="rlk_testing.environments:BoxMatch")
 
@@ -191,14 +191,6 @@ def test_a_second_training_copies_the_target_network_as_the_first_did(rlk_make):
     agent = rlk_make("dqn", env=MATCH, seed=0, target_network_update_freq=25, **SOON)
     agent.learn(100)
     assert target_moves(agent, 60) == [25, 50]
-
-
-def test_its_state_has_what_its_schedule_has_counted(rlk_make):
-    made = [rlk_make("dqn", env=MATCH, train_freq="2 episodes") for _ in range(2)]
-    one, other = (agent.run.algorithm for agent in made)
-    one.schedule.updates_due(0)
-    other.load_state_dict(one.state_dict())
-    assert not other.schedule.is_new_collection()
 
 
 # ---- what it learns ------------------------------------------------------------------------------

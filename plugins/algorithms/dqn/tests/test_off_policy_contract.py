@@ -180,7 +180,7 @@ CASES = [
     ("factory", "check"), CASES, ids=lambda value: getattr(value, "__name__", None)
 )
 def test_a_broken_dqn_fails_the_check_that_is_meant_for_it(rlk_verdict, factory, check):
-    assert rlk_verdict(suite(factory), check).startswith("failed")
+    assert rlk_verdict(suite(factory), check).startswith("failed: ")
 
 
 def test_priorities_may_be_the_losses_of_each_transition(rlk_verdict):

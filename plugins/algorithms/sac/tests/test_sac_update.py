@@ -243,14 +243,6 @@ def test_the_target_begins_as_a_copy_and_moves_by_tau(rlk_make):
     assert kept.equal(algorithm.target.flat)
 
 
-def test_its_state_has_what_its_schedule_has_counted(rlk_make):
-    made = [rlk_make("sac", env=MATCH, train_freq="2 episodes") for _ in range(2)]
-    one, other = (agent.run.algorithm for agent in made)
-    one.schedule.updates_due(0)
-    other.load_state_dict(one.state_dict())
-    assert not other.schedule.is_new_collection()
-
-
 def test_a_state_stays_as_it_was_while_learning_goes_on(rlk_make):
     agent, batch = agent_with_batch(rlk_make)
     state = agent.run.algorithm.state_dict()

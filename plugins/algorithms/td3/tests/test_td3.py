@@ -158,14 +158,6 @@ def test_an_update_between_moves_the_critics_alone(rlk_make):
     assert [a.equal(b) for a, b in zip(between, end, strict=True)] == [False, False, False]
 
 
-def test_its_state_has_what_its_schedule_has_counted(rlk_make):
-    made = [rlk_make("td3", env=BOX, train_freq="2 episodes") for _ in range(2)]
-    one, other = (agent.run.algorithm for agent in made)
-    one.schedule.updates_due(0)
-    other.load_state_dict(one.state_dict())
-    assert not other.schedule.is_new_collection()
-
-
 def test_all_targets_move_by_tau(rlk_make):
     agent = ready(rlk_make, tau=0.25)
     target, before = agent.run.algorithm.target, agent.run.algorithm.target.flat.clone()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import attrs
 import numpy as np
@@ -16,6 +15,7 @@ from rlk_on_policy.advantages import advantages
 from rlk_on_policy.minibatches import Minibatch
 from rlk_testing import AlgorithmContract, mean_return
 from rlk_testing.acting import Watch
+from rlk_testing.thread_ranks import OtherRankHasZeros
 from rlk_trpo import TRPOConfig
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
@@ -193,8 +193,8 @@ def test_advantages_are_normalised_over_the_collections_of_all_ranks(rlk_make, m
     agent.run.collect()
     given = np.float32([[2.0], [2.0]])
     monkeypatch.setattr("rlk_trpo.algorithm.logged_advantages", lambda *_: given)
-    # The other rank has zeros: the mean over both is 1, the mean square of what is left 1/2.
-    agent.run.communicator = SimpleNamespace(size=2, rank=0, mean=lambda tensor: tensor / 2)
+    # The mean over both ranks is 1, the mean square of what is left 1/2.
+    agent.run.communicator = OtherRankHasZeros()
     batch = next(iter(agent.run.algorithm.batches(agent.run.storage)))
     assert batch.advantage.tolist() == pytest.approx([2**0.5, 2**0.5])
 

@@ -21,6 +21,7 @@ from rlk_kfac.step import Kfac
 from rlk_networks import Linear
 from rlk_on_policy.sampled_likelihood import SampledLikelihood
 from rlk_testing import OptimiserContract
+from rlk_testing.thread_ranks import OtherRankHasZeros
 
 
 def unit_gaussian(outputs, prediction, weight):
@@ -91,16 +92,6 @@ def test_the_step_is_the_one_computed_by_hand(two):
     # Second: [[13, 3], [3, 1]] has the inverse [[1, -3], [-3, 13]] / 4: (2, 2) / 4 / 2.5.
     assert moved["second.weight"].item() == pytest.approx(0.5 / 2.5, rel=5e-3)
     assert moved["second.bias"].item() == pytest.approx(0.5 / 2.5, rel=5e-3)
-
-
-class OtherRankHasZeros:
-    rank, size = 0, 2
-
-    def mean(self, tensor):
-        return tensor / 2
-
-    def agree(self, value):
-        return value
 
 
 def test_factors_and_gradients_are_means_over_ranks(two):

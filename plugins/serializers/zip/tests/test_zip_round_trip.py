@@ -152,7 +152,7 @@ STATES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.dictionaries(st.text(max_size=4), STATES, max_size=5))
 def test_whatever_is_nested_comes_back(state: dict[str, Any]) -> None:
     assert_same(there_and_back(state), state)

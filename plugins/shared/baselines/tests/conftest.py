@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from rlk_mpi.world import RANK, SIZE
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 
@@ -44,6 +46,13 @@ class Counting:
 
     def render(self, mode: str = "human") -> Any:
         return np.full((4, 6, 3), self.steps, np.uint8)
+
+
+@pytest.fixture(autouse=True)
+def _has_no_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests are one process, whatever launcher has started pytest."""
+    for name in (*RANK, *SIZE):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

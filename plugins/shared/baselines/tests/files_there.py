@@ -48,5 +48,12 @@ def box(low: Any, high: Any) -> dict[str, str]:
     return object_there("gym.spaces.box.Box", low=low, high=high, shape=low.shape, dtype=low.dtype)
 
 
+def image_box(path: str, shape: tuple[int, ...]) -> dict[str, str]:
+    """A Box of images, of bytes; `path` is the class that the pickle names."""
+    low, high = np.zeros(shape, np.uint8), np.full(shape, 255, np.uint8)
+    key = "_shape" if path.startswith("gymnasium.") else "shape"
+    return object_there(path, low=low, high=high, dtype=low.dtype, **{key: shape})
+
+
 def discrete(n: int) -> dict[str, str]:
     return object_there("gym.spaces.discrete.Discrete", n=n, shape=(), dtype=np.dtype(np.int64))

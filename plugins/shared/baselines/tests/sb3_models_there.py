@@ -14,6 +14,7 @@ import torch
 from files_there import box, discrete, object_there, packed, stand_in
 from torch import nn
 
+PENDULUM = torch.tensor([[1.0, 0.0, 0.5], [-1.0, 0.0, -2.0]])
 OF_ALL = {"verbose": 0, "n_envs": 1, "seed": None, "learning_rate": 1e-3, "gamma": 0.9}
 OF_A2C = OF_ALL | {
     "n_steps": 5,
@@ -145,6 +146,17 @@ class Seen(nn.Module):
 
     def forward(self, images: torch.Tensor) -> Any:
         return self.linear(self.cnn(images / 255.0))
+
+
+def critics(hidden: int = 6, n_critics: int = 2) -> dict[str, Any]:
+    found = {
+        f"critic{suffix}.qf{c}": mlp(4, hidden, 5, 1, activation=nn.ReLU)
+        for suffix in ("", "_target")
+        for c in range(n_critics)
+    }
+    for number, one in enumerate(found.values()):
+        nn.init.normal_(one[0].weight, generator=torch.Generator().manual_seed(number))
+    return found
 
 
 def dict_there(parts: dict[str, tuple[Any, Any, Any]]) -> dict[str, str]:

@@ -173,7 +173,8 @@ def test_a_return_of_an_evaluation_stops_it(name: str, made: Any, counting: Any)
         assert callback.best_mean_reward == callback.last_mean_reward > -np.inf
 
 
-@EVERY_MODEL
+# Not for HER, whose episodes may be shorter.
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "HER"])
 @pytest.mark.parametrize(
     ("interval", "collections", "episodes"),
     # Collections of 4 steps, and episodes of 3 steps at borders of collections of 2.
@@ -192,12 +193,11 @@ def test_rows_come_at_the_interval(
     names = r"total_timesteps|total timesteps|total/steps|steps"
     printed = re.findall(rf"\| (?:{names}) *\| (\d+)", capsys.readouterr().out)
     rows, steps, by = [int(found) for found in printed], *MODELS[name][1:]
-    assert rows[-1] == 32
     if by == "every":
         assert rows == list(range(steps, 33, steps))
     elif by == "collections":
         assert rows == collections
-    elif name != "HER":  # whose episodes may be shorter
+    else:
         assert rows == episodes
 
 

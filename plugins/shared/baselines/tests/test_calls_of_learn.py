@@ -48,8 +48,8 @@ def test_an_interval_of_rows_that_is_no_whole_number_is_refused(interval: Any) -
 
 
 @pytest.mark.parametrize("timesteps", [float("inf"), None, -5])
-def test_timesteps_that_are_refused_forget_no_episode(timesteps: Any) -> None:
-    model = sb3.A2C("MlpPolicy", "CartPole-v1").learn(100)
+def test_timesteps_that_are_refused_forget_no_episode(timesteps: Any, counting: Any) -> None:
+    model = sb3.A2C("MlpPolicy", counting()).learn(20)
     episodes = len(model.ep_info_buffer)
     with pytest.raises(ValueError, match="timesteps"):
         model.learn(timesteps)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium
@@ -39,8 +40,7 @@ class Reaching(gymnasium.Env):
 
 
 @pytest.fixture(autouse=True)
-def register(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PMI_RANK", raising=False)
+def register() -> Iterator[None]:
     gymnasium.register("Reaching-v0", Reaching)
     yield
     del gymnasium.registry["Reaching-v0"]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -33,11 +35,56 @@ def test_the_others_by_hand() -> None:
     gaussian = DiagGaussianProbabilityDistribution(torch.tensor([[1.0, 0.0]]))
     assert (gaussian.mean.item(), gaussian.std.item(), gaussian.mode().item()) == (1, 1, 1)
     assert gaussian.neglogp([[2.0]]).item() == pytest.approx(0.5 + 0.5 * np.log(2 * np.pi))
+    assert gaussian.entropy().item() == pytest.approx(0.5 * np.log(2 * np.pi * np.e))
+    standard = DiagGaussianProbabilityDistribution(torch.zeros(1, 2))
+    assert gaussian.kl(standard).item() == pytest.approx(0.5)
     switches = BernoulliProbabilityDistribution(torch.tensor([[0.0, 50.0]]))
     assert switches.neglogp([[1, 1]]).item() == pytest.approx(np.log(2))
+    fair, certain = (
+        BernoulliProbabilityDistribution(torch.tensor([[logit]])) for logit in (0.0, 50.0)
+    )
+    assert fair.entropy().item() == pytest.approx(np.log(2))
+    assert certain.kl(fair).item() == pytest.approx(np.log(2), rel=1e-5)
     several = MultiCategoricalProbabilityDistribution([2, 3], torch.zeros(1, 5))
     assert several.neglogp([[1, 2]]).item() == pytest.approx(np.log(6))
-    assert several.sample().shape == (1, 2)
+    assert several.entropy().item() == pytest.approx(np.log(6))
+    first_and_last = torch.tensor([[50.0, 0.0, 0.0, 0.0, 50.0]])
+    sure = MultiCategoricalProbabilityDistribution([2, 3], first_and_last)
+    assert sure.kl(several).item() == pytest.approx(np.log(6))
+
+
+THREE_QUARTERS = torch.tensor([0.25, 0.75]).log()
+
+
+@pytest.mark.parametrize(
+    ("kind", "flat", "mean", "deviation"),
+    [
+        (CategoricalProbabilityDistribution, THREE_QUARTERS, 0.75, np.sqrt(0.1875)),
+        (
+            partial(MultiCategoricalProbabilityDistribution, [2, 2]),
+            torch.cat((THREE_QUARTERS, torch.zeros(2))),
+            [0.75, 0.5],
+            [np.sqrt(0.1875), 0.5],
+        ),
+        (
+            BernoulliProbabilityDistribution,
+            torch.tensor([np.log(3.0), 0.0]),
+            [0.75, 0.5],
+            [np.sqrt(0.1875), 0.5],
+        ),
+        (
+            DiagGaussianProbabilityDistribution,
+            torch.tensor([1.0, -2.0, 0.0, np.log(0.5)]),
+            [1.0, -2.0],
+            [1.0, 0.5],
+        ),
+    ],
+)
+def test_samples_are_as_frequent_as_they_are_probable(kind, flat, mean, deviation) -> None:
+    torch.manual_seed(0)
+    drawn = kind(flat.expand(4000, -1)).sample().double()
+    np.testing.assert_allclose(drawn.mean(0), mean, atol=0.06)
+    np.testing.assert_allclose(drawn.std(0), deviation, atol=0.03)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from rlk_baselines import A2C, DQN, gym, logger, results_plotter
 from rlk_baselines.bench import Monitor, load_results
 from rlk_baselines.common.callbacks import (
     BaseCallback,
-    CallbackList,
     CheckpointCallback,
     EvalCallback,
     EveryNTimesteps,
@@ -84,20 +83,6 @@ def test_one_environment_has_its_variables_by_their_single_names(counting) -> No
     model.learn(4, callback=lambda _locals, _globals: found.append(dict(_locals)))
     assert (found[2]["done"], found[2]["rew"], found[2]["reward"]) == (True, 1.0, 1.0)
     assert found[2]["info"]["steps"] == 3 and found[2]["self"] is model
-
-
-def test_false_stops_the_training(counting) -> None:
-    callback = Recording(stop_after=3)
-    model = model_of(counting()).learn(100, callback=CallbackList([callback]))
-    assert model.num_timesteps == 3 and callback.events[-1] == "training ends"
-    calls: list[int] = []
-
-    def functional(_locals: Any, _globals: Any) -> bool:
-        calls.append(_locals["self"].num_timesteps)
-        return False
-
-    model.learn(100, callback=[functional, callback])
-    assert calls == [1]
 
 
 def test_without_a_callback_single_steps_are_not_listened_to(counting) -> None:

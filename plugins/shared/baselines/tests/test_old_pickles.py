@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import pickle
-import sys
-import types
 
 import gymnasium
 import numpy as np
 import pytest
+from files_there import stand_in
 
 from rlk.errors import BadFile
 from rlk_baselines.common import make_vec_env
@@ -28,23 +27,13 @@ class Trap:
 
 
 @pytest.fixture(params=["stable_baselines", "stable_baselines3"])
-def there(request, monkeypatch):
-    """Define the two classes to which a package's pickles refer, and remove them afterwards."""
-    made = {}
-    for place, name in (
-        ("common.vec_env.vec_normalize", "VecNormalize"),
-        ("common.running_mean_std", "RunningMeanStd"),
+def there(request):
+    """The two classes to which a package's pickles refer."""
+    with (
+        stand_in(f"{request.param}.common.vec_env.vec_normalize.VecNormalize") as vector,
+        stand_in(f"{request.param}.common.running_mean_std.RunningMeanStd") as statistics,
     ):
-        module = f"{request.param}.{place}"
-        made[name] = type(name, (), {"__module__": module})
-        for parent in (module, module.rpartition(".")[0], request.param):
-            monkeypatch.setitem(sys.modules, parent, types.ModuleType(parent))
-        setattr(sys.modules[module], name, made[name])
-    for name in [one for one in sys.modules if one.startswith(f"{request.param}.")]:
-        parent, _, last = name.rpartition(".")
-        if parent in sys.modules:
-            monkeypatch.setattr(sys.modules[parent], last, sys.modules[name], raising=False)
-    return made
+        yield {"VecNormalize": vector, "RunningMeanStd": statistics}
 
 
 def filled(kind, **attributes):

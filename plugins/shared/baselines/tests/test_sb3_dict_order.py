@@ -20,6 +20,7 @@ from sb3_models_there import (
     SWING,
     Seen,
     actor_critic,
+    close,
     dict_there,
     image_of,
     mlp,
@@ -40,10 +41,6 @@ OBSERVATION = {
     "height": np.array([[0.1, 0.9], [-0.4, 0.3]], np.float32),
 }
 FEATURES = torch.from_numpy(np.concatenate((OBSERVATION["speed"], OBSERVATION["height"]), 1))
-
-
-def close(found: Any, expected: torch.Tensor) -> None:
-    np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-4, atol=1e-6)
 
 
 def seen(parts: dict[str, Any], spaces: dict[str, Any]) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def test_several_environments_play_the_episodes_of_an_evaluation(tmp_path: Path)
     assert [sorted(row) for row in found["ep_lengths"].tolist()] == [[2, 2, 3, 3]] * 2
     assert found["successes"].shape == (2, 4)
     assert found["successes"][0].tolist() == [True, True, False, False]
-    with pytest.raises(Exception, match="EvalCallback takes one environment, got 2"):
+    with pytest.raises(PlanError, match="EvalCallback takes one environment, got 2"):
         EvalCallback210(vector)
 
 

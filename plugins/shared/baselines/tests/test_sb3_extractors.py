@@ -222,14 +222,14 @@ def test_what_is_no_extractor_is_refused() -> None:
         with_extractor(NatureCNN, None, "MlpPolicy", spaces.Box(-5, 5, (3,)))
 
 
-@pytest.mark.parametrize("kind", [CombinedExtractor])
-def test_parts_of_a_dict_are_put_side_by_side(kind: Any) -> None:
+def test_parts_of_a_dict_are_put_side_by_side() -> None:
     space = spaces.Dict(
         {"image": spaces.Box(0, 255, (3, 40, 44), np.uint8), "speed": spaces.Box(-1, 1, (2,))}
     )
-    kwargs = {"features_extractor_class": kind, "features_extractor_kwargs": {"cnn_output_dim": 5}}
+    own = {"cnn_output_dim": 5}
+    kwargs = {"features_extractor_class": CombinedExtractor, "features_extractor_kwargs": own}
     model = PPO("MultiInputPolicy", Given(None, space), **SMALL, policy_kwargs=kwargs).learn(8)
-    (extractor,) = (one for one in model.policy.modules() if isinstance(one, kind))
+    (extractor,) = (one for one in model.policy.modules() if isinstance(one, CombinedExtractor))
     assert extractor.features_dim == 7 and set(extractor.extractors) == {"image", "speed"}
     seen = {"image": torch.zeros(2, 3, 40, 44), "speed": torch.tensor([[1.0, 2.0], [3.0, 4.0]])}
     torch.testing.assert_close(extractor(seen)[:, 5:], seen["speed"])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from files_there import box, discrete, object_there, packed, stand_in
+from files_there import box, discrete, image_box, packed, stand_in
 from sb3_models_there import (
     CART,
     OF_A2C,
@@ -19,11 +19,13 @@ from sb3_models_there import (
     OF_PPO,
     OF_SAC,
     OF_TD3,
+    PENDULUM,
     SIZES,
     SWING,
     Seen,
     actor_critic,
     close,
+    critics,
     dict_there,
     image_of,
     mlp,
@@ -36,7 +38,6 @@ from rlk.errors import BadFile
 from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3
 
 CARTPOLE = torch.tensor([[0.1, -0.2, 0.03, 0.4], [0.0, 0.3, -0.1, -0.2]])
-PENDULUM = torch.tensor([[1.0, 0.0, 0.5], [-1.0, 0.0, -2.0]])
 
 
 def test_an_actor_critic_acts_and_judges_as_its_file_says(tmp_path: Path) -> None:
@@ -85,10 +86,7 @@ def test_layers_that_are_shared_and_an_activation(tmp_path: Path) -> None:
 
 
 def test_dqn_with_a_cnn_and_its_target(tmp_path: Path) -> None:
-    low, high = np.zeros((2, 44, 44), np.uint8), np.full((2, 44, 44), 255, np.uint8)
-    images = object_there(
-        "gymnasium.spaces.box.Box", low=low, high=high, _shape=low.shape, dtype=low.dtype
-    )
+    images = image_box("gymnasium.spaces.box.Box", (2, 44, 44))
     n: dict[str, Any] = {}
     for network in ("q_net", "q_net_target"):
         n[f"{network}.features_extractor"] = Seen()
@@ -130,17 +128,6 @@ def test_every_image_of_a_dict_has_its_own_cnn(tmp_path: Path) -> None:
         "qf",
     )
     close(found.detach(), expected)
-
-
-def critics(hidden: int = 6, n_critics: int = 2) -> dict[str, Any]:
-    found = {
-        f"critic{suffix}.qf{c}": mlp(4, hidden, 5, 1, activation=nn.ReLU)
-        for suffix in ("", "_target")
-        for c in range(n_critics)
-    }
-    for number, one in enumerate(found.values()):
-        nn.init.normal_(one[0].weight, generator=torch.Generator().manual_seed(number))
-    return found
 
 
 def check_critics(model: Any, n: dict[str, Any]) -> None:

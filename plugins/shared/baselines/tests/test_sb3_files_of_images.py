@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from files_there import object_there
+from files_there import image_box
 from sb3_models_there import OF_PPO, OF_TD3, SWING, Seen, close, discrete, mlp, saved
 from torch import nn
 
@@ -16,13 +16,6 @@ from rlk_baselines.sb3 import PPO, TD3
 SEEN = np.random.default_rng(0).integers(0, 256, (2, 2, 44, 44), np.uint8)
 IMAGES = torch.from_numpy(SEEN)
 ACTIONS = torch.tensor([[0.3], [-0.8]])
-
-
-def image_space() -> Any:
-    low, high = np.zeros((2, 44, 44), np.uint8), np.full((2, 44, 44), 255, np.uint8)
-    return object_there(
-        "gymnasium.spaces.box.Box", low=low, high=high, _shape=low.shape, dtype=low.dtype
-    )
 
 
 def apart(cnn: Seen, scale: float) -> Seen:
@@ -40,7 +33,11 @@ def test_actor_critics_and_targets_of_td3(tmp_path: Path) -> None:
         n[f"actor{suffix}.mu"] = nn.Sequential(*mlp(512, 6, 1, activation=nn.ReLU), nn.Tanh())
         for c in (0, 1):
             n[f"critic{suffix}.qf{c}"] = mlp(513, 6, 1, activation=nn.ReLU)
-    own = {**SWING, "observation_space": image_space(), "policy_kwargs": {"net_arch": [6]}}
+    own = {
+        **SWING,
+        "observation_space": image_box("gymnasium.spaces.box.Box", (2, 44, 44)),
+        "policy_kwargs": {"net_arch": [6]},
+    }
     model = TD3.load(saved(tmp_path, "td3.policies.CnnPolicy", OF_TD3, n, **own))
     algorithm: Any = model.agent.run.algorithm
     for module, suffix in ((algorithm.policy, ""), (algorithm.target.module, "_target")):
@@ -60,7 +57,11 @@ def test_policy_and_value_of_ppo(tmp_path: Path) -> None:
         "value_net": nn.Linear(512, 1),
     }
     kwargs = {"policy_kwargs": {"share_features_extractor": False}}
-    own = {"observation_space": image_space(), "action_space": discrete(3), **kwargs}
+    own = {
+        "observation_space": image_box("gymnasium.spaces.box.Box", (2, 44, 44)),
+        "action_space": discrete(3),
+        **kwargs,
+    }
     name = "common.policies.ActorCriticCnnPolicy"
     model = PPO.load(saved(tmp_path, name, OF_PPO, n, **own))
     policy: Any = model.agent.run.policy

@@ -11,8 +11,7 @@ import pytest
 import torch
 from files_there import discrete, object_there
 from gymnasium import spaces
-from sb3_models_there import OF_A2C, OF_PPO, SWING, Seen, actor_critic, close, mlp, saved
-from test_sb3_files import PENDULUM
+from sb3_models_there import OF_A2C, OF_PPO, PENDULUM, SWING, Seen, actor_critic, close, mlp, saved
 from torch import nn
 
 from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3

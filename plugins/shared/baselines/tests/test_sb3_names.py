@@ -143,9 +143,11 @@ def test_policies_by_their_other_names() -> None:
 
 def test_an_atari_game_in_parts() -> None:
     env = NoopResetEnv(Game(), noop_max=3)
-    assert {env.reset(seed=seed)[0].size + len(env.unwrapped.actions) for seed in range(30)} == {
-        *range(5, 8)
-    }
+    lengths = set()
+    for seed in range(30):
+        env.reset(seed=seed)
+        lengths.add(len(env.unwrapped.actions))
+    assert lengths == {1, 2, 3}
     env.override_num_noops = 9  # the last of them ends the game, and another one begins
     assert env.reset()[1] == {} and env.unwrapped.frame == 0
     env = FireResetEnv(MaxAndSkipEnv(Game()))

@@ -48,7 +48,8 @@ def test_q_values_of_a_dict() -> None:
 def test_the_others_have_the_q_values_of_an_action(kind: Any) -> None:
     two = {**SMALL, "policy_kwargs": {"net_arch": [4], "n_critics": 2}}
     model = kind("MlpPolicy", IdentityEnvBox(), **two)
-    seen, action = torch.rand(3, 1), torch.rand(3, 1, requires_grad=True)
+    seen, action = torch.tensor([[0.1], [0.5], [0.9]]), torch.tensor([[0.7], [0.2], [0.4]])
+    action.requires_grad_()
     found = model.critic(seen, action)
     assert [q.shape for q in found] == [(3, 1), (3, 1)] and (found[0] != found[1]).all()
     parts = model.policy.state_dict()

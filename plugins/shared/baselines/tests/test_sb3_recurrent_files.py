@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from files_there import discrete, object_there, packed, stand_in
+from files_there import discrete, image_box, packed, stand_in
 from sb3_models_there import (
     CART,
     OF_PPO,
@@ -126,8 +126,7 @@ def test_a_recurrent_model_acts_judges_and_remembers_as_its_file_says(
 def test_a_recurrent_model_of_images(tmp_path: Path) -> None:
     cnn = Seen(2, 16)
     n = recurrent(16, 2, "own") | {"features_extractor": cnn}
-    low, high = np.zeros((2, 44, 44), np.uint8), np.full((2, 44, 44), 255, np.uint8)
-    images = object_there("gymnasium.spaces.box.Box", low=low, high=high, dtype=low.dtype)
+    images = image_box("gymnasium.spaces.box.Box", (2, 44, 44))
     kwargs = {**LSTM, "features_extractor_kwargs": {"features_dim": 16}}
     own = {"observation_space": images, "action_space": discrete(2), "policy_kwargs": kwargs}
     model = RecurrentPPO.load(of_contrib(tmp_path, f"{RECURRENT}ActorCriticCnnPolicy", n, **own))

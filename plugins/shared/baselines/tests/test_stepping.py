@@ -134,8 +134,11 @@ def test_a_model_of_her_steps_as_the_one_that_learns() -> None:
     model = HER("MlpPolicy", BitFlippingEnv(4), DQN, seed=0, n_cpu_tf_sess=1)
     observation = {key: np.stack([value] * 3) for key, value in model.env.reset().items()}
     actions, q, _ = model.model.step_model.step(observation)
-    assert actions.shape == (3,)
-    assert q.shape == (3, 4)
+    seen = {key: torch.from_numpy(value) for key, value in observation.items()}
+    with torch.no_grad():
+        (expected,) = model.model.agent.run.policy(seen, "qf")
+    np.testing.assert_array_equal(q, expected.numpy())
+    assert actions.tolist() == q.argmax(1).tolist()
 
 
 def test_steps_have_the_documented_signatures() -> None:

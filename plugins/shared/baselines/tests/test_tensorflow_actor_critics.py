@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from files_there import discrete, object_there, packed, stand_in
+from files_there import discrete, image_box, packed, stand_in
 from models_there import (
     CART_SPACES,
     OF_A2C,
@@ -118,19 +118,15 @@ def test_an_lstm_by_the_formulas_of_stable_baselines(tmp_path: Path, policy: str
         state = after
 
 
-def image_space() -> dict[str, str]:
-    low, high = np.zeros((44, 44, 2), np.uint8), np.full((44, 44, 2), 255, np.uint8)
-    return object_there(
-        "gym.spaces.box.Box", low=low, high=high, shape=low.shape, dtype=np.dtype(np.uint8)
-    )
-
-
 def test_a_cnn_sees_what_it_saw_there(tmp_path: Path) -> None:
     sizes = cnn("model") | {"model/pi/w": (512, 3), "model/pi/b": (3,)}
     p = layers(sizes | {"model/vf/w": (512, 1), "model/vf/b": (1,)})
     p = {name: value * 0.2 for name, value in p.items()}
     where = "stable_baselines.common.policies.CnnPolicy"
-    spaces = {"observation_space": image_space(), "action_space": discrete(3)}
+    spaces = {
+        "observation_space": image_box("gym.spaces.box.Box", (44, 44, 2)),
+        "action_space": discrete(3),
+    }
     model = PPO2.load(saved(tmp_path, OF_PPO2, p, where, **spaces))
     images = np.random.default_rng(1).integers(0, 256, (2, 44, 44, 2), np.uint8)
     features = seen(images, p, "model")

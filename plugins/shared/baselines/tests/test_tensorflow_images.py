@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from files_there import object_there
+from files_there import image_box
 from models_there import OF_SAC, OF_TD3, PENDULUM_SPACES, saved
 from networks_there import cnn, dense, layers, relu, seen
 
@@ -20,11 +20,7 @@ ACTIONS = np.array([[0.3], [-0.8]], np.float32)
 
 
 def spaces() -> dict[str, Any]:
-    low, high = np.zeros(SHAPE, np.uint8), np.full(SHAPE, 255, np.uint8)
-    image = object_there(
-        "gym.spaces.box.Box", low=low, high=high, shape=SHAPE, dtype=np.dtype(np.uint8)
-    )
-    return {**PENDULUM_SPACES, "observation_space": image}
+    return {**PENDULUM_SPACES, "observation_space": image_box("gym.spaces.box.Box", SHAPE)}
 
 
 def networks(outputs: tuple[str, ...], names: tuple[str, ...]) -> dict[str, Any]:

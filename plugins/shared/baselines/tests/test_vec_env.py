@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 
 from rlk.errors import BadFile, EnvironmentFailed, PlanError, RlkError
 from rlk_baselines import gym
@@ -265,7 +266,7 @@ def test_actions_of_an_earlier_episode_did_not_lead_to_a_number_of_a_reset(count
     assert "actions" not in str(failed.value)
 
 
-def test_a_video_needs_a_package_and_says_which(counting, tmp_path: Path) -> None:
+def test_a_video_has_its_first_and_last_step_in_its_name(counting, tmp_path: Path) -> None:
     pytest.importorskip("imageio_ffmpeg")
     env = VecVideoRecorder(
         DummyVecEnv([lambda: gym.make("CartPole-v1")]), str(tmp_path), lambda step: step == 0, 3
@@ -331,7 +332,9 @@ def test_an_environment_that_says_how_long_episodes_are_is_cut_off_there(countin
     assert env.step(0)[2:4] == (False, False) and env.step(0)[2:4] == (False, True)
 
 
-def test_an_old_environment_that_gymnasium_made_loses_the_wrappers_that_fail_for_it(counting):
+def test_an_old_environment_that_gymnasium_made_loses_the_wrappers_that_fail_for_it(
+    counting, monkeypatch
+):
     class Old(gym.Env):
         observation_space, action_space = counting().observation_space, counting().action_space
 
@@ -341,7 +344,8 @@ def test_an_old_environment_that_gymnasium_made_loses_the_wrappers_that_fail_for
         def step(self, action):
             return np.zeros(2, np.float32), 0.0, False, {}
 
-    gymnasium.register("rlk_tests/Old-v0", Old, max_episode_steps=2)
+    old = EnvSpec("rlk_tests/Old-v0", Old, max_episode_steps=2)
+    monkeypatch.setitem(gymnasium.registry, old.id, old)
     env = gym.make("rlk_tests/Old-v0")
     env.reset()
     env.step(0)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import sys
-import types
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from files_there import stand_in
 from gymnasium import Env, spaces
 
 from rlk.errors import PlanError
@@ -198,30 +197,24 @@ def test_statistics_are_saved_copied_and_continue(tmp_path: Path) -> None:
     assert again.obs_rms["place"].count == env.obs_rms["place"].count
 
 
-def test_a_file_of_stable_baselines3_is_read(monkeypatch: Any, tmp_path: Path) -> None:
-    classes = {}
-    for place, name in (
-        ("common.vec_env.vec_normalize", "VecNormalize"),
-        ("common.running_mean_std", "RunningMeanStd"),
+def test_a_file_of_stable_baselines3_is_read(tmp_path: Path) -> None:
+    with (
+        stand_in("stable_baselines3.common.vec_env.vec_normalize.VecNormalize") as vector,
+        stand_in("stable_baselines3.common.running_mean_std.RunningMeanStd") as statistics,
     ):
-        module = f"stable_baselines3.{place}"
-        classes[name] = type(name, (), {"__module__": module})
-        for parent in ("stable_baselines3", module.rpartition(".")[0], module):
-            monkeypatch.setitem(sys.modules, parent, types.ModuleType(parent))
-        setattr(sys.modules[module], name, classes[name])
-    moments, there = classes["RunningMeanStd"](), classes["VecNormalize"]()
-    vars(moments).update(mean=np.array([1.0, 2.0]), var=np.array([4.0, 9.0]), count=5.0)
-    vars(there).update(
-        dict.fromkeys(("training", "norm_obs", "norm_reward"), True),
-        clip_obs=10.0,
-        clip_reward=4.0,
-        gamma=0.9,
-        epsilon=1e-8,
-        norm_obs_keys=["speed"],
-        obs_rms={"speed": moments},
-        ret_rms=moments,
-    )
-    (tmp_path / "stats.pkl").write_bytes(pickle.dumps(there))
+        moments, there = statistics(), vector()
+        vars(moments).update(mean=np.array([1.0, 2.0]), var=np.array([4.0, 9.0]), count=5.0)
+        vars(there).update(
+            dict.fromkeys(("training", "norm_obs", "norm_reward"), True),
+            clip_obs=10.0,
+            clip_reward=4.0,
+            gamma=0.9,
+            epsilon=1e-8,
+            norm_obs_keys=["speed"],
+            obs_rms={"speed": moments},
+            ret_rms=moments,
+        )
+        (tmp_path / "stats.pkl").write_bytes(pickle.dumps(there))
     found = VecNormalize.load(tmp_path / "stats.pkl", DummyVecEnv([Parts]))
     assert found.norm_obs_keys == ["speed"]
     obs = found.normalize_obs({"place": np.zeros(2), "speed": np.array([5.0, 5.0])})

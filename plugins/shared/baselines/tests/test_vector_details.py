@@ -196,11 +196,3 @@ def test_an_environments_own_key_episode_does_not_count(counting, own, monitored
         model.learn(6, callback=lambda *_: True)
         assert model.ep_info_buf[0] == {"r": 3.0, "l": 3}
     assert evaluate_policy3(model, env, n_eval_episodes=2) == (3.0, 0.0)
-
-
-def test_a_monitor_rounds_returns_only_in_its_rows(counting) -> None:
-    env = Monitor(counting(3, reward=0.1 + 1e-8), None)
-    env.reset()
-    info = [env.step(0) for _ in range(3)][-1][3]
-    assert info["episode"]["r"] == 0.3
-    assert env.get_episode_rewards() == [3 * (0.1 + 1e-8)]

@@ -134,7 +134,8 @@ POLICY = attrs.evolve(PLAIN, factory=recurrent(Remembers), recurrent=True)
 )
 def test_a_broken_recurrent_policy_fails(rlk_fails, encoder, check):
     broken = attrs.evolve(POLICY, factory=recurrent(encoder))
-    rlk_fails(PolicyContract, POLICY, broken, check)
+    error = "RlkError: torch.export cannot trace the policy" if encoder is CountsRows else ""
+    rlk_fails(PolicyContract, POLICY, broken, check, error)
 
 
 def test_a_policy_that_does_not_say_that_it_is_recurrent_fails(rlk_fails):

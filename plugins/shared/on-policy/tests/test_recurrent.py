@@ -230,29 +230,6 @@ def test_where_an_episode_terminated_nothing_follows(builder):
 # ---- minibatches ---------------------------------------------------------------------------------
 
 
-def in_a_lean_storage(given):
-    """The rollout as of a storage that keeps one step of a field where the field allows it."""
-    lean = {name for name, field in state_fields(made()).items() if field.first_only}
-    extras = {name: row[:1] if name in lean else row for name, row in given.extras.items()}
-    return Rollout(**{**vars(given), "extras": extras})
-
-
-def test_a_storage_that_keeps_no_more_than_the_fields_ask_for_changes_no_value():
-    ends = [(1, 0), (3, 0), (3, 2)]
-    given = rollout(ends)
-    lean = in_a_lean_storage(given)
-    for found, expected in zip(
-        following_values(made(), lean), following_values(made(), given), strict=True
-    ):
-        assert found.tolist() == expected.tolist()
-    advantage = np.zeros((T, N), np.float32)
-    batches = [
-        list(sequence_epochs(one, advantage, 1, 1, np.random.default_rng(0), length=2))
-        for one in (lean, given)
-    ]
-    assert batches[0][0].state.tolist() == batches[1][0].state.tolist()
-
-
 def parts(n_epochs=1, n_minibatches=3, seed=0, length=None, **keywords):
     given, advantage = rollout(**keywords), 100 * np.arange(T * N, dtype=np.float32).reshape(T, N)
     rng = np.random.default_rng(seed)

@@ -201,7 +201,7 @@ def test_parameters_are_bit_equal_after_every_update_and_rank_0_writes(two, algo
     for same in ("updates", "timesteps", "moved", "seed", "control", "episodes", "exploration"):
         assert first[same] == second[same], same
     assert first["timesteps"] == 128, "the environments of both ranks count"
-    assert all(one != two for one, two in zip(first["own"], second["own"], strict=True))
+    assert all(a != b for a, b in zip(first["own"], second["own"], strict=True))
     assert first["episodes"][0] == 16, "128 timesteps in episodes of 8"
 
     assert (first["out"], second["out"]) == (True, False)

@@ -311,7 +311,7 @@ def raised():
         return error
 
 
-def test_an_error_of_ours_is_its_message(monkeypatch):
+def test_an_error_of_ours_is_its_message():
     assert error_text(RlkError("one\ntwo")) == "one\ntwo"
 
 

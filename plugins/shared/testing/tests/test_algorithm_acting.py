@@ -63,6 +63,23 @@ class ReportsTheMeanOfAll(RandomActor):
         return found._replace(extras={"guess": guess})
 
 
+class Uniform(RandomActor):
+    """Good: it tells how likely each of its actions is."""
+
+    def probabilities(self, observation, carry, episode_start):
+        return np.full((len(episode_start), int(self.space.n)), 1 / int(self.space.n))
+
+    def log_prob(self, observation, carry, episode_start, env_action):
+        return np.full(len(episode_start), -np.log(int(self.space.n)))
+
+
+class UsesNoDraw(Uniform):
+    """It draws from its stream, and takes the middle of the space for all that."""
+
+    def _from_uniform(self, uniform):
+        return super()._from_uniform(np.full_like(uniform, 0.5))
+
+
 class ForgetsThatThereAreSeveral(StandIn):
     def updates_ahead(self, timesteps):
         return timesteps // self.config.n_steps, self.config.batch_size
@@ -97,6 +114,10 @@ class KeepsTheLoadedTensor(StandIn):
         self.count = state["count"]
 
 
+#: How those end that raise before the check's own assertion.
+ERRORS = {TakesArraysAlone: "AttributeError: 'dict' object"}
+
+
 @pytest.mark.parametrize(
     ("factory", "check"),
     [
@@ -115,8 +136,23 @@ class KeepsTheLoadedTensor(StandIn):
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_a_broken_algorithm_fails(rlk_fails, factory, check):
-    broken = attrs.evolve(GOOD, factory=factory)
-    rlk_fails(AlgorithmContract, GOOD, broken, check, kernel=kernel)
+    broken, error = attrs.evolve(GOOD, factory=factory), ERRORS.get(factory, "")
+    rlk_fails(AlgorithmContract, GOOD, broken, check, error, kernel=kernel)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "test_it_tells_how_likely_its_actions_are_or_always_takes_the_same",
+        "test_an_actor_draws_from_the_stream_it_is_given_and_from_nothing_else",
+    ],
+)
+def test_an_actor_that_never_samples_fails(rlk_fails, check):
+    good, broken = (
+        attrs.evolve(GOOD, factory=acting(actor), action_spaces=("Discrete",))
+        for actor in (Uniform, UsesNoDraw)
+    )
+    rlk_fails(AlgorithmContract, good, broken, check, kernel=kernel)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import attrs
+import numpy as np
 import pytest
-import torch
 
 import rlk_testing as testing
 from rlk import hookimpl
 from rlk.component import Component
+from rlk_testing.stand_ins import RandomActor
 
 
 class Penalises:
@@ -48,14 +49,15 @@ class BranchesOnATensor(Penalises):
         return penalty if penalty > 0.1 else 0.0
 
 
+class Lowest(RandomActor):
+    def _from_uniform(self, uniform):
+        return super()._from_uniform(np.zeros_like(uniform))
+
+
 class ActsToo(Penalises):
     @hookimpl
-    def rlk_filter_observation(self, run):
-        class Shifts(torch.nn.Module):
-            def forward(self, observation):
-                return observation + 100.0
-
-        return Shifts()
+    def rlk_make_actor(self, run, actor):
+        return Lowest(actor.space, actor.rng)
 
 
 PENALISES = Component(
@@ -92,7 +94,9 @@ def test_an_extension_that_cannot_be_traced_says_so_in_its_suite(rlk_verdict):
     said = verdict_of(rlk_verdict, BranchesOnATensor, TRACES)
     assert "compile runs updates eagerly: " in said and "`untraceable` = a part" in said
     assert verdict_of(rlk_verdict, BranchesOnATensor, TRACES, untraceable="branching") == "passed"
-    assert verdict_of(rlk_verdict, Penalises, TRACES, untraceable="branching").startswith("failed")
+    assert verdict_of(rlk_verdict, Penalises, TRACES, untraceable="branching").startswith(
+        "failed: "
+    )
 
 
 def test_a_rank_that_waits_for_the_other_is_told(rlk_verdict, monkeypatch):

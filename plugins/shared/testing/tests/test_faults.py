@@ -19,14 +19,14 @@ def swallows():
 
 
 def test_what_ends_by_ctrl_c_passes():
-    with ctrl_c_after(0.01):
+    with ctrl_c_after(0.05):
         time.sleep(30)
 
 
 def test_what_swallows_it_and_goes_on_fails_when_patience_ends():
     with (
-        pytest.raises(pytest.fail.Exception, match=r"went on for 0\.01 seconds after Ctrl-C"),
-        ctrl_c_after(0.01, patience=0.01),
+        pytest.raises(pytest.fail.Exception, match=r"went on for 0\.05 seconds after Ctrl-C"),
+        ctrl_c_after(0.05, patience=0.05),
     ):
         swallows()
 
@@ -34,17 +34,33 @@ def test_what_swallows_it_and_goes_on_fails_when_patience_ends():
 def test_what_swallows_it_and_ends_fails():
     with (
         pytest.raises(pytest.fail.Exception, match=r"Ctrl-C was lost"),
-        ctrl_c_after(0.01),
+        ctrl_c_after(0.05),
         contextlib.suppress(KeyboardInterrupt),
     ):
         time.sleep(30)
 
 
+def test_an_alarm_that_rings_before_the_code_inside_begins_leaves_nothing_behind(monkeypatch):
+    handler, timer = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
+    set_timer = signal.setitimer
+
+    def rings_at_once(which, seconds, again=0.0):
+        set_timer(which, seconds, again)
+        if again:
+            signal.raise_signal(signal.SIGALRM)
+
+    monkeypatch.setattr(signal, "setitimer", rings_at_once)
+    with pytest.raises(KeyboardInterrupt), ctrl_c_after(30):
+        pytest.fail("the alarm did not ring")
+    assert signal.getsignal(signal.SIGALRM) is handler
+    assert signal.getitimer(signal.ITIMER_REAL)[0] <= timer[0]
+
+
 def test_a_limit_holds_again_and_goes_on_behind_a_ctrl_c():
     before = signal.getsignal(signal.SIGALRM)
     failed = []
-    with failing_after(0.05, "it hangs"):
-        with ctrl_c_after(0.001):
+    with failing_after(0.5, "it hangs"):
+        with ctrl_c_after(0.05):
             time.sleep(30)
         for _ in range(2):
             with pytest.raises(pytest.fail.Exception, match="it hangs") as caught:

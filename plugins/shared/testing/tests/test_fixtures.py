@@ -10,6 +10,7 @@ import rlk_testing
 from rlk_testing import environments
 from rlk_testing.contract import run_python
 from rlk_testing.environments import Forever
+from rlk_testing.fixtures import making_agents
 from rlk_testing.stand_ins import COMPONENTS
 
 
@@ -31,16 +32,30 @@ def test_another_name_is_an_attribute_error():
         _ = rlk_testing.NoContract
 
 
-AGENTS = []
+def test_an_agent_of_rlk_make_is_open_during_the_test_and_closed_after_it(rlk_stand_in_kernel):
+    with making_agents() as make:
+        agent = make("stand-in", kernel=rlk_stand_in_kernel)
+        assert not agent.run.closed
+    assert agent.run.closed
 
 
-def test_an_agent_of_the_fixture_is_open_while_the_test_runs(rlk_make, rlk_stand_in_kernel):
-    AGENTS.append(rlk_make("stand-in", kernel=rlk_stand_in_kernel))
-    assert not AGENTS[0].run.closed
+class IsOne:
+    """A contract with one check, of a component that is a number."""
+
+    component = 1
+
+    def test_it_is_one(self):
+        assert self.component + 0 == 1
 
 
-def test_an_agent_of_the_fixture_is_closed_when_the_test_has_ended():
-    assert AGENTS == [] or AGENTS[0].run.closed
+def test_a_broken_component_has_to_fail_the_check_itself_or_end_by_the_error_that_is_named(
+    rlk_fails,
+):
+    rlk_fails(IsOne, 1, 2, "test_it_is_one")
+    rlk_fails(IsOne, 1, None, "test_it_is_one", "TypeError: unsupported operand")
+    for broken, error in ((1, ""), (None, ""), (None, "ValueError"), (2, "TypeError")):
+        with pytest.raises(AssertionError, match="the broken one: "):
+            rlk_fails(IsOne, 1, broken, "test_it_is_one", error)
 
 
 @pytest.fixture

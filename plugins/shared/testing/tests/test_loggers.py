@@ -84,19 +84,19 @@ class WantsANewFolder(Lines):
 class WritesHere(Lines):
     @hookimpl
     def rlk_training_start(self, run):
-        self.file = Path("rows.txt").open("a")  # noqa: SIM115
+        self.file, self.count = Path("rows.txt").open("a"), 0  # noqa: SIM115
 
 
 class NeedsAFolderWithoutSayingSo(Lines):
     @hookimpl
     def rlk_check_plan(self, plan):
-        return None if plan.out else "no."
+        return None if plan.out else "not without a folder."
 
 
 class LeavesItsFileOpen(Lines):
     @hookimpl
     def rlk_training_start(self, run):
-        self.file = (run.out / "rows.txt").open("a")
+        self.file, self.count = (run.out / "rows.txt").open("a"), 0
 
 
 class BreaksOnceForAll(Lines):
@@ -141,6 +141,13 @@ class BeginsItsFileAnew(Lines):
 
 
 LINES = Component(name="lines", factory=Lines, summary="a line for every row")
+#: How those end that raise before the check's own assertion.
+ERRORS = {
+    ClosesWhatIsNotOpen: "AttributeError: 'NoneType' object has no attribute 'close'",
+    WantsANewFolder: "RlkError: plugin 'lines' cannot begin",
+    BreaksOnceForAll: "AttributeError: 'object' object has no attribute 'write'",
+    TakesItForItsOwnFault: "RuntimeError: could not write",
+}
 
 
 @pytest.mark.parametrize(
@@ -169,7 +176,8 @@ LINES = Component(name="lines", factory=Lines, summary="a line for every row")
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_a_broken_logger_fails(rlk_fails, factory, check):
-    rlk_fails(testing.LoggerContract, LINES, attrs.evolve(LINES, factory=factory), check)
+    broken, error = attrs.evolve(LINES, factory=factory), ERRORS.get(factory, "")
+    rlk_fails(testing.LoggerContract, LINES, broken, check, error)
 
 
 class Tracks(Lines):
@@ -194,5 +202,5 @@ class TestTracks(testing.LoggerContract):
 def test_a_logger_that_writes_elsewhere_fails_unless_its_suite_says_so(rlk_verdict, check):
     broken = {"component": TestTracks.component}
     suites = [type("Suite", (testing.LoggerContract,), broken), TestTracks]
-    assert rlk_verdict(suites[0], check).startswith("failed")
+    assert rlk_verdict(suites[0], check).startswith("failed: ")
     assert rlk_verdict(suites[1], check) == "does not apply"

@@ -167,6 +167,11 @@ class KeepsItsVelocityOnTheCpu(Momentum):
 
 
 MOMENTUM = attrs.evolve(COMPONENTS["optimisers"], factory=Momentum)
+#: How those end that raise before the check's own assertion.
+ERRORS = {
+    ReplacesParameters: "RlkError: parameter 'shared.weight' is no longer part",
+    AddsToTheLossesMetrics: "TypeError: all losses share the empty mapping",
+}
 
 
 @pytest.mark.parametrize(
@@ -196,8 +201,8 @@ MOMENTUM = attrs.evolve(COMPONENTS["optimisers"], factory=Momentum)
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_a_broken_optimiser_fails(rlk_fails, factory, check):
-    broken = attrs.evolve(MOMENTUM, factory=factory)
-    rlk_fails(testing.OptimiserContract, MOMENTUM, broken, check)
+    broken, error = attrs.evolve(MOMENTUM, factory=factory), ERRORS.get(factory, "")
+    rlk_fails(testing.OptimiserContract, MOMENTUM, broken, check, error)
 
 
 class MovesAll(Momentum):
@@ -210,8 +215,19 @@ class MovesAll(Momentum):
         self.base.mul_(0.99)
 
 
-def test_an_optimiser_that_moves_what_is_not_its_group_fails(rlk_fails):
-    broken = attrs.evolve(MOMENTUM, factory=MovesAll)
+class MovesNothing(Momentum):
+    def move(self, velocity, taken):
+        pass
+
+
+class MovesItsFirstNumberAlone(Momentum):
+    def move(self, velocity, taken):
+        super().move(velocity * (torch.arange(len(velocity)) < 1), taken)
+
+
+@pytest.mark.parametrize("factory", [MovesAll, MovesNothing, MovesItsFirstNumberAlone])
+def test_an_optimiser_that_moves_more_or_less_than_its_group_fails(rlk_fails, factory):
+    broken = attrs.evolve(MOMENTUM, factory=factory)
     rlk_fails(testing.OptimiserContract, MOMENTUM, broken, "test_it_moves_its_own_group_alone")
 
 

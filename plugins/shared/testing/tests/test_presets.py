@@ -55,6 +55,18 @@ class Eager:
         return Patch({"gamma": 0.75})
 
 
+TUNED = Component(name="tuned", factory=Tuned, summary="tuned settings")
+KNOWN = (("stand-in", "CartPole-v1"),)
+
+
+def kernel(suite):
+    """A kernel with the suite's preset source, and an extension that outranks it."""
+    made = stand_ins.stand_in_kernel()
+    made.registries.presets.register(suite.component.name, suite.component)
+    made.registries.extensions.register("eager", Eager)
+    return made
+
+
 REACHES = "test_every_setting_and_plugin_that_it_gives_reaches_the_plan"
 
 
@@ -70,14 +82,15 @@ REACHES = "test_every_setting_and_plugin_that_it_gives_reaches_the_plan"
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_a_broken_preset_source_fails(rlk_fails, factory, check):
-    good = Component(name="tuned", factory=Tuned, summary="tuned settings")
+    error = "UnknownName: unknown setting" if factory is TunesNothingThatExists else ""
+    broken = attrs.evolve(TUNED, factory=factory)
+    rlk_fails(testing.PresetContract, TUNED, broken, check, error, known=KNOWN, kernel=kernel)
 
-    def kernel(self):
-        made = stand_ins.stand_in_kernel()
-        made.registries.presets.register(self.component.name, self.component)
-        made.registries.extensions.register("eager", Eager)
-        return made
 
-    known = (("stand-in", "CartPole-v1"),)
-    broken = attrs.evolve(good, factory=factory)
-    rlk_fails(testing.PresetContract, good, broken, check, known=known, kernel=kernel)
+def test_what_an_algorithm_that_is_not_installed_has_is_left_out(rlk_fails, rlk_verdict):
+    lost = (("nobody", "CartPole-v1"),)
+    broken = attrs.evolve(TUNED, factory=MisspellsASlotsSetting)
+    fields = {"known": lost + KNOWN, "kernel": kernel}
+    rlk_fails(testing.PresetContract, TUNED, broken, REACHES, **fields)
+    alone = {"component": TUNED, "known": lost, "kernel": kernel}
+    assert rlk_verdict(type("Suite", (testing.PresetContract,), alone), REACHES) == "skipped"

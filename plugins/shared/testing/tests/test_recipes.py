@@ -51,20 +51,22 @@ GOOD = Component(
 
 
 @pytest.mark.parametrize(
-    ("changes", "check"),
+    ("changes", "check", "error"),
     [
-        ({"factory": for_nobody}, "test_it_stands_for_an_algorithm_that_is_installed"),
-        ({"factory": without_algorithm}, "test_a_run_has_what_it_stands_for"),
+        ({"factory": for_nobody}, "test_it_stands_for_an_algorithm_that_is_installed", ""),
+        ({"factory": without_algorithm}, "test_a_run_has_what_it_stands_for", ""),
         (
             {"forwards": {"steps": "stand-in.n_envs"}},
             "test_its_own_settings_are_found_by_their_names_alone",
+            "UnknownName: unknown setting of algorithm 'stand-in' (this program): 'n_envs'",
         ),
         (
             {"forwards": {"step": "stand-in.n_steps"}},
             "test_everything_that_its_record_names_is_there",
+            "",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_broken_recipe_fails(rlk_fails, changes, check):
-    rlk_fails(OnStandIns, GOOD, attrs.evolve(GOOD, **changes), check)
+def test_a_broken_recipe_fails(rlk_fails, changes, check, error):
+    rlk_fails(OnStandIns, GOOD, attrs.evolve(GOOD, **changes), check, error)

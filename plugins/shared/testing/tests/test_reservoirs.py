@@ -72,4 +72,4 @@ def test_a_broken_reservoir_fails(rlk_fails, factory, check):
 def test_a_reservoir_fails_unless_its_suite_says_what_it_is(rlk_verdict):
     suite = type("Suite", (testing.StorageContract,), {"component": RESERVOIR})
     check = "test_replay_keeps_the_newest_transitions_and_no_more_than_it_was_told"
-    assert rlk_verdict(suite, check).startswith("failed")
+    assert rlk_verdict(suite, check).startswith("failed: ")

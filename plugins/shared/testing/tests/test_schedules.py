@@ -84,7 +84,8 @@ class HoldsNoText(Cosine):
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_a_broken_schedule_fails(rlk_fails, schedule, check):
-    rlk_fails(ScheduleContract, Cosine, schedule, check)
+    error = "TypeError: Object of type set is not JSON" if schedule is HoldsNoText else ""
+    rlk_fails(ScheduleContract, Cosine, schedule, check, error)
 
 
 def test_a_schedule_may_say_where_it_goes_besides(rlk_verdict):
@@ -101,4 +102,4 @@ def test_only_an_installed_schedule_is_looked_up_by_its_name(rlk_verdict):
     ]
     verdicts = [rlk_verdict(suite, check) for suite in suites]
     assert verdicts[:2] == ["does not apply", "passed"]
-    assert verdicts[2].startswith("failed: there is no schedule 'cosin'")
+    assert verdicts[2].startswith("error: ValueError: there is no schedule 'cosin'")

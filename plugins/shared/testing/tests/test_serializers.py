@@ -248,7 +248,8 @@ SERIALIZER = COMPONENTS["serializers"]
 )
 def test_a_broken_serializer_fails(rlk_fails, factory, check):
     broken = attrs.evolve(SERIALIZER, factory=factory)
-    rlk_fails(testing.SerializerContract, SERIALIZER, broken, check)
+    error = "EOFError" if (factory, check) == (Pickles, "test_other_files_are_refused") else ""
+    rlk_fails(testing.SerializerContract, SERIALIZER, broken, check, error)
 
 
 @pytest.mark.parametrize(
@@ -275,4 +276,4 @@ def test_a_serializer_that_reads_newer_files_without_a_word_fails(rlk_verdict):
             return data
 
     found = rlk_verdict(Suite, "test_a_file_of_a_newer_format_is_refused")
-    assert found.startswith("failed")
+    assert found.startswith("failed: DID NOT RAISE")

@@ -12,6 +12,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk_testing as testing
+from rlk import spaces
 from rlk.errors import EnvironmentFailed
 from rlk_testing.stand_in_vec_env import StandInVecEnv
 from rlk_testing.stand_ins import COMPONENTS
@@ -49,6 +50,26 @@ class MergesFlags(StandInVecEnv):
     def step(self, actions):
         observation, reward, terminated, truncated, infos = super().step(actions)
         return observation, reward, terminated | truncated, truncated, infos
+
+
+class RoundsRewards(StandInVecEnv):
+    def step(self, actions):
+        observation, reward, *rest = super().step(actions)
+        return (observation, reward * (1 + 5e-7), *rest)
+
+
+class WidensObservations(StandInVecEnv):
+    def step(self, actions):
+        observation, *rest = super().step(actions)
+        return (spaces.map_observation(lambda part: part.astype(np.float64), observation), *rest)
+
+
+class AddsAKey(StandInVecEnv):
+    def step(self, actions):
+        observation, *rest = super().step(actions)
+        if isinstance(observation, dict):
+            observation = {**observation, "extra": np.zeros(self.num_envs)}
+        return (observation, *rest)
 
 
 class LeavesItsPipeOpen(StandInVecEnv):
@@ -174,6 +195,7 @@ class TakesAnything(SyncVectorEnv):
 
 
 VEC_ENV = COMPONENTS["vec_envs"]
+BIT_FOR_BIT = "test_any_sequence_of_actions_gives_what_a_plain_loop_gives_bit_for_bit"
 KEPT = "test_what_is_kept_of_infos_is_of_the_step_and_not_of_the_reset_after_it"
 
 
@@ -190,8 +212,11 @@ class TestStandIn(testing.VecEnvContract):
         (SaysNextStep, "test_it_is_a_vector_env_that_restarts_episodes_in_the_same_step"),
         (IgnoresSeeds, "test_the_same_seeds_start_the_same_episodes"),
         (SeedsAlike, "test_one_seed_gives_every_environment_one_of_its_own"),
-        (LosesFinals, "test_any_sequence_of_actions_gives_what_a_plain_loop_gives_bit_for_bit"),
-        (MergesFlags, "test_any_sequence_of_actions_gives_what_a_plain_loop_gives_bit_for_bit"),
+        (LosesFinals, BIT_FOR_BIT),
+        (MergesFlags, BIT_FOR_BIT),
+        (RoundsRewards, BIT_FOR_BIT),
+        (WidensObservations, BIT_FOR_BIT),
+        (AddsAKey, BIT_FOR_BIT),
         (LeavesItsPipeOpen, "test_closed_it_leaves_no_file_and_no_socket_open"),
         (HidesFailures, "test_an_environment_that_fails_is_reported_with_its_own_words"),
         (TakesAnything, "test_what_does_not_fit_is_refused_with_the_environment_and_the_field"),

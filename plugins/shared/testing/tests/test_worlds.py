@@ -63,27 +63,30 @@ def answers(env):
 
 
 @pytest.mark.parametrize(
-    ("factory", "check"),
+    ("factory", "check", "error"),
     [
-        (lambda env: Walk, "test_it_answers_none_to_the_environments_of_others"),
+        (lambda env: Walk, "test_it_answers_none_to_the_environments_of_others", ""),
         (
             lambda env: "Walk" if "tiny" in env else None,
             "test_it_answers_with_what_makes_the_environment",
+            "",
         ),
         (
             lambda env: (lambda: Walk()) if "tiny" in env else None,
             "test_what_it_answers_travels_to_a_worker_and_imports_no_torch_there",
+            "AttributeError: Can't pickle local object",
         ),
         (
             lambda env: list if "tiny" in env else None,
             "test_every_name_that_it_answers_to_is_made",
+            "",
         ),
     ],
 )
-def test_a_broken_environment_component_fails(rlk_fails, factory, check):
+def test_a_broken_environment_component_fails(rlk_fails, factory, check, error):
     good = Component(name="tiny", factory=answers, summary="tiny environments")
     broken = attrs.evolve(good, factory=factory)
-    rlk_fails(testing.EnvironmentContract, good, broken, check, ids=("tiny/Walk-v0",))
+    rlk_fails(testing.EnvironmentContract, good, broken, check, error, ids=("tiny/Walk-v0",))
 
 
 def finds(place, kind=None):

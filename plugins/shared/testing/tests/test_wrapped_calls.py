@@ -119,3 +119,17 @@ def test_a_wrapper_that_never_steps_what_it_wraps_has_to_say_so(rlk_verdict):
     assert "set `steps_inside = False` in its suite" in rlk_verdict(silent, check)
     saying = type("Suite", (testing.WrapperContract,), {**plays, "steps_inside": False})
     assert rlk_verdict(saying, check) == "does not apply"
+
+
+def test_the_vectors_of_a_check_are_closed_after_it():
+    made = []
+
+    class Suite(testing.WrapperContract):
+        component = LIMITS
+
+        def around_one(self):
+            made.append(super().around_one())
+            return made[-1]
+
+    Suite().test_its_state_goes_on_where_it_was_or_is_refused()
+    assert made and all(env.unwrapped.closed for env in made)

@@ -10,11 +10,6 @@ from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 
 PLACE = gym.spaces.Box(-9, 9, (3,), np.float32)
-NEEDED = ("dqn", "multi-input", "prioritized-replay")
-pytestmark = pytest.mark.skipif(
-    not all(any(name in kind for kind in default_kernel().registries) for name in NEEDED),
-    reason=f"not all of {', '.join(NEEDED)} are installed",
-)
 
 
 class Goals(gym.Env):

@@ -8,11 +8,11 @@ import pytest
 
 from rlk.errors import RlkError
 from rlk.records import Schema
-from rlk.running.clock import Clock
 from rlk_hindsight_replay.check import check_goals
 from rlk_hindsight_replay.config import HindsightReplayConfig
 from rlk_hindsight_replay.rewards import Judge, judges
 from rlk_hindsight_replay.storage import HindsightReplay
+from rlk_testing.trajectory import schema_for
 
 PLACE = gym.spaces.Box(-9, 9, (3,), np.float32)
 
@@ -168,17 +168,7 @@ class Ends(Goals):
 
 
 def schema(make_env: Any, space: Any = Goals.observation_space) -> Schema:
-    return Schema(
-        observation_space=space,
-        action_space=gym.spaces.Discrete(2),
-        n_envs=1,
-        n_steps=1,
-        gamma=0.9,
-        device="cpu",
-        rng=np.random.default_rng(0),
-        clock=Clock(10),
-        make_env=make_env,
-    )
+    return schema_for(space, gym.spaces.Discrete(2), make_env=make_env)
 
 
 def test_the_method_is_found_through_wrappers():

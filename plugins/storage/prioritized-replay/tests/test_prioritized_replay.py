@@ -20,19 +20,17 @@ from rlk_prioritized_replay.config import PrioritizedReplayConfig
 from rlk_prioritized_replay.storage import PrioritizedReplay
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
+from rlk_testing.trajectory import schema_for
 
 
 def built(
     buffer_size: int = 8, n_envs: int = 1, seed: int = 0, clock: Clock | None = None, **config: Any
 ) -> tuple[Replay, PrioritizedReplay]:
     base = Replay(ReplayConfig(buffer_size=buffer_size))
-    schema = Schema(
-        observation_space=gym.spaces.Box(-np.inf, np.inf, (1,)),
-        action_space=gym.spaces.Discrete(2),
-        n_envs=n_envs,
-        n_steps=1,
-        gamma=0.9,
-        device="cpu",
+    schema = schema_for(
+        gym.spaces.Box(-np.inf, np.inf, (1,)),
+        gym.spaces.Discrete(2),
+        n_envs,
         rng=np.random.default_rng(seed),
         clock=clock or Clock(1000),
     )

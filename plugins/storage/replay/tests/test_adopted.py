@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from rlk.errors import RlkError
-from rlk.records import Field, Schema, Update
-from rlk.running.clock import Clock
+from rlk.records import Field, Update
 from rlk_prioritized_replay.config import PrioritizedReplayConfig
 from rlk_prioritized_replay.storage import PrioritizedReplay
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
 from rlk_testing.contract import same
-from rlk_testing.trajectory import Trajectory
+from rlk_testing.trajectory import Trajectory, schema_for
 
 SPACE = gym.spaces.Dict(
     {
@@ -39,17 +38,7 @@ def opened(
     **config: Any,
 ) -> Replay:
     storage = Replay(ReplayConfig(buffer_size=buffer_size, **config))
-    schema = Schema(
-        observation_space=space,
-        action_space=actions,
-        n_envs=n_envs,
-        n_steps=1,
-        gamma=0.9,
-        device="cpu",
-        rng=np.random.default_rng(0),
-        clock=Clock(100),
-        extras={"log_prob": Field(())},
-    )
+    schema = schema_for(space, actions, n_envs, extras={"log_prob": Field(())})
     storage.open(schema)
     if priorities:
         decorator = PrioritizedReplay(PrioritizedReplayConfig())

@@ -12,7 +12,6 @@ import pytest
 import rlk
 from rlk.errors import RlkError
 from rlk.records import Batch, Schema, Step, Update
-from rlk.running.clock import Clock
 from rlk_n_step.config import NStepConfig
 from rlk_n_step.storage import NStep
 from rlk_prioritized_replay.config import PrioritizedReplayConfig
@@ -24,6 +23,7 @@ from rlk_replay.stack import Stack, stack_of
 from rlk_replay.storage import Replay
 from rlk_stored_steps.leaves import Leaf
 from rlk_testing.contract import same
+from rlk_testing.trajectory import schema_for
 
 K = 4
 SHAPES = {
@@ -126,17 +126,8 @@ class Games:
 
 
 def schema(space: gym.Space[Any], n_envs: int, stack_size: int = K) -> Schema:
-    return Schema(
-        observation_space=space,
-        action_space=gym.spaces.Discrete(3),
-        n_envs=n_envs,
-        n_steps=1,
-        gamma=0.9,
-        device="cpu",
-        rng=np.random.default_rng(7),
-        clock=Clock(1000),
-        stack_size=stack_size,
-    )
+    rng = np.random.default_rng(7)
+    return schema_for(space, gym.spaces.Discrete(3), n_envs, rng=rng, stack_size=stack_size)
 
 
 def pair(space: gym.Space[Any], n_envs: int, rows: int, *decorated: str) -> list[Replay]:
@@ -158,16 +149,6 @@ def pair(space: gym.Space[Any], n_envs: int, rows: int, *decorated: str) -> list
     return found
 
 
-def assert_equal(one: Any, other: Any) -> None:
-    if isinstance(one, dict):
-        assert one.keys() == other.keys()
-        for key in one:
-            assert_equal(one[key], other[key])
-    else:
-        a, b = np.asarray(one), np.asarray(other)
-        assert a.dtype == b.dtype and np.array_equal(a, b)
-
-
 def check_all(lean: Replay, plain: Replay, length: int) -> None:
     """Every slot gives the same, through windows and single steps."""
     slots = np.arange(len(plain))
@@ -178,9 +159,9 @@ def check_all(lean: Replay, plain: Replay, length: int) -> None:
         a, b = getattr(one, field), getattr(other, field)
         for key in a if isinstance(a, dict) else [None]:
             x, y = (a, b) if key is None else (a[key], b[key])
-            assert_equal(x[counts[: len(x)]], y[counts[: len(y)]])
+            assert same(x[counts[: len(x)]], y[counts[: len(y)]])
     key = "camera" if isinstance(plain.schema.observation_space, gym.spaces.Dict) else None
-    assert_equal(lean.observation_after(slots, key), plain.observation_after(slots, key))
+    assert same(lean.observation_after(slots, key), plain.observation_after(slots, key))
 
 
 @pytest.mark.parametrize("n_envs", [1, 3])
@@ -248,7 +229,7 @@ def test_priorities_and_n_step_returns_work_upon_it_unchanged_and_after_a_resume
             one, other = batches
             assert one.index.tolist() == other.index.tolist()
             for field in ("observation", "next_observation", "reward", "discount", "weight"):
-                assert_equal(getattr(one, field), getattr(other, field))
+                assert same(getattr(one, field), getattr(other, field))
 
     go_on(lean, plain, 40)
     resumed, twin = pair(SPACES["last"], 2, 15, *decorated)

@@ -13,27 +13,21 @@ import torch
 from rlk.errors import RlkError
 from rlk.protocols import members, methods
 from rlk.records import Array, Batch, Field, Schema, Step, Update
-from rlk.running.clock import Clock
 from rlk_replay.config import ReplayConfig
 from rlk_replay.protocol import ReplayStorage
 from rlk_replay.storage import Replay
 from rlk_replay.window import Window
+from rlk_testing.trajectory import schema_for
 
 GAMMA = 0.5
 
 
 def schema(**changes: Any) -> Schema:
-    settings: dict[str, Any] = {
+    spaces = {
         "observation_space": gym.spaces.Box(-np.inf, np.inf, (2,), np.float64),
         "action_space": gym.spaces.Discrete(5),
-        "n_envs": 1,
-        "n_steps": 1,
-        "gamma": GAMMA,
-        "device": "cpu",
-        "rng": np.random.default_rng(0),
-        "clock": Clock(100),
     }
-    return Schema(**{**settings, **changes})
+    return schema_for(**{**spaces, "gamma": GAMMA, **changes})
 
 
 def step(t: int, ends: str = "", action: Any = None, extras: dict[str, Any] | None = None) -> Step:
@@ -278,16 +272,25 @@ def test_looking_at_a_few_slots_copies_nothing_of_the_others() -> None:
     assert peak < 50_000  # one number for every slot would be 400,000 bytes
 
 
+def step_of_two() -> Step:
+    """A step of two environments, of which none ends an episode."""
+    return Step(
+        observation=np.zeros((2, 2)),
+        action=np.zeros(2, int),
+        reward=np.zeros(2),
+        terminated=np.zeros(2, bool),
+        truncated=np.zeros(2, bool),
+        next_observation=np.ones((2, 2)),
+        final_observation={},
+        extras={},
+    )
+
+
 def test_a_number_tells_whether_a_slot_was_overwritten() -> None:
     storage = Replay(ReplayConfig(buffer_size=6))
     storage.open(schema(n_envs=2))
-    double = {
-        name: np.repeat(value, 2, 0)
-        for name, value in step(0)._asdict().items()
-        if name[0] not in "fe"
-    }
     for _ in range(4):
-        storage.add(Step(**double, final_observation={}, extras={}))
+        storage.add(step_of_two())
     # Three rows of two: the fourth step is in row 0, and holds transitions 6 and 7.
     assert storage.number(np.arange(6)).tolist() == [6, 7, 2, 3, 4, 5]
 
@@ -350,13 +353,8 @@ def test_decorators_are_told_of_new_transitions_and_of_updates() -> None:
     storage = Replay(ReplayConfig(buffer_size=4))
     storage.open(schema(n_envs=2))
     decorated(storage, chooses := FirstAndLast())
-    double = {
-        name: np.repeat(value, 2, 0)
-        for name, value in step(0)._asdict().items()
-        if name[0] not in "fe"
-    }
     for _ in range(3):
-        storage.add(Step(**double, final_observation={}, extras={}))
+        storage.add(step_of_two())
     batch = storage.sample(2)
     storage.feedback(batch, Update(metrics={}, td_error="the error"))  # type: ignore[arg-type]
     assert chooses.told == [[0, 1], [2, 3], [0, 1], "the error"]

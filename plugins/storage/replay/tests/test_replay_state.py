@@ -13,10 +13,11 @@ import pytest
 from rlk.component import Component
 from rlk.errors import PlanError, RlkError
 from rlk.records import Field, Schema, Step
-from rlk.running.clock import Clock
 from rlk_replay.component import component
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
+from rlk_testing.contract import same
+from rlk_testing.trajectory import schema_for
 
 SPACE = gym.spaces.Dict(
     {
@@ -29,15 +30,11 @@ SPACE = gym.spaces.Dict(
 def opened(buffer_size: int = 12, n_envs: int = 2, space: Any = SPACE, seed: int = 0) -> Replay:
     storage = Replay(ReplayConfig(buffer_size=buffer_size))
     storage.open(
-        Schema(
-            observation_space=space,
-            action_space=gym.spaces.Box(-1, 1, (2,), np.float32),
-            n_envs=n_envs,
-            n_steps=1,
-            gamma=0.9,
-            device="cpu",
+        schema_for(
+            space,
+            gym.spaces.Box(-1, 1, (2,), np.float32),
+            n_envs,
             rng=np.random.default_rng(seed),
-            clock=Clock(100),
             extras={"log_prob": Field(())},
         )
     )
@@ -75,23 +72,6 @@ def steps(n: int, seed: int = 1) -> list[Step]:
     return made
 
 
-def assert_equal_states(one: Any, other: Any) -> None:
-    assert type(one) is type(other)
-    if isinstance(one, dict):
-        assert one.keys() == other.keys()
-        for key in one:
-            assert_equal_states(one[key], other[key])
-    elif isinstance(one, list):
-        assert len(one) == len(other)
-        for a, b in zip(one, other, strict=True):
-            assert_equal_states(a, b)
-    elif isinstance(one, np.ndarray):
-        assert one.dtype == other.dtype and one.shape == other.shape
-        assert one.tobytes() == other.tobytes()
-    else:
-        assert one == other
-
-
 @pytest.mark.parametrize("before", [0, 3, 6, 17])
 def test_a_restored_storage_equals_the_saved_one_now_and_later(before: int) -> None:
     played = steps(before + 9)
@@ -101,7 +81,7 @@ def test_a_restored_storage_equals_the_saved_one_now_and_later(before: int) -> N
     saved = copy.deepcopy(one.state_dict())
     other = opened()
     other.load_state_dict(saved)
-    assert_equal_states(other.state_dict(), saved)
+    assert same(other.state_dict(), saved)
     for step in played[before:]:
         one.add(step)
         other.add(step)
@@ -111,7 +91,7 @@ def test_a_restored_storage_equals_the_saved_one_now_and_later(before: int) -> N
             assert a.observation[key].equal(b.observation[key])
             assert a.next_observation[key].equal(b.next_observation[key])
         assert a.action.equal(b.action) and a.discount.equal(b.discount)
-    assert_equal_states(other.state_dict(), one.state_dict())
+    assert same(other.state_dict(), one.state_dict())
 
 
 def test_only_rows_in_use_are_saved() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rlk.errors import RlkError
-from rlk.records import Field, Schema, Step
-from rlk.running.clock import Clock
+from rlk.records import Field, Step
+from rlk_testing.trajectory import schema_for
 from rlk_trajectory_replay.config import TrajectoryReplayConfig
 from rlk_trajectory_replay.protocol import TrajectoryStorage
 from rlk_trajectory_replay.storage import TrajectoryReplay
@@ -25,19 +25,7 @@ def opened(
     n_steps: int = T, n_envs: int = N, space: Any = BOX, buffer_size: int = C * T, **extras: Field
 ) -> TrajectoryReplay:
     storage = TrajectoryReplay(TrajectoryReplayConfig(buffer_size=buffer_size))
-    storage.open(
-        Schema(
-            observation_space=space,
-            action_space=gym.spaces.Discrete(5),
-            n_envs=n_envs,
-            n_steps=n_steps,
-            gamma=0.9,
-            device="cpu",
-            rng=np.random.default_rng(0),
-            clock=Clock(100),
-            extras=extras,
-        )
-    )
+    storage.open(schema_for(space, gym.spaces.Discrete(5), n_envs, n_steps=n_steps, extras=extras))
     return storage
 
 

@@ -60,7 +60,7 @@ def damping(factors: Sequence[tuple[Tensor, Tensor]], epsilon: float) -> list[Te
     pi = traces[0].sqrt() / traces[1].sqrt() * traces.new_tensor(sizes)
     root = math.sqrt(epsilon)
     terms = torch.maximum(torch.stack([pi * root, root / pi]), LEAST_DAMPING * traces)
-    return [one for layer in terms.split(copies, 1) for one in layer]
+    return [one for layer in torch.split(terms, copies, 1) for one in layer]
 
 
 def _traces(matrices: Tensor) -> Tensor:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rlk.planning.other_environment import same_sizes
 from rlk.program_warnings import warn_program
+from rlk.spaces import describe
+from rlk_baselines.environments.spaces import space_of
+from rlk_baselines.refusals import Refused
 from rlk_old_gym.spaces import as_gymnasium_space
 
 #: Names that are in every file, but are not constructor arguments.
@@ -36,3 +40,20 @@ def spaces_apart(custom_objects: Mapping[str, Any]) -> tuple[dict[str, Any], dic
         if custom_objects.get(name) is not None
     }
     return spaces, {key: value for key, value in custom_objects.items() if key not in SPACES}
+
+
+def refuse_other_sizes(model: str, given: Mapping[str, Any], saved: Mapping[str, Any]) -> None:
+    """Raise Refused for spaces of another kind or size than those that the networks are for.
+
+    Args:
+        model: the name of the model class.
+        given: the spaces in custom_objects.
+        saved: what the file says of the model; {} in place of a space that no file can hold.
+    """
+    for name, space in given.items():
+        here, there = describe(space), describe(space_of(saved[name])) if saved[name] else ""
+        if there and not same_sizes(here, there):
+            raise Refused(
+                f"{model}.load: custom_objects has {name} {here}, and the saved networks are for "
+                f"{there}. Pass a space of this size, or make a new model."
+            )

@@ -23,7 +23,7 @@ from rlk.running import checkpoint
 from rlk.running.named_parameters import named_parameters
 from rlk.running.restoring import part_of
 from rlk.settings import was_callable
-from rlk_baselines.custom_objects import SPACES, spaces_apart, with_use
+from rlk_baselines.custom_objects import SPACES, refuse_other_sizes, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.held import Held
 from rlk_baselines.environments.spaces import (
@@ -282,6 +282,7 @@ def load(
     model = cls.of_file(about)
     objects = with_use(cls.__name__, objects, ("policy", *model.defaults()))
     given = {**objects, **changes}
+    refuse_other_sizes(cls.__name__, spaces, about)
     state[KEY] = about = {**about, **{name: space_state(one) for name, one in spaces.items()}}
     own = {**model.defaults(), **model.arguments_of(_plan_settings(state))}
     own |= {name: about[name] for name in ("policy", "policy_kwargs", "seed")}

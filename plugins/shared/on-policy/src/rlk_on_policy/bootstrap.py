@@ -21,6 +21,8 @@ def following_values(policy: Policy, rollout: Rollout, device: Any = "cpu") -> t
     They are `last_value` and `final_value` of `rlk_on_policy.gae.next_values`. A recurrent policy
     sees each with the state after the step before it: the state of an ended episode is reset only
     afterwards. Where an episode terminated, the value is 0 and the policy is not evaluated.
+
+    `extras["state"]` has every step, [T, N, S]: a field with `first_only=True` does not.
     """
     time, env = rollout.final_time, rollout.final_env
     asked = ~rollout.terminated[time, env]

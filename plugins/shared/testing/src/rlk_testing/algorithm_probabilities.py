@@ -50,6 +50,13 @@ class AlgorithmProbabilityChecks(RecurrentAgentChecks):
                 check_shapes(agent, one, agent.plan.action_space)
                 log_prob = agent.action_probability(batch, actions=actions, logp=True)
                 assert log_prob.shape == (_DRAWS, 1) and np.isfinite(log_prob).all(), f"on {env}"
+                assert differ(actions) or self.record().deterministic, (
+                    f"on {env} all {_DRAWS} draws are the same, and its component does not say "
+                    "deterministic=True"
+                )
+                assert not differ(actions) or not self.record().deterministic, (
+                    f"on {env} its actions differ, and its component says deterministic=True"
+                )
                 if not isinstance(agent.plan.action_space, gym.spaces.Box) and differ(actions):
                     check_frequency(actions, np.exp(log_prob[:, 0]), env)
 

@@ -144,6 +144,9 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
             assert same(before, agent.run.streams.state_dict()), (
                 "an actor with a stream of its own uses the run's"
             )
+            assert self.record().deterministic or not np.array_equal(first, act(1)), (
+                "another stream gives the same actions"
+            )
 
     def test_an_actor_leaves_what_it_is_given_as_it_was(self) -> None:
         """The observation may be the environment's own, and the carry a user's of `predict`."""

@@ -262,7 +262,7 @@ class DecoratorContract(Contract):
 
     def test_a_second_decorator_of_the_same_stage_is_refused(self) -> None:
         base, _, _ = self.stack(2)
-        with pytest.raises(RlkError):
+        with pytest.raises(RlkError, match="stage"):
             base.decorate(self.made())
 
 

@@ -70,11 +70,12 @@ class EnvironmentContract(Contract):
     @applies(lambda suite: bool(suite.ids))
     def test_every_name_that_it_answers_to_is_made(self) -> None:
         for name in self.ids:
-            with contextlib.closing(self.answer(name)()) as made:
-                assert isinstance(made, gym.Env), (
-                    f"{name!r} makes a {type(made).__name__}, must be a gymnasium.Env: inherit "
-                    f"from that, or make it in a wrapper that does"
-                )
+            made = self.answer(name)()
+            assert isinstance(made, gym.Env), (
+                f"{name!r} makes a {type(made).__name__}, must be a gymnasium.Env: inherit "
+                f"from that, or make it in a wrapper that does"
+            )
+            with contextlib.closing(made):
                 made.reset(seed=0)
 
     @applies(lambda suite: bool(suite.ids))

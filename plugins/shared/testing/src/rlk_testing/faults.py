@@ -66,9 +66,10 @@ def _alarm(ring: Callable[[], NoReturn], seconds: float, again: float) -> Iterat
     """
     if not hasattr(signal, "setitimer"):
         pytest.skip("this system has no timers of POSIX")
+    timer = signal.getitimer(signal.ITIMER_REAL)
     before = signal.signal(signal.SIGALRM, lambda number, frame: ring())
-    timer = signal.setitimer(signal.ITIMER_REAL, seconds, again)
-    try:
+    try:  # the alarm may ring before the code inside has begun
+        signal.setitimer(signal.ITIMER_REAL, seconds, again)
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)

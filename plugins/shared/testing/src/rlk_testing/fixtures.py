@@ -74,6 +74,13 @@ def rlk_stand_in_kernel() -> Kernel:
 @pytest.fixture
 def rlk_make() -> Iterator[Callable[..., Agent]]:
     """`rlk.make` on one thread; every agent it made is closed when the test ends."""
+    with making_agents() as made:
+        yield made
+
+
+@contextlib.contextmanager
+def making_agents() -> Iterator[Callable[..., Agent]]:
+    """`rlk.make` on one thread; every agent it made is closed at the end."""
     from rlk.making import make
 
     with contextlib.ExitStack() as agents:
@@ -150,8 +157,11 @@ def rlk_expert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rlk_verdict(tmp_path_factory: Any) -> Callable[..., str]:
     """rlk_verdict(suite, check): the result of one check of a contract suite.
 
-    That is "passed", "skipped", "does not apply", or "failed: " and the error's message.
+    That is "passed", "skipped", "does not apply", or "failed: " and the message of an assertion or
+    of `BrokenPlugin`, which is what rlk says of a broken component. Any other error is "error: "
+    with its class and message.
     """
+    from rlk.errors import BrokenPlugin
 
     def judge(suite: type, check: str) -> str:
         method = getattr(suite(), check)
@@ -167,8 +177,10 @@ def rlk_verdict(tmp_path_factory: Any) -> Callable[..., str]:
                 method(**arguments)
             except pytest.skip.Exception:
                 return "skipped"
-            except (Exception, pytest.fail.Exception) as error:
-                return f"failed: {error}"
+            except (AssertionError, pytest.fail.Exception, BrokenPlugin) as failure:
+                return f"failed: {failure}"
+            except Exception as error:
+                return f"error: {type(error).__name__}: {error}"
         return "passed"
 
     return judge
@@ -176,12 +188,21 @@ def rlk_verdict(tmp_path_factory: Any) -> Callable[..., str]:
 
 @pytest.fixture
 def rlk_fails(rlk_verdict: Callable[..., str]) -> Callable[..., None]:
-    """rlk_fails(contract, good, broken, check): asserts that only `good` passes the check."""
+    """rlk_fails(contract, good, broken, check): asserts that only `good` passes the check.
 
-    def judge(contract: type, good: Any, broken: Any, check: str, **fields: Any) -> None:
+    The broken one has to fail the check's own assertion, or be refused as a `BrokenPlugin`. If it
+    raises another error before that, give its class and the beginning of its message as `error`, as
+    in "IndexError: list index"; without that, the broken one may be broken in another way than it
+    was meant to be.
+    """
+
+    def judge(
+        contract: type, good: Any, broken: Any, check: str, error: str = "", **fields: Any
+    ) -> None:
         suites = [type("Suite", (contract,), {"component": c, **fields}) for c in (good, broken)]
         assert rlk_verdict(suites[0], check) == "passed"
         found = rlk_verdict(suites[1], check)
-        assert found.startswith("failed"), f"the broken one: {found}"
+        wanted = f"error: {error}" if error else "failed: "
+        assert found.startswith(wanted), f"the broken one: {found}"
 
     return judge

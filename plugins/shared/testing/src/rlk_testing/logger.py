@@ -167,7 +167,7 @@ class LoggerContract(CallbackContract):
                 with self.agent(out=None) as agent:
                     agent.learn(self.timesteps)
             except PlanError as error:
-                assert "out" in str(error), (
+                assert "--out" in str(error), (
                     "it needs a folder: say so, and how to give it one (--out)"
                 )
             assert list(Path(folder).rglob("*")) == [], "the run has out=None"

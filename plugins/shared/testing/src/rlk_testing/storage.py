@@ -148,5 +148,5 @@ class StorageContract(OffPolicyChecks, OnPolicyChecks):
         other = self.opened(
             Trajectory(gym.spaces.Box(-1.0, 1.0, (7,), np.float32), gym.spaces.Discrete(4))
         )
-        with pytest.raises(RlkError):
+        with pytest.raises(RlkError, match="observation"):
             other.load_state_dict(state)

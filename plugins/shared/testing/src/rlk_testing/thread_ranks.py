@@ -1,4 +1,4 @@
-"""Ranks in one process: threads that wait for each other wherever they communicate."""
+"""Ranks in one process: threads that wait for each other, and one whose other rank has zeros."""
 
 from __future__ import annotations
 
@@ -33,6 +33,18 @@ class ThreadRank:
 
     def agree(self, value: Any) -> Any:
         return self.gather(value)[0]
+
+
+class OtherRankHasZeros:
+    """The communicator of the first of two ranks; the other one has zeros whatever this one has."""
+
+    rank, size = 0, 2
+
+    def mean(self, tensor: Tensor) -> Tensor:
+        return tensor / 2
+
+    def agree(self, value: Any) -> Any:
+        return value
 
 
 def on_ranks(size: int, work: Callable[[ThreadRank], None]) -> None:

@@ -155,17 +155,32 @@ def schema(
     rng: np.random.Generator | None = None,
 ) -> Schema:
     """The schema that a storage for this trajectory is opened with; without `rng`, it is new."""
-    return Schema(
-        observation_space=trajectory.observation_space,
-        action_space=trajectory.action_space,
-        n_envs=trajectory.n_envs,
+    return schema_for(
+        trajectory.observation_space,
+        trajectory.action_space,
+        trajectory.n_envs,
         n_steps=n_steps,
         gamma=gamma,
         device=device,
         rng=np.random.default_rng(seed) if rng is None else rng,
-        clock=Clock(1000),
         extras={"log_prob": Field(())},
         make_env=trajectory.make_env,
+    )
+
+
+def schema_for(
+    observation_space: gym.Space[Any],
+    action_space: gym.Space[Any],
+    n_envs: int = 1,
+    **settings: Any,
+) -> Schema:
+    """The schema that a storage is opened with: of one step and a new stream, or as `settings`."""
+    usual = {"n_steps": 1, "gamma": 0.9, "device": "cpu", "clock": Clock(1000)}
+    return Schema(
+        observation_space=observation_space,
+        action_space=action_space,
+        n_envs=n_envs,
+        **{**usual, "rng": np.random.default_rng(0), **settings},
     )
 
 

@@ -91,7 +91,8 @@ def check_step(found: Any, expected: Stepped, when: str, *, has_infos: bool) -> 
     """
     observation, reward, terminated, truncated, infos = found
     check(observation, expected.observations, f"the observation {when}")
-    assert np.allclose(reward, expected.rewards, rtol=1e-6), f"the reward {when}"
+    rewards = np.asarray(expected.rewards, reward.dtype)
+    assert np.array_equal(reward, rewards), f"the reward {when} is {reward}, must be {rewards}"
     assert list(terminated) == expected.terminated, f"terminated {when}"
     assert list(truncated) == expected.truncated, f"truncated {when}"
     n = len(expected.rewards)
@@ -126,10 +127,13 @@ def check(batch: Any, expected: Any, what: str) -> None:
         for i, one in enumerate(expected):
             check(at(batch, i), one, f"{what} (environment {i})")
     elif isinstance(expected, dict):
+        assert batch.keys() == expected.keys(), f"{what} has the keys {list(batch)}"
         for key, part in expected.items():
             check(batch[key], part, f"{what} [{key!r}]")
     else:
         assert np.array_equal(batch, expected), f"{what} is {batch!r}, must be {expected!r}"
+        found, wanted = np.asarray(batch).dtype, np.asarray(expected).dtype
+        assert found == wanted, f"{what} is {found}, must be {wanted}"
 
 
 def shares(one: Any, other: Any) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
-from rlk.registry.kernel import Kernel
 from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, plain
 from rlk_testing.environments import Walk
@@ -64,27 +65,34 @@ class OneEnvironmentChecks(PassingChecks):
         assert isinstance(env.get_wrapper_attr("steps_left")(), int)
 
     def test_its_state_goes_on_where_it_was_or_is_refused(self) -> None:
-        """Uses the first installed vector environment that can save states."""
-        (one, twin), actions = self.two_in_vectors(), np.arange(11) % 3
-        one.reset(seed=3)
-        twin.reset(seed=4)
-        one.step(actions[:1])
-        state = one.get_state()
-        if state is None or None in state:
-            pytest.skip("its state cannot be saved, so resumed runs start new episodes")
-        plain(state)
-        twin.set_state(state)
-        for t in range(1, 11):
-            expected, found = one.step(actions[t : t + 1]), twin.step(actions[t : t + 1])
-            check(found[0], expected[0], f"observation {t} after restoring")
-            assert all(a == b for a, b in zip(found[1:4], expected[1:4], strict=True))
+        """Uses the first installed vector environment, by name, that can save states."""
+        actions = np.arange(11) % 3
+        with self.two_in_vectors() as (one, twin):
+            one.reset(seed=3)
+            twin.reset(seed=4)
+            one.step(actions[:1])
+            state = one.get_state()
+            if state is None or None in state:
+                pytest.skip("its state cannot be saved, so resumed runs start new episodes")
+            plain(state)
+            twin.set_state(state)
+            for t in range(1, 11):
+                expected, found = one.step(actions[t : t + 1]), twin.step(actions[t : t + 1])
+                check(found[0], expected[0], f"observation {t} after restoring")
+                assert all(a == b for a, b in zip(found[1:4], expected[1:4], strict=True))
 
-    def two_in_vectors(self) -> tuple[Any, Any]:
-        for entry in Kernel().registries.vec_envs:
-            factory = entry.component().load()
-            vectors = factory([self.around_one]), factory([self.around_one])
-            if hasattr(vectors[0], "get_state"):
-                return vectors
+    @contextlib.contextmanager
+    def two_in_vectors(self) -> Iterator[list[Any]]:
+        """Two vectors of one environment in the wrapper, closed afterwards."""
+        registry = self.kernel().registries.vec_envs
+        for name in registry.names():
+            factory = registry.get(name).component().load()
+            with contextlib.ExitStack() as opened:
+                closed = [contextlib.closing(factory([self.around_one])) for _ in range(2)]
+                vectors = [opened.enter_context(one) for one in closed]
+                if hasattr(vectors[0], "get_state"):
+                    yield vectors
+                    return
         pytest.skip("no vector environment that saves states is installed")
 
     def test_closing_it_closes_the_environment(self) -> None:
