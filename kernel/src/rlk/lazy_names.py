@@ -13,8 +13,8 @@ def lazy_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return the `__getattr__`, the `__dir__` and the `__all__` of a package.
 
-    Type checkers read the same names from imports under `TYPE_CHECKING`, and these three in its
-    `else`, or they would take every misspelt name for one of the package.
+    They stand in the `else` of `if TYPE_CHECKING:`, which imports the same names for type checkers:
+    these would take any name, misspelt or not, for one of a package that has a `__getattr__`.
 
     Args:
         package: the `__name__` of the package.
