@@ -3,8 +3,9 @@
     @applies(lambda suite: suite.record().config is not None)
     def test_every_setting_has_a_help_text(self) -> None: ...
 
-A check that does not apply is deselected, so a skipped test always means that this machine lacks
-something. If a condition raises an exception, the check is kept and fails by itself.
+A check that does not apply is deselected. A skipped test means that this machine lacks something,
+or that only the check itself could find out that it does not apply; it says which. If a condition
+raises an exception, the check is kept and fails by itself.
 """
 
 from __future__ import annotations
