@@ -11,7 +11,7 @@ import rlk
 from rlk_evaluate.evaluate import evaluate_agent
 from rlk_expert_data import generate_expert_traj, read
 
-pytestmark = pytest.mark.learning
+pytestmark = [pytest.mark.learning, pytest.mark.timeout(3600)]
 #: Of the expert: for a clone, and for GAIL, whose discriminator learns ten by heart.
 EPISODES, MANY_EPISODES = 10, 50
 #: GAIL with a discriminator that learns faster than the policy; the README of rlk-gail has them.
