@@ -11,6 +11,8 @@ import contextlib
 import errno
 import os
 import re
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -21,6 +23,8 @@ from rlk.errors import BadFile, RlkError
 _ENDING = ".rlk-unfinished"
 #: All of that name: `.400.zip.15860.rlk-unfinished`, with the number of the process.
 _UNFINISHED = re.compile(rf"\..+\.(?P<process>[0-9]+){re.escape(_ENDING)}")
+#: Errors of file systems that sync files but no folders, as some shared ones do.
+_CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP)
 
 
 @contextlib.contextmanager
@@ -81,18 +85,43 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        aside.replace(path)
+        _replace(aside, path)
     except BaseException as error:
         with contextlib.suppress(OSError):
             aside.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename == str(aside):
             error.filename = str(path)  # the one that the user knows
         raise
-    folder = os.open(path.parent, os.O_RDONLY)
+    _sync_folder(path.parent)
+
+
+def _replace(source: Path, target: Path) -> None:
+    """Give a file the name of another one.
+
+    Windows refuses that while somebody reads the other one, so this waits for two seconds there.
+    """
+    for _ in range(100 if sys.platform == "win32" else 0):
+        try:
+            source.replace(target)
+        except PermissionError:
+            time.sleep(0.02)
+        else:
+            return
+    source.replace(target)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Sync a folder, so that a crash does not undo a new name; Windows opens no folder."""
+    if sys.platform == "win32":
+        return
+    opened = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(opened)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNC:
+            raise
     finally:
-        os.close(folder)
+        os.close(opened)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -129,8 +158,8 @@ def remove_unfinished(folder: Path) -> list[Path]:
     """Delete files that killed processes left half written in a folder; return their paths.
 
     They are known by the names that `replacing` gives; a user's own hidden files stay. A file whose
-    process still runs stays. A file with this process's own number is from an earlier process,
-    because nothing is being written yet when a run takes its folder.
+    process still runs stays; on Windows, one that is open. A file with this process's own number is
+    from an earlier process, because nothing is being written yet when a run takes its folder.
     """
     if not folder.is_dir():
         return []
@@ -138,14 +167,22 @@ def remove_unfinished(folder: Path) -> list[Path]:
     for path in sorted(folder.iterdir()):
         found = _UNFINISHED.fullmatch(path.name)
         if found and path.is_file() and not _is_another(int(found["process"])):
-            path.unlink(missing_ok=True)
-            removed.append(path)
+            try:
+                path.unlink(missing_ok=True)
+            except PermissionError:
+                if sys.platform != "win32":
+                    raise
+            else:
+                removed.append(path)
     return removed
 
 
 def _is_another(process: int) -> bool:
-    """Whether another process with this number runs."""
-    if process == os.getpid():
+    """Whether another process with this number runs; never on Windows, where it cannot be asked.
+
+    Signal 0 is Ctrl-C there.
+    """
+    if process == os.getpid() or sys.platform == "win32":
         return False
     try:
         os.kill(process, 0)

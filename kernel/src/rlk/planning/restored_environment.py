@@ -25,6 +25,10 @@ from rlk.settings import was_callable
 #: `package.Object`, and what can stand before the colon of `package.module:Object`.
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 _MODULE = re.compile(r"[\w-]+(\.[\w-]+)*")
+#: The drive of a path of Windows, whose colon is not that before an object: `C:/mine.py:Maze`.
+_DRIVE = re.compile(r"^[A-Za-z]:(?=[/\\])")
+#: Files of libraries and pickles.
+_SUFFIXES = (".so", ".pyd", ".dll", ".dylib", ".pkl", ".pickle")
 #: Modules of Python that open a browser or print when they are imported.
 _DO_SOMETHING = ("antigravity", "this", "__main__")
 #: What can stand behind that colon: an object, or an id of Gymnasium.
@@ -124,8 +128,8 @@ def code_in(value: Any) -> str | None:
 
 
 def _names_code(text: str) -> bool:
-    module, colon, named = text.partition(":")
-    if text.endswith((".so", ".pyd", ".pkl", ".pickle")) or module.endswith(".py"):
+    module, colon, named = _DRIVE.sub("", text).partition(":")
+    if text.endswith(_SUFFIXES) or module.endswith(".py"):
         return True
     if (_MODULE if colon else _DOTTED).fullmatch(module) is None:
         return False

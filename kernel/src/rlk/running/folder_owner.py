@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import sys
 import time
 import weakref
 from io import FileIO
@@ -24,6 +25,8 @@ from rlk.hookspecs import hookimpl
 OWNER = ".owner"
 #: The locks that agents of this process hold.
 _locks = weakref.WeakSet[FileIO]()
+#: The byte of that file that is locked on Windows.
+_LOCKED_BYTE = 1 << 30
 #: Where files of a run are written.
 WRITTEN = ("", "checkpoints")
 
@@ -60,6 +63,8 @@ class OwnedFolder:
             return
         with contextlib.suppress(OSError):  # the folder may be gone, or may be read-only by now
             if _is_at(lock, self._path / OWNER):
+                if sys.platform == "win32":  # it deletes no open file
+                    lock.close()
                 (self._path / OWNER).unlink()
                 if self._is_new:
                     self._path.rmdir()  # raises if it holds anything
@@ -136,16 +141,33 @@ def _this_process() -> str:
 def _lock(file: IO[bytes] | FileIO, *, shared: bool) -> bool:
     """Try to lock the file; whether that succeeded. True where there are no locks."""
     try:
-        import fcntl
-    except ImportError:  # not a POSIX system
-        return True
-    try:
-        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
+        if sys.platform == "win32":
+            _lock_on_windows(file.fileno())
+        else:
+            import fcntl
+
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # the second on Windows
         return False
     except OSError:  # a file system without locks
         return True
     return True
+
+
+def _lock_on_windows(descriptor: int) -> None:
+    """Lock one byte far behind the text: nobody else could read the bytes that are locked.
+
+    There are no shared locks.
+    """
+    if sys.platform == "win32":  # for type checkers
+        import msvcrt
+
+        place = os.lseek(descriptor, 0, os.SEEK_CUR)
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        finally:
+            os.lseek(descriptor, place, os.SEEK_SET)
 
 
 def _is_at(file: FileIO, path: Path) -> bool:
