@@ -111,7 +111,7 @@ def test_a_wrong_mask_names_its_environment(backend, spoil, message):
 VECTORS = {
     "dummy": DummyVecEnv,
     "sync": lambda makers: SyncVectorEnv(makers, **SAME_STEP),
-    "async": lambda makers: AsyncVectorEnv(makers, **SAME_STEP),
+    "async": lambda makers: AsyncVectorEnv(makers, context="fork", **SAME_STEP),
 }
 
 

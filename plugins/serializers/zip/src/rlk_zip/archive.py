@@ -133,10 +133,10 @@ def opened(file: IO[bytes]) -> Iterator[Archive]:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
         start = file.read(4)
+        _refuse_many_members(file, name, size)
         file.seek(0)
         if not zipfile.is_zipfile(file):
             raise BadFile(f"{name} {_what_it_is(start)}.")
-        _refuse_many_members(file, name, size)
         file.seek(0)
         with zipfile.ZipFile(file) as archive:
             yield Archive(archive, name, size)
@@ -150,6 +150,8 @@ def _refuse_many_members(file: IO[bytes], name: str, size: int) -> None:
     tail = file.read()
     has_no_comment = tail[-_END_BYTES:].startswith(_END) and tail.endswith(b"\0\0")
     at = len(tail) - _END_BYTES if has_no_comment else tail.rfind(_END)
+    if at < 0:  # it is no zip
+        return
     length = int.from_bytes(tail[at + 12 : at + 16], "little")
     locator = tail[max(0, at - _LOCATOR_BYTES) : at]
     if locator.startswith(_LOCATOR_64):
