@@ -19,7 +19,7 @@ from rlk.planning.other_environment import in_other_environment
 from rlk.running import saved_files
 from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
-from rlk_callbacks.history import HISTORY, packed, read_history, unpacked, until, write_history
+from rlk_callbacks.history import HISTORY, History, read_history, unpacked, until, write_history
 from rlk_callbacks.interval import next_due
 from rlk_callbacks.listened_to import ListenedTo
 from rlk_callbacks.render import HUMAN, window_problem
@@ -63,7 +63,7 @@ class EvaluationCallback:
         self._evaluated_at = -1  #: the timestep of the latest evaluation
         self._loaded_at = 0
         self._best: float | None = None
-        self._history: list[Evaluation] = []
+        self._history = History()
         self._reason: str | None = None
 
     @hookimpl
@@ -239,10 +239,11 @@ class EvaluationCallback:
         if run.out is None or run.communicator.rank != 0:
             return
         written = read_history(run.out / self._own(HISTORY))
-        self._history = until(written, run.timesteps) if run.timesteps else written
-        best = max((one.mean_return for one in self._history), default=-math.inf)
-        is_later = any(one.mean_return >= best for one in written[len(self._history) :])
-        if self._history and not is_later and self._best_model(run, run.out).is_file():
+        kept = until(written, run.timesteps) if run.timesteps else written
+        self._history = History(kept)
+        best = max((one.mean_return for one in kept), default=-math.inf)
+        is_later = any(one.mean_return >= best for one in written[len(kept) :])
+        if kept and not is_later and self._best_model(run, run.out).is_file():
             self._best = best
 
     def _own(self, name: str) -> str:
@@ -259,7 +260,7 @@ class EvaluationCallback:
         """Whether it has not listened to this run before; what it knows of another is forgotten."""
         if not self._listened_to.is_new(run):
             return False
-        self._env, self._best, self._history, self._missed = None, None, [], None
+        self._env, self._best, self._history, self._missed = None, None, History(), None
         return True
 
     # ---- state -----------------------------------------------------------------------------------
@@ -269,7 +270,7 @@ class EvaluationCallback:
         return {
             "best": self._best,
             "due": self._due,
-            "history": packed(self._history),
+            "history": self._history.packed(),
         }
 
     @hookimpl
@@ -277,7 +278,7 @@ class EvaluationCallback:
         self._is_new(run)
         self._missed, self._loaded_at = int(state["due"]), run.timesteps
         self._best = None if state["best"] is None else float(state["best"])
-        self._history = unpacked(state["history"])
+        self._history = History(unpacked(state["history"]))
 
 
 def _listening(run: Run) -> list[EvaluationCallback]:
