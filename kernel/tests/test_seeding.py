@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -65,6 +66,28 @@ def test_integers_are_seeds_that_stay_the_same():
     assert found == streams.integers("environments", 5) == Streams(7).integers("environments", 5)
     assert len(set(found)) == 5 and all(0 <= seed < 2**31 for seed in found)
     assert streams.integers("environments", 3) == found[:3]
+
+
+@pytest.mark.parametrize("seed", [1, 6])  # words of both come twice
+def test_all_environments_of_a_large_vector_have_other_seeds(seed):
+    assert len(set(Streams(seed).integers("environments", 16_384))) == 16_384
+
+
+def test_a_seed_that_comes_again_is_raised_to_the_next_free_one():
+    words = Streams(239)._sequence("environments").generate_state(256, np.uint32) >> 1
+    assert words[29] == words[157] == 930310578
+    seeds = Streams(239).integers("environments", 256)
+    assert seeds[157] == 930310579
+    assert seeds[:157] + seeds[158:] == [*words[:157], *words[158:]]
+
+
+def test_seeds_of_later_resets_differ_as_well(monkeypatch):
+    streams = Streams(7)
+    streams.reset_seeds(4)
+    last = 2**31 - 1
+    drawn = SimpleNamespace(integers=lambda high, size: np.array([5, 6, 5, last, last]))
+    monkeypatch.setattr(streams, "numpy", lambda name: drawn)
+    assert streams.reset_seeds(5) == [5, 6, 7, last, 0]
 
 
 def test_without_a_seed_one_is_drawn_and_told():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import secrets
 import zlib
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -90,8 +91,9 @@ class Streams:
         return self._torch[name]
 
     def integers(self, name: str, count: int) -> list[int]:
-        """Integer seeds (for environments); the same at every call."""
-        return [int(seed) >> 1 for seed in self._sequence(name).generate_state(count, np.uint32)]
+        """Integer seeds (for environments), all different; the same at every call."""
+        words = self._sequence(name).generate_state(count, np.uint32)
+        return _distinct(int(word) >> 1 for word in words)
 
     def reset_seeds(self, count: int) -> list[int]:
         """Seeds for the coming reset of the training environments, one for each.
@@ -102,8 +104,7 @@ class Streams:
         later = self.numpy(LATER_RESETS)  # from now on this stream exists, in checkpoints too
         if not was_reset:
             return self.integers(FIRST_RESET, count)
-        drawn: list[int] = later.integers(2**31, size=count).tolist()
-        return drawn
+        return _distinct(later.integers(2**31, size=count).tolist())
 
     def globally(self, name: str) -> AbstractContextManager[None]:
         """Make torch's global CPU generator this stream, for code that draws from no other.
@@ -142,3 +143,18 @@ class Streams:
             self.numpy(name).bit_generator.state = attrs.asdict(generator)
         for name, words in saved.torch.items():
             self.torch(name).set_state(words)
+
+
+def _distinct(seeds: Iterable[int]) -> list[int]:
+    """Seeds below 2**31 in their order, with the next free one in place of one that came before.
+
+    Environments of one seed would play the same episodes. Among 16,384 words of a SeedSequence,
+    which it computes from only four, two are equal in every second sequence; independent ones
+    would be in every sixteenth.
+    """
+    found: dict[int, None] = {}
+    for seed in seeds:
+        while seed in found:
+            seed = (seed + 1) % 2**31
+        found[seed] = None
+    return list(found)

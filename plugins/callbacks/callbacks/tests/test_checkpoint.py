@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import make_spec
 from rlk.running import checkpoint, saved_files
 from rlk_callbacks import checkpoint as module
-from rlk_callbacks.checkpoint import prune, size_of
+from rlk_callbacks.checkpoint import later, size_of
 from rlk_model_files.locate import checkpoints
 from rlk_model_files.serializer import FileSerializer
 from rlk_testing import stand_in_kernel
@@ -93,14 +94,30 @@ def test_only_the_newest_stay(tmp_path: Path) -> None:
     assert names(tmp_path) == ["36", "40"]
 
 
-def test_newest_means_written_last(tmp_path: Path) -> None:
-    (tmp_path / "checkpoints").mkdir()
-    for age, name in enumerate(("900", "100", "200")):
-        path = tmp_path / "checkpoints" / f"{name}.zip"
-        path.touch()
-        os.utime(path, (1000 + age, 1000 + age))
-    prune(checkpoints(tmp_path, ".zip"), keep=2)
-    assert names(tmp_path) == ["100", "200"]
+def test_the_newest_stay_where_the_clock_of_the_machine_was_set_back(tmp_path: Path) -> None:
+    with made(tmp_path, "checkpoint:every=4,keep=2") as agent:
+        agent.learn(8)
+        for path in checkpoints(tmp_path, ".zip"):
+            os.utime(path, (time.time() + 3600,) * 2)
+        agent.learn(8, reset_num_timesteps=False)
+    assert names(tmp_path) == ["12", "16"]
+
+
+def test_the_folder_is_searched_for_later_ones_once_in_a_call_of_learn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched = []
+
+    def counted(run: Any) -> list[Path]:
+        searched.append(run.timesteps)
+        return later(run)
+
+    monkeypatch.setattr(module, "later", counted)
+    with made(tmp_path, "checkpoint:every=4,keep=none") as agent:
+        agent.learn(20)
+        agent.learn(12)
+    assert searched == [4, 4]
+    assert names(tmp_path) == ["4", "8", "12"]
 
 
 @pytest.mark.parametrize("keep", ["none", "9"])
@@ -154,6 +171,20 @@ def test_the_newest_stay_whatever_serializer_wrote_them(tmp_path: Path, runs_cod
         agent.learn_until(28)
     kept = [path.name for path in checkpoints(tmp_path, ".zip", ".box")]
     assert kept == ["20.box", "24.box", "28.box"]
+
+
+@pytest.mark.usefixtures("boxes")
+@pytest.mark.parametrize(("first", "second"), [("zip", "box"), ("box", "zip")])
+def test_of_two_of_the_same_timestep_the_one_written_last_stays(
+    tmp_path: Path, first: str, second: str
+) -> None:
+    with made(tmp_path, "checkpoint:keep=1", serializer=first) as agent:
+        agent.learn(8)
+    agent, _ = resumed(tmp_path / "checkpoints" / f"8.{first}", tmp_path, serializer=second)
+    with agent:
+        agent.learn(8)
+    kept = [path.name for path in checkpoints(tmp_path, ".zip", ".box")]
+    assert kept == [f"8.{second}"]
 
 
 def test_checkpoints_that_will_be_replaced_are_named_first(

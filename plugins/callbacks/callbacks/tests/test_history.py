@@ -10,17 +10,17 @@ import pytest
 
 from rlk.errors import BadFile
 from rlk_callbacks.evaluation import EvaluationCallback
-from rlk_callbacks.history import packed, read_history, unpacked, write_history
+from rlk_callbacks.history import History, read_history, unpacked, write_history
 from rlk_evaluate.evaluate import Evaluation
 from rlk_zip.serializer import ZipSerializer
 
 
 def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
     history = [Evaluation([1.0, 2.0], [3, 4], [], 10), Evaluation([5.0], [6], [], 20)]
-    write_history(tmp_path / "e.npz", history)
+    write_history(tmp_path / "e.npz", History(history))
     assert read_history(tmp_path / "e.npz") == history
     history = [Evaluation([1.0, 2.0], [3, 4], [1.0, 0.25], 10)]
-    write_history(tmp_path / "e.npz", history)
+    write_history(tmp_path / "e.npz", History(history))
     assert read_history(tmp_path / "e.npz") == history
     assert read_history(tmp_path / "none.npz") == []
     np.savez(tmp_path / "bad.npz", timesteps=np.zeros(3), results=np.zeros((2, 5)))
@@ -33,7 +33,7 @@ def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:
         Evaluation([1.0, 2.0], [3, 4], [1.0, 0.25], 10),
         Evaluation([5.0], [6], [1.0], 20),
     ]
-    write_history(tmp_path / "e.npz", history)
+    write_history(tmp_path / "e.npz", History(history))
     with np.load(tmp_path / "e.npz") as kept:
         assert kept["results"][0].tolist() == [1.0, 2.0]
         assert kept["results"][1, 0] == 5.0
@@ -52,17 +52,18 @@ MIXED = [
 @pytest.mark.parametrize("history", [[], MIXED], ids=["none", "several"])
 def test_a_checkpoint_keeps_every_evaluation(history: list[Evaluation], tmp_path: Path) -> None:
     files = ZipSerializer()
-    files.write(tmp_path / "c.zip", {"history": packed(history)})
+    files.write(tmp_path / "c.zip", {"history": History(history).packed()})
     assert unpacked(files.read(tmp_path / "c.zip")["history"]) == history
 
 
 def test_a_checkpoint_keeps_the_evaluations_of_the_longest_runs(tmp_path: Path) -> None:
     callback = EvaluationCallback()
-    callback._history = [Evaluation([1.5] * 100, [200] * 100, [], at) for at in range(5000)]
+    history = [Evaluation([1.5] * 100, [200] * 100, [], at) for at in range(5000)]
+    callback._history = History(history)
     files = ZipSerializer()
     files.write(tmp_path / "c.zip", {"evaluation": callback.rlk_save()})
     found: Any = files.read(tmp_path / "c.zip")["evaluation"]
-    assert unpacked(found["history"]) == callback._history
+    assert unpacked(found["history"]) == history
 
 
 def test_an_older_checkpoint_has_a_dict_for_every_evaluation() -> None:

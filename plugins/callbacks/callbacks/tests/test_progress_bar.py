@@ -64,19 +64,40 @@ def test_a_further_call_begins_where_the_run_is(monkeypatch: pytest.MonkeyPatch)
     assert " 0/20" in text and " 20/40" in text and " 0/40" not in text
 
 
-def test_a_run_that_trains_often_has_one_function_of_it_to_call_at_the_end(
+def test_of_one_for_each_call_nothing_is_left_to_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    monkeypatch.setattr(rich, "get_console", lambda: console)
+    plugins = ["no:progress-bar", "no:table"]
+    keywords = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": 1}
+    kernel = stand_in_kernel(discover=True)
+    with rlk.make("stand-in", kernel=kernel, plugins=plugins, **keywords) as agent:
+        before = len(agent.run.on_close)
+        for _ in range(2):
+            agent.learn(20, callback=module.ProgressBar())
+        assert len(agent.run.on_close) == before
+    assert " 20/20" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_cursor_comes_back_where_the_last_drawing_fails(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class Counts:
-        found: tuple[int, ...] = ()
+    def fails(bar: Any, run: Any) -> None:
+        if run.timesteps >= 20:
+            raise RuntimeError("told to fail")
 
-        @hookimpl
-        def rlk_training_end(self, run: Any) -> None:
-            self.found += (len(run.on_close),)
-
-    counts = Counts()
-    drawn(monkeypatch, counts, calls=(20, 20, 20))
-    assert len(counts.found) == 3 and len(set(counts.found)) == 1
+    monkeypatch.setattr(module.ProgressBar, "_draw", fails)
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    monkeypatch.setattr(module, "SECONDS_BETWEEN", 1e9)
+    monkeypatch.setattr(rich, "get_console", lambda: console)
+    keywords = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": 1}
+    kernel = stand_in_kernel(discover=True)
+    with (
+        rlk.make("stand-in", kernel=kernel, plugins=["progress-bar"], **keywords) as agent,
+        pytest.raises(RuntimeError, match="told to fail"),
+    ):
+        agent.learn(20)
+    show_cursor = "\x1b[?25h"
+    assert show_cursor in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_a_pipe_a_quiet_run_and_other_ranks_get_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,7 @@ class Counting:
     """A run that has been trained before."""
 
     timesteps = 8
+    plan = SimpleNamespace(env=None)
 
 
 def evaluated(*returns: float) -> list[Any]:
@@ -61,7 +62,7 @@ def test_of_several_evaluations_the_one_that_is_asked_for_counts() -> None:
         on_none = StopOnNoImprovement(max_no_improvement_evals=0, evaluation=number)
         for result in (first, second, second):
             on_reward.rlk_evaluation_end(result)
-            on_none.rlk_evaluation_end(result)
+            on_none.rlk_evaluation_end(Counting(), result)
         for callback in (on_reward, on_none):
             assert (callback.rlk_should_stop() is not None) is stops
 
@@ -110,7 +111,7 @@ def test_evaluations_without_a_new_best_are_counted_in_a_row() -> None:
     callback = StopOnNoImprovement(max_no_improvement_evals=2)
     answers = []
     for result in evaluated(1.0, 0.5, 2.0, 2.0, 1.0, 1.5):
-        callback.rlk_evaluation_end(result)
+        callback.rlk_evaluation_end(Counting(), result)
         answers.append(callback.rlk_should_stop())
     assert answers[:5] == [None] * 5  # two of them in a row are allowed
     assert answers[5] == "3 evaluations without a better return than 2.00"
@@ -130,7 +131,7 @@ def test_the_first_evaluations_need_not_count() -> None:
     callback = StopOnNoImprovement(max_no_improvement_evals=0, min_evals=3)
     answers = []
     for result in evaluated(1.0, 0.0, 0.0, 0.0):
-        callback.rlk_evaluation_end(result)
+        callback.rlk_evaluation_end(Counting(), result)
         answers.append(callback.rlk_should_stop() is not None)
     assert answers == [False, False, False, True]
 

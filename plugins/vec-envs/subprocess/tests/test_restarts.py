@@ -42,6 +42,8 @@ def test_restarted_workers_are_forked_by_a_server_too(make, zoo):
     assert vector.pids[0] != before[0] and vector.pids[1] == before[1]
     assert zoo.gone(before[:1], 0.0)
     vector.step(steps(Fate.GO, n=2))
+    open_ends = [worker.channel.socket for worker in vector._pool.workers]
+    assert {*vector._pool._launcher._learners} == {*open_ends}
 
 
 @pytest.mark.parametrize(

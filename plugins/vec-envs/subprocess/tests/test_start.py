@@ -6,7 +6,6 @@ import contextlib
 import functools
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -250,12 +249,43 @@ def test_a_forked_worker_has_none_of_the_learners_handlers(make, tmp_path, zoo):
     assert zoo.gone([pid]) and not (tmp_path / "handled").exists()
 
 
-def test_messages_of_the_fork_server_may_arrive_in_pieces():
-    ours, theirs = socket.socketpair()
-    server = object.__new__(launch._Server)
-    server._ours, server._codes, server._forked, server._rest = ours, {}, [], ""
-    with ours, theirs:
-        for piece in (b"forked 12", b"3\nended 45", b"6 7\n"):
-            theirs.sendall(piece)
-            assert server._listen(0.0)
-    assert server._forked == [123] and server._codes == {456: 7}
+@pytest.fixture
+def played(monkeypatch):
+    """The learner's side of a fork server, and the other end of its socket, for the test."""
+    ends = []
+
+    def start(module, theirs):
+        ends.append(theirs.dup())
+        return types.SimpleNamespace(poll=lambda: None, wait=lambda seconds: 0)
+
+    monkeypatch.setattr(launch, "_interpreter", start)
+    server = launch._Server()
+    with ends[0], contextlib.closing(server):
+        yield server, ends[0]
+
+
+def test_messages_of_the_fork_server_may_arrive_in_pieces(played):
+    server, end = played
+    end.sendall(b"forked 123\nforked 45")
+    first = server.fork(end)
+    for piece in (b"6\nended 12", b"3 7\n"):
+        end.sendall(piece)
+        assert server._listen(0.0)
+    second = server.fork(end)
+    assert (first.pid, first.poll()) == (123, 7)
+    assert (second.pid, second.poll()) == (456, None)
+
+
+def test_a_worker_that_has_the_pid_of_one_that_ended_is_another_one(played):
+    server, end = played
+    end.sendall(b"forked 123\n")
+    first = server.fork(end)
+    end.sendall(b"ended 123 -9\nforked 123\n")
+    second = server.fork(end)
+    assert (first.poll(), second.poll()) == (-9, None)
+    assert [end.recv(5), end.recv(5)] == [b"fork\n", b"fork\n"]
+    first.send_signal(signal.SIGKILL)
+    second.send_signal(signal.SIGTERM)
+    assert end.recv(4096) == b"signal 123 15\n"
+    end.sendall(b"ended 123 1\n")
+    assert (first.poll(), second.poll()) == (-9, 1)

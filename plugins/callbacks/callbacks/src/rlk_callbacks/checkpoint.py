@@ -8,7 +8,7 @@ resuming the schedule needs no further state.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,9 +106,10 @@ class Checkpoints:
             self._announce(run)
         compose = checkpoint.run_state if self._at_border else unfinished_state
         _save(run, path, compose(run, replay=self._config.replay))
+        if self._saved < 0:  # those of this call are never later
+            for path in later(run):
+                path.unlink(missing_ok=True)
         self._saved = run.timesteps
-        for path in later(run):
-            path.unlink(missing_ok=True)
         if self._config.keep is not None:
             prune(written(run), self._config.keep)
 
@@ -135,10 +136,14 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
 
 
 def written(run: Run) -> list[Path]:
-    """The checkpoints in a run's folder, of any serializer: it may be resumed with another one."""
+    """The checkpoints in a run's folder, of any serializer: it may be resumed with another one.
+
+    They are in the order of their timesteps; of two that have the same, the run's own is the last.
+    """
     assert run.out is not None
+    own = run.plan.serializer.make().suffix
     readable = [one.suffix for one in saved_files.serializers(run.plan.kernel)]
-    return checkpoints(run.out, *readable, run.plan.serializer.make().suffix)
+    return checkpoints(run.out, *(suffix for suffix in readable if suffix != own), own)
 
 
 def later(run: Run) -> list[Path]:
@@ -162,9 +167,12 @@ def _tell_of_later(run: Run) -> None:
         )
 
 
-def prune(files: Iterable[Path], keep: int) -> None:
-    """Delete all checkpoints of a run but those written last."""
-    for path in sorted(files, key=lambda path: path.stat().st_mtime_ns)[:-keep]:
+def prune(files: Sequence[Path], keep: int) -> None:
+    """Delete all checkpoints of a run, in the order of their timesteps, but the last ones.
+
+    Times of files do not count, because a machine's clock may be set back.
+    """
+    for path in files[:-keep]:
         path.unlink(missing_ok=True)
 
 

@@ -19,7 +19,7 @@ from rlk.planning.other_environment import in_other_environment
 from rlk.running import saved_files
 from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
-from rlk_callbacks.history import HISTORY, packed, read_history, unpacked, until, write_history
+from rlk_callbacks.history import HISTORY, History, read_history, unpacked, until, write_history
 from rlk_callbacks.interval import next_due
 from rlk_callbacks.listened_to import ListenedTo
 from rlk_callbacks.render import HUMAN, window_problem
@@ -42,6 +42,9 @@ class EvaluationCallback:
     folder; if one counts timesteps from 0 again, `timesteps` starts again from small values. An
     object that is passed to `learn` of another agent begins anew.
 
+    Without an environment of its own it follows `set_env`. What was the best model in the old
+    environment does not count in the new one.
+
     Where several of these listen to one run, the first has these files, and the second has
     `best_model-2.zip`, `evaluations-2.npz` and the numbers `eval-2/…`. Plugins come before
     callbacks of a call of `learn`.
@@ -60,7 +63,7 @@ class EvaluationCallback:
         self._evaluated_at = -1  #: the timestep of the latest evaluation
         self._loaded_at = 0
         self._best: float | None = None
-        self._history: list[Evaluation] = []
+        self._history = History()
         self._reason: str | None = None
 
     @hookimpl
@@ -102,6 +105,12 @@ class EvaluationCallback:
             self._evaluate(run)
         return self._reason
 
+    @hookimpl
+    def rlk_training_end(self, run: Run) -> None:
+        """Leave nothing open where this is a callback of one call of `learn`, and no plugin."""
+        if all(run.hooks.get(choice.name) is not self for _, choice in run.plan.choices()):
+            self._close_env(run)
+
     def _problem(self, plan: Plan) -> str | None:
         """Why there is no environment to evaluate in, or None."""
         config = self._config
@@ -117,8 +126,12 @@ class EvaluationCallback:
 
     def _where(self, plan: Plan) -> Plan:
         """The plan with the environment to evaluate in; PlanError if it does not fit."""
-        wanted = self._config.env
-        return plan if wanted is None or wanted is True else in_other_environment(plan, wanted)
+        return plan if self._follows else in_other_environment(plan, self._config.env)
+
+    @property
+    def _follows(self) -> bool:
+        """Whether it evaluates in an environment like that of training."""
+        return self._config.env is None or self._config.env is True
 
     def _made(self, run: Run) -> Any:
         """The vector environment for evaluation."""
@@ -135,11 +148,27 @@ class EvaluationCallback:
             run.on_close.append(env.close)
         return env
 
+    def _close_env(self, run: Run) -> None:
+        """Close the vector environment for evaluation, unless the program passed it."""
+        env, self._env = self._env, None
+        if env is not None and env.close in run.on_close:
+            run.on_close.remove(env.close)
+            env.close()
+
+    def _move(self, run: Run) -> None:
+        """Leave the environment that the run has left; PlanError if the new one does not do."""
+        self._close_env(run)
+        self._best = None
+        if problem := self.rlk_check_plan(run.plan):
+            raise PlanError(problem)
+
     def _evaluate(self, run: Run) -> None:
         self._evaluated_at = run.timesteps
         if run.communicator.rank != 0:
             return
         config = self._config
+        if self._follows and self._listened_to.has_moved(run):
+            self._move(run)
         if self._env is None:
             self._env = self._made(run)
         streams = run.streams if config.seed is None else Streams(config.seed)
@@ -210,10 +239,11 @@ class EvaluationCallback:
         if run.out is None or run.communicator.rank != 0:
             return
         written = read_history(run.out / self._own(HISTORY))
-        self._history = until(written, run.timesteps) if run.timesteps else written
-        best = max((one.mean_return for one in self._history), default=-math.inf)
-        is_later = any(one.mean_return >= best for one in written[len(self._history) :])
-        if self._history and not is_later and self._best_model(run, run.out).is_file():
+        kept = until(written, run.timesteps) if run.timesteps else written
+        self._history = History(kept)
+        best = max((one.mean_return for one in kept), default=-math.inf)
+        is_later = any(one.mean_return >= best for one in written[len(kept) :])
+        if kept and not is_later and self._best_model(run, run.out).is_file():
             self._best = best
 
     def _own(self, name: str) -> str:
@@ -230,7 +260,7 @@ class EvaluationCallback:
         """Whether it has not listened to this run before; what it knows of another is forgotten."""
         if not self._listened_to.is_new(run):
             return False
-        self._env, self._best, self._history, self._missed = None, None, [], None
+        self._env, self._best, self._history, self._missed = None, None, History(), None
         return True
 
     # ---- state -----------------------------------------------------------------------------------
@@ -240,7 +270,7 @@ class EvaluationCallback:
         return {
             "best": self._best,
             "due": self._due,
-            "history": packed(self._history),
+            "history": self._history.packed(),
         }
 
     @hookimpl
@@ -248,7 +278,7 @@ class EvaluationCallback:
         self._is_new(run)
         self._missed, self._loaded_at = int(state["due"]), run.timesteps
         self._best = None if state["best"] is None else float(state["best"])
-        self._history = unpacked(state["history"])
+        self._history = History(unpacked(state["history"]))
 
 
 def _listening(run: Run) -> list[EvaluationCallback]:

@@ -6,6 +6,9 @@ Dimensions: K evaluations.
 from __future__ import annotations
 
 import io
+import itertools
+from array import array
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,28 +21,53 @@ from rlk.records import Array
 from rlk_evaluate.evaluate import Evaluation
 
 HISTORY = "evaluations.npz"
-#: What an evaluation has of each of its episodes.
-_OF_EPISODES = {"returns": np.float64, "lengths": np.int64, "successes": np.float64}
+#: What an evaluation has of each of its episodes, as float64 (d) or int64 (q).
+_OF_EPISODES = {"returns": "d", "lengths": "q", "successes": "d"}
 
 
-def write_history(path: Path, history: list[Evaluation]) -> None:
+class History:
+    """All evaluations of a run, in columns that grow: all of it is written after each of them."""
+
+    def __init__(self, evaluations: Iterable[Evaluation] = ()) -> None:
+        columns = {"timesteps": "q", **_OF_EPISODES}
+        columns |= {f"{name}_counts": "q" for name in _OF_EPISODES}
+        self._columns = {name: array(code) for name, code in columns.items()}
+        for one in evaluations:
+            self.append(one)
+
+    def __len__(self) -> int:
+        return len(self._columns["timesteps"])
+
+    def append(self, evaluation: Evaluation) -> None:
+        self._columns["timesteps"].append(evaluation.timesteps)
+        for name in _OF_EPISODES:
+            row = getattr(evaluation, name)
+            self._columns[name].extend(row)
+            self._columns[f"{name}_counts"].append(len(row))
+
+    def packed(self) -> dict[str, Array]:
+        """Arrays: a checkpoint holds few values in JSON, and arrays of any length.
+
+        `timesteps` [K]; `returns`, `lengths` and `successes`, of one evaluation after the other;
+        and how many of them each has, such as `returns_counts` [K].
+        """
+        return {name: np.array(column) for name, column in self._columns.items()}
+
+
+def write_history(path: Path, history: History) -> None:
     """Write all evaluations to `evaluations.npz`; the file is complete at any time.
 
     If the number of episodes was changed meanwhile, shorter rows end in NaN (lengths in 0).
     """
-    widest = max(len(past.returns) for past in history)
-    results = np.full((len(history), widest), np.nan)
-    lengths = np.zeros((len(history), widest), dtype=np.int64)
-    for row, past in enumerate(history):
-        results[row, : len(past.returns)] = past.returns
-        lengths[row, : len(past.lengths)] = past.lengths
-    columns = {
-        "timesteps": np.array([past.timesteps for past in history], dtype=np.int64),
-        "results": results,
-        "ep_lengths": lengths,
-    }
-    if all(len(past.successes) == widest for past in history):
-        columns["successes"] = np.array([past.successes for past in history])
+    flat = history.packed()
+    counts, widest = flat["returns_counts"], flat["returns_counts"].max()
+    is_episode = np.arange(widest) < counts[:, None]  # [K, episodes]
+    results = np.full(is_episode.shape, np.nan)
+    lengths = np.zeros(is_episode.shape, dtype=np.int64)
+    results[is_episode], lengths[is_episode] = flat["returns"], flat["lengths"]
+    columns = {"timesteps": flat["timesteps"], "results": results, "ep_lengths": lengths}
+    if (flat["successes_counts"] == widest).all():
+        columns["successes"] = flat["successes"].reshape(is_episode.shape)
     archive = io.BytesIO()  # on a full disk, numpy 1 would print a traceback
     np.savez(archive, **columns)  # type: ignore[arg-type]
     with replacing(path) as file:
@@ -80,39 +108,16 @@ def read_history(path: Path) -> list[Evaluation]:
     return history
 
 
-def packed(history: list[Evaluation]) -> dict[str, Array]:
-    """All evaluations as arrays: a checkpoint holds few values in JSON, and arrays of any length.
-
-    `timesteps` [K]; `returns`, `lengths` and `successes`, of one evaluation after the other; and
-    how many of them each has, such as `returns_counts` [K].
-    """
-    arrays = {"timesteps": np.array([past.timesteps for past in history], np.int64)}
-    for name, dtype in _OF_EPISODES.items():
-        rows = [getattr(past, name) for past in history]
-        arrays[name] = np.array([value for row in rows for value in row], dtype)
-        arrays[f"{name}_counts"] = np.array([len(row) for row in rows], np.int64)
-    return arrays
-
-
 def unpacked(saved: Any) -> list[Evaluation]:
-    """The evaluations that `packed` got; older checkpoints have a list of dicts instead."""
+    """The evaluations of a packed history; older checkpoints have a list of dicts instead."""
     if isinstance(saved, list):
-        columns = {name: [past[name] for past in saved] for name in ("timesteps", *_OF_EPISODES)}
-    else:
-        columns = {"timesteps": saved["timesteps"]}
-        for name in _OF_EPISODES:
-            ends = np.cumsum(saved[f"{name}_counts"])
-            columns[name] = np.split(np.asarray(saved[name]), ends)[:-1]
-    rows = zip(*(columns[name] for name in (*_OF_EPISODES, "timesteps")), strict=True)
-    return [
-        Evaluation(
-            [float(value) for value in returns],
-            [int(value) for value in lengths],
-            [float(value) for value in successes],
-            int(timesteps),
-        )
-        for returns, lengths, successes, timesteps in rows
-    ]
+        return [Evaluation(**past) for past in saved]
+    columns = []
+    for name in _OF_EPISODES:
+        values, ends = np.asarray(saved[name]).tolist(), np.cumsum(saved[f"{name}_counts"]).tolist()
+        columns.append([values[start:end] for start, end in itertools.pairwise([0, *ends])])
+    timesteps = np.asarray(saved["timesteps"]).tolist()
+    return [Evaluation(*row) for row in zip(*columns, timesteps, strict=True)]
 
 
 def until(history: list[Evaluation], timesteps: int) -> list[Evaluation]:

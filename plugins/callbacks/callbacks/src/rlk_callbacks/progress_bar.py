@@ -54,8 +54,6 @@ class ProgressBar:
         )
         self._progress.start()
         self._draw(run)
-        if self._stop not in run.on_close:
-            run.on_close.append(self._stop)
 
     @hookimpl
     def rlk_update_end(self, run: Run) -> None:
@@ -64,9 +62,11 @@ class ProgressBar:
 
     @hookimpl
     def rlk_training_end(self, run: Run) -> None:
-        if self._progress is not None:
-            self._draw(run)
-        self._stop()
+        try:
+            if self._progress is not None:
+                self._draw(run)
+        finally:
+            self._stop()
 
     def _draw(self, run: Run) -> None:
         assert self._progress is not None

@@ -83,17 +83,22 @@ class StopOnNoImprovement:
     def rlk_training_start(self, run: Run) -> None:
         # A further call of `learn` continues to count.
         if self._listened_to.is_new(run) or run.timesteps == 0:
-            self._best, self._evaluations, self._without = None, 0, 0
+            self._count_anew()
 
     @hookimpl
-    def rlk_evaluation_end(self, result: Any) -> None:
+    def rlk_evaluation_end(self, run: Run, result: Any) -> None:
         if not _counts(result, self._config.evaluation):
             return
+        if self._listened_to.has_moved(run):
+            self._count_anew()
         self._evaluations += 1
         if self._best is None or result.mean_return > self._best:
             self._best, self._without = float(result.mean_return), 0
         elif self._evaluations > self._config.min_evals:
             self._without += 1
+
+    def _count_anew(self) -> None:
+        self._best, self._evaluations, self._without = None, 0, 0
 
     @hookimpl
     def rlk_should_stop(self) -> str | None:

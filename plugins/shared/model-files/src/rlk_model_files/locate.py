@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
@@ -27,6 +28,8 @@ def find(place: Path, suffix: str, best: bool = False) -> Path | None:
 def checkpoints(folder: Path, *suffixes: str) -> list[Path]:
     """The checkpoints of a run folder with one of these suffixes, by their timesteps.
 
+    Those that have the same are in the order of the suffixes.
+
     Args:
         folder: the run folder, or the folder `checkpoints` in it.
         suffixes: of serializers.
@@ -34,10 +37,11 @@ def checkpoints(folder: Path, *suffixes: str) -> list[Path]:
     inside = folder / "checkpoints"
     if folder.resolve().name == "checkpoints" and not inside.is_dir():
         inside = folder
+    names = os.listdir(inside) if inside.is_dir() else []
     found = {
-        path: int(stem)
+        name: int(stem)
         for suffix in suffixes
-        for path in inside.glob(f"*{suffix}")
-        if (stem := path.name.removesuffix(suffix)).isdecimal()
+        for name in names
+        if name.endswith(suffix) and (stem := name.removesuffix(suffix)).isdecimal()
     }
-    return sorted(found, key=found.__getitem__)
+    return [inside / name for name in sorted(found, key=found.__getitem__)]

@@ -65,7 +65,8 @@ class Launcher:
     def start(self, env_fns: list[Callable[[], Any]]) -> tuple[socket.socket, Process]:
         """Start a worker; returns the learner's end of its channel, and the process."""
         ours, theirs = socket.socketpair()
-        self._learners.append(ours)
+        is_open = [end for end in self._learners if end.fileno() >= 0]  # not of replaced workers
+        self._learners = [*is_open, ours]
         with theirs:
             if self._server is not None:
                 return ours, self._server.fork(theirs)
@@ -137,12 +138,16 @@ class _Served:
     def __init__(self, server: _Server, pid: int) -> None:
         self._server = server
         self.pid = pid
+        self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        return self._server.exit_code(self.pid)
+        if self.returncode is None:
+            self._server.look_after(self)
+        return self.returncode
 
     def send_signal(self, number: int) -> None:
-        self._server.signal(self.pid, number)
+        if self.poll() is None:
+            self._server.signal(self.pid, number)
 
 
 class _Server:
@@ -150,8 +155,9 @@ class _Server:
 
     def __init__(self) -> None:
         self._ours, theirs = socket.socketpair()
-        self._codes: dict[int, int] = {}
-        self._forked: list[int] = []
+        #: By PID; when a worker has ended, the system may give its PID to another one.
+        self._running: dict[int, _Served] = {}
+        self._forked: list[_Served] = []
         self._rest = ""
         with theirs:
             try:
@@ -170,14 +176,15 @@ class _Server:
                     f"{self._process.poll()}). Its own output may say why; start_method=spawn "
                     "does without it."
                 )
-        return _Served(self, self._forked.pop())
+        return self._forked.pop()
 
-    def exit_code(self, pid: int) -> int | None:
+    def look_after(self, worker: _Served) -> None:
+        """Note the exit code of a worker, if it has ended."""
         while self._listen(0.0):
             pass
-        if pid not in self._codes and self._process.poll() is not None and not _exists(pid):
-            self._codes[pid] = -signal.SIGKILL  # the exit code is lost with the server
-        return self._codes.get(pid)
+        is_lost = worker.returncode is None and self._process.poll() is not None
+        if is_lost and not _exists(worker.pid):
+            worker.returncode = -signal.SIGKILL  # the exit code is lost with the server
 
     def signal(self, pid: int, number: int) -> None:
         try:
@@ -196,11 +203,12 @@ class _Server:
             return False
         *lines, self._rest = (self._rest + data.decode()).split("\n")
         for line in lines:
-            verb, *numbers = line.split()
+            verb, pid, *code = line.split()
             if verb == "forked":
-                self._forked.append(int(numbers[0]))
+                self._running[int(pid)] = _Served(self, int(pid))
+                self._forked.append(self._running[int(pid)])
             else:
-                self._codes[int(numbers[0])] = int(numbers[1])
+                self._running.pop(int(pid)).returncode = int(code[0])
         return bool(data)
 
     def close(self) -> None:
