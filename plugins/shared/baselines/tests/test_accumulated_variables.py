@@ -42,6 +42,18 @@ def test_the_mean_return_is_rounded_and_episodes_are_counted() -> None:
     assert episodes._mean == 1.1, "1.125 with one decimal, as Stable Baselines has it"
 
 
+def test_returns_of_many_episodes_are_handed_out_without_a_copy() -> None:
+    plan = SimpleNamespace(algorithm=SimpleNamespace(name="ddpg", config=None))
+    run: Any = SimpleNamespace(plan=plan, storage=None, action_space=spaces.Discrete(2))
+    episodes, seen = Episodes(), list[Any]()
+    for reward, done in ((0.5, True), (1.25, True), (2.0, False)):
+        found: dict[str, Any] = {"dones": [done]}
+        episodes.see(run, step(reward, done), [{}], found)
+        seen.append(found["epoch_episode_rewards"])
+        episodes.add(step(reward, done), [{}])
+    assert seen[0] is seen[1] is seen[2] and seen[0] == [0.5, 1.25]
+
+
 @pytest.mark.parametrize(("told", "expected"), [({"r": 7.5}, 7.5), (3, 2.0), (None, 2.0)])
 def test_the_return_of_a_segments_episode_is_that_of_a_monitor(told: Any, expected: float) -> None:
     segment = Segment(RUN, knows_rewards=True)
