@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -76,6 +77,19 @@ def test_negative_log_probabilities_are_those_of_the_policy_with_a_minus() -> No
     collection.see(RUN, step(1.0), [{}], found)
     assert [one.tolist() for one in found["mb_neglogpacs"]] == [[0.25]]
     assert [one.tolist() for one in found["mb_values"]] == [[0.5]]
+
+
+def test_a_clock_that_is_set_back_does_not_change_the_speed_of_a_collection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    collection = Collection(Clock(total_timesteps=9), np.ones(1, bool))
+    collection.begin(RUN)
+    collection.see(RUN, step(1.0), [{}], {})
+    collection.add(step(1.0), [{}])
+    an_hour_ago = time.time() - 3600.0
+    monkeypatch.setattr(time, "time", lambda: an_hour_ago)
+    losses: Any = SimpleNamespace(take=dict)
+    assert 0.0 <= collection.rest(RUN, losses)["n_seconds"] < 3600.0
 
 
 class Ten(gymnasium.Env[Any, Any]):

@@ -98,6 +98,15 @@ def test_rows_are_added_to_an_old_file_if_it_is_not_to_be_replaced(tmp_path: Pat
     assert [row.split(",")[0] for row in rows] == ["3.1", "3.1"]
 
 
+def test_the_times_of_added_rows_go_on_from_those_that_are_there(tmp_path: Path) -> None:
+    before = '#{"t_start": 1.0, "env_id": null}\nr,l,t\n1.0,1,100.0\n'
+    (tmp_path / "monitor.csv").write_text(before)
+    env = Monitor(Rewards(), tmp_path, override_existing=False)
+    seconds = play(env)["episode"]["t"]
+    assert seconds >= 100.0 and env.get_episode_times() == [seconds]
+    assert load_results(tmp_path)["r"].tolist() == [1.0, 3.1]
+
+
 class Lives(Rewards):
     """A game of two lives of one step each, with clipped rewards; counts as rlk_atari does."""
 

@@ -1,7 +1,8 @@
 """`Monitor`: the return, length and time of every episode of one environment.
 
 The last info of an episode has them under `episode`: `r`, the return rounded to six digits, `l`,
-the length in steps, and `t`, seconds since the start.
+the length in steps, and `t`, seconds since the start; in a file that rows are appended to, without
+the time between its last row and the start.
 """
 
 from __future__ import annotations
@@ -112,8 +113,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
 
     def _finish(self, info: dict[str, Any]) -> dict[str, Any]:
         return_, length = figures_of(info, self._rewards)
-        seconds = time.monotonic() - self._started
-        figures = (round(return_, DIGITS), length, round(seconds, DIGITS))
+        figures = (round(return_, DIGITS), length, self._seconds())
         self._episodes.append(figures)
         missing = [key for key in self._config.info_keywords if key not in info]
         if missing:
@@ -123,6 +123,11 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
             self._file.write(*figures, extras)
         names = ("r", "l", "t", *self._config.reset_keywords, *self._config.info_keywords)
         return dict(zip(names, (*figures, *extras), strict=True))
+
+    def _seconds(self) -> float:
+        if self._file is not None:
+            return self._file.elapsed()
+        return round(time.monotonic() - self._started, DIGITS)
 
     def close(self) -> None:
         """Close the environment and the file."""
