@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 
 from rlk.errors import RlkError
@@ -196,22 +197,42 @@ def test_its_state_is_part_of_the_environments_state() -> None:
 def test_a_run_of_very_many_episodes_can_still_be_saved_and_resumed() -> None:
     env = Monitor(Walk())
     env.reset(seed=0)
-    env._episodes = [(1.5, 8, float(at)) for at in range(80_000)]
+    times = np.arange(80_000.0)
+    figures = {"returns": times + 0.5, "lengths": times.astype(int), "times": times}
+    env.set_state({**env.get_state(), **figures})
     states = environment_states(DummyVecEnv([lambda: env]))
     assert states is not None
     again = Monitor(Walk())
     env_state.restore(again, states[0])
-    assert again._episodes == env._episodes
+    assert again.get_episode_rewards() == (times + 0.5).tolist()
+    assert again.get_episode_lengths() == list(range(80_000))
+    assert again.get_episode_times() == times.tolist()
 
 
-def test_a_state_from_before_has_the_figures_of_each_episode_together() -> None:
+def test_its_state_has_the_figures_of_all_episodes_as_arrays_of_their_own() -> None:
+    env = Monitor(Walk())
+    play(env, 2)
+    figures = [env.get_state()[name] for name in ("returns", "lengths", "times")]
+    play(env)
+    assert [column.dtype for column in figures] == [np.float64, np.int64, np.float64]
+    assert figures[0].tolist() == env.get_episode_rewards()[:2]
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        {"episodes": [[1.5, 3, 0.25], [2.5, 4, 0.5]]},
+        {"returns": [1.5, 2.5], "lengths": [3, 4], "times": [0.25, 0.5]},
+    ],
+)
+def test_a_state_from_before_has_lists_of_figures(figures: dict[str, Any]) -> None:
     env = Monitor(Walk())
     play(env, 2)
     older = env.get_state()
     for name in ("returns", "lengths", "times"):
         del older[name]
     again = Monitor(Walk())
-    again.set_state({**older, "episodes": [[1.5, 3, 0.25], [2.5, 4, 0.5]]})
+    again.set_state({**older, **figures})
     assert again.get_episode_rewards() == [1.5, 2.5]
     assert (again.get_episode_lengths(), again.get_episode_times()) == ([3, 4], [0.25, 0.5])
 
