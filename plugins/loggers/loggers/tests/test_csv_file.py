@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rlk.errors import BadFile
-from rlk_loggers import csv_file
+from rlk_loggers import csv_file, csv_rows, retries
 from rlk_loggers.csv_file import CsvLogger
 
 #: Environment variables with which Python reads text as ASCII unless told otherwise.
@@ -158,7 +158,7 @@ def test_what_could_not_be_written_is_written_at_the_end(
 ) -> None:
     logger = Opened(tmp_path)
     with monkeypatch.context() as while_full:
-        while_full.setattr(csv_file, "replacing", full)
+        while_full.setattr(csv_rows, "replacing", full)
         with pytest.raises(OSError, match="no space"):
             logger.write(8, {"a": 1.0})
     logger.logger.rlk_training_start(logger.run)  # of a second training
@@ -177,13 +177,99 @@ def test_a_file_that_could_not_be_cut_at_the_start_is_cut_for_the_first_row(
     second.logger.rlk_load(second.run, {"rows": 2})
     second.run.communicator.rank = 0
     with monkeypatch.context() as while_full:
-        while_full.setattr(csv_file, "replacing", full)
+        while_full.setattr(os, "truncate", full)
         with pytest.raises(OSError, match="no space"):
             second.logger.rlk_training_start(second.run)
-    assert second.logger.rlk_save(second.run) is None, "what the file holds is not known"
+        assert second.logger.rlk_save(second.run) is None, "what the file holds is not known"
+    monkeypatch.setattr(retries, "SECONDS", 0.0)
     second.write(32, {"a": 32.0})
     assert [row["a"] for row in rows(tmp_path)] == ["8.0", "16.0", "32.0"]
     assert second.logger.rlk_save(second.run) == {"rows": 3}
+
+
+class FullDisk:
+    """A disk without space, which counts the attempts to write a file's rows."""
+
+    def __init__(self) -> None:
+        self.attempts = 0
+
+    def __call__(self, *_: Any) -> None:
+        self.attempts += 1
+        raise OSError("no space left")
+
+
+def test_a_full_disk_costs_little_time_however_many_rows_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, formatted = FullDisk(), list[Any]()
+
+    def as_csv(rows: Any) -> bytes:
+        rows = list(rows)
+        formatted.extend(rows)
+        return csv_rows.as_csv(rows)
+
+    logger = Opened(tmp_path)
+    logger.write(8, {"a": 1.0})
+    with monkeypatch.context() as while_full:
+        while_full.setattr(csv_rows, "append", disk)
+        with pytest.raises(OSError, match="no space"):
+            logger.write(16, {"a": 2.0})
+        for timesteps in range(24, 104, 8):
+            logger.write(timesteps, {"a": 3.0})  # it rests, so it raises nothing
+        assert disk.attempts == 1
+        while_full.setattr(retries, "SECONDS", 0.0)
+        while_full.setattr(csv_file, "as_csv", as_csv)
+        for timesteps in (104, 112):
+            with pytest.raises(OSError, match="no space"):
+                logger.write(timesteps, {"a": 4.0})
+        assert disk.attempts == 3
+        assert len(formatted) == 12, "those that waited for the second attempt, and the last one"
+    logger.logger.rlk_training_end(logger.run)
+    assert [row["a"] for row in rows(tmp_path)] == ["1.0", "2.0", *["3.0"] * 10, "4.0", "4.0"]
+
+
+def test_new_tags_of_rows_that_wait_become_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retries, "SECONDS", 0.0)
+    logger = Opened(tmp_path)
+    logger.write(8, {"a": 1.0})
+    with monkeypatch.context() as while_full:
+        for name in ("append", "replacing"):
+            while_full.setattr(csv_rows, name, full)
+        for row in ({"a": 2.0}, {"b": 3.0}):
+            with pytest.raises(OSError, match="no space"):
+                logger.write(16, row)
+    logger.write(24, {"c": 4.0, "a": 5.0})
+    text = (tmp_path / "progress.csv").read_text()
+    assert text == "time/total_timesteps,a,b,c\n8,1.0,,\n16,2.0,,\n16,,3.0,\n24,5.0,,4.0\n"
+
+
+def test_rows_that_wait_are_written_with_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logger = Opened(tmp_path)
+    logger.write(8, {"a": 1.0})
+    with monkeypatch.context() as while_full:
+        while_full.setattr(csv_rows, "append", full)
+        with pytest.raises(OSError, match="no space"):
+            logger.write(16, {"a": 2.0})
+        assert logger.logger.rlk_save(logger.run) == {"rows": 2}, "a checkpoint may fit elsewhere"
+    assert len(rows(tmp_path)) == 1
+    assert logger.logger.rlk_save(logger.run) == {"rows": 2}
+    assert len(rows(tmp_path)) == 2
+
+
+def test_a_resumed_run_cuts_its_file_without_a_copy(tmp_path: Path) -> None:
+    first = Opened(tmp_path)
+    for timesteps in (8, 16, 24):
+        first.write(timesteps, {"a": 1.0})
+    file = tmp_path / "progress.csv"
+    before = file.stat().st_ino
+    for state in ({"rows": 2}, None):
+        Opened(tmp_path, timesteps=16, state=state)
+        assert file.stat().st_ino == before
+        assert file.read_text() == "time/total_timesteps,a\n8,1.0\n16,1.0\n"
 
 
 def test_other_ranks_write_nothing(tmp_path: Path) -> None:
@@ -197,7 +283,7 @@ def test_tags_are_in_utf_8_whatever_the_locale_is(tmp_path: Path) -> None:
     logger = Opened(tmp_path)
     logger.write(8, {"größe": 1.0})
     read = "import sys, pathlib; from rlk_loggers import csv_file as module; "
-    read += "print(ascii(module._read(pathlib.Path(sys.argv[1]))[0]))"
+    read += "print(ascii(next(module._whole_rows(pathlib.Path(sys.argv[1])))[0]))"
     command = [sys.executable, "-c", read, str(tmp_path / "progress.csv")]
     found = subprocess.run(command, env={**os.environ, **ASCII}, capture_output=True, check=True)
     assert found.stdout.decode().strip() == r"['time/total_timesteps', 'gr\xf6\xdfe']"

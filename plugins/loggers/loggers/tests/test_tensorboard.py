@@ -14,7 +14,7 @@ from tensorboard.compat.proto.event_pb2 import SessionLog
 
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
-from rlk_loggers import tensorboard
+from rlk_loggers import retries, tensorboard
 from rlk_loggers.tensorboard import EventFile, TensorboardLogger
 from rlk_testing.stand_ins import stand_in_kernel
 
@@ -113,6 +113,23 @@ def test_what_could_not_be_written_is_written_at_the_end(
     assert [event.value for event in read(tmp_path).Scalars("a")] == [1.0]
 
 
+def test_events_that_wait_are_tried_again_later_or_with_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logger = Opened(tmp_path)
+    with monkeypatch.context() as while_full:
+        while_full.setattr(tensorboard, "append", full)
+        with pytest.raises(OSError, match="no space"):
+            logger.write(8, {"a": 1.0})
+        logger.write(16, {"a": 2.0})  # it rests, so it raises nothing
+        logger.logger.rlk_save(logger.run)  # a checkpoint may fit elsewhere
+        while_full.setattr(retries, "SECONDS", 0.0)
+        with pytest.raises(OSError, match="no space"):
+            logger.write(24, {"a": 3.0})
+    logger.logger.rlk_save(logger.run)
+    assert [event.value for event in read(tmp_path).Scalars("a")] == [1.0, 2.0, 3.0]
+
+
 def test_what_could_not_be_written_at_the_start_is_written_with_the_first_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +139,7 @@ def test_what_could_not_be_written_at_the_start_is_written_with_the_first_row(
         while_full.setattr(tensorboard, "replacing", full)
         with pytest.raises(OSError, match="no space"):
             logger.logger.rlk_training_start(logger.run)
+    monkeypatch.setattr(retries, "SECONDS", 0.0)
     logger.write(8, {"a": 1.0})
     events = read(tmp_path)
     assert [event.step for event in events.Scalars("a")] == [8]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -42,6 +43,18 @@ def test_the_mean_return_is_rounded_and_episodes_are_counted() -> None:
     assert episodes._mean == 1.1, "1.125 with one decimal, as Stable Baselines has it"
 
 
+def test_returns_of_many_episodes_are_handed_out_without_a_copy() -> None:
+    plan = SimpleNamespace(algorithm=SimpleNamespace(name="ddpg", config=None))
+    run: Any = SimpleNamespace(plan=plan, storage=None, action_space=spaces.Discrete(2))
+    episodes, seen = Episodes(), list[Any]()
+    for reward, done in ((0.5, True), (1.25, True), (2.0, False)):
+        found: dict[str, Any] = {"dones": [done]}
+        episodes.see(run, step(reward, done), [{}], found)
+        seen.append(found["epoch_episode_rewards"])
+        episodes.add(step(reward, done), [{}])
+    assert seen[0] is seen[1] is seen[2] and seen[0] == [0.5, 1.25]
+
+
 @pytest.mark.parametrize(("told", "expected"), [({"r": 7.5}, 7.5), (3, 2.0), (None, 2.0)])
 def test_the_return_of_a_segments_episode_is_that_of_a_monitor(told: Any, expected: float) -> None:
     segment = Segment(RUN, knows_rewards=True)
@@ -64,6 +77,19 @@ def test_negative_log_probabilities_are_those_of_the_policy_with_a_minus() -> No
     collection.see(RUN, step(1.0), [{}], found)
     assert [one.tolist() for one in found["mb_neglogpacs"]] == [[0.25]]
     assert [one.tolist() for one in found["mb_values"]] == [[0.5]]
+
+
+def test_a_clock_that_is_set_back_does_not_change_the_speed_of_a_collection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    collection = Collection(Clock(total_timesteps=9), np.ones(1, bool))
+    collection.begin(RUN)
+    collection.see(RUN, step(1.0), [{}], {})
+    collection.add(step(1.0), [{}])
+    an_hour_ago = time.time() - 3600.0
+    monkeypatch.setattr(time, "time", lambda: an_hour_ago)
+    losses: Any = SimpleNamespace(take=dict)
+    assert 0.0 <= collection.rest(RUN, losses)["n_seconds"] < 3600.0
 
 
 class Ten(gymnasium.Env[Any, Any]):

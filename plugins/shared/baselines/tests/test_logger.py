@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -64,6 +65,28 @@ def test_a_row_is_in_the_files_at_once_and_has_a_cell_for_every_key(tmp_path: Pa
     lines = (tmp_path / "log.txt").read_text().splitlines()
     rows = [line for line in lines if line.startswith("|")]
     assert rows == ["| a | 1 |", "| a | 2 |", "| b | 3 |"]
+
+
+def test_a_csv_file_keeps_its_rows_on_the_disk_alone(tmp_path: Path) -> None:
+    table = logger.CSVOutputFormat(str(tmp_path / "progress.csv"))
+    sizes = []
+    for i in range(100):
+        table.writekvs({"a": i, "b": "x\ny"})
+        sizes.append(len(pickle.dumps(vars(table))))
+    assert sizes[0] == sizes[-1]
+    table.writekvs({"c": 1.5})
+    found = logger.read_csv(str(tmp_path / "progress.csv"))
+    assert found["a"].tolist()[:100] == list(range(100)) and found["c"].tolist()[100] == 1.5
+    assert found["b"].tolist()[:100] == ["x\ny"] * 100 and found["c"][:100].isna().all()
+
+
+def test_a_csv_file_that_was_deleted_begins_with_its_keys(tmp_path: Path) -> None:
+    file = tmp_path / "progress.csv"
+    table = logger.CSVOutputFormat(str(file))
+    table.writekvs({"a": 1})
+    file.unlink()
+    table.writekvs({"a": 2})
+    assert file.read_text() == "a\n2\n"
 
 
 def test_a_table_has_three_digits_and_at_most_23_characters_of_a_text(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,18 @@ def test_a_lost_life_is_no_episode_and_needs_a_reset(counting: Any) -> None:
     assert "episode" not in played(env, 3)[-1] and env.get_episode_rewards() == []
     with pytest.raises(RuntimeError, match="this episode is over"):
         env.step(0)
+
+
+def test_a_clock_that_is_set_back_does_not_turn_episodes_around(
+    counting: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = Monitor(counting(1), None)
+    played(env, 1)
+    an_hour_ago = time.time() - 3600.0
+    monkeypatch.setattr(time, "time", lambda: an_hour_ago)
+    played(env, 1)
+    first, second = env.get_episode_times()
+    assert 0.0 <= first <= second
 
 
 def test_only_the_row_is_rounded(counting: Any) -> None:

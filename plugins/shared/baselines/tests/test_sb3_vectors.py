@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,25 @@ def test_a_monitor_forgets_episodes_that_a_reset_cuts_off() -> None:
     for _ in range(3):
         infos = env.step([0, 0])[3]
     assert infos[0]["episode"]["l"] == 3
+
+
+def test_a_monitor_of_a_vector_sums_up_returns_and_measures_time_as_other_monitors_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    env = VecMonitor(vector())
+    env.reset()
+    env.step([0, 0])
+    env.episode_returns += 2.0**24  # from where float32 has no fractions
+    an_hour_ago = time.time() - 3600.0
+    monkeypatch.setattr(time, "time", lambda: an_hour_ago)
+    for _ in range(2):
+        infos = env.step([0, 0])[3]
+    episode = infos[0]["episode"]
+    assert episode["r"] == 2.0**24 + 1.5 and episode["t"] >= 0.0
+    env.episode_returns += 1e-9
+    for _ in range(3):
+        infos = env.step([0, 0])[3]
+    assert infos[0]["episode"]["r"] == 1.5
 
 
 def test_a_monitor_says_what_an_info_lacks() -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
-import io
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from rlk.errors import BadFile
-from rlk.files import append, replacing
 from rlk.hookspecs import hookimpl
+from rlk_loggers.csv_rows import add_rows, as_csv
 from rlk_loggers.needs_folder import lacks_folder
+from rlk_loggers.retries import Retries
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -59,6 +61,10 @@ class CsvLogger:
 
     @hookimpl
     def rlk_save(self, run: Run) -> State | None:
+        """Write the rows that wait, because they are not written again after this checkpoint."""
+        if run in self._files:
+            with contextlib.suppress(OSError):  # the end tries again, and raises it
+                self._files[run].flush()
         rows = self._files[run].rows if run in self._files else self._restored_rows.get(run)
         return None if rows is None else {"rows": rows}
 
@@ -68,7 +74,7 @@ class CsvLogger:
 
 
 class ProgressFile:
-    """The file of one run; what could not be written is kept for the next time.
+    """The file of one run; what could not be written is kept, and tried again some seconds later.
 
     A file that is there keeps its first `restored_rows`, or its rows up to these timesteps.
 
@@ -80,94 +86,101 @@ class ProgressFile:
         self._path = path
         self._timesteps, self._restored_rows = timesteps, restored_rows
         self._columns: list[str] = []
+        self._n_there = 0  # how many of the columns the file has
         self._waiting: list[Mapping[str, Any]] = []
+        self._text = b""  # of rows that waited in a failed attempt, with a cell for each column
+        self._retries = Retries()
         self.rows: int | None = None
 
     def write(self, row: Mapping[str, Any]) -> None:
-        """Write a row, below those that wait."""
+        """Write a row, below those that wait; after a failed attempt it may wait, too."""
         self._waiting.append(row)
         if self.rows is not None:
             self.rows += 1
-        self.flush()
+        if self._retries.are_due():
+            self.flush()
 
     def flush(self) -> None:
         """Cut the file that is there, the first time, and write the rows that wait."""
-        if self.rows is None:
-            self.rows = self._cut() + len(self._waiting)
-        if not self._waiting:
-            return
-        new = {tag: None for row in self._waiting for tag in row if tag not in self._columns}
-        is_there = self._path.exists()
-        if new or not is_there:
-            columns = [*self._columns, *new]
-            written = _read(self._path)[1] if is_there else []
-            _write(self._path, columns, [*written, *self._waiting])
-            self._columns = columns
-        else:
-            append(self._path, _text(self._columns, self._waiting))
+        with self._retries.attempt():
+            if self.rows is None:
+                self.rows = self._cut() + len(self._waiting)
+            self._format_waiting()
+            if self._text:
+                add_rows(self._path, self._text, self._columns, self._n_there)
+                self._text, self._n_there = b"", len(self._columns)
+
+    def _format_waiting(self) -> None:
+        """Turn the rows that wait into text, each of them once."""
+        known = {*self._columns}
+        new = [*dict.fromkeys(tag for row in self._waiting for tag in row if tag not in known)]
+        if new:
+            self._text = self._text.replace(b"\n", b"," * len(new) + b"\n")  # cells are numbers
+            self._columns += new
+        self._text += as_csv([row.get(tag, "") for tag in self._columns] for row in self._waiting)
         self._waiting = []
 
     def _cut(self) -> int:
         """Drop the rows after those to keep; returns how many are kept."""
         if not self._path.exists():
             return 0
-        columns, rows = _read(self._path)
-        kept = self._until(rows) if self._restored_rows is None else rows[: self._restored_rows]
+        rows = _whole_rows(self._path)
+        columns, end = next(rows, ([], 0))
+        at = columns.index(TIMESTEPS) if TIMESTEPS in columns else len(columns)
+        seen = kept = 0
+        for cells, end_of_row in rows:
+            if seen == self._restored_rows:
+                break
+            timesteps = cells[at] if at < len(cells) else ""
+            if len(cells) > len(columns):
+                problem = f"the row of {TIMESTEPS}={timesteps} has more cells than columns"
+                raise _damaged(self._path, problem)
+            if timesteps:
+                seen += 1
+                if self._restored_rows is not None or not self._is_later(timesteps):
+                    kept, end = seen, end_of_row
         if columns:
-            _write(self._path, columns, kept)
-        self._columns = columns
-        return len(kept)
+            os.truncate(self._path, end)
+        self._columns, self._n_there = columns, len(columns)
+        return kept
 
-    def _until(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The rows without those of later timesteps at the end.
+    def _is_later(self, timesteps: str) -> bool:
+        """Whether a row has later timesteps than the run; BadFile if they are not a number.
 
-        So a run continues whose checkpoint does not hold their number, as of an earlier version.
-        What counts from 0 again keeps all rows.
+        So a run continues whose checkpoint does not hold the number of its rows, as of an earlier
+        version: such rows at the end are dropped. What counts from 0 again keeps all rows.
         """
-        last = len(rows)
-        while self._timesteps and last and self._number(rows[last - 1]) > self._timesteps:
-            last -= 1
-        return rows[:last]
-
-    def _number(self, row: dict[str, Any]) -> float:
-        """The timesteps of a row; BadFile if they are not a number."""
         try:
-            return float(row[TIMESTEPS])
+            return 0 < self._timesteps < float(timesteps)
         except ValueError:
-            problem = f"its column {TIMESTEPS} holds {row[TIMESTEPS]!r}, not a number"
+            problem = f"its column {TIMESTEPS} holds {timesteps!r}, not a number"
             raise _damaged(self._path, problem) from None
 
 
-def _write(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Replace the file by one with these columns; the file is complete at any time."""
-    header = [dict(zip(columns, columns, strict=True))]
-    with replacing(path) as file:
-        file.write(_text(columns, [*header, *rows]))
+def _whole_rows(path: Path) -> Iterator[tuple[list[str], int]]:
+    """The cells of each row, those of the columns' names first, and where in the file it ends.
 
-
-def _text(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
-    text = io.StringIO()
-    csv.DictWriter(text, columns, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode()
-
-
-def _read(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
-    """Columns and complete rows; a row cut off by the end of the process is left out.
+    A row cut off by the end of the process is left out.
 
     Raises:
         BadFile: if it is not a table of text in UTF-8.
     """
+    end = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal end
+        with path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                end += len(line)
+                yield line.decode()
+
     try:
-        text = path.read_text(encoding="utf-8")
-        reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
-        rows = [row for row in reader if row.get(TIMESTEPS)]
+        for cells in csv.reader(lines()):
+            yield cells, end
     except (UnicodeDecodeError, csv.Error) as error:
         raise _damaged(path, str(error)) from error
-    for row in rows:
-        if None in row:  # DictReader's key of the cells beyond the last column
-            problem = f"the row of {TIMESTEPS}={row[TIMESTEPS]} has more cells than columns"
-            raise _damaged(path, problem)
-    return list(reader.fieldnames or []), rows
 
 
 def _damaged(path: Path, problem: str) -> BadFile:

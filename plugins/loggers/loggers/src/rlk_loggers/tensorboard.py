@@ -6,6 +6,7 @@ instead of by TensorBoard's writer, whose thread ends for good when a write fail
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import shlex
@@ -20,6 +21,7 @@ from rlk.files import append, replacing
 from rlk.hookspecs import hookimpl
 from rlk.running.run_folder import as_typed
 from rlk_loggers.needs_folder import lacks_folder
+from rlk_loggers.retries import Retries
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class EventFile:
-    """A file of events, made with the first one; failed writes are retried with the next event."""
+    """A file of events, made with the first one; what fails is tried again some seconds later."""
 
     def __init__(self, folder: Path) -> None:
         from tensorboard.compat.proto.event_pb2 import Event
@@ -36,30 +38,34 @@ class EventFile:
         self._path = folder / (
             f"events.out.tfevents.{now:.6f}.{socket.gethostname()}.{os.getpid()}"
         )
-        self._waiting = b""
+        self._waiting: list[bytes] = []
+        self._retries = Retries()
         self._head = _record(Event(wall_time=now, file_version="brain.Event:2"))
 
     def write(self, **event: Any) -> None:
-        """Write an event with the current time."""
+        """Write an event with the current time; after a failed attempt it may wait."""
         self.add(**event)
-        self.flush()
+        if self._retries.are_due():
+            self.flush()
 
     def add(self, **event: Any) -> None:
         """Add an event, which waits for the next `flush`."""
         from tensorboard.compat.proto.event_pb2 import Event
 
-        self._waiting += _record(Event(wall_time=time.time(), **event))
+        self._waiting.append(_record(Event(wall_time=time.time(), **event)))
 
     def flush(self) -> None:
         """Write the waiting events."""
         if not self._waiting:
             return
-        if self._path.exists():
-            append(self._path, self._waiting)
-        else:
-            with replacing(self._path) as file:
-                file.write(self._head + self._waiting)
-        self._waiting = b""
+        events = b"".join(self._waiting)
+        with self._retries.attempt():
+            if self._path.exists():
+                append(self._path, events)
+            else:
+                with replacing(self._path) as file:
+                    file.write(self._head + events)
+        self._waiting = []
 
 
 def _record(event: Any) -> bytes:
@@ -116,6 +122,13 @@ class TensorboardLogger:
 
         values = [Summary.Value(tag=tag, simple_value=float(value)) for tag, value in row.items()]
         self._files[run].write(step=run.timesteps, summary=Summary(value=values))
+
+    @hookimpl
+    def rlk_save(self, run: Run) -> None:
+        """Write the events that wait, because they are not written again after this checkpoint."""
+        if run in self._files:
+            with contextlib.suppress(OSError):  # the end tries again, and raises it
+                self._files[run].flush()
 
     @hookimpl
     def rlk_training_end(self, run: Run) -> None:

@@ -33,7 +33,7 @@ class Collection:
     start: Array
     lists: Variables = attrs.field(factory=dict)
     _steps: int = 0
-    _began: float = attrs.field(factory=time.time)
+    _began: float = attrs.field(factory=time.monotonic)
 
     def begin(self, run: Run) -> None:
         self.lists = {}
@@ -65,7 +65,7 @@ class Collection:
 
     def rest(self, run: Run, losses: Means) -> Variables:
         """Rewards and episode starts of the collection, [N * T], its speed, and the mean losses."""
-        seconds = time.time() - self._began
+        seconds = time.monotonic() - self._began
         steps = run.timesteps - self.before.timesteps
         found: Variables = {"n_seconds": seconds, "fps": int(steps / max(seconds, 1e-9))}
         names = {"true_reward": "mb_rewards", "masks": "mb_dones"}

@@ -25,6 +25,7 @@ class Episodes:
         normalize: the `VecNormalize` around the environment, or None.
         episode_rewards: their returns; the last one is that of the current episode.
         length: steps of the current episode.
+        finished: the returns of finished episodes alone.
         episode_lengths, episode_successes: of finished episodes.
         latest: the returns of the latest 100 finished episodes.
     """
@@ -32,6 +33,7 @@ class Episodes:
     normalize: VecNormalize | None = None
     episode_rewards: list[float] = attrs.field(factory=lambda: [0.0])
     length: int = 0
+    finished: list[float] = attrs.field(factory=list)
     episode_lengths: list[int] = attrs.field(factory=list)
     episode_successes: list[float] = attrs.field(factory=list)
     latest: deque[float] = attrs.field(factory=lambda: deque(maxlen=100))
@@ -92,7 +94,7 @@ class Episodes:
             "episode_reward": self.episode_rewards[-1],
             **dict.fromkeys(("episodes", "epoch_episodes"), ended),
             "episode_rewards_history": self.latest,
-            "epoch_episode_rewards": self.episode_rewards[:-1],
+            "epoch_episode_rewards": self.finished,
             "epoch_episode_steps": self.episode_lengths,
         }
 
@@ -102,6 +104,7 @@ class Episodes:
         self._step += 1
         self.length += 1
         if step.terminated[0] or step.truncated[0]:
+            self.finished.append(self.episode_rewards[-1])
             self.latest.append(self.episode_rewards[-1])
             self._mean = round(float(np.mean(self.latest)), 1)
             self.episode_rewards.append(0.0)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from rlk.files import replacing
 from rlk_baselines.tensorboard import ScalarWriter
+from rlk_loggers.csv_rows import add_rows, as_csv
 
 #: The largest number of characters of keys and values in tables of text.
 _WIDTH = 23
@@ -134,26 +132,12 @@ class CSVOutputFormat(KVWriter):
         self._path = Path(filename)
         self._path.write_text("", encoding="utf-8")
         self.keys: list[str] = []
-        self._rows: list[list[str]] = []
 
     def writekvs(self, kvs: Mapping[str, Any]) -> None:
         keys = [*self.keys, *sorted(kvs.keys() - set(self.keys))]
         row = ["" if kvs.get(key) is None else str(kvs[key]) for key in keys]
-        rows = [*self._rows, row]
-        if len(keys) > len(self.keys):
-            lines = [keys, *(one + [""] * (len(keys) - len(one)) for one in rows)]
-            with replacing(self._path) as file:
-                file.write(_as_csv(lines).encode())
-        else:
-            with self._path.open("a", encoding="utf-8", newline="") as appended:
-                appended.write(_as_csv([row]))
-        self.keys, self._rows = keys, rows
-
-
-def _as_csv(rows: Iterable[Sequence[str]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
+        add_rows(self._path, as_csv([row]), keys, n_there=len(self.keys))
+        self.keys = keys
 
 
 class TensorBoardOutputFormat(KVWriter):

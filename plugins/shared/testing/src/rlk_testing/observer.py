@@ -64,7 +64,7 @@ class ObserverChecks(RunContract):
             state = copy.deepcopy(checkpoint.run_state(agent.run))
             hooks = [hook for hook, key in _SAVING.items() if name in state.get(key, ())]
             if not hooks:
-                pytest.skip(f"it remembers nothing (no {' or '.join(_SAVING)})")
+                pytest.skip(f"it remembers nothing (no state from {' or '.join(_SAVING)})")
             plain([state[_SAVING[hook]][name] for hook in hooks])
             _copy_files(agent.run.out, other.run.out)  # a resumed run finds its own
             checkpoint.restore(other.run, state)

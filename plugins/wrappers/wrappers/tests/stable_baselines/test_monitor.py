@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 
 from rlk.errors import RlkError
@@ -98,6 +99,15 @@ def test_rows_are_added_to_an_old_file_if_it_is_not_to_be_replaced(tmp_path: Pat
     assert [row.split(",")[0] for row in rows] == ["3.1", "3.1"]
 
 
+def test_the_times_of_added_rows_go_on_from_those_that_are_there(tmp_path: Path) -> None:
+    before = '#{"t_start": 1.0, "env_id": null}\nr,l,t\n1.0,1,100.0\n'
+    (tmp_path / "monitor.csv").write_text(before)
+    env = Monitor(Rewards(), tmp_path, override_existing=False)
+    seconds = play(env)["episode"]["t"]
+    assert seconds >= 100.0 and env.get_episode_times() == [seconds]
+    assert load_results(tmp_path)["r"].tolist() == [1.0, 3.1]
+
+
 class Lives(Rewards):
     """A game of two lives of one step each, with clipped rewards; counts as rlk_atari does."""
 
@@ -187,22 +197,42 @@ def test_its_state_is_part_of_the_environments_state() -> None:
 def test_a_run_of_very_many_episodes_can_still_be_saved_and_resumed() -> None:
     env = Monitor(Walk())
     env.reset(seed=0)
-    env._episodes = [(1.5, 8, float(at)) for at in range(80_000)]
+    times = np.arange(80_000.0)
+    figures = {"returns": times + 0.5, "lengths": times.astype(int), "times": times}
+    env.set_state({**env.get_state(), **figures})
     states = environment_states(DummyVecEnv([lambda: env]))
     assert states is not None
     again = Monitor(Walk())
     env_state.restore(again, states[0])
-    assert again._episodes == env._episodes
+    assert again.get_episode_rewards() == (times + 0.5).tolist()
+    assert again.get_episode_lengths() == list(range(80_000))
+    assert again.get_episode_times() == times.tolist()
 
 
-def test_a_state_from_before_has_the_figures_of_each_episode_together() -> None:
+def test_its_state_has_the_figures_of_all_episodes_as_arrays_of_their_own() -> None:
+    env = Monitor(Walk())
+    play(env, 2)
+    figures = [env.get_state()[name] for name in ("returns", "lengths", "times")]
+    play(env)
+    assert [column.dtype for column in figures] == [np.float64, np.int64, np.float64]
+    assert figures[0].tolist() == env.get_episode_rewards()[:2]
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        {"episodes": [[1.5, 3, 0.25], [2.5, 4, 0.5]]},
+        {"returns": [1.5, 2.5], "lengths": [3, 4], "times": [0.25, 0.5]},
+    ],
+)
+def test_a_state_from_before_has_lists_of_figures(figures: dict[str, Any]) -> None:
     env = Monitor(Walk())
     play(env, 2)
     older = env.get_state()
     for name in ("returns", "lengths", "times"):
         del older[name]
     again = Monitor(Walk())
-    again.set_state({**older, "episodes": [[1.5, 3, 0.25], [2.5, 4, 0.5]]})
+    again.set_state({**older, **figures})
     assert again.get_episode_rewards() == [1.5, 2.5]
     assert (again.get_episode_lengths(), again.get_episode_times()) == ([3, 4], [0.25, 0.5])
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import Any
 
 import numpy as np
 
+from rlk_baselines import steady_clock
 from rlk_baselines.gym.core import Wrapper
 from rlk_old_gym.interface import takes_seed
 from rlk_wrappers import LoadMonitorResultsError, get_monitor_files
@@ -44,7 +44,7 @@ class Monitor(Wrapper):
         info_keywords: tuple[str, ...] = (),
     ) -> None:
         super().__init__(env)
-        self.t_start = time.time()
+        self.t_start = steady_clock.now()
         self.allow_early_resets = allow_early_resets
         self.reset_keywords, self.info_keywords = tuple(reset_keywords), tuple(info_keywords)
         self._file: EpisodeFile | None = None
@@ -112,7 +112,7 @@ class Monitor(Wrapper):
     def _finish(self, info: dict[str, Any]) -> dict[str, Any]:
         exact, length = figures_of(info, self.rewards)
         return_ = round(exact, DIGITS)
-        seconds = round(time.time() - self.t_start, DIGITS)
+        seconds = round(steady_clock.now() - self.t_start, DIGITS)
         self.episode_rewards.append(exact)
         self.episode_lengths.append(length)
         self.episode_times.append(seconds)

@@ -1,16 +1,19 @@
 """`Monitor`: the return, length and time of every episode of one environment.
 
 The last info of an episode has them under `episode`: `r`, the return rounded to six digits, `l`,
-the length in steps, and `t`, seconds since the start.
+the length in steps, and `t`, seconds since the start; in a file that rows are appended to, without
+the time between its last row and the start.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from array import array
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 from gymnasium.core import ActType, ObsType
 
 from rlk.errors import RlkError
@@ -72,7 +75,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         self._reset_values: list[Any] = []
         self._needs_reset = True
         self._total_steps = 0
-        self._episodes: list[tuple[float, int, float]] = []
+        self._returns, self._lengths, self._times = array("d"), array("q"), array("d")
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -111,18 +114,27 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         return observation, reward, terminated, truncated, info
 
     def _finish(self, info: dict[str, Any]) -> dict[str, Any]:
-        return_, length = figures_of(info, self._rewards)
-        seconds = time.monotonic() - self._started
-        figures = (round(return_, DIGITS), length, round(seconds, DIGITS))
-        self._episodes.append(figures)
+        exact, length = figures_of(info, self._rewards)
+        return_, seconds = round(exact, DIGITS), self._seconds()
+        self._add(return_, length, seconds)
         missing = [key for key in self._config.info_keywords if key not in info]
         if missing:
             raise RlkError(missing_info_message(missing[0], info))
         extras = self._reset_values + [plain(info[key]) for key in self._config.info_keywords]
         if self._file is not None:
-            self._file.write(*figures, extras)
+            self._file.write(return_, length, seconds, extras)
         names = ("r", "l", "t", *self._config.reset_keywords, *self._config.info_keywords)
-        return dict(zip(names, (*figures, *extras), strict=True))
+        return dict(zip(names, (return_, length, seconds, *extras), strict=True))
+
+    def _add(self, return_: float, length: int, seconds: float) -> None:
+        self._returns.append(return_)
+        self._lengths.append(length)
+        self._times.append(seconds)
+
+    def _seconds(self) -> float:
+        if self._file is not None:
+            return self._file.elapsed()
+        return round(time.monotonic() - self._started, DIGITS)
 
     def close(self) -> None:
         """Close the environment and the file."""
@@ -136,15 +148,15 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
 
     def get_episode_rewards(self) -> list[float]:
         """The return of every finished episode."""
-        return [return_ for return_, _, _ in self._episodes]
+        return self._returns.tolist()
 
     def get_episode_lengths(self) -> list[int]:
         """The length of every finished episode, in steps."""
-        return [length for _, length, _ in self._episodes]
+        return self._lengths.tolist()
 
     def get_episode_times(self) -> list[float]:
         """When every finished episode ended, in seconds since the start."""
-        return [seconds for _, _, seconds in self._episodes]
+        return self._times.tolist()
 
     def get_state(self) -> dict[str, Any]:
         """Its part of an environment's state: see `rlk_vector_environments.env_state`."""
@@ -153,10 +165,10 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
             "reset_values": list(self._reset_values),
             "needs_reset": self._needs_reset,
             "total_steps": self._total_steps,
-            # Long lists of numbers take no space among the values that a file may have.
-            "returns": self.get_episode_rewards(),
-            "lengths": self.get_episode_lengths(),
-            "times": self.get_episode_times(),
+            # Arrays, because a run captures and compares the states of passed environments often.
+            "returns": np.array(self._returns),
+            "lengths": np.array(self._lengths),
+            "times": np.array(self._times),
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -166,4 +178,6 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
             rows = state["episodes"]
         else:
             rows = zip(state["returns"], state["lengths"], state["times"], strict=True)
-        self._episodes = [(float(r), int(length), float(t)) for r, length, t in rows]
+        self._returns, self._lengths, self._times = array("d"), array("q"), array("d")
+        for figures in rows:
+            self._add(*figures)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from typing import Any
 
 import numpy as np
 
 from rlk.errors import RlkError
+from rlk_baselines import steady_clock
 from rlk_baselines.bench.monitor import Monitor as OldMonitor
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
 from rlk_baselines.sb3.common.monitor import Monitor
@@ -26,9 +26,11 @@ _TWICE = (
 class VecMonitor(VecEnvWrapper):
     """Records episodes: the last info of each has a dict `episode`.
 
-    Its keys are `r`, the return, `l`, the length in steps, and `t`, the seconds since this monitor
-    was made; and `info_keywords`. Every `done` ends an episode, even if it is that of a life of an
-    Atari game.
+    Its keys are `r`, the return rounded to six digits, `l`, the length in steps, and `t`, the
+    seconds since this monitor was made; and `info_keywords`. Every `done` ends an episode, even if
+    it is that of a life of an Atari game.
+
+    Deviation: Stable-Baselines3 sums up rewards in float32, and does not round.
 
     Args:
         venv: the vector.
@@ -51,7 +53,7 @@ class VecMonitor(VecEnvWrapper):
         if has_monitors(venv):
             warnings.warn(_TWICE, UserWarning, stacklevel=2)
         self.info_keywords = tuple(info_keywords)
-        self.episode_count, self.t_start = 0, time.time()
+        self.episode_count, self.t_start = 0, steady_clock.now()
         self._begin_episodes()
         self._file: EpisodeFile | None = None
         if filename:
@@ -92,7 +94,7 @@ class VecMonitor(VecEnvWrapper):
             self._file.close()
 
     def _begin_episodes(self) -> None:
-        self.episode_returns = np.zeros(self.num_envs, np.float32)
+        self.episode_returns = np.zeros(self.num_envs)
         self.episode_lengths = np.zeros(self.num_envs, np.int32)
 
     def _finish(self, i: int, info: dict[str, Any]) -> dict[str, Any]:
@@ -100,8 +102,9 @@ class VecMonitor(VecEnvWrapper):
         missing = [key for key in self.info_keywords if key not in info]
         if missing:
             raise RlkError(missing_info_message(missing[0], info))
-        return_, length = float(self.episode_returns[i]), int(self.episode_lengths[i])
-        seconds = round(time.time() - self.t_start, DIGITS)
+        return_ = round(float(self.episode_returns[i]), DIGITS)
+        length = int(self.episode_lengths[i])
+        seconds = round(steady_clock.now() - self.t_start, DIGITS)
         extras = {key: info[key] for key in self.info_keywords}
         self.episode_returns[i], self.episode_lengths[i] = 0.0, 0
         self.episode_count += 1
