@@ -275,15 +275,6 @@ def test_rows_reach_the_file_within_the_interval_and_not_one_by_one(
     env.close()
 
 
-def test_episodes_end_at_the_time_of_the_finest_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    env = VectorMonitor(Script(([1.0, 1.0], BOTH, {})))
-    env.reset()
-    now[0] += 0.25
-    assert play(env, 1)[0]["final_info"]["episode"]["t"].tolist() == [0.25, 0.25]
-
-
 def test_state_goes_on_in_the_middle_of_episodes() -> None:
     steps = [([1.0, 2.0], NO, {}), ([1.0, 2.0], FIRST, {}), ([1.0, 2.0], BOTH, {})]
     env = VectorMonitor(Script(*steps))
