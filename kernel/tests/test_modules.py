@@ -82,6 +82,7 @@ def test_the_top_level_holds_what_plugins_import():
         "__main__",
         "abilities",
         "agent",
+        "command_line",
         "component",
         "documents",
         "episode_ends",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Literal, Optional
 
 import attrs
@@ -197,13 +197,17 @@ def test_a_path_is_written_as_text_and_read_again():
     assert first.data == Path("here/x") and first.cache == Path("there")
     written = unstructure(first)
     assert written == {
-        "data": str(Path("here/x")),
+        "data": "here/x",
         "cache": "there",
         "files": ["a", "b"],
         "by_name": {"a": "c"},
     }
     assert structure(Places, json.loads(json.dumps(written)), "x") == first
     assert unstructure(Places()) == {"data": "data", "cache": None, "files": [], "by_name": {}}
+
+
+def test_a_path_of_windows_is_written_as_all_systems_read_it():
+    assert unstructure(Places(data=PureWindowsPath("here\\x")))["data"] == "here/x"
 
 
 def test_what_is_no_path_is_refused():

@@ -28,16 +28,21 @@ def imports(folder: Path) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for file in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.level == 0:
-                names = [node.module or ""]
-            for name in names:
+            for name in imported(node):
                 found.setdefault(name.split(".")[0], set()).add(str(file.relative_to(ROOT)))
     return found
 
 
+def imported(node: ast.AST) -> list[str]:
+    """The modules that a statement imports, but for relative ones."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    is_absolute = isinstance(node, ast.ImportFrom) and node.level == 0
+    return [node.module or ""] if is_absolute else []
+
+
+#: What the standard library has on Linux and macOS alone.
+OF_POSIX = {"fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios", "tty"}
 #: Distribution -> its import name, where that is another one.
 IMPORT_NAMES = {
     "rlk-kernel": "rlk",
@@ -89,6 +94,14 @@ def not_imported(dist: Path) -> set[str]:
 
 def has_components(dist: Path) -> bool:
     return any(group.startswith("rlk.") for group in project(dist).get("entry-points", {}))
+
+
+def test_no_module_and_no_test_needs_a_system_of_posix_to_be_imported() -> None:
+    files = [ROOT / "conftest.py"]
+    for place in ("kernel/**/*.py", "plugins/*/*/**/*.py", "tests/**/*.py"):
+        files += ROOT.glob(place)
+    at_once = {file: map(imported, ast.parse(file.read_text()).body) for file in files}
+    assert not [file for file, names in at_once.items() if OF_POSIX & {*chain(*names)}]
 
 
 def test_the_kernel_imports_no_plugin() -> None:

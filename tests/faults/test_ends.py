@@ -15,6 +15,7 @@ from rlk.registry.kernel import default_kernel
 from rlk.running import saved_files
 from rlk_subprocess import SubprocVecEnv
 from rlk_testing.environments import DiscreteMatch
+from rlk_testing.processes import runs
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # no worker can import this file
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -67,14 +68,6 @@ RUN = (
     *("--set", "n_steps=8", "--set", "nminibatches=1", "--set", "n_threads=1", "--seed", "1"),
     *("--env", "./world.py:World", "--out", "there"),
 )
-
-
-def runs(process: int) -> bool:
-    try:
-        with open(f"/proc/{process}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def waited(condition, running, seconds=60.0):

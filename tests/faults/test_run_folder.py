@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import os
 import shutil
@@ -22,7 +21,7 @@ from rlk.running.folder_owner import OWNER, OwnedFolder, in_use
 from rlk_testing import stand_in_kernel
 from rlk_testing.command_line import ended
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+fcntl = pytest.importorskip("fcntl", reason="locks of POSIX")
 
 #: Waits at the end of the iteration with 16 timesteps, until a file `go` exists.
 WAITS = """

@@ -7,8 +7,10 @@ import shutil
 import socket
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from faults import watch
 from faults.watch import watching
 
 
@@ -61,3 +63,14 @@ def test_memory_is_recorded_in_every_block_not_only_in_the_first_large_one():
     with watching() as watched:
         pass
     assert watched.bytes < 50 << 20
+
+
+@pytest.mark.parametrize("system", ["linux", "darwin"])
+def test_the_peak_without_proc_is_in_bytes(system, tmp_path, monkeypatch):
+    resource = pytest.importorskip("resource")
+    unit = 1024 if system == "linux" else 1
+    used = SimpleNamespace(ru_maxrss=(700 << 20) // unit)
+    monkeypatch.setattr(watch, "_STATUS", tmp_path / "none")
+    monkeypatch.setattr(resource, "getrusage", lambda who: used)
+    monkeypatch.setattr(sys, "platform", system)
+    assert watch._peak() == 700 << 20

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import resource
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,9 +60,17 @@ def _forget_peak() -> None:
 
 
 def _peak() -> int:
-    """The most memory that this process has had; elsewhere than on Linux, in all its life."""
+    """The most memory that this process has had; elsewhere than on Linux, in all its life.
+
+    Windows does not say it in Python: it is 0 there.
+    """
+    if sys.platform == "win32":
+        return 0
     if not _STATUS.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak << 10
     return int(re.findall(r"VmHWM:\s+(\d+) kB", _STATUS.read_text())[0]) << 10
 
 

@@ -1,8 +1,8 @@
 """Trains in environments of other packages: a few steps of each that is installed.
 
 `-m real_input` trains 20,000 timesteps in each, for minutes. What they need:
-`pip install 'rlk-atari[atari]' 'rlk-pybullet[pybullet]' 'rlk-gymnasium[box2d,mujoco]'
-'rlk-highway[highway]' minigrid 'pettingzoo[butterfly]' supersuit`.
+`pip install "rlk-atari[atari]" "rlk-pybullet[pybullet]" "rlk-gymnasium[box2d,mujoco]"
+"rlk-highway[highway]" minigrid "pettingzoo[butterfly]" supersuit`.
 """
 
 from __future__ import annotations

@@ -184,9 +184,9 @@ def plain_setting(value: Any) -> Any:
 
 
 def _with_texts(value: Any) -> Any:
-    """A value with the text of every path in it."""
+    """A value with the text of every path in it, which Windows reads as other systems do."""
     if isinstance(value, PurePath):
-        return str(value)
+        return value.as_posix()
     if isinstance(value, Mapping):
         return {key: _with_texts(item) for key, item in value.items()}
     return [*map(_with_texts, value)] if isinstance(value, (list, tuple)) else value

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shlex
 import sys
 from collections.abc import Mapping
 from typing import Any
 
+from rlk.command_line import can_be_pasted, command_line
 from rlk.errors import PlanError
 from rlk.planning.environment import choose_environment
 from rlk.planning.lost_settings import texts_in
@@ -147,4 +147,4 @@ def _names_code(text: str) -> bool:
 
 def typed(option: str, value: str) -> str:
     """An option that is safe to paste into a shell, whatever value the file has."""
-    return f"{option} {shlex.quote(value)}" if value.isprintable() else f"{option} …"
+    return command_line([option, value]) if can_be_pasted(value) else f"{option} …"

@@ -14,7 +14,7 @@ from rlk_step_collector.rollout_metrics import RolloutMetrics
 def now(monkeypatch):
     """now(seconds) sets the time."""
     at = [100.0]
-    monkeypatch.setattr(rollout_metrics.time, "monotonic", lambda: at[0])
+    monkeypatch.setattr(rollout_metrics.time, "perf_counter", lambda: at[0])
     return lambda seconds: at.__setitem__(0, seconds)
 
 

@@ -80,6 +80,13 @@ def test_a_file_is_read_with_its_tables(tmp_path):
     assert spec.origins["gamma"] == str(path)
 
 
+def test_a_file_may_begin_with_the_mark_that_editors_of_windows_write(tmp_path):
+    path = tmp_path / "spec.toml"
+    path.write_text('algo = "dqn"\n', encoding="utf-8-sig")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf")
+    assert read_spec(path).algo == "dqn"
+
+
 def test_none_in_a_file_is_none_but_where_it_is_a_word(tmp_path):
     path = tmp_path / "spec.toml"
     path.write_text(

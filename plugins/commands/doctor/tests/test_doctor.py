@@ -104,7 +104,7 @@ def test_an_extra_that_is_missing_says_what_installs_it(install: Install) -> Non
     assert own.keys() == {"rlk-has-extras[films]"}
     films = own["rlk-has-extras[films]"]
     assert (films.state, films.found) == ("missing", "deep-down is not installed.")
-    assert films.advice == "pip install 'rlk-has-extras[films]'"
+    assert films.advice == 'pip install "rlk-has-extras[films]"'
     assert "rlk-has-extras[there]" in found["extras"].found.split(", ")
 
 
@@ -113,7 +113,7 @@ def test_extras_have_the_names_that_errors_of_environments_tell() -> None:
     told = {getattr(source, "install", "") for source in sources} - {""}
     found = by_name(packages.extras())
     listed = {*found["extras"].found.split(", "), *found} if "extras" in found else {*found}
-    assert told and told <= {f"pip install '{name}'" for name in listed}
+    assert told and told <= {f'pip install "{name}"' for name in listed}
 
 
 def test_plugins_that_cannot_be_loaded_are_named_with_their_cause(install: Install) -> None:
@@ -177,17 +177,44 @@ def test_a_compiler_is_looked_for_on_the_path(
 ) -> None:
     monkeypatch.delenv("CXX", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert machine.compiler().state == "missing"
-    assert "apt install g++" in machine.compiler().advice
+    monkeypatch.setattr(sys, "platform", "linux")
+    (found,) = machine.compilers()
+    assert found.state == "missing" and found.advice.startswith("apt install g++, or export CXX=")
     monkeypatch.setenv("CXX", "no-such-compiler")
-    assert (machine.compiler().state, machine.compiler().found.split()[0]) == (
-        "broken",
-        "CXX=no-such-compiler",
-    )
+    (found,) = machine.compilers()
+    assert (found.state, found.found.split()[0]) == ("broken", "CXX=no-such-compiler")
     monkeypatch.setenv("CXX", "")
-    assert machine.compiler().state == "missing"
+    (found,) = machine.compilers()
+    assert found.state == "missing"
     (tmp_path / "g++").touch(mode=0o755)
-    assert machine.compiler() == Finding("c++ compiler", str(tmp_path / "g++"))
+    here = Finding("c++ compiler", str(tmp_path / "g++"))
+    assert [*machine.compilers()] == [here]
+    monkeypatch.setenv("CXX", "g++")
+    assert [*machine.compilers()] == [here]
+
+
+def test_the_advice_is_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(machine, "_SHARED", tmp_path / "none")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: "there")
+    monkeypatch.setattr(machine, "version", lambda name: "4.1")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr(machine, "cache_folder", lambda: tmp_path / "file")
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    (found,) = machine.compilers()
+    assert found.advice.startswith("xcode-select --install")
+    assert machine.cache().advice == "export XDG_CACHE_HOME=FOLDER"
+    monkeypatch.setattr(sys, "platform", "win32")
+    microsofts, others = machine.compilers()
+    assert microsofts.found == "no cl is found, which --plugin compile needs on a CPU."
+    assert microsofts.advice.startswith("install the Visual Studio Build Tools")
+    assert others.found.startswith("no g++ or clang++ or c++ is found, which cpp-priorities needs")
+    assert machine.cache().advice == "set XDG_CACHE_HOME=FOLDER"
+    assert [one.advice for one in machine.mpi()] == ["install Microsoft MPI"]
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    assert [one.advice for one in machine.compilers()] == ["set CXX="]
 
 
 def test_libraries_that_cannot_be_used_are_broken(
@@ -237,7 +264,7 @@ def test_mpi_needs_a_launcher_and_shared_memory(
     monkeypatch.setattr(machine, "_SHARED", tmp_path)
     found = by_name(machine.mpi())
     assert found["mpi"].state == "missing" and "no mpirun or mpiexec" in found["mpi"].found
-    assert found["mpi"].advice == "pip install 'rlk-mpi[mpi]'"
+    assert found["mpi"].advice == 'pip install "rlk-mpi[mpi]"'
     (tmp_path / "mpiexec").touch(mode=0o755)
     assert by_name(machine.mpi())["mpi"].found == f"mpi4py 4.1, {tmp_path / 'mpiexec'}"
     assert found[str(tmp_path)].state == "ok"

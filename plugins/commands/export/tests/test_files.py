@@ -225,7 +225,7 @@ def test_another_suffix_is_refused_with_the_two(name):
 
 def test_a_missing_package_is_named_with_what_to_type(monkeypatch):
     missing(monkeypatch, "onnx", "onnxscript")
-    with pytest.raises(RlkError, match=r"onnx and onnxscript\. Type: pip install 'rlk-export\[onn"):
+    with pytest.raises(RlkError, match=r'onnx and onnxscript\. Type: pip install "rlk-export\[onn'):
         check_out(Path("policy.onnx"))
     check_out(Path("policy.pt2"))
 

@@ -129,7 +129,7 @@ def test_it_prints_the_files_and_what_to_type_next(tmp_path):
     assert str(folder / "pyproject.toml") in lines
     assert lines[lines.index("Next:") + 1 :] == [
         f"cd {folder}",
-        "pip install -e '.[test]'",
+        'pip install -e ".[test]"',
         "pytest",
         "rlk run --algo dqn --plugin recent:power=3 --timesteps 5000",
     ]

@@ -253,7 +253,7 @@ def test_a_package_that_is_missing_is_named_with_the_extra_that_installs_it(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     what = f"environment '{env}' needs {package}, which is not installed. Type: "
-    message = re.escape(f"{what}pip install 'rlk-gymnasium[{extra}]'")
+    message = re.escape(f'{what}pip install "rlk-gymnasium[{extra}]"')
     with pytest.raises(PlanError, match=message):
         known_ids(env)()
 

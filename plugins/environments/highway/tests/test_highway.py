@@ -19,7 +19,7 @@ def test_it_answers_to_its_ids_alone():
 
 def test_without_it_the_message_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "highway_env", None)
-    with pytest.raises(PlanError, match=r"'highway_env', .*pip install 'rlk-highway\[highway\]'"):
+    with pytest.raises(PlanError, match=r"'highway_env', .*pip install \"rlk-highway\[highway\]\""):
         component.load()("parking-v0")()
 
 

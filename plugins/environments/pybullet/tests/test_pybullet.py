@@ -18,7 +18,7 @@ def test_it_answers_to_pybullets_ids_alone():
 def test_without_the_simulator_the_message_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pybullet_envs_gymnasium", None)
     with pytest.raises(
-        PlanError, match=r"'pybullet_envs_gymnasium', .*pip install 'rlk-pybullet\[pybullet\]'"
+        PlanError, match=r"'pybullet_envs_gymnasium', .*pip install \"rlk-pybullet\[pybullet\]\""
     ):
         rlk.make("ppo2", env="HopperBulletEnv-v0")
 

@@ -20,7 +20,7 @@ def test_it_answers_to_its_ids_alone():
 def test_without_it_the_message_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium_robotics", None)
     with pytest.raises(
-        PlanError, match=r"'gymnasium_robotics', .*pip install 'rlk-robotics\[robotics\]'"
+        PlanError, match=r"'gymnasium_robotics', .*pip install \"rlk-robotics\[robotics\]\""
     ):
         component.load()("FetchReach-v4")()
 

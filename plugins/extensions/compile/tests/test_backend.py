@@ -44,10 +44,26 @@ def test_with_passes_comes_first_and_without_them_if_that_fails() -> None:
 
 
 def test_on_a_cpu_nothing_compiles_without_a_compiler() -> None:
-    with pytest.raises(Untraceable, match=r"install g\+\+, or set CXX"):
+    with pytest.raises(Untraceable, match=r"or set CXX"):
         shown(cxx=None)
     with pytest.raises(Untraceable, match="cpp_wrapper=true is set"):
         shown("cuda", cxx=None, cpp_wrapper=True)
+
+
+@pytest.mark.parametrize(
+    ("system", "how"),
+    [
+        ("linux", r"install g\+\+"),
+        ("darwin", "xcode-select --install"),
+        ("win32", "install the Visual Studio Build Tools"),
+    ],
+)
+def test_it_is_said_how_to_get_a_compiler_on_this_system(
+    system: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", system)
+    with pytest.raises(Untraceable, match=f"{how}.*, or set CXX"):
+        shown(cxx=None)
 
 
 def test_on_a_gpu_a_cuda_graph_comes_first_and_needs_no_wrapper() -> None:
@@ -69,6 +85,17 @@ def test_ranks_that_average_go_without_a_cuda_graph() -> None:
 def test_the_other_backends_only_trace() -> None:
     assert shown(backend="aot_eager", cxx=None) == ["aot_eager"]
     assert shown("cuda", backend="eager", cxx=None) == ["eager"]
+
+
+def test_on_windows_the_compiler_is_the_one_that_inductor_takes_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}" if name == "cl" else None)
+    monkeypatch.delenv("CXX", raising=False)
+    assert compiler() == "cl"
+    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}" if name == "g++" else None)
+    assert compiler() is None
 
 
 def test_the_compiler_is_what_cxx_says_if_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

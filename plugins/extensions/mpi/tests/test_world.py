@@ -36,7 +36,10 @@ def launched(monkeypatch):
 
 def test_without_mpi4py_it_says_what_to_install(launched, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(PlanError, match=r"needs mpi4py.*pip install 'rlk-mpi\[mpi\]'"):
+    with pytest.raises(PlanError, match=r'needs mpi4py.*pip install "rlk-mpi\[mpi\]".* and MPICH'):
+        world.world()
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(PlanError, match=r"needs mpi4py.*install Microsoft MPI .*mpiexec -n 4"):
         world.world()
 
 

@@ -186,7 +186,7 @@ def test_a_package_that_an_old_id_needs_is_named_as_by_the_command_line(
     monkeypatch.setitem(sys.modules, "Box2D", None)
     for name in [one for one in sys.modules if one.startswith("gymnasium.envs.box2d")]:
         monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(ValueError, match=r"Type: pip install 'rlk-gymnasium\[box2d\]'"):
+    with pytest.raises(ValueError, match=r'Type: pip install "rlk-gymnasium\[box2d\]"'):
         PPO2("MlpPolicy", "LunarLander-v3")
 
 

@@ -151,6 +151,9 @@ def test_what_the_compiler_says_is_told_and_nothing_is_left(
     calls(monkeypatch, tmp_path, "echo 'no space left' >&2", "echo 'it stopped' >&2", "exit 1")
     with pytest.raises(Unbuilt, match=r"count\.cpp: no space left$"):
         built(source)
+    calls(monkeypatch, tmp_path, r"printf 'error: f\201r\n' >&2", "exit 1")  # not UTF-8
+    with pytest.raises(Unbuilt, match=r"count\.cpp: error: f.r$"):
+        built(source)
     calls(monkeypatch, tmp_path, "exit 3")
     with pytest.raises(Unbuilt, match="it ended with 3"):
         built(source)

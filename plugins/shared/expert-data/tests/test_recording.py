@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import gymnasium as gym
@@ -13,6 +13,7 @@ from gymnasium import spaces
 import rlk
 from rlk.errors import PlanError
 from rlk_expert_data import generate_expert_traj, read
+from rlk_expert_data.images import located, read_images, writing_images
 
 
 class Steps(gym.Env[Any, Any]):
@@ -170,6 +171,14 @@ class Pictures(Steps):
 
 def acts(observation: Any) -> Any:
     return np.zeros(1)
+
+
+def test_paths_of_images_are_written_as_every_system_reads_them(tmp_path: Path) -> None:
+    typed: Any = PureWindowsPath("shown\\today")
+    images = {"obs": np.zeros((1, 2, 2, 3), np.uint8)}
+    with writing_images(images, typed, tmp_path / "expert.npz") as paths:
+        assert paths["obs"].tolist() == ["shown/today/expert-0.png"]
+        assert read_images(located(paths["obs"], tmp_path)).shape == (1, 2, 2, 3)
 
 
 def test_images_of_another_folder_or_name_are_not_deleted_with_a_file(tmp_path: Path) -> None:

@@ -174,5 +174,5 @@ def test_a_film_that_cannot_be_written_is_refused(tmp_path: Path, name: str) -> 
 
 def test_mp4_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rlk_films.writer.mp4_is_there", lambda: False)
-    with pytest.raises(RlkError, match=r"pip install 'rlk-films\[mp4\]'"):
+    with pytest.raises(RlkError, match=r'pip install "rlk-films\[mp4\]"'):
         film(tmp_path / "a.mp4")

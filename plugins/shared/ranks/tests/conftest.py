@@ -6,7 +6,6 @@ Starting a rank takes seconds, so ranks that do not fail run many *jobs* in one 
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
 import json
 import os
@@ -126,6 +125,7 @@ class Done:
 @pytest.fixture(scope="session")
 def do_jobs(tmp_path_factory):
     """do_jobs(name, launcher, size, jobs, prepare): what `size` ranks have left of jobs by name."""
+    fcntl = pytest.importorskip("fcntl", reason="locks of POSIX")
 
     def do(name, launcher, size, jobs, prepare=lambda folder: None):
         base = tmp_path_factory.getbasetemp()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
+import socket
 from importlib import metadata
 from pathlib import Path
 
@@ -50,6 +52,22 @@ def test_a_program_has_arguments_a_folder_and_an_environment_of_its_own(program,
         f"__main__ {tmp_path / 'programs'} {running.pid} ''",
     ]
     assert running.pid != os.getpid()
+
+
+def test_a_request_may_be_long_where_sockets_keep_no_messages_apart(tmp_path, monkeypatch):
+    pair = socket.socketpair
+
+    def of_macos(family, kind):
+        if kind == socket.SOCK_SEQPACKET:
+            raise OSError(errno.EPROTONOSUPPORT, "Protocol not supported")
+        return pair(family, kind)
+
+    monkeypatch.setattr(socket, "socketpair", of_macos)
+    (tmp_path / "program.py").write_text("import sys\nprint(*map(len, sys.argv[1:]))\n")
+    with contextlib.closing(ForkServer([])) as server:
+        for length in (300_000, 1):
+            with server.start("program.py", "a" * length, "b", cwd=tmp_path) as running:
+                assert running.communicate()[0] == f"{length} 1\n"
 
 
 def test_a_module_is_run_as_python_does(forks, tmp_path):

@@ -130,5 +130,5 @@ def test_hindsight_which_asks_a_pool_for_rewards_in_vain_is_refused_while_planni
 
 def test_where_it_is_not_installed_it_is_said_what_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "envpool", None)
-    with pytest.raises(PlanError, match=r"needs EnvPool.*pip install 'rlk-envpool\[envpool\]'"):
+    with pytest.raises(PlanError, match=r'needs EnvPool.*pip install "rlk-envpool\[envpool\]"'):
         rlk.make("ppo2", env=NAME, vec_env="envpool")

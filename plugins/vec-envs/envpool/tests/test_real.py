@@ -15,7 +15,7 @@ from rlk_envpool.tasks import task_named
 @pytest.fixture
 def real(monkeypatch):
     monkeypatch.delitem(sys.modules, "envpool")
-    return pytest.importorskip("envpool", reason="pip install 'rlk-envpool[envpool]'")
+    return pytest.importorskip("envpool", reason='pip install "rlk-envpool[envpool]"')
 
 
 def test_rows_that_end_restart_in_the_same_step_and_the_others_go_on(real):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rlk_testing.launched import HAS_MPI, MPIRUN, Launched
+from rlk_testing.processes import of_session
 
 #: Enough for a machine of two slow threads that others use too; a hang takes all of it.
 LIMIT_SECONDS = 150
@@ -18,22 +18,9 @@ JOB = Path(__file__).parent / "job"
 collect_ignore = [] if HAS_MPI else ["test_job.py", "test_ends.py"]
 
 
-def of_session(session):
-    """The running processes of a session; mpirun starts one here, and its ranks stay in it."""
-    found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            state, _, _, of = Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()[:4]
-        except OSError:  # it has ended meanwhile
-            continue
-        if int(of) == session and state != "Z":
-            found.append(int(entry))
-    return found
-
-
 @pytest.fixture
 def start(tmp_path):
-    """start(SIZE, *ARGUMENTS): starts a job, no process of which may remain."""
+    """start(SIZE, *ARGUMENTS): starts a job, no process of which may remain in its session."""
     jobs = []
 
     def begin(size, *arguments):

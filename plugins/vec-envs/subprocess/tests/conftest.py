@@ -11,6 +11,7 @@ import pytest
 
 from rlk_subprocess import SubprocVecEnv
 from rlk_testing import unusual_spaces
+from rlk_testing.processes import descendants, runs
 
 
 @pytest.fixture(scope="session")
@@ -20,43 +21,18 @@ def zoo():
         equal=unusual_spaces.equal,
         play=unusual_spaces.play,
         gone=gone,
-        running=running,
+        running=runs,
         descendants=descendants,
         shared_files=shared_files,
     )
 
 
-def running(pid):
-    """Whether the process runs; a zombie, for which no process has waited yet, does not."""
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 def gone(pids, seconds=5.0):
     """Whether all of those processes end in time."""
     pids, deadline = list(pids), time.monotonic() + seconds
-    while any(map(running, pids)) and time.monotonic() < deadline:
+    while any(map(runs, pids)) and time.monotonic() < deadline:
         time.sleep(0.01)
-    return not any(map(running, pids))
-
-
-def descendants(pid):
-    """All descendants of a process."""
-    children = {}
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat") as stat:
-                parent = int(stat.read().rpartition(")")[2].split()[1])
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        children.setdefault(parent, []).append(int(entry))
-    below = list(children.get(pid, ()))
-    for found in below:  # the list grows meanwhile
-        below += children.get(found, ())
-    return below
+    return not any(map(runs, pids))
 
 
 def shared_files():
@@ -93,7 +69,7 @@ def make(nothing_is_left_behind):
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind():
     """Every test must end without leaving processes, shared memory or open descriptors behind."""
-    files, descriptors = shared_files(), len(os.listdir("/proc/self/fd"))
+    files, descriptors = shared_files(), len(os.listdir("/dev/fd"))
     before = set(descendants(os.getpid()))  # a fork server of other tests
     yield
 
@@ -101,7 +77,7 @@ def nothing_is_left_behind():
         return (
             set(descendants(os.getpid())) - before,  # including zombies
             shared_files() - files,
-            len(os.listdir("/proc/self/fd")) > descriptors,
+            len(os.listdir("/dev/fd")) > descriptors,
         )
 
     found = left()

@@ -48,14 +48,14 @@ class Counter(gym.Env):
 
     def surroundings(self):
         inheritable = []
-        for descriptor in map(int, os.listdir("/proc/self/fd")):
+        for descriptor in map(int, os.listdir("/dev/fd")):
             with contextlib.suppress(OSError):
                 inheritable += [descriptor] * (descriptor > 2 and os.get_inheritable(descriptor))
         return inheritable, sorted(os.environ)
 
     def sockets(self):
         found = []
-        for descriptor in map(int, os.listdir("/proc/self/fd")):
+        for descriptor in map(int, os.listdir("/dev/fd")):
             with contextlib.suppress(OSError):
                 found.append(os.fstat(descriptor).st_ino)
         return found

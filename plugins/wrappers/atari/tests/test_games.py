@@ -153,13 +153,13 @@ def moved(env, action):
 def test_without_the_emulator_the_message_says_how_to_install_it(monkeypatch, id):
     monkeypatch.setitem(sys.modules, "ale_py", None)
     monkeypatch.delitem(sys.modules, "rlk_atari.games", raising=False)
-    with pytest.raises(PlanError, match=r"pip install 'rlk-atari\[atari\]'"):
+    with pytest.raises(PlanError, match=r'pip install "rlk-atari\[atari\]"'):
         game(id)
 
 
 def test_without_opencv_the_message_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "cv2", None)
-    with pytest.raises(PlanError, match=r"pip install 'rlk-atari\[atari\]'"):
+    with pytest.raises(PlanError, match=r'pip install "rlk-atari\[atari\]"'):
         rlk.make("ppo2", env="ALE/Pong-v5", plugins=["atari"], policy="cnn")
 
 

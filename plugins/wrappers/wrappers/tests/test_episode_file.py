@@ -1,13 +1,15 @@
-"""The file of episodes: where it is, failed writes, and rows that wait when a state is loaded."""
+"""The file of episodes: where it is, failed writes, rows that wait; what is told without one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from rlk_wrappers import episode_file
+from rlk_wrappers import VectorMonitor, episode_file
 from rlk_wrappers.episode_file import EpisodeFile
 
 
@@ -59,3 +61,15 @@ def test_it_stays_where_it_began_when_the_working_folder_changes(
     monkeypatch.chdir("elsewhere")
     file.write(1.0, 5, 0.5)
     assert returns(tmp_path / "monitor.csv") == [1.0]
+
+
+def test_without_a_file_episodes_end_at_the_time_of_the_finest_clock(
+    counting: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    env = VectorMonitor(counting(length=1))
+    env.reset()
+    now[0] += 0.001
+    infos = env.step(np.zeros((2, 2)))[-1]
+    assert infos["final_info"]["episode"]["t"].tolist() == [0.001, 0.001]

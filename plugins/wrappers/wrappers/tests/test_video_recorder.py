@@ -379,7 +379,7 @@ def test_of_several_ranks_only_the_first_warns_that_it_has_no_folder(
 
 def test_a_plan_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name, *_: None)
-    with pytest.raises(PlanError, match=r"pip install 'rlk-wrappers\[video\]'"):
+    with pytest.raises(PlanError, match=r'pip install "rlk-wrappers\[video\]"'):
         can_write_videos(VideoRecorderConfig(), None)  # type: ignore[arg-type]
 
 

@@ -5,7 +5,6 @@ The command line and a program print the same, because both use this callback.
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import sys
 import textwrap
@@ -13,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rlk.command_line import command_line
 from rlk.errors import BadFile
 from rlk.hookspecs import hookimpl
 from rlk.planning.to_pass_again import to_pass_again
@@ -100,7 +100,7 @@ def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
         same = f", out={str(out)!r}" if resumes else ""
         yield f"next, in Python: rlk.load({str(out)!r}, {', '.join(again.objects)}{same})"
     elif resumes:
-        yield f"continue with: {shlex.join(['rlk', 'resume', str(out), *again.options])}"
+        yield f"continue with: {command_line(['rlk', 'resume', str(out), *again.options])}"
     else:
         options: dict[str, Sequence[str]] = {}
         if has_model:
@@ -112,7 +112,7 @@ def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
         commands = [one for one in options if one in run.plan.kernel.registries.commands]
         yield from ["next:"] if commands else []
         for command in commands:
-            yield f"  {shlex.join(['rlk', command, str(out), *options[command]])}"
+            yield f"  {command_line(['rlk', command, str(out), *options[command]])}"
 
 
 def _holds_model(run: Run, out: Path, *, best: bool = False) -> bool:

@@ -176,7 +176,7 @@ def read_spec(path: Path) -> RunSpec:
     """
     with looking_at(path, f"cannot read {path}", PlanError):
         try:
-            with path.open(encoding="utf-8") as file:
+            with path.open(encoding="utf-8-sig") as file:
                 found = parse_toml(file.read(MAX_TOML_CHARACTERS + 1))
         except ValueError as error:
             raise PlanError(f"{path} is not a TOML file: {error}.") from None

@@ -6,12 +6,12 @@ so that an option of a command never conflicts with a setting of a plugin.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 import click
 
 from rlk import settings
+from rlk.command_line import command_line
 from rlk.component import Component
 from rlk.errors import SHOWN, BrokenPlugin, nearest
 from rlk.planning.run_settings import RUN_SETTINGS
@@ -46,7 +46,7 @@ def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.Usag
         typed = typed_instead(key, value, error.ctx)
     if not typed and takes_settings:
         keys = _settings(key, _given("--algo", arguments))
-        typed = [f"--set {shlex.quote(f'{found}={value}')}" for found in keys]
+        typed = [command_line(["--set", f"{found}={value}"]) for found in keys]
     if not typed:
         near = nearest(error.option_name, [option for param in params for option in param.opts])
         return click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)

@@ -8,13 +8,12 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from rlk_cpp_libraries.build import COMPILERS
-from rlk_cpp_libraries.build import compiler as found_compiler
 from rlk_doctor.finding import Finding
 
 #: With fewer bytes in /dev/shm, three ranks under MPICH do not start: each takes 1.06 MB there, and
@@ -24,6 +23,8 @@ LEAST_SHARED = 3_180_000
 LEAST_FREE = 100_000_000
 _SHARED = Path("/dev/shm")
 _LAUNCHERS = ("mpirun", "mpiexec")
+#: What installs an MPI elsewhere than on Windows.
+_MPICH = 'pip install "rlk-mpi[mpi]"'
 
 
 def python() -> Finding:
@@ -76,16 +77,36 @@ def graphics(torch: Any) -> Finding:
     return Finding("gpu", found, "missing", advice)
 
 
-def compiler() -> Finding:
-    """The C++ compiler, which makes `compile` and `cpp-priorities` faster."""
-    found = found_compiler()
+def compilers() -> Iterator[Finding]:
+    """The C++ compilers, which make `compile` and `cpp-priorities` faster.
+
+    On Windows `compile` takes Microsoft's, because inductor does, and `cpp-priorities` another one.
+    """
+    what, for_compile = "c++ compiler", "--plugin compile needs on a CPU"
+    named = os.environ.get("CXX")
+    if named and shutil.which(named) is None:
+        cause = f"CXX={named} is not a program that can be found."
+        advice = "set CXX=" if sys.platform == "win32" else "unset CXX, or export CXX=g++"
+        yield Finding(what, cause, "broken", advice)
+    elif named:
+        yield _first_of([named], what)
+    elif sys.platform == "win32":
+        advice = "install the Visual Studio Build Tools, and start rlk in their command prompt"
+        yield _first_of(["cl"], what, for_compile, advice)
+        advice = "install MinGW-w64, and set PATH=%PATH%;FOLDER"
+        yield _first_of(COMPILERS, "c++ for libraries", "cpp-priorities needs", advice)
+    else:
+        install = "xcode-select --install" if sys.platform == "darwin" else "apt install g++"
+        yield _first_of(COMPILERS, what, for_compile, f"{install}, or export CXX=COMPILER")
+
+
+def _first_of(names: Sequence[str], what: str, needed: str = "", advice: str = "") -> Finding:
+    """The first of these compilers that is found; if there is none, it is missing."""
+    found = next(filter(None, map(shutil.which, names)), None)
     if found is not None:
-        return Finding("c++ compiler", str(shutil.which(found)))
-    if os.environ.get("CXX"):
-        cause = f"CXX={os.environ['CXX']} is not a program that can be found."
-        return Finding("c++ compiler", cause, "broken", "unset CXX, or export CXX=g++")
-    none = f"none of {', '.join(COMPILERS)} is found, which --plugin compile needs on a CPU."
-    return Finding("c++ compiler", none, "missing", "apt install g++, or export CXX=COMPILER")
+        return Finding(what, found)
+    none = f"no {' or '.join(names)} is found, which {needed}."
+    return Finding(what, none, "missing", advice)
 
 
 def mpi() -> Iterator[Finding]:
@@ -97,7 +118,8 @@ def mpi() -> Iterator[Finding]:
     launcher = next(filter(None, launchers), None)
     if launcher is None:
         none = f"mpi4py {version('mpi4py')}, but no {' or '.join(_LAUNCHERS)} to launch ranks."
-        yield Finding("mpi", none, "missing", "pip install 'rlk-mpi[mpi]'")
+        advice = "install Microsoft MPI" if sys.platform == "win32" else _MPICH
+        yield Finding("mpi", none, "missing", advice)
     else:
         yield Finding("mpi", f"mpi4py {version('mpi4py')}, {launcher}")
     if _SHARED.is_dir():
@@ -112,7 +134,8 @@ def mpi() -> Iterator[Finding]:
 
 def cache() -> Finding:
     """Whether files can be written to the folder for caches."""
-    what, advice = "cache folder", "export XDG_CACHE_HOME=FOLDER"
+    sets = "set" if sys.platform == "win32" else "export"
+    what, advice = "cache folder", f"{sets} XDG_CACHE_HOME=FOLDER"
     try:
         return folder(what, cache_folder(), advice)
     except RuntimeError:

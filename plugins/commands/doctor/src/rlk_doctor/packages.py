@@ -65,7 +65,7 @@ def extras() -> Iterator[Finding]:
                 continue  # an extra that only names another extra of rlk is listed there
             lacks = [one for need in needs for one in lacking(need)]
             if lacks:
-                typed = f"pip install '{name}[{extra}]'"
+                typed = f'pip install "{name}[{extra}]"'
                 yield Finding(f"{name}[{extra}]", f"{'; '.join(lacks)}.", "missing", typed)
             else:
                 there.append(f"{name}[{extra}]")

@@ -26,7 +26,7 @@ from rlk_export.signature import BATCH, Signature
 
 #: The extra file in a .pt2 that describes its content.
 METADATA = "rlk.json"
-INSTALL = "Type: pip install 'rlk-export[onnx]'"
+INSTALL = 'Type: pip install "rlk-export[onnx]"'
 
 
 class Format(Protocol):

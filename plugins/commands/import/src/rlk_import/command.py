@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import click
 
+from rlk.command_line import command_line
 from rlk.errors import PlanError
 from rlk.files import looking_at
 from rlk_cli.options import given
@@ -78,7 +78,7 @@ def command(
             click.echo(f"  {sentence}")
         path = agent.save(out)
         click.echo(f"wrote {path}: {agent.plan.title}")
-        click.echo(f"Type: {shlex.join(['rlk', 'evaluate', str(path)])}")
+        click.echo(f"Type: {command_line(['rlk', 'evaluate', str(path)])}")
 
 
 def _new(out: Path) -> Path:

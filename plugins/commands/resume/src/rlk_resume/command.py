@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rlk.command_line import command_line
 from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
 from rlk.planning.saved_plan import PLAN
@@ -141,7 +141,7 @@ def own_folder(path: Path) -> Path:
     if folder is None:
         raise PlanError(
             f"{path} is not in the folder `checkpoints` of a run folder. Name a folder to continue "
-            f"in: {shlex.join(['rlk', 'resume', str(path), '--out', 'DIR'])}"
+            f"in: {command_line(['rlk', 'resume', str(path), '--out', 'DIR'])}"
         )
     return folder
 
@@ -180,7 +180,7 @@ def what_instead(model: Path, kernel: Kernel) -> str:
 
     suffixes = [one.suffix for one in saved_files.serializers(kernel)]
     if checkpoints(model.parent, *suffixes):
-        return f"Type: {shlex.join(['rlk', 'resume', str(model.parent)])}"
+        return f"Type: {command_line(['rlk', 'resume', str(model.parent)])}"
     return NO_MODEL
 
 
@@ -192,7 +192,7 @@ def one_before_named(before: Sequence[Path]) -> Iterator[None]:
     except BadFile as error:
         if not before:
             raise
-        typed = shlex.join(["rlk", "resume", str(before[-1])])
+        typed = command_line(["rlk", "resume", str(before[-1])])
         raise BadFile(f"{error} To continue from the one before it: {typed}") from error
 
 

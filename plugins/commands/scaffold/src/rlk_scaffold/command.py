@@ -70,5 +70,5 @@ def new(
     for path in files:
         click.echo(f"  {folder / path}")
     click.echo("Next:")
-    for line in (f"cd {folder}", "pip install -e '.[test]'", "pytest", *try_lines(made, chosen)):
+    for line in (f"cd {folder}", 'pip install -e ".[test]"', "pytest", *try_lines(made, chosen)):
         click.echo(f"  {line}")

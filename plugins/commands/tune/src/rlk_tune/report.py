@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
+from rlk.command_line import command_line
 from rlk.planning.plan import Plan
 from rlk_cli.columns import columns, terminal_width
 from rlk_tune.results import BEST, TRIALS
@@ -78,10 +78,10 @@ def ending(search: Search, study: optuna.Study, folder: Path) -> Iterator[str]:
     if best:
         yield from ("", *best_trials(best[:SHOWN]), "")
     if len(ended) < search.trials:
-        yield f"continue with: {shlex.join(['rlk', 'tune', '--out', str(folder)])}"
+        yield f"continue with: {command_line(['rlk', 'tune', '--out', str(folder)])}"
     if best:
         yield f"next, to train with the settings of trial {best[0].number}:"
-        yield f"  {shlex.join(['rlk', 'run', str(folder / BEST)])}"
+        yield f"  {command_line(['rlk', 'run', str(folder / BEST)])}"
 
 
 def best_trials(trials: Sequence[FrozenTrial]) -> Iterator[str]:

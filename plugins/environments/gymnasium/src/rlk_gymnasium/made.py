@@ -152,7 +152,7 @@ def install_for(entry_point: Any) -> str:
     place = entry_point if isinstance(entry_point, str) else getattr(entry_point, "__module__", "")
     for package, extra in EXTRAS.items():
         if place.startswith(package):
-            return f"pip install 'rlk-gymnasium[{extra}]'"
+            return f'pip install "rlk-gymnasium[{extra}]"'
     return ""
 
 

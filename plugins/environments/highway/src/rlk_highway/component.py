@@ -11,7 +11,7 @@ component = Component(
         *("highway-*", "parking-*", "merge-*", "roundabout-*", "intersection-*", "racetrack-*"),
         *("exit-*", "lane-keeping-*", "two-way-*", "u-turn-*"),
         registered_by="highway_env",
-        install="pip install 'rlk-highway[highway]'",
+        install='pip install "rlk-highway[highway]"',
     ),
     summary="parking-v0 (goals), highway-v0 and the other driving tasks of highway-env",
 )

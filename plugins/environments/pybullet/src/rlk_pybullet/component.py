@@ -10,7 +10,7 @@ component = Component(
     factory=ids(
         "*BulletEnv-v*",
         registered_by="pybullet_envs_gymnasium",
-        install="pip install 'rlk-pybullet[pybullet]'",
+        install='pip install "rlk-pybullet[pybullet]"',
     ),
     summary="HalfCheetahBulletEnv-v0 and other environments that PyBullet simulates",
 )

@@ -11,7 +11,7 @@ component = Component(
         *("Fetch*-v*", "HandReach*-v*", "HandManipulate*-v*", "AdroitHand*-v*"),
         *("PointMaze_*-v*", "AntMaze_*-v*", "FrankaKitchen-v*"),
         registered_by="gymnasium_robotics",
-        install="pip install 'rlk-robotics[robotics]'",
+        install='pip install "rlk-robotics[robotics]"',
     ),
     summary="FetchReach-v4, HandReach-v3, PointMaze_UMaze-v3 (goals) and others",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -29,7 +30,6 @@ ON_CPU: dict[str, Any] = {"pattern_matcher": False, "cpp.use_decompose_tanh": Tr
 #: Otherwise inductor times several kernels for a sum, and takes the fastest: each adds in an order
 #: of its own, so a resumed run could end with other numbers.
 ON_GPU: dict[str, Any] = {"deterministic": True}
-COMPILERS = ("g++", "clang++", "c++")
 
 
 @attrs.frozen
@@ -113,9 +113,17 @@ class Built:
 
 
 def compiler() -> str | None:
-    """The C++ compiler that inductor would find, or None."""
+    """The C++ compiler that inductor would find, or None. On Windows it knows Microsoft's alone."""
+    known = ["cl"] if sys.platform == "win32" else ["g++", "clang++", "c++"]
     named = os.environ.get("CXX")
-    return next((name for name in ([named] if named else COMPILERS) if shutil.which(name)), None)
+    return next((name for name in ([named] if named else known) if shutil.which(name)), None)
+
+
+def _how_to_get_one() -> str:
+    """What brings a C++ compiler to this system."""
+    if sys.platform == "win32":
+        return "install the Visual Studio Build Tools, and start rlk in their command prompt"
+    return "type xcode-select --install" if sys.platform == "darwin" else "install g++"
 
 
 def strategies(
@@ -134,7 +142,8 @@ def strategies(
         return [Strategy(config.backend)]
     if device == "cpu" and cxx is None:
         raise Untraceable(
-            "no C++ compiler was found, which inductor needs on a CPU: install g++, or set CXX"
+            "no C++ compiler was found, which inductor needs on a CPU: "
+            f"{_how_to_get_one()}, or set CXX"
         )
     # Ranks communicate through Python, which a CUDA graph cannot replay.
     graphs = device == "cuda" and ranks == 1 and config.cuda_graphs is not False
@@ -143,7 +152,9 @@ def strategies(
         raise Untraceable(f"cuda_graphs=true is set, but {why}")
     wrapped = cxx is not None if config.cpp_wrapper is None else config.cpp_wrapper
     if wrapped and cxx is None:
-        raise Untraceable("cpp_wrapper=true is set, but no C++ compiler was found: install g++")
+        raise Untraceable(
+            f"cpp_wrapper=true is set, but no C++ compiler was found: {_how_to_get_one()}"
+        )
     found = [Strategy("inductor", cpp_wrapper=True)] if wrapped and not graphs else []
     if wrapped and device == "cpu" and ranks == 1:  # means over ranks are computed in Python
         found = [Strategy("inductor", ahead=True)]

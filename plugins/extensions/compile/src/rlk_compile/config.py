@@ -35,7 +35,7 @@ class CompileConfig:
         default=None,
         **setting(
             "call kernels from C++; none means if a C++ compiler is found (CXX, else g++, "
-            "clang++, c++)",
+            "clang++, c++; on Windows, cl)",
             v.optional(v.instance_of(bool)),
         ),
     )

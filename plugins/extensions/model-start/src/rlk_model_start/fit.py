@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
+from rlk.command_line import command_line
 from rlk.planning.parse import typed_value
 from rlk.settings import unstructure
 
@@ -37,7 +37,7 @@ def other_policy(saved: Mapping[str, Any], plan: Plan) -> str | None:
     if there["name"] != plan.policy.name:
         return (
             f"has the policy {there['name']!r}, not {plan.policy.name!r}. Use "
-            f"--policy {shlex.quote(there['name'])}."
+            f"{command_line(['--policy', there['name']])}."
         )
     here = unstructure(plan.policy.config)
     differ = [key for key, value in there["settings"].items() if here.get(key) != value]
@@ -58,8 +58,8 @@ def other_parts(saved: Mapping[str, Any], plan: Plan) -> str:
     algo = algorithm["name"]
     theirs = {one["name"] for one in saved["components"] if one["slot"] in PARTS}
     own = {choice.name for slot, choice in plan.choices() if slot in PARTS}
-    words = [] if algo == plan.algorithm.name else [f"--algo {shlex.quote(algo)}"]
-    words += [f"--plugin {shlex.quote(name)}" for name in sorted(theirs - own)]
+    words = [] if algo == plan.algorithm.name else [command_line(["--algo", algo])]
+    words += [command_line(["--plugin", name]) for name in sorted(theirs - own)]
     without = sorted(own - theirs - {"model-start"})
     found = [f"with {' '.join(words)}"] if words else []
     found += [f"without {', '.join(without)}"] if without else []
@@ -77,4 +77,4 @@ def _algorithm(saved: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _typed(key: str, value: Any) -> str:
     """A setting, written so that it can be pasted into a shell."""
-    return f"--set {shlex.quote(f'{key}={typed_value(value)}')}"
+    return command_line(["--set", f"{key}={typed_value(value)}"])

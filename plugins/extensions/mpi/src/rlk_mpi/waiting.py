@@ -67,7 +67,7 @@ ON_SHARED_CORES = Waiting(20e-3, yields=True)
 def cores_of_this_process() -> set[int]:
     """The cores that it may use: a launcher may bind each rank to some of its own."""
     if hasattr(os, "sched_getaffinity"):
-        return os.sched_getaffinity(0)
+        return set(os.sched_getaffinity(0))
     return set(range(os.cpu_count() or 1))
 
 

@@ -3,8 +3,8 @@
 Every rank holds a robust mutex in memory that the ranks of one machine share. When a process dies,
 by any signal, the kernel gives its mutex to the thread that waits for it, before it closes the
 process's sockets: that thread can name the rank before the launcher ends its process as well. This
-costs nothing while all ranks live. Only Linux has robust mutexes; elsewhere only the launcher's
-message is printed.
+costs nothing while all ranks live. Only Linux has robust mutexes; elsewhere, and where ranks do not
+see each other's memory in /proc, only the launcher's message is printed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from rlk_mpi.world import MpiWorld
@@ -46,6 +46,9 @@ class Watchdog:
         here = ranks.comm.Split_type(ranks.mpi.COMM_TYPE_SHARED)
         who = here.allgather((ranks.rank, os.getpid()))
         self._memory = _shared(here)
+        if self._memory is None:
+            here.Free()
+            return
         start = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
         libc = ctypes.CDLL(None)
         places = [ctypes.c_void_p(start + ROOM * index) for index in range(here.size)]
@@ -66,20 +69,41 @@ class Watchdog:
             self._release = None
 
 
-def _shared(here: Any) -> mmap.mmap:
-    """Memory that all processes of a communicator share; it has no name that could remain."""
+def _shared(here: Any) -> mmap.mmap | None:
+    """Memory that all processes of a communicator share; it has no name that could remain.
+
+    None if one of them cannot open it: there is no /proc, or each has a namespace of processes.
+    """
     size = ROOM * here.size
-    descriptor, place = None, None
-    if here.rank == 0:
+    descriptor, told = None, None
+    if here.rank == 0 and hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("rlk-mpi")
         os.ftruncate(descriptor, size)
-        place = f"/proc/{os.getpid()}/fd/{descriptor}"
-    with open(here.bcast(place), "r+b") as file:
+        told = f"/proc/{os.getpid()}/fd/{descriptor}", _identity(os.fstat(descriptor))
+    file = _opened(here.bcast(told))
+    memory = None
+    if all(here.allgather(file is not None)) and file is not None:
         memory = mmap.mmap(file.fileno(), size)
-    here.Barrier()  # now all have opened it
+    if file is not None:
+        file.close()
     if descriptor is not None:
         os.close(descriptor)
     return memory
+
+
+def _opened(told: tuple[str, tuple[int, int]] | None) -> BinaryIO | None:
+    """The file at a place, if it is there and is that one: elsewhere, it may be any program's."""
+    if told is None:
+        return None
+    place, identity = told
+    try:
+        return open(place, "r+b") if _identity(os.stat(place)) == identity else None
+    except OSError:
+        return None
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def _lock_new(libc: Any, place: ctypes.c_void_p) -> None:

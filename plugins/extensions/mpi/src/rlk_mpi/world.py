@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 import time
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 #: MVAPICH.
 RANK = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK")
 SIZE = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
-INSTALL = "pip install 'rlk-mpi[mpi]' brings mpi4py and MPICH."
 
 
 @attrs.define
@@ -131,14 +131,16 @@ def world() -> MpiWorld | None:
     if not several_launched(os.environ):
         return None
     if importlib.util.find_spec("mpi4py") is None:
-        raise PlanError(f"plugin 'mpi' (rlk-mpi) needs mpi4py, which is not installed. {INSTALL}")
+        raise PlanError(
+            f"plugin 'mpi' (rlk-mpi) needs mpi4py, which is not installed. {_how_to_install()}"
+        )
     make_room(os.environ)
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         cause = str(error).splitlines()[0]
         raise PlanError(
-            f"plugin 'mpi' (rlk-mpi): mpi4py finds no MPI library ({cause}). {INSTALL}"
+            f"plugin 'mpi' (rlk-mpi): mpi4py finds no MPI library ({cause}). {_how_to_install()}"
         ) from None
     comm = MPI.COMM_WORLD.Dup()
     expected = launched_size(os.environ)
@@ -155,6 +157,15 @@ def world() -> MpiWorld | None:
     waiting = waiting_of(here.allgather(cores_of_this_process()))
     here.Free()
     return MpiWorld(MPI, comm, comm.Dup(), comm.rank, comm.size, waiting)
+
+
+def _how_to_install() -> str:
+    """What brings mpi4py and an MPI library to this system."""
+    if sys.platform == "win32":
+        what = "mpi4py; install Microsoft MPI as well, and start with mpiexec -n 4"
+    else:
+        what = "mpi4py and MPICH"
+    return f'pip install "rlk-mpi[mpi]" brings {what}.'
 
 
 def launched(environment: Mapping[str, str]) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import shlex
 import socket
 import time
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from rlk.command_line import command_line
 from rlk.files import append, replacing
 from rlk.hookspecs import hookimpl
 from rlk.running.run_folder import as_typed
@@ -112,7 +112,7 @@ class TensorboardLogger:
         file.write(step=run.timesteps, summary=text_pb("plan/text_summary", plan))
         if run.plan.verbose:
             command = ["tensorboard", "--logdir", str(as_typed(run))]
-            print(f"  to see it: {shlex.join(command)}", flush=True)
+            print(f"  to see it: {command_line(command)}", flush=True)
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:

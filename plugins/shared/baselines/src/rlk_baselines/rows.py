@@ -34,7 +34,7 @@ class Rows:
 
     def begin(self, model: BaseRLModel, call: Call, run: Run) -> None:
         """Note the time and the counts at the start of a call of `learn`."""
-        self._started = time.monotonic()
+        self._started = time.perf_counter()
         self.before = {
             "time/iterations": run.clock.iterations,
             "time/episodes": run.clock.episodes,
@@ -45,7 +45,7 @@ class Rows:
         """A row in which time and counts are those since the start of the call of `learn`."""
         found = {tag: value - self.before.get(tag, 0) for tag, value in row.items()}
         if "time/time_elapsed" in found:
-            found["time/time_elapsed"] = time.monotonic() - self._started
+            found["time/time_elapsed"] = time.perf_counter() - self._started
         return found
 
     def write(

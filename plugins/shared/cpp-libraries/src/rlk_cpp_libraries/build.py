@@ -99,7 +99,9 @@ def _build(compiler: str, source: Path, options: Sequence[str], path: Path) -> N
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / path.name
         command = [compiler, *_ALWAYS, str(source), *options, "-o", str(made)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
         if done.returncode:
             lines = done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"]
             complaint = next((line for line in lines if "error" in line), lines[0])

@@ -96,7 +96,8 @@ def writing_images(
     try:
         for name, pixels in zip(names, chain.from_iterable(images.values()), strict=True):
             Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels).save(target / name)
-        paths = np.split(np.array([str(folder / name) for name in names]), np.cumsum(counts)[:-1])
+        listed = np.array([(folder / name).as_posix() for name in names])  # every system reads it
+        paths = np.split(listed, np.cumsum(counts)[:-1])
         yield dict(zip(images, paths, strict=True))
     except BaseException:
         _delete([target / name for name in names])

@@ -78,7 +78,7 @@ def of_minari(dataset_id: str) -> Trajectories:
         import minari
     except ModuleNotFoundError:
         raise Absent(
-            f"{place} needs minari. Install it: pip install 'rlk-expert-data[minari]'"
+            f'{place} needs minari. Install it: pip install "rlk-expert-data[minari]"'
         ) from None
     try:
         return of_episodes(minari.load_dataset(dataset_id).iterate_episodes(), place)

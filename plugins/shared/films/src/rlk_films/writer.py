@@ -75,7 +75,7 @@ def remove_unfinished_films(folder: Path, prefix: str) -> None:
 
 
 #: What to do if ffmpeg is missing.
-INSTALL = "Type: pip install 'rlk-films[mp4]'"
+INSTALL = 'Type: pip install "rlk-films[mp4]"'
 
 
 def mp4_is_there() -> bool:

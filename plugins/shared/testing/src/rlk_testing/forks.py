@@ -31,8 +31,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-#: A request, with the file descriptors of the program's output and of its status, fits in this.
-_LONGEST_REQUEST = 1 << 16
+#: Bytes of the length of a request, with which the file descriptors of the program's output and of
+#: its status are sent. macOS has no sockets that keep messages apart.
+_LENGTH = 4
 
 
 class ForkServer:
@@ -47,7 +48,7 @@ class ForkServer:
     def __init__(
         self, modules: Sequence[str], environment: Mapping[str, str] | None = None
     ) -> None:
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "rlk_testing.forks", str(theirs.fileno()), *modules],
@@ -70,8 +71,9 @@ class ForkServer:
         output = tempfile.TemporaryFile()  # noqa: SIM115
         status, theirs = os.pipe()
         message = json.dumps(request).encode()
-        assert len(message) <= _LONGEST_REQUEST, "too long for one request"
-        socket.send_fds(self._socket, [message], [output.fileno(), theirs])
+        length = len(message).to_bytes(_LENGTH, "big")
+        socket.send_fds(self._socket, [length], [output.fileno(), theirs])
+        self._socket.sendall(message)
         os.close(theirs)
         return Fork(output, status)
 
@@ -159,10 +161,11 @@ class Fork:
 def serve(connection: socket.socket) -> list[str] | None:
     """Fork for every request. Returns in the forks, with a program's arguments; None at the end."""
     while True:
-        message, descriptors, _, _ = socket.recv_fds(connection, _LONGEST_REQUEST, 2)
+        length, descriptors, _, _ = socket.recv_fds(connection, _LENGTH, 2)
         _collect_ended()
-        if not message:
+        if not length:
             return None
+        message = connection.recv(int.from_bytes(length, "big"), socket.MSG_WAITALL)
         output, status = descriptors
         if os.fork() == 0:
             connection.close()

@@ -158,7 +158,7 @@ def _pool(task: str, keywords: dict[str, Any]) -> Any:
     except ImportError as error:
         raise PlanError(
             f"backend 'envpool' (rlk-envpool) needs EnvPool: {error}. Type: pip install "
-            "'rlk-envpool[envpool]' (700 MB, with the models of its robots)."
+            '"rlk-envpool[envpool]" (700 MB, with the models of its robots).'
         ) from error
     try:
         return envpool.make_gymnasium(task, **keywords)

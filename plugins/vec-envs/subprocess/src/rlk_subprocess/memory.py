@@ -65,8 +65,9 @@ def create(layout: Layout) -> int:
 
 
 def _anonymous_file(size: int) -> int:
+    descriptor: int
     if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("rlk-subprocess", os.MFD_CLOEXEC)
+        descriptor = os.memfd_create("rlk-subprocess")  # which no started program inherits
     else:
         with tempfile.TemporaryFile() as file:
             descriptor = os.dup(file.fileno())

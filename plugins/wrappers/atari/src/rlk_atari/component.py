@@ -7,7 +7,7 @@ from rlk_atari.config import AtariConfig
 from rlk_gymnasium.ids import ids
 
 #: What to type if the emulator or OpenCV is missing.
-INSTALL = "pip install 'rlk-atari[atari]'"
+INSTALL = 'pip install "rlk-atari[atari]"'
 
 ale = Component(
     name="ale",

@@ -46,5 +46,5 @@ def can_write_videos(config: VideoRecorderConfig, plan: Plan) -> None:
     if importlib.util.find_spec("imageio_ffmpeg") is None:
         raise PlanError(
             "wrapper 'video-recorder' (rlk-wrappers) writes MP4, which needs ffmpeg. Type: pip "
-            "install 'rlk-wrappers[video]'"
+            'install "rlk-wrappers[video]"'
         )

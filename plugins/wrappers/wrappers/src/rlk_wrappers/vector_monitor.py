@@ -65,7 +65,7 @@ class VectorMonitor(VectorLayer):
         self._begun_at = np.zeros(env.num_envs, np.int64)
         self._reset_values: list[list[Any]] = [[] for _ in range(env.num_envs)]
         self._may_reset = config.allow_early_resets or not training
-        self._started = time.monotonic()
+        self._started = time.perf_counter()
         self._file = self._episode_file(config.filename or out, hooks) if training else None
 
     def _episode_file(self, filename: Any, hooks: Hooks | None) -> EpisodeFile | None:
@@ -120,7 +120,7 @@ class VectorMonitor(VectorLayer):
     def _report(self, ended: Array, infos: dict[str, Any]) -> None:
         """Add the episodes that have just ended to the infos and the file."""
         seconds = (
-            round(time.monotonic() - self._started, DIGITS)
+            round(time.perf_counter() - self._started, DIGITS)
             if self._file is None
             else self._file.elapsed()
         )

@@ -19,7 +19,7 @@ def warper(width: int, height: int) -> Callable[[Array], Array]:
     try:
         import cv2
     except ImportError as error:
-        install = "pip install 'rlk-baselines[atari]'"
+        install = 'pip install "rlk-baselines[atari]"'
         raise PlanError(f"WarpFrame needs OpenCV: {error}. Type: {install}") from error
 
     def warp(image: Array) -> Array:
