@@ -140,6 +140,25 @@ def test_a_reward_that_is_no_number_is_named() -> None:
         evaluate(still, vector(Fixed(2, 1.0), Fixed(2, float("nan"))), 2)
 
 
+@pytest.mark.parametrize("spoilt_at", [0, 1])
+def test_an_observation_that_is_no_number_is_named_and_no_policy_acts_on_it(spoilt_at: int) -> None:
+    class Spoilt(Fixed):
+        def reset(self, **given: Any) -> Any:
+            observation, info = super().reset(**given)
+            return observation + (np.nan if spoilt_at == 0 else 0.0), info
+
+        def step(self, action: Any) -> Any:
+            observation, *rest = super().step(action)
+            return observation + (np.nan if self.steps == spoilt_at else 0.0), *rest
+
+    def sees(observation: Any, *given: Any) -> Any:
+        assert np.isfinite(observation).all()
+        return still(observation, *given)
+
+    with pytest.raises(NotFinite, match=r"environment 1 gave nan in observation\[0\]. Correct"):
+        evaluate(sees, vector(Fixed(3, 1.0), Spoilt(3, 1.0)), 2)
+
+
 def test_no_episode_is_no_evaluation() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         evaluate(still, vector(Fixed(2, 1.0)), 0)

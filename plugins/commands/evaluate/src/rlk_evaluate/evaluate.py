@@ -13,6 +13,7 @@ import numpy as np
 
 from rlk.episode_ends import counted, reported, success
 from rlk.errors import NotFinite, PlanError, RlkError
+from rlk.finite import finite_check, first_non_finite
 from rlk.records import Array
 from rlk.running.actors import check_act
 
@@ -95,7 +96,7 @@ def evaluate(
 
     Raises:
         ValueError: if there is no episode to play.
-        NotFinite: if the environment returns NaN or infinity as a reward.
+        NotFinite: if the environment returns NaN or infinity as a reward or in an observation.
     """
     from rlk.running.flat_observations import flattened
     from rlk_vector_environments.adoption import adopt
@@ -107,11 +108,14 @@ def evaluate(
     share = np.full(n_envs, episodes // n_envs) + (np.arange(n_envs) < episodes % n_envs)
     returns, lengths = np.zeros(n_envs), np.zeros(n_envs, dtype=np.int64)
     result = Evaluation([], [], [], timesteps)
+    observed_finite = finite_check(env.single_observation_space)
     observation, _ = env.reset(seed=seeds)
     if on_step is not None:
         on_step(env)
     state, start = None, np.ones(n_envs, dtype=bool)
     while share.any():
+        if not observed_finite(observation):
+            _refuse_non_finite(observation)
         action, state = predict(observation, state, start, deterministic)
         observation, reward, terminated, truncated, infos = env.step(action)
         returns += reward
@@ -145,6 +149,17 @@ def _count(
     told = success(final, index)
     if told is not None:
         result.successes.append(told)
+
+
+def _refuse_non_finite(observation: Any) -> None:
+    """Raise NotFinite, which names the first number that is not finite."""
+    found = first_non_finite(observation)
+    if found is not None:
+        index, what = found
+        raise NotFinite(
+            f"evaluation environment {index} gave {what}. Correct the environment, or wrap it to "
+            "clip its observations."
+        )
 
 
 def _check_finite(returns: Array) -> None:
