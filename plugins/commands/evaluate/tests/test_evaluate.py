@@ -291,6 +291,27 @@ def test_a_finished_environment_object_needs_another_one() -> None:
         evaluate_agent(agent, 1)
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"episodes": 0}, "'episodes' must be >= 1: 0"),
+        ({"episodes": 2.5}, "episodes must be a whole number, got 2.5"),
+        ({"n_envs": 0}, "'n_envs' must be >= 1: 0"),
+        ({"n_envs": 1.5}, "n_envs must be int or none, got 1.5"),
+        ({"seed": -1}, "'seed' must be >= 0: -1"),
+    ],
+)
+def test_numbers_that_cannot_be_meant_are_refused_by_their_names(asked: Any, told: str) -> None:
+    with made() as agent, pytest.raises(PlanError, match=f"^evaluate_agent: {told}"):
+        evaluate_agent(agent, **asked)
+
+
+def test_whole_numbers_may_be_floats_as_in_settings() -> None:
+    with made() as agent:
+        played: Any = {"episodes": 2.0, "n_envs": np.int64(2)}
+        assert len(evaluate_agent(agent, **played).returns) == 2
+
+
 @pytest.mark.parametrize("env", [WALK, Walk()])
 def test_an_environment_that_is_no_vector_is_refused(env: Any) -> None:
     told = r"in a vector environment, got \w+\. Pass env=gymnasium\.vector\.SyncVectorEnv"

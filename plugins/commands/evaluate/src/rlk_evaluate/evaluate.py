@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
+from attrs import validators as v
 
+from rlk import settings
 from rlk.episode_ends import counted, reported, success
 from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.finite import finite_check, first_non_finite
@@ -213,6 +215,15 @@ def evaluate_run(
     )
 
 
+@attrs.frozen(kw_only=True)
+class _Asked:
+    """The numbers that `evaluate_agent` is asked with."""
+
+    episodes: int = attrs.field(validator=v.ge(1))
+    n_envs: int | None = attrs.field(validator=v.optional(v.ge(1)))
+    seed: int | None = attrs.field(validator=v.optional(v.ge(0)))
+
+
 def evaluate_agent(
     agent: Agent,
     episodes: int = 10,
@@ -239,26 +250,28 @@ def evaluate_agent(
     Raises:
         RlkError: if the agent's environment was passed as an object, so that no second one can be
             made.
-        PlanError: if `env` is no vector environment, or comes with what only others could have.
+        PlanError: if `env` is no vector environment, or comes with what only others could have; if
+            `episodes` or `n_envs` is not a whole number of at least 1, or `seed` of at least 0.
     """
     from rlk.running.seeding import Streams
     from rlk.running.vec_env import make_vec_env
 
+    given = {"episodes": episodes, "n_envs": n_envs, "seed": seed}
+    asked = settings.structure(_Asked, given, "evaluate_agent")
     run, own = agent.run, env is None
     if own:
         complain = no_second_environment(agent.plan.env)
         if complain:
             raise RlkError(f"cannot evaluate: {complain} Pass env=…, a vector environment.")
-        size = 1 if n_envs is None else n_envs
-        env = make_vec_env(agent.plan, run.hooks, size, training=False, **extra)
+        env = make_vec_env(agent.plan, run.hooks, asked.n_envs or 1, training=False, **extra)
     else:
         _check_given(env, extra if n_envs is None else {"n_envs": n_envs, **extra})
-    streams = run.streams if seed is None else Streams(seed)
+    streams = run.streams if asked.seed is None else Streams(asked.seed)
     try:
         return evaluate_run(
             run,
             env,
-            episodes,
+            asked.episodes,
             seeds=streams.integers(STREAM, env.num_envs),
             deterministic=deterministic,
             on_step=on_step,
