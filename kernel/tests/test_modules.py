@@ -88,6 +88,7 @@ def test_the_top_level_holds_what_plugins_import():
         "episode_ends",
         "errors",
         "files",
+        "finite",
         "hookspecs",
         "lazy_names",
         "making",

@@ -44,6 +44,7 @@ def test_a_gradient_that_is_not_finite_is_not_taken_and_named_at_the_border(make
     message = str(caught.value)
     assert "algorithm 'stand-in'" in message and "the gradient's norm is" in message
     assert "in update 3 at timestep 12" in message and "learning_rate" in message
+    assert "scale of observations and rewards (rlk plugins list --kind wrappers" in message
     assert "The parameters are finite: no step is taken" in message
     assert agent.run.parameters.flat.equal(before)
 

@@ -326,12 +326,35 @@ def test_where_presets_apply_is_said_where_one_looks():
         assert "preset='zoo'" in text.replace('"', "'") and "rlk run" in text
 
 
-@pytest.mark.parametrize("typed", ["--n-envs 100000000000000", "--set n_steps=100000000000000"])
+MANY = """
+import gymnasium as gym
+
+class Many(gym.Env):
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, n):
+        self.observation_space = gym.spaces.Discrete(n)
+"""
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "--n-envs 100000000000000",
+        "--set n_steps=100000000000000",
+        f"--set n_steps={2**62}",
+        f"--set n_steps={10**26}",
+        f"--env ./many.py:Many --set env.n={10**12}",
+        f"--env ./many.py:Many --set env.n={2**62}",
+    ],
+)
 def test_a_run_that_is_too_large_for_the_machine_is_nobodys_fault(rlk_typed, typed):
+    Path("many.py").write_text(MANY)
     given = ("run", "--algo", "a2c", "--timesteps", "10", "--quiet", *typed.split())
     ended = rlk_typed(*given, "--out", "large")
     assert ended.code == 1 and ended.err.startswith("Error: not enough memory: ")
     assert "Ask for less of it: fewer environments (--n-envs)" in ended.err
+    assert "Discrete or MultiDiscrete spaces have fewer values" in ended.err
     assert "fault of" not in ended.err
 
 

@@ -137,8 +137,9 @@ def _not_finite(run: Run, bad: str) -> NotFinite:
             "with a non-finite gradient. Load an earlier checkpoint."
         )
     return NotFinite(
-        f"{run.plan.algorithm.title}: {bad}. {parameters}\nTry a lower learning rate "
-        "(--set learning_rate=…) or look at the scale of the rewards."
+        f"{run.plan.algorithm.title}: {bad}. {parameters}\nLook at the scale of "
+        "observations and rewards (rlk plugins list --kind wrappers shows what changes it), or try "
+        "a lower learning rate (--set learning_rate=…)."
     )
 
 

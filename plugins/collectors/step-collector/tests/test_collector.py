@@ -379,5 +379,5 @@ def test_a_key_of_a_dict_observation_is_named(make):
                 observation["place"][1] = np.inf
             return (observation, *rest)
 
-    with pytest.raises(NotFinite, match=r"inf in place\[1\]|inf in \w+\[1\]"):
+    with pytest.raises(NotFinite, match=r"inf \(or a number too large .*\) in place\[1\]"):
         make(env=BadKey).learn(40)

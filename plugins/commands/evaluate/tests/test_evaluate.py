@@ -140,6 +140,25 @@ def test_a_reward_that_is_no_number_is_named() -> None:
         evaluate(still, vector(Fixed(2, 1.0), Fixed(2, float("nan"))), 2)
 
 
+@pytest.mark.parametrize("spoilt_at", [0, 1])
+def test_an_observation_that_is_no_number_is_named_and_no_policy_acts_on_it(spoilt_at: int) -> None:
+    class Spoilt(Fixed):
+        def reset(self, **given: Any) -> Any:
+            observation, info = super().reset(**given)
+            return observation + (np.nan if spoilt_at == 0 else 0.0), info
+
+        def step(self, action: Any) -> Any:
+            observation, *rest = super().step(action)
+            return observation + (np.nan if self.steps == spoilt_at else 0.0), *rest
+
+    def sees(observation: Any, *given: Any) -> Any:
+        assert np.isfinite(observation).all()
+        return still(observation, *given)
+
+    with pytest.raises(NotFinite, match=r"environment 1 gave nan in observation\[0\]. Correct"):
+        evaluate(sees, vector(Fixed(3, 1.0), Spoilt(3, 1.0)), 2)
+
+
 def test_no_episode_is_no_evaluation() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         evaluate(still, vector(Fixed(2, 1.0)), 0)
@@ -270,6 +289,27 @@ def test_its_episodes_are_not_those_of_training() -> None:
 def test_a_finished_environment_object_needs_another_one() -> None:
     with made(env=Walk()) as agent, pytest.raises(RlkError, match="no second one"):
         evaluate_agent(agent, 1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"episodes": 0}, "'episodes' must be >= 1: 0"),
+        ({"episodes": 2.5}, "episodes must be a whole number, got 2.5"),
+        ({"n_envs": 0}, "'n_envs' must be >= 1: 0"),
+        ({"n_envs": 1.5}, "n_envs must be int or none, got 1.5"),
+        ({"seed": -1}, "'seed' must be >= 0: -1"),
+    ],
+)
+def test_numbers_that_cannot_be_meant_are_refused_by_their_names(asked: Any, told: str) -> None:
+    with made() as agent, pytest.raises(PlanError, match=f"^evaluate_agent: {told}"):
+        evaluate_agent(agent, **asked)
+
+
+def test_whole_numbers_may_be_floats_as_in_settings() -> None:
+    with made() as agent:
+        played: Any = {"episodes": 2.0, "n_envs": np.int64(2)}
+        assert len(evaluate_agent(agent, **played).returns) == 2
 
 
 @pytest.mark.parametrize("env", [WALK, Walk()])

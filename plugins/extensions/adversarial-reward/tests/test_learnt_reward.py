@@ -339,14 +339,19 @@ def test_a_model_is_loaded_without_its_expert_and_does_not_train_on(
         assert agent.num_timesteps == 0
 
 
-def test_airl_refuses_episodes_of_a_single_step_before_anything_is_collected(
+def test_airl_refuses_episodes_of_a_single_step_while_planning_unless_their_ends_are_known(
     tmp_path: Path,
 ) -> None:
-    np.savez(tmp_path / "short.npz", **matches(length=1))
-    with imitator("a2c", "airl-reward", str(tmp_path / "short")) as agent:
-        with pytest.raises(PlanError, match="has a single step"):
-            agent.learn(5)
-        assert agent.num_timesteps == 0
+    short = matches(length=1)
+    np.savez(tmp_path / "short.npz", **short)
+    with pytest.raises(PlanError, match=r"'airl-reward': each episode of .*short.* single step"):
+        imitator("a2c", "airl-reward", str(tmp_path / "short"))
+    imitator("a2c", "gail-reward", str(tmp_path / "short")).close()
+    ends = {"episode_final_obs": short["obs"], "episode_terminated": np.ones(len(short["obs"]))}
+    np.savez(tmp_path / "ends.npz", **short, **ends)
+    with imitator("a2c", "airl-reward", str(tmp_path / "ends")) as agent:
+        agent.learn(5)
+    assert agent.num_timesteps == 5
 
 
 @pytest.mark.parametrize("reward", [GAILReward, AIRLReward])

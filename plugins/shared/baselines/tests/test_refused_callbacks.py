@@ -9,6 +9,7 @@ import pytest
 from rlk.errors import PlanError
 from rlk_baselines import A2C
 from rlk_baselines.common import callbacks, evaluation
+from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.common import callbacks as sb3
 from rlk_baselines.sb3.common import evaluation as sb3_evaluation
 
@@ -72,14 +73,28 @@ def test_what_calls_a_callback_refuses_anything_else(counting, make, other, inst
         (lambda env: callbacks.CheckpointCallback(0, "there"), "CheckpointCallback: save_freq"),
         (lambda env: sb3.CheckpointCallback(-1, "there"), "CheckpointCallback: save_freq"),
         (lambda env: callbacks.EveryNTimesteps(0, Going()), "EveryNTimesteps: n_steps"),
-        (lambda env: callbacks.EvalCallback(env, n_eval_episodes=0), "n_eval_episodes"),
-        (lambda env: evaluation.evaluate_policy(None, env, 0), "evaluate_policy: n_eval"),
-        (lambda env: sb3_evaluation.evaluate_policy(None, env, -1), "evaluate_policy: n_eval"),
     ],
 )
-def test_numbers_of_steps_and_episodes_below_one_are_refused(counting, make, name) -> None:
+def test_numbers_of_steps_below_one_are_refused(counting, make, name) -> None:
     with pytest.raises(PlanError, match=f"{name}.* must be at least 1"):
         make(counting())
+
+
+@pytest.mark.parametrize("number", [0, -1, 2.5, None])
+@pytest.mark.parametrize(
+    ("make", "whose"),
+    [
+        (lambda env, n: callbacks.EvalCallback(env, n_eval_episodes=n), "EvalCallback"),
+        (lambda env, n: evaluation.evaluate_policy(None, env, n), "evaluate_policy"),
+        (lambda env, n: sb3_evaluation.evaluate_policy(None, env, n), "evaluate_policy"),
+    ],
+)
+def test_numbers_of_episodes_that_are_not_whole_or_below_one_are_refused(
+    counting, make, whose, number
+) -> None:
+    told = f"^{whose}: n_eval_episodes must be a whole number of at least 1, got {number}"
+    with pytest.raises(Refused, match=told):
+        make(counting(), number)
 
 
 def test_what_stops_without_improvement_says_that_an_evaluation_calls_it(counting) -> None:

@@ -180,9 +180,11 @@ def test_a_wrong_result_is_told_also_where_it_is_not_checked():
     of_two, _ = group(2)
     of_two.reset(0, {4: None, 5: None}, None)
     of_two._to_check = 0
-    of_two.envs[1].step = lambda action: (np.zeros(1, np.float32), "one", False, False, {})
-    with pytest.raises(WrongResult, match=r"environment 5 .* gave a wrong reward in step"):
-        of_two.step(1)
+    for reward, shown in (("one", "'one'"), (10**400, "a whole number of 1329 bits")):
+        result = np.zeros(1, np.float32), reward, False, False, {}
+        of_two.envs[1].step = lambda action, result=result: result
+        with pytest.raises(WrongResult, match=f"environment 5 .* wrong reward in step: {shown}"):
+            of_two.step(1)
 
 
 def test_a_place_names_the_environment_its_method_and_the_innermost_function():

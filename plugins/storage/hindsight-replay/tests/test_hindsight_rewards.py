@@ -144,6 +144,14 @@ def test_a_method_that_gives_no_number_is_refused():
         Judge(lambda a, d, info: a - d, "compute_reward")(*pairs(2), {})
 
 
+def test_a_method_that_squeezes_is_called_with_batches_of_one_too():
+    judge = Judge(lambda a, d, info: batches_too(a, d, info).squeeze(), "compute_reward")
+    judge(*pairs(5), {})
+    assert judge.vectorised
+    assert judge(np.ones((1, 3)), np.ones((1, 3)), {}).tolist() == [0.0]
+    assert judge(np.ones((1, 3)), np.zeros((1, 3)), {}).tolist() == [-1.0]
+
+
 def test_a_method_that_changes_its_mind_is_refused():
     judge = Judge(lambda a, d, info: np.zeros(len(a)) if a.shape[0] < 9 else 0.0, "compute_reward")
     judge.vectorised = True

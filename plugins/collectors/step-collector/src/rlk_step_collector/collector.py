@@ -14,6 +14,7 @@ import numpy as np
 from rlk.abilities import beginning
 from rlk.episode_ends import counted, reported, success
 from rlk.errors import RlkError
+from rlk.finite import finite, finite_check
 from rlk.protocols import State
 from rlk.records import Step
 from rlk.running.actors import check_actors
@@ -25,7 +26,7 @@ from rlk_step_collector.batch_shapes import (
     check_rewards_and_flags,
     final_observation,
 )
-from rlk_step_collector.finite import finite, finite_check, refuse_non_finite
+from rlk_step_collector.finite import refuse_non_finite
 from rlk_step_collector.reused_arrays import copied, copying, share_memory
 from rlk_step_collector.rollout_metrics import RolloutMetrics
 

@@ -20,7 +20,19 @@ from rlk_cli.streams import escape_what_cannot_be_shown, open_closed_streams
 EXAMPLE = "rlk run --algo dqn --plugin prioritized-replay   trains on CartPole-v1"
 
 #: The settings that determine most of a run's memory.
-MEMORY = "fewer environments (--n-envs), a lower n_steps, buffer_size or batch_size, smaller layers"
+MEMORY = (
+    "fewer environments (--n-envs), a lower n_steps, buffer_size or batch_size, smaller layers, or "
+    "an environment whose Discrete or MultiDiscrete spaces have fewer values (each is an input or "
+    "an output of the network)"
+)
+#: What errors of torch and numpy say if memory could not be allocated, or its size overflows.
+_NO_MEMORY = (
+    "OutOfMemory",
+    "can't allocate memory",
+    "Storage size calculation overflowed",
+    "Maximum allowed dimension exceeded",
+    "array is too big; ",
+)
 
 
 class LazyCommand(click.Command):
@@ -139,7 +151,7 @@ def _print_leaving(leaving: SystemExit) -> int:
 def _lacks_memory(error: Exception) -> bool:
     """Whether memory could not be allocated: an error of Python, numpy or torch."""
     names = (type(error).__name__, str(error))
-    said = any("OutOfMemory" in name or "can't allocate memory" in name for name in names)
+    said = any(words in name for words in _NO_MEMORY for name in names)
     return isinstance(error, MemoryError) or said
 
 

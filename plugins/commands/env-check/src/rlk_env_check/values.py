@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from rlk.finite import non_finite
 from rlk_env_check.finding import Finding, error, warning
+
+_STOPS = "a run would stop there, because it is no finite float32"
 
 
 def of_observation(space: Any, found: Any, when: str) -> Iterator[Finding]:
@@ -42,9 +45,9 @@ def _of_box(space: spaces.Box, found: Any, where: str) -> Iterator[Finding]:
     array = np.asarray(found)
     if array.dtype != space.dtype:
         yield warning(f"{where} is {array.dtype}, but its space is {space.dtype}: it is cast.")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
+    if array.dtype.kind == "f" and non_finite(array).any():
         yield error(
-            f"{where} has {_first(array, ~np.isfinite(array))}: a run would stop there. Correct "
+            f"{where} has {_first(array, non_finite(array))}: {_STOPS}. Correct "
             "the environment (--plugin check-nan says which action led there)."
         )
     outside = (array < space.low) | (array > space.high)
@@ -72,8 +75,8 @@ def _first(array: Any, wrong: Any) -> str:
 
 def of_reward(reward: Any, when: str) -> Iterator[Finding]:
     """Findings about a reward that is one number."""
-    if not np.isfinite(reward):
-        yield error(f"the reward of {when} is {reward}: a run would stop there. Correct it.")
+    if non_finite(np.asarray(float(reward))):
+        yield error(f"the reward of {when} is {reward}: {_STOPS}. Correct it.")
     elif not isinstance(reward, (int, float, np.number, np.bool_)):
         kind = type(reward).__name__
         yield warning(f"the reward of {when} is a {kind}, not a float.")

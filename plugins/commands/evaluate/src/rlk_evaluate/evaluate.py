@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
+from attrs import validators as v
 
+from rlk import settings
 from rlk.episode_ends import counted, reported, success
 from rlk.errors import NotFinite, PlanError, RlkError
+from rlk.finite import finite_check, first_non_finite
 from rlk.records import Array
 from rlk.running.actors import check_act
 
@@ -95,7 +98,7 @@ def evaluate(
 
     Raises:
         ValueError: if there is no episode to play.
-        NotFinite: if the environment returns NaN or infinity as a reward.
+        NotFinite: if the environment returns NaN or infinity as a reward or in an observation.
     """
     from rlk.running.flat_observations import flattened
     from rlk_vector_environments.adoption import adopt
@@ -107,11 +110,14 @@ def evaluate(
     share = np.full(n_envs, episodes // n_envs) + (np.arange(n_envs) < episodes % n_envs)
     returns, lengths = np.zeros(n_envs), np.zeros(n_envs, dtype=np.int64)
     result = Evaluation([], [], [], timesteps)
+    observed_finite = finite_check(env.single_observation_space)
     observation, _ = env.reset(seed=seeds)
     if on_step is not None:
         on_step(env)
     state, start = None, np.ones(n_envs, dtype=bool)
     while share.any():
+        if not observed_finite(observation):
+            _refuse_non_finite(observation)
         action, state = predict(observation, state, start, deterministic)
         observation, reward, terminated, truncated, infos = env.step(action)
         returns += reward
@@ -145,6 +151,17 @@ def _count(
     told = success(final, index)
     if told is not None:
         result.successes.append(told)
+
+
+def _refuse_non_finite(observation: Any) -> None:
+    """Raise NotFinite, which names the first number that is not finite."""
+    found = first_non_finite(observation)
+    if found is not None:
+        index, what = found
+        raise NotFinite(
+            f"evaluation environment {index} gave {what}. Correct the environment, or wrap it to "
+            "clip its observations."
+        )
 
 
 def _check_finite(returns: Array) -> None:
@@ -198,6 +215,15 @@ def evaluate_run(
     )
 
 
+@attrs.frozen(kw_only=True)
+class _Asked:
+    """The numbers that `evaluate_agent` is asked with."""
+
+    episodes: int = attrs.field(validator=v.ge(1))
+    n_envs: int | None = attrs.field(validator=v.optional(v.ge(1)))
+    seed: int | None = attrs.field(validator=v.optional(v.ge(0)))
+
+
 def evaluate_agent(
     agent: Agent,
     episodes: int = 10,
@@ -224,26 +250,28 @@ def evaluate_agent(
     Raises:
         RlkError: if the agent's environment was passed as an object, so that no second one can be
             made.
-        PlanError: if `env` is no vector environment, or comes with what only others could have.
+        PlanError: if `env` is no vector environment, or comes with what only others could have; if
+            `episodes` or `n_envs` is not a whole number of at least 1, or `seed` of at least 0.
     """
     from rlk.running.seeding import Streams
     from rlk.running.vec_env import make_vec_env
 
+    given = {"episodes": episodes, "n_envs": n_envs, "seed": seed}
+    asked = settings.structure(_Asked, given, "evaluate_agent")
     run, own = agent.run, env is None
     if own:
         complain = no_second_environment(agent.plan.env)
         if complain:
             raise RlkError(f"cannot evaluate: {complain} Pass env=…, a vector environment.")
-        size = 1 if n_envs is None else n_envs
-        env = make_vec_env(agent.plan, run.hooks, size, training=False, **extra)
+        env = make_vec_env(agent.plan, run.hooks, asked.n_envs or 1, training=False, **extra)
     else:
         _check_given(env, extra if n_envs is None else {"n_envs": n_envs, **extra})
-    streams = run.streams if seed is None else Streams(seed)
+    streams = run.streams if asked.seed is None else Streams(asked.seed)
     try:
         return evaluate_run(
             run,
             env,
-            episodes,
+            asked.episodes,
             seeds=streams.integers(STREAM, env.num_envs),
             deterministic=deterministic,
             on_step=on_step,

@@ -150,6 +150,18 @@ class AIRLReward(LearntReward):
             "or gail-reward."
         )
 
+    def _read(self) -> Trajectories:
+        """Read the expert's data; PlanError, too, if no next observation is known."""
+        expert = super()._read()
+        now, _, _ = expert.following()
+        if not len(now):
+            raise PlanError(
+                f"each episode of {expert.whose} has a single step, and it does not say how they "
+                "ended, so there is no next observation to learn from. Record it again with "
+                "rlk_expert_data.generate_expert_traj, or use gail-reward, which needs none."
+            )
+        return expert
+
     def _transitions(self, run: Run) -> Callable[[], Any]:
         from rlk_adversarial_reward.transitions import of_expert
 

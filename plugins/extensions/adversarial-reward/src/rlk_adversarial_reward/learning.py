@@ -80,11 +80,6 @@ class Adversary:
         if self.expert is not None:
             return
         expert = self._expert_transitions()
-        if not len(expert):
-            raise PlanError(
-                "each of the expert's episodes has a single step, so there is no next "
-                "observation to learn from."
-            )
         if self._expected not in (0, len(expert)):
             raise PlanError(
                 f"the expert had {self._expected} transitions when the checkpoint was written, and "

@@ -6,6 +6,7 @@ on them. A number that a discrete space does not have is wrong, because it has n
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -138,6 +139,9 @@ def _bounds(space: Space) -> tuple[Any, Any]:
 
 
 def _reward(reward: Any) -> Wrong | None:
+    if isinstance(reward, int) and abs(reward) > sys.float_info.max:
+        found = f"a whole number of {reward.bit_length()} bits"
+        return Wrong("reward", found, "a number that a float can hold")
     if isinstance(reward, (int, float)):
         return None
     array = np.asarray(reward)

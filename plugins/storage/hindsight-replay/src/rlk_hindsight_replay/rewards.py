@@ -55,6 +55,8 @@ class Judge:
         if not self.vectorised:
             return self._one_by_one(achieved, desired, info)
         found = np.asarray(self._method(achieved, desired, info))
+        if found.size == len(achieved) == 1:  # a method that squeezes drops the axis of the batch
+            found = found.reshape(1)
         if found.shape != (len(achieved),):
             raise RlkError(
                 f"the environment's {self._name} gave an array of shape {found.shape} for "

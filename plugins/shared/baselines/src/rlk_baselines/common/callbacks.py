@@ -20,7 +20,8 @@ from rlk_baselines.common.callback_interface import (
 from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.vec_env import VecEnv, sync_envs_normalization, warn_of_other_wrappers
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv, as_vec_env
-from rlk_baselines.refusals import refuse_below_one
+from rlk_baselines.refusals import refuse_below_one, refused
+from rlk_expert_data.arguments import checked_count
 
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
@@ -171,7 +172,8 @@ class EvalCallback(EventCallback):
         verbose: int = 1,
     ) -> None:
         super().__init__(callback_on_new_best, verbose=verbose)
-        refuse_below_one(n_eval_episodes, "EvalCallback: n_eval_episodes")
+        with refused():
+            n_eval_episodes = checked_count("EvalCallback: n_eval_episodes", n_eval_episodes)
         self.n_eval_episodes, self.eval_freq = n_eval_episodes, eval_freq
         self.deterministic, self.render = deterministic, render
         self.best_mean_reward = self.last_mean_reward = -np.inf

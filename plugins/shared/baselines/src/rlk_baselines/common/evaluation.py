@@ -10,7 +10,8 @@ import numpy as np
 from rlk.errors import RlkError
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.five_values import FiveValues
-from rlk_baselines.refusals import refuse_below_one
+from rlk_baselines.refusals import refused
+from rlk_expert_data.arguments import checked_count
 
 
 def evaluate_policy(
@@ -37,11 +38,12 @@ def evaluate_policy(
             steps, of all episodes.
 
     Raises:
-        Refused: if `n_eval_episodes` is less than 1.
+        Refused: if `n_eval_episodes` is not a whole number of at least 1.
         AssertionError: if there are several environments, or the threshold is not exceeded.
         RlkError: if `env` is None.
     """
-    refuse_below_one(n_eval_episodes, "evaluate_policy: n_eval_episodes")
+    with refused():
+        n_eval_episodes = checked_count("evaluate_policy: n_eval_episodes", n_eval_episodes)
     if env is None:
         raise RlkError("evaluate_policy needs an environment, got None.")
     n_envs = getattr(env, "num_envs", 1)  # of a vector of Gymnasium, too

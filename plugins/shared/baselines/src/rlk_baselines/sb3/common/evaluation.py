@@ -9,9 +9,10 @@ import numpy as np
 
 from rlk.program_warnings import warn_program
 from rlk_baselines.environments.as_vec_env import as_vec_env
-from rlk_baselines.refusals import refuse_below_one
+from rlk_baselines.refusals import refused
 from rlk_baselines.sb3.common.vec_env import VecMonitor, is_vecenv_wrapped
 from rlk_baselines.sb3.common.vec_env.vec_monitor import has_monitors
+from rlk_expert_data.arguments import checked_count
 from rlk_old_gym.interface import takes
 
 _UNMONITORED = (
@@ -52,10 +53,11 @@ def evaluate_policy(
         warn: whether to warn if there is no monitor: wrappers may change rewards and lengths.
 
     Raises:
-        Refused: if `n_eval_episodes` is less than 1.
+        Refused: if `n_eval_episodes` is not a whole number of at least 1.
         AssertionError: if the threshold is not exceeded.
     """
-    refuse_below_one(n_eval_episodes, "evaluate_policy: n_eval_episodes")
+    with refused():
+        n_eval_episodes = checked_count("evaluate_policy: n_eval_episodes", n_eval_episodes)
     vector = as_vec_env(env)
     is_monitored = is_vecenv_wrapped(vector, VecMonitor) or has_monitors(vector)
     if warn and not is_monitored:
