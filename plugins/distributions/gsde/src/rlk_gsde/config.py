@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import fits_float32, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -42,7 +42,7 @@ class GSDEConfig:
         **setting(
             "largest absolute value of the mean before squashing, to which it is "
             "clipped; none does not clip it",
-            v.optional(v.gt(0.0)),
+            v.optional(v.and_(v.gt(0.0), fits_float32)),
         ),
     )
     learn_features: bool = attrs.field(
