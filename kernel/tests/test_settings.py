@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path, PureWindowsPath
 from typing import Literal, Optional
@@ -11,7 +12,7 @@ import pytest
 
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.run_settings import RunSettings
-from rlk.settings import finite, setting, structure, type_name, unstructure
+from rlk.settings import finite, fits_float32, setting, structure, type_name, unstructure
 
 
 @attrs.frozen(kw_only=True)
@@ -297,15 +298,28 @@ def test_a_wrong_one_is_refused_by_its_name(key, value):
         structure(RunSettings, {key: value}, "a run")
 
 
-@pytest.mark.parametrize("value", [float("inf"), float("nan"), [1.0, float("-inf")]])
+@pytest.mark.parametrize("value", [math.inf, math.nan, 3.5e38, [1.0, -math.inf], [1.0, -1e300]])
 def test_a_number_that_must_be_finite_is_refused_otherwise(value):
     @attrs.frozen(kw_only=True)
     class Spread:
         sigma: float | list[float] = attrs.field(default=1.0, validator=finite)
 
     assert structure(Spread, {"sigma": [1.0, 2.0]}, "x").sigma == [1.0, 2.0]
-    with pytest.raises(PlanError, match=r"^x: sigma must be finite, got"):
+    with pytest.raises(PlanError, match=r"^x: sigma must be finite in float32 .*, got"):
         structure(Spread, {"sigma": value}, "x")
+
+
+def test_a_bound_fits_into_float32_or_is_infinite():
+    @attrs.frozen(kw_only=True)
+    class Clip:
+        clip: float | tuple[float, float] = attrs.field(default=1.0, validator=fits_float32)
+
+    largest = float(np.finfo(np.float32).max)
+    for value in (largest, -largest, math.inf, (-math.inf, 3.0)):
+        assert structure(Clip, {"clip": value}, "x").clip == value
+    for value in (2 * largest, -1e300, math.nan, (-1e300, 3.0)):
+        with pytest.raises(PlanError, match=r"^x: clip must fit into float32 .*; type inf for no"):
+            structure(Clip, {"clip": value}, "x")
 
 
 def test_a_setting_has_a_help_text_a_validator_and_marks():

@@ -35,6 +35,15 @@ FINITE = {
     "stop-on-reward": ("reward_threshold",),
     "trpo": ("max_kl", "cg_damping"),
 }
+#: Bounds that a tensor is clipped to, which takes no numbers beyond float32 but inf.
+BOUNDS = {
+    "acer": ("correction_term",),
+    "ddpg": ("observation_range", "return_range"),
+    "gsde": ("clip_mean",),
+    "normalize": ("clip_obs",),
+    "observation-range": ("range",),
+    "td3": ("target_noise_clip",),
+}
 
 
 def refuse(component, setting, value):
@@ -47,6 +56,22 @@ def refuse(component, setting, value):
 def test_an_infinite_number_is_refused(name, setting):
     component = default_kernel().registries.find(name).component()
     refuse(component, setting, math.inf)
+
+
+@pytest.mark.parametrize(("name", "setting"), [(n, s) for n in FINITE for s in FINITE[n]])
+def test_a_number_beyond_float32_is_refused_where_an_infinite_one_is(name, setting):
+    component = default_kernel().registries.find(name).component()
+    refuse(component, setting, 1e300)
+
+
+@pytest.mark.parametrize(("name", "setting"), [(n, s) for n in BOUNDS for s in BOUNDS[n]])
+def test_a_bound_beyond_float32_is_refused_and_inf_is_none(name, setting):
+    component = default_kernel().registries.find(name).component()
+    too_large, no_bound = 1e300, math.inf
+    if "range" in setting:
+        too_large, no_bound = [0.0, too_large], [0.0, no_bound]
+    structure(component.config, {setting: no_bound}, component.name)
+    refuse(component, setting, too_large)
 
 
 def with_nan(kind):

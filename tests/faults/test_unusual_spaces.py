@@ -267,6 +267,11 @@ REFUSED_OBSERVATIONS = {
     "no rows": (spaces.Box(-1.0, 1.0, (0, 3)), r"Box\(\(0, 3\), float32\) has no numbers"),
     "no axis": (SCALAR, r"Box\(\(\), float32\) has no axis.*ReshapeObservation\(env, \(1,\)\)"),
     "no keys": (spaces.Dict({}), "Dict without keys"),
+    "a number as a key": (
+        spaces.Dict({1: OBSERVED, "a": TEXT}),
+        "the key 1, which is not a text. Name it '1'.*TransformObservation",
+    ),
+    "none as a key": (spaces.Dict({None: OBSERVED, "a": OBSERVED}), "the key None, .*'None'"),
     "no numbers in a key": (spaces.Dict({"a": OBSERVED, "b": BOX0}), "key 'b'.*no numbers"),
     "no axis in a key": (spaces.Dict({"a": SCALAR}), "key 'a'.*no axis"),
     "text in a key": (

@@ -16,6 +16,8 @@ from rlk.strict_types import strict_converter
 from rlk.strict_types import type_name as type_name
 
 _converter = strict_converter(detailed_validation=False)
+#: The largest number of float32, in which observations, actions and networks are computed.
+LARGEST_FLOAT32 = (2 - 2**-23) * 2.0**127
 
 
 class HeldByFiles(Protocol):
@@ -74,9 +76,24 @@ def setting(
 
 
 def finite(_: object, attribute: attrs.Attribute[Any], value: float | Iterable[float]) -> None:
-    """An attrs validator: ValueError for inf or nan, also in a list of numbers."""
-    if not all(map(math.isfinite, value if isinstance(value, Iterable) else [value])):
-        raise ValueError(f"{attribute.name} must be finite, got {value!r}")
+    """An attrs validator: ValueError for what is inf or nan in float32, also in a list."""
+    numbers = value if isinstance(value, Iterable) else [value]
+    if not all(abs(number) <= LARGEST_FLOAT32 for number in numbers):
+        raise ValueError(
+            f"{attribute.name} must be finite in float32 (up to 3.4e38), got {value!r}"
+        )
+
+
+def fits_float32(
+    _: object, attribute: attrs.Attribute[Any], value: float | Iterable[float]
+) -> None:
+    """An attrs validator for bounds, which may be inf: ValueError for others beyond float32."""
+    numbers = value if isinstance(value, Iterable) else [value]
+    if not all(abs(number) <= LARGEST_FLOAT32 or abs(number) == math.inf for number in numbers):
+        raise ValueError(
+            f"{attribute.name} must fit into float32 (up to 3.4e38), got {value!r}; type inf for "
+            "no bound"
+        )
 
 
 def names(config: type | None) -> list[str]:

@@ -43,6 +43,12 @@ def _observation(space: Space) -> str | None:
         return _array("its observation_space", space, _RESHAPE)
     if not space.spaces:
         return "its observation_space is a Dict without keys. Give it something to observe."
+    for key in space.spaces:
+        if not isinstance(key, str):
+            return (
+                f"its observation_space has the key {key!r}, which is not a text. Name it "
+                f"{str(key)!r}, for example (gymnasium.wrappers.TransformObservation)."
+            )
     for key, part in space.spaces.items():
         where = f"the key {key!r} of its observation_space"
         if not isinstance(part, _ARRAYS):

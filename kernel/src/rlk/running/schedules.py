@@ -10,14 +10,11 @@ import torch
 from torch import Tensor
 
 from rlk.errors import RlkError, UnknownName
+from rlk.settings import LARGEST_FLOAT32 as _MOST
 from rlk.strict_types import own_number
 
 if TYPE_CHECKING:
     from rlk.running.clock import Clock, Scheduled
-
-
-#: The largest number that a tensor of float32 holds.
-_MOST = float(torch.finfo(torch.float32).max)
 
 
 @attrs.frozen(eq=False)

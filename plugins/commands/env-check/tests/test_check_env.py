@@ -103,6 +103,7 @@ IMAGE = spaces.Box(0, 255, (40, 40, 3), np.uint8)
         (Sound(action="left"), "error", "action_space must be a space.*has builtins.'left'"),
         (Sound(observation=spaces.Text(5)), "error", "is Text.*TransformObservation"),
         (Sound(observation=spaces.Dict({"a": spaces.Text(5)})), "error", "FilterObservation"),
+        (Sound(observation=spaces.Dict({1: spaces.Discrete(2)})), "error", "key 1, .* not a text"),
         (Sound(action=spaces.Dict({"a": UNIT})), "error", "action_space is Dict.*TransformAction"),
         (Sound(observation=spaces.Box(0, 1, ())), "error", "has no axis"),
         (Sound(observation=spaces.Box(0, 1, (40, 40, 3))), "warning", "float32 from 0 to 1"),

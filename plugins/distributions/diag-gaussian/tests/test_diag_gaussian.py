@@ -103,6 +103,14 @@ def test_the_spread_is_one_parameter_for_all_observations():
     assert found[:, :2].abs().max().item() < 0.1  # a gain of 0.01: the first actions are near zero
 
 
+@pytest.mark.parametrize("wrong", [-20.1, 20.1, math.nan])
+def test_an_initial_spread_with_which_float32_overflows_is_refused(wrong):
+    with pytest.raises(ValueError, match="log_std_init"):
+        DiagGaussianConfig(log_std_init=wrong)
+    for widest in (-20.0, 20.0):
+        assert DiagGaussianConfig(log_std_init=widest).log_std_init == widest
+
+
 def test_log_prob_is_that_of_the_action_and_not_of_the_clipped_one(two):
     given = parameters([50.0, 0.0], [1.0, 1.0])
     action = two.sample(given, torch.zeros(1, 2))

@@ -73,6 +73,14 @@ def test_defaults_are_those_of_stable_baselines3():
     }
 
 
+@pytest.mark.parametrize("wrong", [-20.1, 20.1, math.nan])
+def test_an_initial_spread_with_which_float32_overflows_is_refused(wrong):
+    with pytest.raises(ValueError, match="log_std_init"):
+        GSDEConfig(log_std_init=wrong)
+    for widest in (-20.0, 20.0):
+        assert GSDEConfig(log_std_init=widest).log_std_init == widest
+
+
 @pytest.mark.parametrize("wrong", [0, -2])
 def test_noise_is_held_for_some_steps_or_for_a_collection(wrong):
     with pytest.raises(ValueError, match="sample_freq"):

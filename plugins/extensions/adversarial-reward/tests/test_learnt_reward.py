@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,16 @@ def test_whole_numbers_are_shown_one_hot() -> None:
     assert [size_of(space) for space in (spaces.Discrete(3), parts, box)] == [3, 5, 4]
     for space in (spaces.Discrete(3), parts, box):
         assert rows(space, np.zeros((0, *space.shape), int)).shape == (0, size_of(space))
+
+
+def test_a_space_of_many_values_takes_the_memory_of_its_rows_alone() -> None:
+    tracemalloc.start()
+    try:
+        found = rows(spaces.Discrete(2000), np.zeros(3, int))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * found.nbytes  # 480 kB; one row for each value would be 32 MB
 
 
 @pytest.mark.parametrize("distribution", ["diag-gaussian", "squashed-gaussian", "beta"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -65,3 +67,14 @@ def test_images_and_unknown_spaces_stay_in_torch(space):
 def test_a_whole_number_beyond_its_space_is_an_error():
     with pytest.raises(IndexError):
         as_numbers(gym.spaces.Discrete(3))(np.array([3]))
+
+
+@pytest.mark.parametrize("space", [gym.spaces.Discrete(2000), gym.spaces.MultiDiscrete([2000, 2])])
+def test_a_space_of_many_values_takes_the_memory_of_its_rows_alone(space):
+    tracemalloc.start()
+    try:
+        found = as_numbers(space)(np.zeros((3, *space.shape), int))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * found.nbytes  # 240 kB; one row for each value would be 16 MB

@@ -287,7 +287,12 @@ def test_what_it_logs_and_what_it_begins_anew_with_is_what_it_has_become():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"initial_stddev": 0.0}, {"desired_action_stddev": 2.0}, {"adoption_coefficient": 1.0}],
+    [
+        {"initial_stddev": 0.0},
+        {"initial_stddev": 1e7},
+        {"desired_action_stddev": 2.0},
+        {"adoption_coefficient": 1.0},
+    ],
 )
 def test_what_is_out_of_range_is_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):

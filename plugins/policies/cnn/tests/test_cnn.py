@@ -248,6 +248,32 @@ def test_an_image_of_floats_is_seen_as_one_of_whole_numbers(low, high, scaled):
     torch.testing.assert_close(of_floats, of_whole, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "dtype"),
+    [
+        (-np.finfo(np.float32).max, np.finfo(np.float32).max, np.float32),
+        (-1e10, 1e10, np.float32),
+        (-65504, 65504, np.float16),
+        (-1e300, 1e300, np.float64),
+        (1.0, 1.0 + 1e-12, np.float64),  # the same float32
+    ],
+)
+def test_an_image_whose_bounds_say_nothing_about_it_is_seen_as_it_is(low, high, dtype):
+    space = gym.spaces.Box(low, high, (36, 36, 1), dtype)
+    cnn = Cnn(CnnConfig(features=16)).cnn(space)
+    pictures = preprocess(space)(torch.rand(2, 36, 36, 1))
+    first, second = cnn(pictures)
+    assert not torch.allclose(first, second)
+    assert isinstance(cnn, NatureCnn)
+
+
+def test_bounds_of_16_bits_are_scaled():
+    space = gym.spaces.Box(0.0, 65535.0, (36, 36, 1), np.float32)
+    cnn = Cnn(CnnConfig(features=16)).cnn(space)
+    white = torch.full((1, 36, 36, 1), 65535.0)
+    assert torch.equal(cnn(white), cnn.network(torch.ones_like(white)))
+
+
 def test_an_encoder_of_ones_own_gets_floats_in_0_to_1_too():
     class Mean(nn.Module):
         features = 1

@@ -48,6 +48,25 @@ def test_layer_norm_comes_before_the_activation(layers):
     assert torch.allclose(made(x), torch.tanh(F.layer_norm(linear, (5,))), atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"layers": [64, 1]},
+        {"net_arch": [1]},
+        {"net_arch": [{"qf": [8, 1]}]},
+        {"net_arch": {"vf": [1], "pi": [8]}},
+    ],
+)
+def test_layer_norm_of_one_unit_is_refused_because_it_is_a_constant(sizes):
+    MlpConfig(**sizes)
+    with pytest.raises(ValueError, match="layer_norm makes a layer of one unit a constant"):
+        MlpConfig(**sizes, layer_norm=True)
+
+
+def test_layers_that_net_arch_replaces_may_have_one_unit():
+    assert MlpConfig(layers=[1], net_arch=[8], layer_norm=True).own("pi") == []
+
+
 def test_no_layers_at_all_pass_on_what_they_are_given(layers):
     made = layers(4, [])
     x = torch.randn(2, 4)

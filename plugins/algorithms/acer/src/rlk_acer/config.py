@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import finite, fits_float32, setting
 from rlk_on_policy import settings
 from rlk_on_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
@@ -75,7 +75,10 @@ class ACERConfig:
         ),
     )
     correction_term: float = attrs.field(
-        default=10.0, **setting("importance weights are truncated to this, above 0", v.gt(0.0))
+        default=10.0,
+        **setting(
+            "importance weights are truncated to this, above 0", v.and_(v.gt(0.0), fits_float32)
+        ),
     )
     trust_region: bool = attrs.field(
         default=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import PluginText, setting
+from rlk.settings import PluginText, fits_float32, setting
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike
 
@@ -34,7 +34,8 @@ class TD3Config:
         **setting("standard deviation of the noise on the target policy's action", v.ge(0.0)),
     )
     target_noise_clip: float = attrs.field(
-        default=0.5, **setting("largest absolute value of that noise", v.ge(0.0))
+        default=0.5,
+        **setting("largest absolute value of that noise", v.and_(v.ge(0.0), fits_float32)),
     )
     n_critics: int = attrs.field(default=2, **settings.N_CRITICS)
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)

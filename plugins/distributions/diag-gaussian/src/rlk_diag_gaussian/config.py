@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import attrs
+from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import setting
 
 
 @attrs.frozen(kw_only=True)
@@ -12,5 +13,9 @@ class DiagGaussianConfig:
     """The initial standard deviation."""
 
     log_std_init: float = attrs.field(
-        default=0.0, **setting("initial natural logarithm of the standard deviation", finite)
+        default=0.0,
+        **setting(
+            "initial natural logarithm of the standard deviation, -20 to 20",
+            v.and_(v.ge(-20.0), v.le(20.0)),
+        ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import fits_float32, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -16,8 +16,8 @@ class GSDEConfig:
         default=0.0,
         **setting(
             "initial natural logarithm of the standard deviation of each weight of the "
-            "noise; that of an action is larger, by the norm of the features",
-            finite,
+            "noise, -20 to 20; that of an action is larger, by the norm of the features",
+            v.and_(v.ge(-20.0), v.le(20.0)),
         ),
     )
     full_std: bool = attrs.field(
@@ -42,7 +42,7 @@ class GSDEConfig:
         **setting(
             "largest absolute value of the mean before squashing, to which it is "
             "clipped; none does not clip it",
-            v.optional(v.gt(0.0)),
+            v.optional(v.and_(v.gt(0.0), fits_float32)),
         ),
     )
     learn_features: bool = attrs.field(

@@ -30,5 +30,7 @@ def rows(space: Any, values: Array) -> Array:
 
 def _one_hot(whole: Array, sizes: Array) -> Array:
     """Whole numbers [B, D] as one-hot vectors of these sizes, concatenated, [B, sum of sizes]."""
-    parts = [np.eye(int(size))[whole[:, i].astype(int)] for i, size in enumerate(sizes)]
+    parts = [np.zeros((len(whole), int(size))) for size in sizes]
+    for part, column in zip(parts, whole.T.astype(int), strict=True):
+        part[np.arange(len(whole)), column] = 1
     return np.concatenate(parts, axis=1)

@@ -39,8 +39,13 @@ def _each_key(space: spaces.Dict) -> Forward:
 
 
 def _one_hot(n: int, start: int = 0) -> Forward:
-    rows = np.eye(n, dtype=np.float32)
-    return lambda observation: rows[np.asarray(observation) - start]
+    def forward(observation: Any) -> Array:
+        counted = np.asarray(observation) - start
+        rows = np.zeros((len(counted), n), np.float32)  # a table of all would take n * n numbers
+        rows[np.arange(len(counted)), counted] = 1
+        return rows
+
+    return forward
 
 
 def _one_hot_each(space: spaces.MultiDiscrete) -> Forward:

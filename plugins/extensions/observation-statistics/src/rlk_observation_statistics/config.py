@@ -7,13 +7,14 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import finite, fits_float32, setting
 
 
-def is_range(_: object, attribute: attrs.Attribute[Any], value: tuple[float, float]) -> None:
+def is_range(config: object, attribute: attrs.Attribute[Any], value: tuple[float, float]) -> None:
     """A validator: a lower and a higher bound, each of which may be infinite."""
     if not value[0] < value[1]:
         raise ValueError(f"{attribute.name} must be a bound and a higher one, got {list(value)}")
+    fits_float32(config, attribute, value)
 
 
 @attrs.frozen(kw_only=True)

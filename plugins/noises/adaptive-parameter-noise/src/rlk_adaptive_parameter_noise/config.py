@@ -19,8 +19,8 @@ class AdaptiveParameterNoiseConfig:
     initial_stddev: float = attrs.field(
         default=0.1,
         **setting(
-            "standard deviation of the noise on the parameters at the start",
-            v.and_(v.gt(0.0), finite),
+            "standard deviation of the noise on the parameters at the start, at most 1e6",
+            v.and_(v.gt(0.0), v.le(1e6)),
         ),
     )
     desired_action_stddev: float = attrs.field(

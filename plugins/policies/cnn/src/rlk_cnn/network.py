@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.errors import PlanError
+from rlk.records import Array
 from rlk.spaces import channels_first, is_image, kind, kinds
 from rlk_cnn.config import CnnConfig
 from rlk_mlp.layers import with_shared_layers
@@ -23,6 +24,8 @@ from rlk_networks import Architecture, HiddenLayers, custom_encoder
 
 #: Pixels that the convolutions need each way.
 SMALLEST = 36
+#: How far bounds may be apart that are scaled: as far as those of images of 16 bits.
+WIDEST = 2**16
 
 
 class Cnn(Architecture):
@@ -45,7 +48,7 @@ class Cnn(Architecture):
         """The Nature CNN, or the user's own network, for images in 0 to 1.
 
         The user's own network may take other observations; those of a Box with finite bounds are
-        scaled to 0 and 1, too.
+        scaled to 0 and 1, too. Numbers whose bounds are more than 2**16 apart are left as they are.
 
         Raises:
             PlanError: if images are too small for the Nature CNN, or the user's own network does
@@ -82,15 +85,25 @@ class Cnn(Architecture):
 
 
 def must_be_scaled(space: Any) -> bool:
-    """Whether numbers of a space are between bounds, but not yet 0 and 1.
+    """Whether numbers of a space are between bounds that can be scaled, but not yet 0 and 1.
 
-    `rlk_networks.preprocess` has scaled those of images of uint8.
+    `rlk_networks.preprocess` has scaled those of images of uint8. Bounds further apart than
+    `WIDEST`, such as the largest floats, mean that there are none: scaled to these, numbers of
+    ordinary size would all become the same one.
     """
     if kind(space) != "Box":
         return False
-    low, high = space.low, space.high
-    is_bounded = np.all(np.isfinite(low) & np.isfinite(high)) and np.all(low < high)
+    low, high = _float32_bounds(space)
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = high - low
+    is_bounded = np.all((width > 0) & (width <= WIDEST))
     return bool(is_bounded and (np.any(low != 0) or np.any(high != 1)))
+
+
+def _float32_bounds(space: Any) -> tuple[Array, Array]:
+    """The bounds of a Box in the type that a network computes in; too large a number is inf."""
+    with np.errstate(over="ignore"):
+        return space.low.astype(np.float32), space.high.astype(np.float32)
 
 
 class Scaled(nn.Module):
@@ -106,7 +119,7 @@ class Scaled(nn.Module):
 
     def __init__(self, space: Any, network: nn.Module) -> None:
         super().__init__()
-        low, high = (torch.from_numpy(np.float32(bound)) for bound in (space.low, space.high))
+        low, high = map(torch.from_numpy, _float32_bounds(space))
         self.register_buffer("low", low, persistent=False)
         self.register_buffer("width", high - low, persistent=False)
         made: Any = network

@@ -67,6 +67,17 @@ def _has_nothing_to_share(
         )
 
 
+def _has_units_to_compare(
+    config: LayersConfig, attribute: attrs.Attribute[Any], value: Any
+) -> None:
+    own = config.layers if config.net_arch is None else chain(*config._heads().values())
+    if value and 1 in chain(config.shared(), own or ()):
+        raise ValueError(
+            f"{attribute.name} makes a layer of one unit a constant, whatever is observed: give "
+            "each hidden layer at least 2 units, or leave layer norm out"
+        )
+
+
 def _entries(value: Any) -> list[Any]:
     """The entries of `net_arch`; a mapping alone is the only one."""
     return [value] if isinstance(value, dict) else list(value or ())
@@ -114,7 +125,8 @@ class LayersConfig:
     )
     act_fun: str | Callable[[Any], Any] = attrs.field(default="tanh", **ACT_FUN)
     layer_norm: bool = attrs.field(
-        default=False, **setting("normalise every hidden layer before its activation")
+        default=False,
+        **setting("normalise every hidden layer before its activation", _has_units_to_compare),
     )
     init: Init = attrs.field(default="orthogonal", **INIT)
     share_encoder: bool = attrs.field(

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import finite, setting
+from rlk.settings import finite, fits_float32, setting
 from rlk_wrappers.validators import keys_or_none
 
 NOT_LESS = attrs.validators.ge(0.0)
@@ -80,7 +80,9 @@ class NormalizeConfig:
     )
     clip_obs: float = attrs.field(
         default=10.0,
-        **setting("bound of normalised observations, in standard deviations", POSITIVE),
+        **setting(
+            "bound of normalised observations, in standard deviations", [POSITIVE, fits_float32]
+        ),
     )
     clip_reward: float = attrs.field(
         default=10.0,
