@@ -139,10 +139,21 @@ def _this_process() -> str:
 
 
 def _lock(file: IO[bytes] | FileIO, *, shared: bool) -> bool:
-    """Try to lock the file; whether that succeeded. True where there are no locks."""
+    """Try to lock the file; whether that succeeded. True where there are no locks.
+
+    Windows has no shared locks, and nobody else can read the bytes that are locked: there it is one
+    byte far behind the text.
+    """
     try:
         if sys.platform == "win32":
-            _lock_on_windows(file.fileno())
+            import msvcrt
+
+            place = os.lseek(file.fileno(), 0, os.SEEK_CUR)
+            os.lseek(file.fileno(), _LOCKED_BYTE, os.SEEK_SET)
+            try:
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            finally:
+                os.lseek(file.fileno(), place, os.SEEK_SET)
         else:
             import fcntl
 
@@ -152,22 +163,6 @@ def _lock(file: IO[bytes] | FileIO, *, shared: bool) -> bool:
     except OSError:  # a file system without locks
         return True
     return True
-
-
-def _lock_on_windows(descriptor: int) -> None:
-    """Lock one byte far behind the text: nobody else could read the bytes that are locked.
-
-    There are no shared locks.
-    """
-    if sys.platform == "win32":  # for type checkers
-        import msvcrt
-
-        place = os.lseek(descriptor, 0, os.SEEK_CUR)
-        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        finally:
-            os.lseek(descriptor, place, os.SEEK_SET)
 
 
 def _is_at(file: FileIO, path: Path) -> bool:

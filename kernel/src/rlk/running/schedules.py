@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rlk.errors import RlkError, UnknownName
-from rlk.settings import LARGEST_FLOAT32 as _MOST
+from rlk.settings import LARGEST_FLOAT32
 from rlk.strict_types import own_number
 
 if TYPE_CHECKING:
@@ -27,7 +27,10 @@ class _Number:
 
     def fill(self, value: Any) -> None:
         """Set it; RlkError for what is no finite number, or too small a one."""
-        if not isinstance(own_number(value), (int, float)) or not self.least <= value <= _MOST:
+        if (
+            not isinstance(own_number(value), (int, float))
+            or not self.least <= value <= LARGEST_FLOAT32
+        ):
             wanted = "a finite number" + ", at least 0" * (self.least == 0)
             raise RlkError(
                 f"{self.whose} would be {value!r:.80}. It was not set. Give {wanted}, or a "
@@ -67,7 +70,9 @@ class Schedules:
         """Add the learning rate of a parameter group; RlkError unless it is finite, at least 0."""
         return self._new(value, device, f"the learning rate of group {group!r}", least=0.0)
 
-    def _new(self, value: Scheduled, device: Any, whose: str, least: float = -_MOST) -> Tensor:
+    def _new(
+        self, value: Scheduled, device: Any, whose: str, least: float = -LARGEST_FLOAT32
+    ) -> Tensor:
         tensor = torch.zeros((), device=device)
         self._numbers.append(_Number(tensor, whose, least))
         self.change(tensor, value)
