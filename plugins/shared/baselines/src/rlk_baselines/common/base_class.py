@@ -288,7 +288,7 @@ class BaseRLModel(Constructed):
             seed = checked_seed(seed, "set_random_seed")
         if seed is None:
             return
-        self._given["seed"] = vars(self)["seed"] = seed
+        self._given["seed"] = seed
         if self._is_learning:
             self.agent.run.streams.reseed(seed)
         else:

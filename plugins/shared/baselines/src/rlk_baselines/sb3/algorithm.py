@@ -82,6 +82,7 @@ class BaseAlgorithm(BaseRLModel):
 
     def _set_initial(self, given: dict[str, Any], env: Any) -> None:
         super()._set_initial({"full_tensorboard_log": False, **given}, env)
+        self._drawn_seed: int | None = None
         self._watcher = Watcher()
         self._rows = self._watcher.rows = OwnRows()
         self._view: PolicyView | None = None
@@ -91,7 +92,7 @@ class BaseAlgorithm(BaseRLModel):
     def _new_agent(self) -> Agent:
         if self.seed is None and is_seeded():
             # The environments keep their own seeds: `self.seed` stays None.
-            self._given["seed"] = int(np.random.randint(2**31 - 1))
+            self._drawn_seed = int(np.random.randint(2**31 - 1))
         return super()._new_agent()
 
     def load_from(self, saved: model_files.Saved, env: Any) -> None:
@@ -120,7 +121,9 @@ class BaseAlgorithm(BaseRLModel):
         super().set_random_seed(seed)
 
     def _settings(self) -> dict[str, Any]:
-        return {**self.fixed, **self.renamed(self._with_effect()), **self._policy_settings()}
+        seed = self._drawn_seed if self.seed is None else self.seed
+        own = {**self.renamed(self._with_effect()), "seed": seed}
+        return {**self.fixed, **own, **self._policy_settings()}
 
     def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """As in `Constructed`, without `optimizer_class`, which has one possible value."""
