@@ -27,10 +27,10 @@ from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
-from rlk_baselines.imitation import pretrain
 from rlk_baselines.learning import Call
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, as_written, refused
+from rlk_bc.cloning import pretrain
 
 Model = TypeVar("Model", bound="BaseRLModel")
 Callback = BaseCallback | Callable[..., Any] | list[Any] | None
@@ -194,8 +194,18 @@ class BaseRLModel(Constructed):
             learning_rate, adam_epsilon: the settings of Adam.
             val_interval: epochs between two reports of the losses; None means `n_epochs` / 10.
         """
+        if self.verbose > 0:
+            print("Pretraining with Behavior Cloning...")
         with refused():
-            pretrain(self, dataset, n_epochs, learning_rate, adam_epsilon, val_interval)
+            pretrain(
+                self.agent,
+                dataset,
+                n_epochs,
+                learning_rate,
+                adam_epsilon,
+                val_interval,
+                verbose=self.verbose,
+            )
         return self
 
     # ---- the environment -------------------------------------------------------------------------
