@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self
 
 import rlk
 from rlk.agent import Agent
@@ -25,7 +25,6 @@ from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.without_effect import switched_by, with_effect
 from rlk_mpi.world import several_launched
 
-Model = TypeVar("Model", bound="Constructed")
 #: Arguments that are not settings of the algorithm.
 _ITS_OWN = (
     "policy",
@@ -178,7 +177,7 @@ class Constructed(metaclass=Documented):
         return {**found, OWN_NOISE: True} if had_noise else found
 
     @classmethod
-    def of_file(cls: type[Model], about: Mapping[str, Any]) -> Model:
+    def of_file(cls, about: Mapping[str, Any]) -> Self:
         """An empty model, for `load_from` to fill; `about` is what `about()` returned."""
         return cls.__new__(cls)
 

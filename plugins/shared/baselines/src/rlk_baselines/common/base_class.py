@@ -7,7 +7,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from typing import IO, Any, NamedTuple, NoReturn, SupportsIndex, TypeVar
+from typing import IO, Any, NamedTuple, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, as_written, refused
 from rlk_bc.cloning import pretrain
 
-Model = TypeVar("Model", bound="BaseRLModel")
 Callback = BaseCallback | Callable[..., Any] | list[Any] | None
 
 
@@ -75,13 +74,13 @@ class BaseRLModel(Constructed):
     # ---- learning and acting ---------------------------------------------------------------------
 
     def learn(
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int = 100,
         tb_log_name: str = "run",
         reset_num_timesteps: bool = True,
-    ) -> Model:
+    ) -> Self:
         """Train, and return this model.
 
         Args:
@@ -179,13 +178,13 @@ class BaseRLModel(Constructed):
         return self.agent.action_probability(observation, state, mask, actions, logp)
 
     def pretrain(
-        self: Model,
+        self,
         dataset: Any,
         n_epochs: int = 10,
         learning_rate: float = 1e-4,
         adam_epsilon: float = 1e-8,
         val_interval: int | None = None,
-    ) -> Model:
+    ) -> Self:
         """Learn to act as an expert did, by supervised learning, and return this model.
 
         Args:
@@ -358,12 +357,12 @@ class BaseRLModel(Constructed):
 
     @classmethod
     def load(
-        cls: type[Model],
+        cls,
         load_path: str | os.PathLike[str] | IO[bytes],
         env: Any = None,
         custom_objects: Mapping[str, Any] | None = None,
         **kwargs: Any,
-    ) -> Model:
+    ) -> Self:
         """Load a saved model.
 
         Args:
@@ -378,7 +377,7 @@ class BaseRLModel(Constructed):
             ValueError: if the file and the arguments do not fit each other.
         """
         with refused():
-            made: Model = model_files.load(cls, load_path, env, custom_objects or {}, kwargs)
+            made: Self = model_files.load(cls, load_path, env, custom_objects or {}, kwargs)
         return made
 
 

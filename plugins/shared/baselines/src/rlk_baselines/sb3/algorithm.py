@@ -7,7 +7,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import IO, Any, ClassVar, Literal, TypeVar
+from typing import IO, Any, ClassVar, Literal, Self
 
 import attrs
 import numpy as np
@@ -39,7 +39,6 @@ from rlk_baselines.sb3.policy_keywords import settings_of
 from rlk_baselines.sb3.policy_view import PolicyView
 from rlk_baselines.sb3.rows import OwnRows
 
-Model = TypeVar("Model", bound="BaseAlgorithm")
 #: Parameters of every model that are not hyperparameters, with their defaults.
 LAST: Mapping[str, Any] = {
     "stats_window_size": 100,
@@ -268,14 +267,14 @@ class BaseAlgorithm(BaseRLModel):
     # ---- learning and acting ---------------------------------------------------------------------
 
     def learn(
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int | Literal["auto"] | None = "auto",
         tb_log_name: str | None = None,
         reset_num_timesteps: bool = True,
         progress_bar: bool = False,
-    ) -> Model:
+    ) -> Self:
         """As `BaseRLModel.learn`, with a progress line on standard error for `progress_bar`.
 
         The default of `log_interval` is 1 collection for PPO, 100 for A2C, and 4 episodes for the
@@ -360,7 +359,7 @@ class BaseAlgorithm(BaseRLModel):
 
     @classmethod
     def load(  # type: ignore[override]
-        cls: type[Model],
+        cls,
         path: str | os.PathLike[str] | IO[bytes],
         env: Any = None,
         device: Any = "auto",
@@ -368,7 +367,7 @@ class BaseAlgorithm(BaseRLModel):
         print_system_info: bool = False,
         force_reset: bool = True,
         **kwargs: Any,
-    ) -> Model:
+    ) -> Self:
         """Load a saved model; see `BaseRLModel.load`.
 
         Args:
@@ -385,5 +384,5 @@ class BaseAlgorithm(BaseRLModel):
         if device is not None:
             kwargs["device"] = usable_device(device)
         with refused():
-            made: Model = model_files.load(cls, path, env, custom_objects or {}, kwargs)
+            made: Self = model_files.load(cls, path, env, custom_objects or {}, kwargs)
         return made
