@@ -25,6 +25,16 @@ def test_a_buffer_overwrites_its_oldest_transitions() -> None:
     assert [step[2] for step in buffer.storage] == [3.0, 4.0, 2.0]
 
 
+def test_several_transitions_are_added_by_the_method_of_the_class() -> None:
+    class Doubles(ReplayBuffer):
+        def add(self, obs_t: Any, action: Any, reward: float, obs_tp1: Any, done: bool) -> None:
+            super().add(obs_t, action, 2 * reward, obs_tp1, done)
+
+    buffer = Doubles(3)
+    buffer.extend(*columns(3))
+    assert [step[2] for step in buffer.storage] == [0.0, 2.0, 4.0]
+
+
 def test_ends_of_episodes_are_sampled_as_they_were_added() -> None:
     buffer = ReplayBuffer(4)
     buffer.extend(*columns(4))

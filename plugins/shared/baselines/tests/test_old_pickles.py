@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections import OrderedDict
 
 import gymnasium
 import numpy as np
@@ -13,7 +14,14 @@ from files_there import stand_in
 from rlk.errors import BadFile
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.vec_env import VecNormalize
-from rlk_baselines.common.vec_env.restricted_pickle import restricted_load
+from rlk_baselines.tensorflow.inert_pickle import (
+    RefusedPickle,
+    inert_load,
+    is_plain,
+    path_of,
+    plain_load,
+)
+from rlk_testing.contract import same
 
 
 class Trap:
@@ -144,4 +152,28 @@ def test_a_damage_that_no_reader_of_pickles_foresees_is_named(tmp_path) -> None:
     path = tmp_path / "model.pkl"
     path.write_bytes(b"\x80\x04\x8e" + b"\xff" * 8 + b".")  # bytes of 2^64 - 1 bytes
     with pytest.raises(BadFile, match=r"model.pkl is not a pickle: OverflowError"):
-        restricted_load(path)
+        plain_load(path)
+
+
+@pytest.mark.parametrize("protocol", range(3, pickle.HIGHEST_PROTOCOL + 1))
+def test_only_arrays_numbers_and_containers_are_made_from_a_pickle(protocol, tmp_path) -> None:
+    path = tmp_path / "model.pkl"
+    rows = OrderedDict(a=np.arange(3.0), b=[np.float32(2), np.ones((2, 2), np.uint8)[:, 1]])
+    path.write_bytes(pickle.dumps(rows, protocol))
+    for found in (plain_load(path), inert_load(path.read_bytes())):
+        assert same(found, rows)
+    path.write_bytes(pickle.dumps({"rows": rows, "a": Trap(tmp_path / "made")}, protocol))
+    with pytest.raises(RefusedPickle, match=r"model.pkl is a pickle with (posix|nt).mkdir in it"):
+        plain_load(path)
+    assert not is_plain(inert_load(path.read_bytes()))
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("name", ["ndarray.__class__", "ndarray.__init_subclass__", "load"])
+def test_what_a_plain_class_has_is_not_plain(name, tmp_path) -> None:
+    path = tmp_path / "model.pkl"
+    texts = (b"\x8c" + bytes([len(text)]) + text.encode() for text in ("numpy", name))
+    path.write_bytes(b"\x80\x04" + b"".join(texts) + b"\x93.")  # looks up numpy.NAME
+    with pytest.raises(RefusedPickle, match=rf"numpy\.{name} in it"):
+        plain_load(path)
+    assert path_of(inert_load(path.read_bytes())) == f"numpy.{name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 from rlk.errors import PlanError, RlkError
 from rlk_baselines import A2C, gym
@@ -44,6 +45,16 @@ def test_an_environment_instead_of_a_list_of_functions_is_refused(kind) -> None:
 def test_a_wrapper_of_vectors_refuses_a_single_environment(wrap, make) -> None:
     with pytest.raises(PlanError, match=r"wraps a vector .* \w+\(DummyVecEnv\(\[lambda: env\]\)\)"):
         wrap(make("CartPole-v1"))
+
+
+@pytest.mark.parametrize("space", [spaces.Discrete(3), spaces.Dict({"a": spaces.Box(-1, 1, (2,))})])
+def test_frames_that_are_no_box_are_refused(space, counting) -> None:
+    vector = DummyVecEnv([counting])
+    vector.observation_space = space
+    with pytest.raises(
+        PlanError, match=r"VecFrameStack takes a Box with axes, got (Discrete|Dict)"
+    ):
+        VecFrameStack(vector, 2)
 
 
 @pytest.mark.parametrize(

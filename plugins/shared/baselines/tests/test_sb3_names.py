@@ -88,7 +88,7 @@ class Game(gymnasium.Env[Any, Any]):
 
     def reset(self, *, seed: Any = None, options: Any = None) -> Any:
         super().reset(seed=seed)
-        self.frame, self.actions = 0, []
+        self.frame, self.actions, self.options = 0, [], options
         return self.seen(), {}
 
     def step(self, action: Any) -> Any:
@@ -149,7 +149,8 @@ def test_an_atari_game_in_parts() -> None:
         lengths.add(len(env.unwrapped.actions))
     assert lengths == {1, 2, 3}
     env.override_num_noops = 9  # the last of them ends the game, and another one begins
-    assert env.reset()[1] == {} and env.unwrapped.frame == 0
+    assert env.reset(options={"mode": 1})[1] == {} and env.unwrapped.frame == 0
+    assert env.unwrapped.options == {"mode": 1}
     env = FireResetEnv(MaxAndSkipEnv(Game()))
     env.reset()
     assert env.unwrapped.actions == [1] * 4 + [2] * 4

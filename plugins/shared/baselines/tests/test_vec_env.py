@@ -173,7 +173,7 @@ def test_frames_are_stacked_the_newest_last_and_an_episode_begins_with_zeros(cou
     env = VecFrameStack(DummyVecEnv([lambda: counting(2)]), n_stack=2)
     assert env.observation_space.shape == (4,)
     assert env.reset().tolist() == [[0, 0, 0, 7]]
-    assert env.step([0])[0].tolist() == [[0, 7, 1, 7]]
+    assert env.step([0])[0].tolist() == env.stackedobs.tolist() == [[0, 7, 1, 7]]
     obs, _, _, infos = env.step([0])
     assert obs.tolist() == [[0, 0, 0, 7]]
     assert infos[0]["terminal_observation"].tolist() == [1, 7, 2, 7]

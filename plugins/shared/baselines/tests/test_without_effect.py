@@ -129,6 +129,15 @@ def test_an_argument_has_its_effect_again_where_what_it_needs_is_set_later(kind:
         assert model.agent.plan.algorithm.config.target_noise_clip == 0.5
 
 
+def test_no_warning_remains_where_what_the_argument_needs_is_set_later(tmp_path: Any) -> None:
+    model, told = made(rlk_baselines.PPO2, full_tensorboard_log=True, n_steps=8, nminibatches=1)
+    assert len(told) == 1
+    model.tensorboard_log, model.gamma = str(tmp_path), 0.9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.agent.plan.algorithm.config.gamma == 0.9
+
+
 def test_a_loaded_model_may_lose_what_an_argument_needs(tmp_path: Any) -> None:
     model, _ = made(sb3.SAC, target_entropy=-2.0)
     model.save(tmp_path / "model")

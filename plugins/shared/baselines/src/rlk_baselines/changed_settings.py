@@ -21,7 +21,7 @@ from rlk.running import checkpoint
 from rlk_baselines.refusals import Refused
 from rlk_schedules import is_off, scaled
 
-#: Constructor arguments that the model itself keeps as attributes, and reads at every use.
+#: Constructor arguments that the model itself reads at every use.
 READ_BY_MODEL = ("verbose", "tensorboard_log", "full_tensorboard_log", "_init_setup_model")
 #: Attributes that cannot be changed once the model is set up.
 FIXED = ("policy", "policy_kwargs")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self
 
 import rlk
 from rlk.agent import Agent
@@ -25,7 +25,6 @@ from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.without_effect import switched_by, with_effect
 from rlk_mpi.world import several_launched
 
-Model = TypeVar("Model", bound="Constructed")
 #: Arguments that are not settings of the algorithm.
 _ITS_OWN = (
     "policy",
@@ -36,8 +35,6 @@ _ITS_OWN = (
     "policy_kwargs",
 )
 _RENAMED = {"seed": "seed", "n_cpu_tf_sess": "n_threads"}
-#: Arguments that are also kept as attributes.
-_ATTRIBUTES = ("policy_kwargs", "seed")
 
 
 class Constructed(metaclass=Documented):
@@ -54,6 +51,13 @@ class Constructed(metaclass=Documented):
     #: it, so a loaded model joins the others when it learns.
     _is_joined = True
 
+    # Arguments that the model itself reads, by `__getattr__` as all others.
+    verbose: int
+    policy_kwargs: dict[str, Any]
+    tensorboard_log: str | None
+    full_tensorboard_log: bool
+    seed: int | None
+
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         given = bound(type(self), arguments, keywords)
         with refused():
@@ -68,13 +72,9 @@ class Constructed(metaclass=Documented):
         self._agent: Agent | None = None
         self._is_learning = False
         self._before_change: dict[str, Any] = {}  # old values of changed attributes, until used
+        given["policy_kwargs"] = dict(given["policy_kwargs"] or {})
         self._given, self._env = given, env
         self._held: Held | None = None
-        self.verbose: int = given["verbose"]
-        self.policy_kwargs: dict[str, Any] = dict(given["policy_kwargs"] or {})
-        self.tensorboard_log: str | None = given["tensorboard_log"]
-        self.full_tensorboard_log: bool = given["full_tensorboard_log"]
-        self.seed: int | None = given["seed"]
         self._watcher = Watcher()
         self._unvectorized: Unvectorized | None = None
 
@@ -177,7 +177,7 @@ class Constructed(metaclass=Documented):
         return {**found, OWN_NOISE: True} if had_noise else found
 
     @classmethod
-    def of_file(cls: type[Model], about: Mapping[str, Any]) -> Model:
+    def of_file(cls, about: Mapping[str, Any]) -> Self:
         """An empty model, for `load_from` to fill; `about` is what `about()` returned."""
         return cls.__new__(cls)
 
@@ -242,12 +242,10 @@ class Constructed(metaclass=Documented):
             ValueError: if it cannot be changed at all, or not while `learn` runs.
         """
         given = vars(self).get("_given", {})
-        if name not in given or name in changed_settings.READ_BY_MODEL:
+        if name not in given:
             object.__setattr__(self, name, value)
-        elif self._agent is None:
+        elif self._agent is None or name in changed_settings.READ_BY_MODEL:
             given[name] = value
-            if name in _ATTRIBUTES:
-                object.__setattr__(self, name, value)
         elif is_other(value, given[name]):
             self._change(name, value)
 

@@ -17,7 +17,7 @@ import torch
 from rlk.errors import BadFile
 from rlk.protocols import State
 from rlk.running.restoring import bad_if_it_fails
-from rlk_baselines.common.vec_env.restricted_pickle import RefusedPickle, restricted_load
+from rlk_baselines.tensorflow.inert_pickle import RefusedPickle, plain_load
 
 #: The key that marks an array as a tensor.
 _TENSOR = "tensor"
@@ -43,7 +43,7 @@ def state_in_pickle(path: Path, *, runs_code: bool) -> State:
             found = pickle.load(file)
     else:
         try:
-            found = restricted_load(path)
+            found = plain_load(path)
         except RefusedPickle as error:
             raise BadFile(
                 f"{error} If you trust the file, let it: load({str(path)!r}, cloudpickle=True)."

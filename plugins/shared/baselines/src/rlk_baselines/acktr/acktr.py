@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self
 
 from rlk_baselines.arguments import replaced
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.models import ActorCriticRLModel
-
-Model = TypeVar("Model", bound="ACKTR")
 
 
 class ACKTR(ActorCriticRLModel):
@@ -48,13 +46,13 @@ class ACKTR(ActorCriticRLModel):
         return settings
 
     def learn(
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int = 100,
         tb_log_name: str = "ACKTR",
         reset_num_timesteps: bool = True,
-    ) -> Model:
+    ) -> Self:
         """As `BaseRLModel.learn`."""
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps

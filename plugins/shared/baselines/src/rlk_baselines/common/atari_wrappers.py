@@ -11,6 +11,7 @@ from typing import Any
 
 from rlk_atari import stable_baselines as atari
 from rlk_baselines.bench import Monitor
+from rlk_baselines.common.atari_parts import meanings_of
 from rlk_baselines.common.single_atari_wrappers import (
     ClipRewardEnv,
     EpisodicLifeEnv,
@@ -21,7 +22,6 @@ from rlk_baselines.common.single_atari_wrappers import (
     NoopResetEnv,
     ScaledFloatFrame,
     WarpFrame,
-    meanings_of,
 )
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.gym.making import FourValuesEnv

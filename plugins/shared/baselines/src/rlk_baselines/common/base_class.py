@@ -7,7 +7,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from typing import IO, Any, NamedTuple, NoReturn, SupportsIndex, TypeVar
+from typing import IO, Any, NamedTuple, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
@@ -27,12 +27,11 @@ from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
-from rlk_baselines.imitation import pretrain
 from rlk_baselines.learning import Call
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, as_written, refused
+from rlk_bc.cloning import pretrain
 
-Model = TypeVar("Model", bound="BaseRLModel")
 Callback = BaseCallback | Callable[..., Any] | list[Any] | None
 
 
@@ -75,13 +74,13 @@ class BaseRLModel(Constructed):
     # ---- learning and acting ---------------------------------------------------------------------
 
     def learn(
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int = 100,
         tb_log_name: str = "run",
         reset_num_timesteps: bool = True,
-    ) -> Model:
+    ) -> Self:
         """Train, and return this model.
 
         Args:
@@ -179,13 +178,13 @@ class BaseRLModel(Constructed):
         return self.agent.action_probability(observation, state, mask, actions, logp)
 
     def pretrain(
-        self: Model,
+        self,
         dataset: Any,
         n_epochs: int = 10,
         learning_rate: float = 1e-4,
         adam_epsilon: float = 1e-8,
         val_interval: int | None = None,
-    ) -> Model:
+    ) -> Self:
         """Learn to act as an expert did, by supervised learning, and return this model.
 
         Args:
@@ -194,8 +193,18 @@ class BaseRLModel(Constructed):
             learning_rate, adam_epsilon: the settings of Adam.
             val_interval: epochs between two reports of the losses; None means `n_epochs` / 10.
         """
+        if self.verbose > 0:
+            print("Pretraining with Behavior Cloning...")
         with refused():
-            pretrain(self, dataset, n_epochs, learning_rate, adam_epsilon, val_interval)
+            pretrain(
+                self.agent,
+                dataset,
+                n_epochs,
+                learning_rate,
+                adam_epsilon,
+                val_interval,
+                verbose=self.verbose,
+            )
         return self
 
     # ---- the environment -------------------------------------------------------------------------
@@ -288,7 +297,7 @@ class BaseRLModel(Constructed):
             seed = checked_seed(seed, "set_random_seed")
         if seed is None:
             return
-        self._given["seed"] = vars(self)["seed"] = seed
+        self._given["seed"] = seed
         if self._is_learning:
             self.agent.run.streams.reseed(seed)
         else:
@@ -348,12 +357,12 @@ class BaseRLModel(Constructed):
 
     @classmethod
     def load(
-        cls: type[Model],
+        cls,
         load_path: str | os.PathLike[str] | IO[bytes],
         env: Any = None,
         custom_objects: Mapping[str, Any] | None = None,
         **kwargs: Any,
-    ) -> Model:
+    ) -> Self:
         """Load a saved model.
 
         Args:
@@ -368,7 +377,7 @@ class BaseRLModel(Constructed):
             ValueError: if the file and the arguments do not fit each other.
         """
         with refused():
-            made: Model = model_files.load(cls, load_path, env, custom_objects or {}, kwargs)
+            made: Self = model_files.load(cls, load_path, env, custom_objects or {}, kwargs)
         return made
 
 

@@ -65,7 +65,7 @@ class ReplayBuffer:
     ) -> None:
         """Add several transitions; all arguments have the same length."""
         for data in zip(obs_t, action, reward, obs_tp1, done, strict=True):
-            ReplayBuffer.add(self, *data)
+            self.add(*data)
 
     def sample(self, batch_size: int, env: Any = None, **_kwargs: Any) -> Any:
         """Sample transitions with replacement.
@@ -111,17 +111,6 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         """Add one transition, with the highest priority so far."""
         self._priorities[self._next_idx] = self._max_priority**self._alpha
         super().add(obs_t, action, reward, obs_tp1, done)
-
-    def extend(
-        self,
-        obs_t: Iterable[Any],
-        action: Iterable[Any],
-        reward: Iterable[float],
-        obs_tp1: Iterable[Any],
-        done: Iterable[bool],
-    ) -> None:
-        for data in zip(obs_t, action, reward, obs_tp1, done, strict=True):
-            self.add(*data)
 
     def sample(self, batch_size: int, beta: float = 0.0, env: Any = None) -> Any:  # type: ignore[override]
         """Sample transitions in proportion to their priorities.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,7 +130,13 @@ class BaseCallback:
         self.update_child_locals(locals_)
 
     def update_child_locals(self, locals_: dict[str, Any]) -> None:
-        """Pass them on to the callbacks that this one calls; to be overridden."""
+        """Pass them on to the callbacks that this one calls."""
+        for callback in self._called_callbacks():
+            callback.update_locals(locals_)
+
+    def _called_callbacks(self) -> Sequence[BaseCallback]:
+        """The callbacks that this one calls; to be overridden."""
+        return ()
 
 
 class EventCallback(BaseCallback):
@@ -152,12 +159,12 @@ class EventCallback(BaseCallback):
 
     def init_callback(self, model: BaseRLModel) -> None:
         super().init_callback(model)
-        if self.callback is not None:
-            self.callback.init_callback(model)
+        for callback in self._called_callbacks():
+            callback.init_callback(model)
 
     def _on_training_start(self) -> None:
-        if self.callback is not None:
-            self.callback.on_training_start(self.locals, self.globals)
+        for callback in self._called_callbacks():
+            callback.on_training_start(self.locals, self.globals)
 
     def _on_event(self) -> bool:
         return self.callback() if self.callback is not None else True
@@ -165,9 +172,8 @@ class EventCallback(BaseCallback):
     def _on_step(self) -> bool:
         return True
 
-    def update_child_locals(self, locals_: dict[str, Any]) -> None:
-        if self.callback is not None:
-            self.callback.update_locals(locals_)
+    def _called_callbacks(self) -> Sequence[BaseCallback]:
+        return () if self.callback is None else (self.callback,)
 
 
 def refuse_other(callback: Any, caller: str) -> None:

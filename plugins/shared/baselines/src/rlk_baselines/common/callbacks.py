@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -83,9 +83,8 @@ class CallbackList(BaseCallback):
         for callback in self.callbacks:
             callback.on_training_end()
 
-    def update_child_locals(self, locals_: dict[str, Any]) -> None:
-        for callback in self.callbacks:
-            callback.update_locals(locals_)
+    def _called_callbacks(self) -> Sequence[BaseCallback]:
+        return self.callbacks
 
 
 class CheckpointCallback(BaseCallback):

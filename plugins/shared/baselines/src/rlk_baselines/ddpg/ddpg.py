@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self
 
 from rlk_baselines.arguments import replaced
 from rlk_baselines.common.base_class import Callback
@@ -13,7 +13,6 @@ from rlk_baselines.models import DeterministicModel, refuse_replay_wrapper
 from rlk_baselines.policies.stepping import ValuedStep
 from rlk_baselines.refusals import Refused
 
-Model = TypeVar("Model", bound="DDPG")
 #: Arguments about evaluations.
 _OF_EVALUATION = ("eval_env", "nb_eval_steps", "render_eval")
 #: Buffer classes -> the storage of rlk that is used; None means the default one.
@@ -89,14 +88,14 @@ class DDPG(DeterministicModel):
         return [] if env is None else [Evaluations(self, env, n_steps, render=render)]
 
     def learn(
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int = 100,
         tb_log_name: str = "DDPG",
         reset_num_timesteps: bool = True,
         replay_wrapper: Any = None,
-    ) -> Model:
+    ) -> Self:
         """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
         refuse_replay_wrapper(replay_wrapper)
         return super().learn(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Self
 
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.deepq.dueling import with_dueling
 from rlk_baselines.models import OffPolicyRLModel, refuse_replay_wrapper
 from rlk_baselines.policies.stepping import QStep
-
-Model = TypeVar("Model", bound="DQN")
 
 
 class DQN(OffPolicyRLModel):
@@ -52,14 +50,14 @@ class DQN(OffPolicyRLModel):
         return with_dueling(super()._policy_settings(), self.observation_space)
 
     def learn(
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int = 100,
         tb_log_name: str = "DQN",
         reset_num_timesteps: bool = True,
         replay_wrapper: Any = None,
-    ) -> Model:
+    ) -> Self:
         """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
         refuse_replay_wrapper(replay_wrapper)
         return super().learn(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from rlk_adversarial_reward.learning import Adversary
     from rlk_expert_data import Trajectories
 
-Model = TypeVar("Model", bound="GAIL")
 #: The parameters of GAIL with their defaults; those of TRPO follow them in the signature.
 OWN: Mapping[str, Any] = {
     "expert_dataset": None,
@@ -146,13 +145,13 @@ class GAIL(ActorCriticRLModel):
         return self._reward.adversary
 
     def learn(
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int = 100,
         tb_log_name: str = "GAIL",
         reset_num_timesteps: bool = True,
-    ) -> Model:
+    ) -> Self:
         """As `BaseRLModel.learn`; logged returns are those of the environment's rewards."""
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps

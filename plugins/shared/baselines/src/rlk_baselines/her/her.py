@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import rlk
 import rlk_baselines
@@ -29,7 +29,6 @@ from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused, refused
 from rlk_her.flat_goals import FlatGoals
 
-Model = TypeVar("Model", bound="HER")
 #: Names of policies for observations with goals, which `multi-input` takes: its settings.
 _POLICIES: Mapping[str, Mapping[str, Any]] = {
     "MlpPolicy": {},
@@ -147,13 +146,13 @@ class HER(OffPolicyRLModel):
     # ---- learning and acting ---------------------------------------------------------------------
 
     def learn(
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int = 100,
         tb_log_name: str = "HER",
         reset_num_timesteps: bool = True,
-    ) -> Model:
+    ) -> Self:
         """As `BaseRLModel.learn`."""
         if self._is_awaited():
             env: Any = self._env
@@ -217,7 +216,7 @@ class HER(OffPolicyRLModel):
         return {**super().about(), "model_class": self.model_class.__name__, "own": own}
 
     @classmethod
-    def of_file(cls: type[Model], about: Mapping[str, Any]) -> Model:
+    def of_file(cls, about: Mapping[str, Any]) -> Self:
         model = cls.__new__(cls)
         model.model_class = _model_class(getattr(rlk_baselines, str(about["model_class"]), None))
         return model

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self
 
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.models import ActorCriticRLModel
-
-Model = TypeVar("Model", bound="PPO1")
 
 
 class PPO1(ActorCriticRLModel):
@@ -43,13 +41,13 @@ class PPO1(ActorCriticRLModel):
     rows_every = 1
 
     def learn(
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int = 100,
         tb_log_name: str = "PPO1",
         reset_num_timesteps: bool = True,
-    ) -> Model:
+    ) -> Self:
         """As `BaseRLModel.learn`; `log_interval` is ignored: every collection logs a row."""
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Self
 
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.models import ActorCriticRLModel
-
-Model = TypeVar("Model", bound="PPO2")
 
 
 class PPO2(ActorCriticRLModel):
@@ -39,13 +37,13 @@ class PPO2(ActorCriticRLModel):
     )
 
     def learn(
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int = 1,
         tb_log_name: str = "PPO2",
         reset_num_timesteps: bool = True,
-    ) -> Model:
+    ) -> Self:
         """As `BaseRLModel.learn`."""
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps

@@ -7,7 +7,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import IO, Any, ClassVar, Literal, TypeVar
+from typing import IO, Any, ClassVar, Literal, Self
 
 import attrs
 import numpy as np
@@ -39,7 +39,6 @@ from rlk_baselines.sb3.policy_keywords import settings_of
 from rlk_baselines.sb3.policy_view import PolicyView
 from rlk_baselines.sb3.rows import OwnRows
 
-Model = TypeVar("Model", bound="BaseAlgorithm")
 #: Parameters of every model that are not hyperparameters, with their defaults.
 LAST: Mapping[str, Any] = {
     "stats_window_size": 100,
@@ -82,6 +81,7 @@ class BaseAlgorithm(BaseRLModel):
 
     def _set_initial(self, given: dict[str, Any], env: Any) -> None:
         super()._set_initial({"full_tensorboard_log": False, **given}, env)
+        self._drawn_seed: int | None = None
         self._watcher = Watcher()
         self._rows = self._watcher.rows = OwnRows()
         self._view: PolicyView | None = None
@@ -91,7 +91,7 @@ class BaseAlgorithm(BaseRLModel):
     def _new_agent(self) -> Agent:
         if self.seed is None and is_seeded():
             # The environments keep their own seeds: `self.seed` stays None.
-            self._given["seed"] = int(np.random.randint(2**31 - 1))
+            self._drawn_seed = int(np.random.randint(2**31 - 1))
         return super()._new_agent()
 
     def load_from(self, saved: model_files.Saved, env: Any) -> None:
@@ -120,7 +120,9 @@ class BaseAlgorithm(BaseRLModel):
         super().set_random_seed(seed)
 
     def _settings(self) -> dict[str, Any]:
-        return {**self.fixed, **self.renamed(self._with_effect()), **self._policy_settings()}
+        seed = self._drawn_seed if self.seed is None else self.seed
+        own = {**self.renamed(self._with_effect()), "seed": seed}
+        return {**self.fixed, **own, **self._policy_settings()}
 
     def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """As in `Constructed`, without `optimizer_class`, which has one possible value."""
@@ -265,14 +267,14 @@ class BaseAlgorithm(BaseRLModel):
     # ---- learning and acting ---------------------------------------------------------------------
 
     def learn(
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int | Literal["auto"] | None = "auto",
         tb_log_name: str | None = None,
         reset_num_timesteps: bool = True,
         progress_bar: bool = False,
-    ) -> Model:
+    ) -> Self:
         """As `BaseRLModel.learn`, with a progress line on standard error for `progress_bar`.
 
         The default of `log_interval` is 1 collection for PPO, 100 for A2C, and 4 episodes for the
@@ -357,7 +359,7 @@ class BaseAlgorithm(BaseRLModel):
 
     @classmethod
     def load(  # type: ignore[override]
-        cls: type[Model],
+        cls,
         path: str | os.PathLike[str] | IO[bytes],
         env: Any = None,
         device: Any = "auto",
@@ -365,7 +367,7 @@ class BaseAlgorithm(BaseRLModel):
         print_system_info: bool = False,
         force_reset: bool = True,
         **kwargs: Any,
-    ) -> Model:
+    ) -> Self:
         """Load a saved model; see `BaseRLModel.load`.
 
         Args:
@@ -382,5 +384,5 @@ class BaseAlgorithm(BaseRLModel):
         if device is not None:
             kwargs["device"] = usable_device(device)
         with refused():
-            made: Model = model_files.load(cls, path, env, custom_objects or {}, kwargs)
+            made: Self = model_files.load(cls, path, env, custom_objects or {}, kwargs)
         return made

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from rlk.errors import PlanError
 from rlk.spaces import flat_space, is_image
+from rlk_baselines.common.vec_env.image_axes import has_channels_first
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.common.torch_layers import NatureCNN
-from rlk_baselines.sb3.common.vec_env.image_axes import has_channels_first
 from rlk_baselines.sb3.common.vec_env.vec_transpose import VecTransposeImage
 from rlk_multi_input.config import has_images
 

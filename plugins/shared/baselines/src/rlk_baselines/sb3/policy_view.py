@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import attrs
 import torch
@@ -27,7 +27,6 @@ from rlk_baselines.sb3.parameter_names import by_torchs_names
 from rlk_networks import Policy, as_tensor
 from rlk_on_policy.recurrent import is_recurrent
 
-View = TypeVar("View", bound="PolicyView")
 #: The attributes in which torch looks for parameters. They are shared with rlk's module, so that
 #: parameters have the same names.
 _SHARED = ("_parameters", "_buffers", "_non_persistent_buffers_set", "_modules")
@@ -71,7 +70,7 @@ class PolicyView(nn.Module):
             except AttributeError as error:
                 raise with_hint(error, name) from None
 
-    def __deepcopy__(self: View, memo: dict[int, Any]) -> View:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         copied = type(self)(self._model)
         copied.follow(copy.deepcopy(self.module, memo))
         vars(copied)["_acting"] = acting_by(self._run, copied.module)
@@ -131,7 +130,7 @@ class PolicyView(nn.Module):
             f"changed. The names are {[*self.state_dict()][:3]} and so on: policy.state_dict()."
         )
 
-    def train(self: View, mode: bool = True) -> View:
+    def train(self, mode: bool = True) -> Self:
         """Set training mode, or evaluation mode, of all modules."""
         self.module.train(mode)
         self.training = mode

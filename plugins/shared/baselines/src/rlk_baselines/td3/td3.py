@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Self
 
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.models import DeterministicModel, refuse_replay_wrapper
-
-Model = TypeVar("Model", bound="TD3")
 
 
 class TD3(DeterministicModel):
@@ -42,14 +40,14 @@ class TD3(DeterministicModel):
     )
 
     def learn(
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int = 4,
         tb_log_name: str = "TD3",
         reset_num_timesteps: bool = True,
         replay_wrapper: Any = None,
-    ) -> Model:
+    ) -> Self:
         """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
         refuse_replay_wrapper(replay_wrapper)
         return super().learn(

@@ -1,15 +1,33 @@
-"""Loads pickles without running code: every object in them becomes an inert placeholder.
+"""Loads pickles without running code: only numbers, strings, containers and numpy's arrays.
 
-Only numbers, strings, containers and numpy's arrays are restored.
+`inert_load` puts an inert placeholder for every other object; `plain_load` refuses such a pickle.
 """
 
 from __future__ import annotations
 
 import io
 import pickle
+from pathlib import Path
 from typing import Any
 
-from rlk_baselines.common.vec_env.restricted_pickle import PLAIN
+from rlk.errors import BadFile
+
+#: The functions and classes that make numpy's arrays and numbers, and containers.
+PLAIN = {
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy.core.multiarray", "scalar"),
+    ("numpy._core.multiarray", "scalar"),
+    ("numpy.core.numeric", "_frombuffer"),
+    ("numpy._core.numeric", "_frombuffer"),
+    ("collections", "OrderedDict"),
+}
+
+
+class RefusedPickle(BadFile):
+    """A pickle that contains an object of a class that is not allowed."""
 
 
 class Inert:
@@ -41,11 +59,45 @@ class Inert:
         return Inert()
 
 
-class _InertUnpickler(pickle.Unpickler):
+class _NotPlain(Exception):
+    """A class or function that is not in `PLAIN`, by its module and name."""
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Imports nothing but what is in `PLAIN`."""
+
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in PLAIN:
             return super().find_class(module, name)
+        return self.in_place_of(module, name)
+
+    def in_place_of(self, module: str, name: str) -> Any:
+        """What stands for any other class or function."""
+        raise _NotPlain(f"{module}.{name}")
+
+
+class _InertUnpickler(_PlainUnpickler):
+    def in_place_of(self, module: str, name: str) -> Any:
         return type(name.rpartition(".")[2], (Inert,), {"path": f"{module}.{name}"})
+
+
+def plain_load(path: Path) -> Any:
+    """Load the pickle in a file.
+
+    Raises:
+        RefusedPickle: if it holds anything but numbers, strings, arrays and containers.
+        BadFile: if it is damaged.
+    """
+    data = path.read_bytes()
+    try:
+        return _PlainUnpickler(io.BytesIO(data)).load()
+    except _NotPlain as error:
+        raise RefusedPickle(
+            f"{path} is a pickle with {error} in it, which is code that reading would run."
+        ) from None
+    except Exception as error:  # damaged bytes may raise anything
+        why = str(error).rstrip(".")
+        raise BadFile(f"{path} is not a pickle: {type(error).__name__}: {why}.") from None
 
 
 def inert_load(data: bytes) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from rlk.errors import BadFile
 from rlk_baselines.common.running_mean_std import RunningMeanStd
 from rlk_baselines.common.vec_env.observation_statistics import Statistics
-from rlk_baselines.common.vec_env.restricted_pickle import RefusedPickle
+from rlk_baselines.tensorflow.inert_pickle import RefusedPickle, inert_load
 
 Path = str | os.PathLike[str]
 _PACKAGES = ("rlk_baselines", "stable_baselines", "stable_baselines3")
@@ -65,9 +65,6 @@ def saved_of_observations(path: Path) -> Statistics:
 
 
 def _loaded(path: Path) -> Any:
-    # Imported here, because that module imports this package.
-    from rlk_baselines.tensorflow.inert_pickle import inert_load
-
     with open(path, "rb") as file:
         data = file.read()
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from gymnasium import spaces
 
 from rlk.errors import PlanError
@@ -15,9 +14,37 @@ from rlk_baselines.common.vec_env.base_vec_env import (
     VecEnvWrapper,
     refuse_single,
 )
+from rlk_baselines.common.vec_env.stacked_observations import Order, StackedObservations
 
 
-class VecFrameStack(VecEnvWrapper):
+class StackedVecEnv(VecEnvWrapper):
+    """A vector with stacked frames: what both libraries' `VecFrameStack` do.
+
+    Args:
+        venv: the vector.
+        n_stack: the number of frames, at least 1.
+        channels_order: the axis: see `StackedObservations`.
+
+    Raises:
+        PlanError: as `StackedObservations`.
+    """
+
+    def __init__(self, venv: VecEnv, n_stack: int, channels_order: Order) -> None:
+        space = venv.observation_space
+        self.stacked_obs = StackedObservations(venv.num_envs, n_stack, space, channels_order)
+        super().__init__(venv, observation_space=self.stacked_obs.stacked_observation_space)
+
+    def reset(self) -> Any:
+        return self.stacked_obs.reset(self.venv.reset())
+
+    def step_wait(self) -> Stepped:
+        """As in `VecEnv`; `terminal_observation` is stacked, too."""
+        observations, rewards, dones, infos = self.venv.step_wait()
+        observations, infos = self.stacked_obs.update(observations, dones, infos)
+        return observations, rewards, dones, infos
+
+
+class VecFrameStack(StackedVecEnv):
     """Stacks the latest observations along the last axis, the newest last.
 
     At the start of an episode, missing frames are zeros.
@@ -36,32 +63,10 @@ class VecFrameStack(VecEnvWrapper):
         space = venv.observation_space
         if not isinstance(space, spaces.Box) or not space.shape:
             raise PlanError(f"VecFrameStack takes a Box with axes, got {space}.")
-        if n_stack < 1:
-            raise PlanError(f"VecFrameStack stacks at least 1 frame, got n_stack={n_stack}.")
-        # As there, whose files hold this space: the bounds a, b of two numbers become a, a, b, b,
-        # although the stacked numbers are in the order of frames.
-        low = np.repeat(space.low, n_stack, axis=-1)
-        high = np.repeat(space.high, n_stack, axis=-1)
+        super().__init__(venv, n_stack, "last")
         self.n_stack = n_stack
-        self._width = space.shape[-1]
-        self.stackedobs: Array = np.zeros((venv.num_envs, *low.shape), space.dtype)
-        stacked: Any = spaces.Box(low, high, dtype=space.dtype.type)
-        super().__init__(venv, observation_space=stacked)
 
-    def reset(self) -> Array:
-        self.stackedobs[...] = 0
-        self.stackedobs[..., -self._width :] = self.venv.reset()
-        return self.stackedobs.copy()
-
-    def step_wait(self) -> Stepped:
-        """As in `VecEnv`; `terminal_observation` is stacked, too."""
-        observation, rewards, dones, infos = self.venv.step_wait()
-        self.stackedobs = np.roll(self.stackedobs, shift=-self._width, axis=-1)
-        for i in np.flatnonzero(dones).tolist():
-            if "terminal_observation" in infos[i]:
-                before = self.stackedobs[i, ..., : -self._width]
-                last = np.asarray(infos[i]["terminal_observation"], self.stackedobs.dtype)
-                infos[i]["terminal_observation"] = np.concatenate([before, last], axis=-1)
-            self.stackedobs[i] = 0
-        self.stackedobs[..., -self._width :] = observation
-        return self.stackedobs.copy(), rewards, dones, infos
+    @property
+    def stackedobs(self) -> Array:
+        """The latest frames of every environment, [N, *shape, C * n_stack]."""
+        return self.stacked_obs.stacked_obs

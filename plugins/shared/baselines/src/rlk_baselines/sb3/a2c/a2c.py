@@ -45,10 +45,6 @@ class A2C(OnPolicyAlgorithm):
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     rows = 100
     renames: ClassVar[Mapping[str, str]] = {"rms_prop_eps": "epsilon"}
-    only: ClassVar[Mapping[str, Any]] = {
-        "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
-        "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
-    }
 
     def _optimizer(self) -> tuple[Any, float]:
         keywords = self.policy_kwargs.get("optimizer_kwargs") or {}

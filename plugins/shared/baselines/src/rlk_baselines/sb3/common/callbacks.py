@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -141,15 +141,8 @@ class EvalCallback(_EvalCallback):
         self._is_success_buffer: list[bool] = []
         self.evaluations_successes: list[list[bool]] = []
 
-    def init_callback(self, model: Any) -> None:
-        super().init_callback(model)
-        if self.callback_on_new_best is not None:
-            self.callback_on_new_best.init_callback(model)
-
-    def _on_training_start(self) -> None:
-        super()._on_training_start()
-        if self.callback_on_new_best is not None:
-            self.callback_on_new_best.on_training_start(self.locals, self.globals)
+    def _called_callbacks(self) -> Sequence[BaseCallback]:
+        return [one for one in (self.callback, self.callback_on_new_best) if one is not None]
 
     def _on_step(self) -> bool:
         goes_on = super()._on_step()
@@ -158,11 +151,6 @@ class EvalCallback(_EvalCallback):
 
     def _on_new_best(self) -> bool:
         return self.callback_on_new_best is None or self.callback_on_new_best.on_step()
-
-    def update_child_locals(self, locals_: dict[str, Any]) -> None:
-        super().update_child_locals(locals_)
-        if self.callback_on_new_best is not None:
-            self.callback_on_new_best.update_locals(locals_)
 
     def _evaluated(self) -> Any:
         self._is_success_buffer = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from rlk_baselines.policies.classes import LstmPolicy
 from rlk_baselines.policies.registered import class_of
@@ -16,6 +17,10 @@ class OnPolicyAlgorithm(BaseAlgorithm):
     """The base class of on-policy models."""
 
     viewed = ActorCriticView
+    only: ClassVar[Mapping[str, Any]] = {
+        "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
+        "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
+    }
 
     def _policy_settings(self) -> dict[str, Any]:
         """As in `BaseAlgorithm`; Refused for a policy with an LSTM whose place is not given."""

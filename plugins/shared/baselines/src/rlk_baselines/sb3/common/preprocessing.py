@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from rlk.errors import PlanError
 from rlk.spaces import is_image
-from rlk_baselines.sb3.common.vec_env.image_axes import has_channels_first
+from rlk_baselines.common.vec_env.image_axes import has_channels_first
 from rlk_baselines.sb3.images import channels_first as maybe_transpose
 from rlk_networks import flat_size
 from rlk_networks.observations import preprocess

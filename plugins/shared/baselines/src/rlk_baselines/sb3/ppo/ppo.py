@@ -41,10 +41,6 @@ class PPO(OnPolicyAlgorithm):
     algo = "ppo"
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
-    only: ClassVar[Mapping[str, Any]] = {
-        "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
-        "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
-    }
 
     @property
     def clip_range(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -20,7 +20,6 @@ from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.ppo.ppo import PPO
 from rlk_baselines.sb3_contrib.ppo_mask.policies import MaskableActorCriticPolicy
 
-Model = TypeVar("Model", bound="MaskablePPO")
 #: Parameters of PPO that this class does not have.
 _NOT_HERE = ("use_sde", "sde_sample_freq")
 
@@ -109,7 +108,7 @@ class MaskablePPO(PPO):
         return without_mask(found) or found
 
     def learn(  # type: ignore[override]
-        self: Model,
+        self,
         total_timesteps: int,
         callback: Callback = None,
         log_interval: int | Literal["auto"] | None = "auto",
@@ -117,7 +116,7 @@ class MaskablePPO(PPO):
         reset_num_timesteps: bool = True,
         use_masking: bool = True,
         progress_bar: bool = False,
-    ) -> Model:
+    ) -> Self:
         """As `BaseAlgorithm.learn`.
 
         Raises:

@@ -36,7 +36,6 @@ class RecurrentPPO(PPO):
         "n_steps": 128,
         "batch_size": 128,
     }
-    only: ClassVar[Mapping[str, Any]] = {}
 
     def _policy_settings(self) -> dict[str, Any]:
         """As in `BaseAlgorithm`; as in sb3-contrib, hidden layers come after the LSTM."""

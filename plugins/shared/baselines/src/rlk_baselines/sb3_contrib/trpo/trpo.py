@@ -56,8 +56,7 @@ class TRPO(OnPolicyAlgorithm):
     only: ClassVar[Mapping[str, Any]] = {
         "normalize_advantage": (True, "Leave it out."),
         "sub_sampling_factor": (1, "A smaller n_steps makes a step cheaper."),
-        "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
-        "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
+        **OnPolicyAlgorithm.only,
     }
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.spaces import is_image
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
-from rlk_baselines.sb3.common.vec_env.image_axes import has_channels_first
+from rlk_baselines.common.vec_env.image_axes import has_channels_first
 
 
 class VecTransposeImage(VecEnvWrapper):
