@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlk.errors import BrokenPlugin, PlanError
+from rlk.errors import BrokenPlugin
 from rlk.hookspecs import Specs, hookimpl, hookspec, is_lifecycle, lifecycle
 from rlk.registry.hooks import LIFECYCLE, Hooks
 from rlk.registry.implementations import HOOKS
@@ -203,40 +203,6 @@ def test_one_plugin_is_told_something_and_no_other():
     assert told == [("b", 7)]
 
 
-def test_a_historic_hook_reaches_those_who_come_later():
-    seen = []
-
-    class Joins:
-        @hookimpl
-        def rlk_register(self, kernel):
-            seen.append(kernel)
-
-    hooks = Hooks()
-    hooks.historic("rlk_register", kernel="kernel")
-    hooks.activate(Joins(), "late")
-    assert seen == ["kernel"]
-
-
-@pytest.mark.parametrize(
-    ("raised", "error", "said"),
-    [
-        (ValueError("no number"), BrokenPlugin, r"'mine'.* is broken: ValueError: no number"),
-        (PlanError("no such kind"), PlanError, "^no such kind$"),
-    ],
-)
-def test_a_plugin_that_cannot_register_is_named_and_not_kept(raised, error, said):
-    class Fails:
-        @hookimpl
-        def rlk_register(self, kernel):
-            raise raised
-
-    hooks = Hooks()
-    hooks.historic("rlk_register", kernel=None)
-    with pytest.raises(error, match=said):
-        hooks.activate(Fails(), "mine")
-    assert hooks.get("mine") is None
-
-
 def test_listeners_keep_to_tryfirst_and_trylast():
     heard = []
 
@@ -321,12 +287,6 @@ class WithDefault:
         pass
 
 
-class Registers:
-    @hookimpl
-    def rlk_register():
-        pass
-
-
 class Yields:
     @hookimpl
     def rlk_wrap_update(self):
@@ -345,14 +305,12 @@ class Waits:
         (Yields, r"Yields\.rlk_wrap_update has a yield or is async"),
         (Waits, r"Waits\.rlk_wrap_update has a yield or is async"),
         (NoSelf, r"NoSelf\.rlk_wrap_update takes no self: write def rlk_wrap_update\(self, run\)"),
-        (Registers, r"Registers\.rlk_register takes no self: .* rlk_register\(self, kernel\)"),
         (ByKeyword, r"ByKeyword\.rlk_wrap_loss takes 'run' by keyword alone: leave out the \*"),
         (WithDefault, r"WithDefault\.rlk_wrap_loss has a default for 'run': leave it out"),
     ],
 )
 def test_arguments_that_would_never_come_are_refused(plugin, said):
     hooks = Hooks()
-    hooks.historic("rlk_register", kernel=None)
     with pytest.raises(BrokenPlugin, match=rf"^plugin 'mine' \(this program\) is broken: {said}"):
         hooks.activate(plugin(), "mine")
     assert hooks.get("mine") is None

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from rlk.planning.spec import Patch, RunSpec
     from rlk.protocols import Actor, Collector, Communicator, OptimiserStep, State
     from rlk.records import Step
-    from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
 hookspec = pluggy.HookspecMarker("rlk")
@@ -49,10 +48,6 @@ def is_lifecycle(spec: object) -> bool:
 
 class Specs:
     """An implementation is a function, or a method, of the same name, marked by `hookimpl`."""
-
-    @hookspec(historic=True)
-    def rlk_register(self, kernel: Kernel) -> None:
-        """Called once, when the plugin joins a kernel: add components, kinds or hook specs."""
 
     # ---- while planning: milliseconds, no torch -------------------------------------------------
     @hookspec
