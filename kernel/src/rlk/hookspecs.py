@@ -134,6 +134,13 @@ class Specs:
     # ---- while building: all results are used, composed once, innermost first -------------------
     # `tryfirst` makes a wrapper or a filter the innermost, `trylast` the outermost.
     @hookspec
+    def rlk_wrap_communicator(self, run: Run) -> Callable[[Communicator], Communicator] | None:
+        """Once, before the environments are made: a wrapper around the run's communicator.
+
+        Without several ranks, it is given that of one process.
+        """
+
+    @hookspec
     def rlk_wrap_collector(self, run: Run) -> Wrapper | None:
         """Once: a wrapper around `collect() -> bool` (a learnt reward, timing)."""
 

@@ -144,22 +144,7 @@ class Hooks:
             PlanError: if two answer that are asked together.
             BrokenPlugin: for an answer that the hook does not accept.
         """
-        found = getattr(self._manager.hook, hook).get_hookimpls()
-        wrapping = [one.plugin_name for one in found if _wraps(one)]
-        if not wrapping:
-            return self._only_answer(hook, arguments)
-        others = [one.plugin for one in found if not _wraps(one)]
-        wrapped = self._manager.subset_hook_caller(hook, others)
-        with _naming(wrapping, hook):
-            answer = wrapped.call_extra([lambda: self._only_answer(hook, arguments)], arguments)
-        if answer is not None:
-            check_answer(hook, answer, wrapping)
-        return answer
-
-    def _only_answer(self, hook: str, arguments: dict[str, Any]) -> Any:
-        """As `only`, without the hook wrappers of pluggy; what is refused is closed."""
-        plain = [one for one in self._implementations(hook) if not _wraps(one)]
-        for _, together in itertools.groupby(plain, _turn):
+        for _, together in itertools.groupby(self._implementations(hook), _turn):
             answers: dict[str, Any] = {}
             with contextlib.ExitStack() as opened:
                 for one in together:
@@ -226,24 +211,13 @@ class Hooks:
         """The implementations of a hook, to be called with keywords, with their plugins' names.
 
         They come in the order of activation, `tryfirst` before and `trylast` after all others.
-
-        Raises:
-            BrokenPlugin: for an implementation that is a hook wrapper of pluggy.
         """
         found = self._implementations(hook)
-        for one in filter(_wraps, found):
-            raise BrokenPlugin(
-                f"plugin {one.plugin_name!r} implements {hook} as a wrapper; it is called "
-                "directly and takes plain functions."
-            )
         return [(one.plugin_name, _by_keyword(one.function, one.argnames)) for one in found]
 
     def implementers(self, hook: str) -> list[str]:
-        """The plugins that implement a hook, in the order of `listeners`.
-
-        A plugin that only wraps what the others answer, as a hook wrapper of pluggy, is left out.
-        """
-        return [one.plugin_name for one in self._implementations(hook) if not _wraps(one)]
+        """The plugins that implement a hook, in the order of `listeners`."""
+        return [one.plugin_name for one in self._implementations(hook)]
 
     def _implementations(self, hook: str) -> list[pluggy.HookImpl]:
         found = getattr(self._manager.hook, hook).get_hookimpls()
@@ -266,11 +240,6 @@ def _naming(plugins: Sequence[str], hook: str) -> Iterator[None]:
 def _turn(implementation: pluggy.HookImpl) -> int:
     """When it is called: -1 with `tryfirst`, 1 with `trylast`, 0 otherwise."""
     return bool(implementation.trylast) - bool(implementation.tryfirst)
-
-
-def _wraps(implementation: pluggy.HookImpl) -> bool:
-    """Whether it is a hook wrapper of pluggy."""
-    return implementation.wrapper or implementation.hookwrapper
 
 
 def _by_keyword(function: Listener, names: tuple[str, ...]) -> Listener:
