@@ -174,7 +174,7 @@ def resumed(path: Path, *plugins: Any, out: Path) -> Agent:
         changes=changes,
     )
     spec = make_spec("stand-in", {"out": str(out)}).over(spec)
-    agent = Agent(resolve(KERNEL, spec), KERNEL, spec)
+    agent = Agent(resolve(KERNEL, spec), spec)
     checkpoint.restore(agent.run, state)
     return agent
 
