@@ -212,13 +212,14 @@ def _with_texts(value: Any) -> Any:
 def plain(value: Any) -> Any:
     """A value in JSON's types; a function, which no file can hold, as `{"callable": its name}`.
 
-    An object decides itself how files hold it, if it can (`HeldByFiles`).
+    So is a table with a key that is not a text, which JSON would make one. An object decides itself
+    how files hold it, if it can (`HeldByFiles`).
     """
     value = own_number(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     held = value.as_setting() if hasattr(type(value), "as_setting") else None

@@ -69,7 +69,7 @@ def _refuse_object_or_code(key: str, value: Any) -> None:
     lost = object_in(value)
     if lost is not None:
         raise PlanError(
-            f"this model's environment was made with {lost!r} in {key}, an object, which no "
+            f"this model's environment was made with {lost!r:.200} in {key}, an object, which no "
             f"file holds. Pass it again: in Python, rlk.load(…, **{{{key!r}: …}})."
         )
     code = code_in(value)
