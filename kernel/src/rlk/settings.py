@@ -233,8 +233,11 @@ def was_callable(value: Any) -> bool:
     return isinstance(value, Mapping) and value.keys() == {"callable"}
 
 
-def holds_callable(value: Any) -> bool:
-    """Whether a value of `plain` stands for a function, or has such a part."""
-    if isinstance(value, Mapping):
-        return was_callable(value) or any(map(holds_callable, value.values()))
-    return isinstance(value, list) and any(map(holds_callable, value))
+def object_in(value: Any) -> str | None:
+    """The name of the first function or object in a value of `plain`, which no file can hold."""
+    if was_callable(value):
+        return str(value["callable"])
+    inner = value.values() if isinstance(value, Mapping) else value
+    if isinstance(value, (Mapping, list, tuple)):
+        return next((found for item in inner if (found := object_in(item))), None)
+    return None
