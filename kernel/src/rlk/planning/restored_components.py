@@ -71,7 +71,7 @@ def refuse_missing_components(
     plugins: Iterable[Any],
     changes: Mapping[str, Any],
     registries: Registries,
-    environment: SavedEnvironment | None = None,
+    environment: SavedEnvironment | None,
 ) -> None:
     """PlanError for components from a place, or objects, that were not passed again.
 
