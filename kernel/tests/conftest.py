@@ -63,7 +63,11 @@ def _does_nothing(self, *arguments, **keywords):
     return None
 
 
-for _name in set().union(protocols.methods("", STAGES), *map(protocols.methods, protocols.OF_KIND)):
+_wanted = [
+    protocols.methods("", STAGES),
+    *(protocols.methods(one, ()) for one in protocols.OF_KIND),
+]
+for _name in set().union(*_wanted):
     setattr(Nothing, _name, _does_nothing)
 
 

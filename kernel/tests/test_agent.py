@@ -134,7 +134,7 @@ def test_what_draws_globally_while_it_learns_is_of_the_runs_seed(make, tmp_path)
     path = agent.save_checkpoint(tmp_path / "checkpoint")
     agent.learn(8, reset_num_timesteps=False)
     again = DrawsGlobally()
-    with rlk.load(path, kernel=agent.kernel, env=MATCH, plugins=(again,)) as loaded:
+    with rlk.load(path, kernel=agent.plan.kernel, env=MATCH, plugins=(again,)) as loaded:
         loaded.learn(8, reset_num_timesteps=False)
     assert again.drawn == one.drawn[len(two.drawn) :]
     assert torch.equal(torch.get_rng_state(), before)

@@ -13,6 +13,7 @@ import torch
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
+from rlk.one_process import OneProcess
 from rlk.running.vec_env import make_vec_env
 from rlk_testing.environments import DiscreteMatch
 from rlk_testing.stand_in_policy import StandInPolicy
@@ -50,6 +51,43 @@ def test_a_vector_wrapper_activates_what_its_environments_share_and_filters_obse
     assert evaluation.shared is agent.run.env.shared
     agent.set_env(agent.plan.env.name)
     assert agent.run.env.shared is evaluation.shared
+
+
+def wrapping_communicators(wrap, **marks):
+    class Wraps:
+        @hookimpl(**marks)
+        def rlk_wrap_communicator(self, run):
+            return wrap
+
+    return Wraps()
+
+
+def test_a_communicator_is_wrapped_also_that_of_one_process(make):
+    class Around(OneProcess):
+        def __init__(self, inner):
+            self.inner = inner
+
+    class Outer(Around):
+        """The outermost."""
+
+    class Ranks(OneProcess):
+        @hookimpl
+        def rlk_make_communicator(self):
+            return self
+
+    wrappers = (wrapping_communicators(Outer), wrapping_communicators(Around, tryfirst=True))
+    for given, innermost in (((), OneProcess), ((Ranks(),), Ranks)):
+        run = make(*given, *wrappers).run
+        inside = run.communicator.inner
+        assert [type(one) for one in (run.communicator, inside)] == [Outer, Around]
+        assert type(inside.inner) is innermost
+        assert run.optimise._communicator is run.communicator
+
+
+def test_a_wrapper_that_returns_no_communicator_is_named(make):
+    said = r"^plugin 'Wraps-0': wrap_communicator\(\) returned None\. It must return a communicator"
+    with pytest.raises(BrokenPlugin, match=said):
+        make(wrapping_communicators(lambda communicator: None))
 
 
 def test_a_policy_is_built_for_the_space_that_a_plugin_says(make, rlk_stand_in_kernel):

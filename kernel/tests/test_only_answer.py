@@ -100,19 +100,6 @@ def test_who_is_asked_later_is_not_asked_once_there_is_an_answer():
     assert caught.value.__notes__ == ["plugin 'a' raised this, in rlk_policy_space"]
 
 
-def test_a_hook_wrapper_takes_the_only_answer():
-    class Wraps:
-        @hookimpl(wrapper=True)
-        def rlk_policy_space(self, plan):
-            found = yield
-            return found and Discrete(found.n + 4)
-
-    assert asked(making(ONE), Wraps()).n == 5
-    assert asked(Wraps()) is None
-    with pytest.raises(PlanError, match="each answer"):
-        asked(making(ONE), Wraps(), making(OTHER))
-
-
 def test_a_wrong_answer_names_the_plugin_that_gave_it():
     with pytest.raises(BrokenPlugin, match="plugin 'b' answered rlk_policy_space with 'round'"):
         asked(making(None), making("round"))

@@ -119,13 +119,8 @@ def test_two_kernels_share_nothing():
     assert "mine" not in two.registries.storages
 
 
-def test_a_plugin_may_add_a_kind_of_its_own(rlk_empty_kernel):
-    class Joins:
-        @rlk.hookimpl
-        def rlk_register(self, kernel):
-            kernel.registries.add_kind("gadgets").register("mine", Thing)
-
-    rlk_empty_kernel.activate(Joins())
+def test_a_kind_of_ones_own_can_be_added(rlk_empty_kernel):
+    rlk_empty_kernel.registries.add_kind("gadgets").register("mine", Thing)
     assert rlk_empty_kernel.registries.gadgets.names() == ["mine"]
     assert rlk_empty_kernel.registries.find("mine").kind == "gadgets"
 

@@ -12,7 +12,7 @@ import pytest
 
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.run_settings import RunSettings
-from rlk.settings import finite, fits_float32, setting, structure, type_name, unstructure
+from rlk.settings import finite, fits_float32, plain, setting, structure, type_name, unstructure
 
 
 @attrs.frozen(kw_only=True)
@@ -173,6 +173,10 @@ def test_an_object_is_written_as_what_a_user_would_type_and_read_again():
     assert (config.span.length, config.span.unit) == (3, "m")
     assert unstructure(config)["span"] == "3m"
     assert made(span=2).span == 2.0 and made(span=abs).span is abs
+
+
+def test_a_table_with_keys_that_json_would_make_texts_is_written_as_a_callable_is():
+    assert plain({"a": [{1: 2.0}, {"1": 2.0}]}) == {"a": [{"callable": "{1: 2.0}"}, {"1": 2.0}]}
 
 
 def test_an_object_that_no_file_can_hold_is_written_as_a_callable_is():

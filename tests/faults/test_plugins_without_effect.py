@@ -31,12 +31,6 @@ class PartlyUnmarked(Unmarked):
         """Is called."""
 
 
-class Registers:
-    @hookimpl
-    def rlk_register(self, kernel):
-        """Is called by a kernel, never by a run."""
-
-
 class NearlyNamed:
     def on_step(self):
         return False
@@ -78,7 +72,6 @@ def planned(rlk_stand_in_kernel):
         (types.SimpleNamespace(rlk_updat_end=print), "'rlk_updat_end'.*nearest is rlk_update_end"),
         (types.ModuleType("mine"), "implements no hook"),
         (NormalActionNoise(0.0, 0.1), r"value of a setting.* action_noise=NormalActionNoise\("),
-        (Registers(), r"'Registers-0'.*rlk_register alone, which no run calls.*kernel\.activate"),
     ],
 )
 def test_an_object_that_implements_no_hook_is_refused_with_the_nearest(planned, plugin, message):
@@ -133,13 +126,6 @@ def test_a_component_of_a_distribution_without_a_hook_is_refused(planned, rlk_st
     rlk_stand_in_kernel.registries.callbacks.register("mine", Unmarked)
     with pytest.raises(BrokenPlugin, match=r"plugin 'mine'.*Unmarked\.rlk_step is not marked"):
         planned("mine")
-
-
-def test_a_plugin_of_a_kernel_must_answer_the_one_hook_that_a_kernel_has(rlk_empty_kernel):
-    with pytest.raises(BrokenPlugin, match="rlk_register"):
-        rlk_empty_kernel.activate(Watches())
-    with pytest.raises(BrokenPlugin, match=r"Registers is a class.*activate\(Registers\(\)\)"):
-        rlk_empty_kernel.activate(Registers)
 
 
 @attrs.frozen

@@ -23,7 +23,6 @@ from rlk.running.train import check_open, train, training
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.planning.spec import RunSpec
-    from rlk.registry.kernel import Kernel
 
 Place = str | os.PathLike[str]
 
@@ -36,10 +35,8 @@ class Agent:
         differs: after `load`, sentences on what differs from the saved run.
     """
 
-    def __init__(
-        self, plan: Plan, kernel: Kernel, spec: RunSpec, saved: State | None = None
-    ) -> None:
-        self.kernel, self.spec = kernel, spec
+    def __init__(self, plan: Plan, spec: RunSpec, saved: State | None = None) -> None:
+        self.spec = spec
         self.run = build(plan, saved)
         self.differs: list[str] = []
         self._acting = Acting(self.run)
@@ -185,7 +182,7 @@ class Agent:
             RlkError: if names or shapes do not fit.
         """
         if not isinstance(values, Mapping):
-            values = parameters_in(saved_files.read(Path(values), self.kernel))
+            values = parameters_in(saved_files.read(Path(values), self.plan.kernel))
         put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
@@ -218,7 +215,7 @@ class Agent:
             BadFile: if the file is damaged, holds no replay, or one of other spaces.
             RlkError: if the algorithm does not learn from a replay.
         """
-        state = saved_files.read(Path(path), self.kernel, part="storage")
+        state = saved_files.read(Path(path), self.plan.kernel, part="storage")
         checkpoint.adopt_replay(self.run, state)
 
     def restore(self, state: State) -> Agent:
@@ -261,8 +258,8 @@ class Agent:
         if env is not None and env is self._lent:
             self.run.collector.forget()
             return
-        spec = spec_with(env, self.spec, self.plan, self.kernel.registries)
-        close_the_old_one = change_env(self.run, self.kernel, spec)
+        spec = spec_with(env, self.spec, self.plan)
+        close_the_old_one = change_env(self.run, spec)
         self.spec = spec
         close_the_old_one()
 

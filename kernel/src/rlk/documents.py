@@ -61,14 +61,14 @@ def parse_json(text: str | bytes) -> Any:
     return json.loads(data.decode(), object_pairs_hook=_object, parse_constant=_no_constant)
 
 
-def json_text(value: Any, indent: int | None = None, default: Any = None) -> str:
+def json_text(value: Any, indent: int | None = None) -> str:
     """A value as JSON, which has no infinity or NaN: they are the texts "inf", "-inf" and "nan".
 
     Args:
         value: JSON values and such numbers.
-        indent, default: as in `json.dumps`.
+        indent: as in `json.dumps`.
     """
-    return json.dumps(_with_words(value), indent=indent, allow_nan=False, default=default)
+    return json.dumps(_with_words(value), indent=indent, allow_nan=False)
 
 
 def _with_words(value: Any) -> Any:

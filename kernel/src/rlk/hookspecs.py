@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from rlk.planning.spec import Patch, RunSpec
     from rlk.protocols import Actor, Collector, Communicator, OptimiserStep, State
     from rlk.records import Step
-    from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
 hookspec = pluggy.HookspecMarker("rlk")
@@ -49,10 +48,6 @@ def is_lifecycle(spec: object) -> bool:
 
 class Specs:
     """An implementation is a function, or a method, of the same name, marked by `hookimpl`."""
-
-    @hookspec(historic=True)
-    def rlk_register(self, kernel: Kernel) -> None:
-        """Called once, when the plugin joins a kernel: add components, kinds or hook specs."""
 
     # ---- while planning: milliseconds, no torch -------------------------------------------------
     @hookspec
@@ -138,6 +133,13 @@ class Specs:
 
     # ---- while building: all results are used, composed once, innermost first -------------------
     # `tryfirst` makes a wrapper or a filter the innermost, `trylast` the outermost.
+    @hookspec
+    def rlk_wrap_communicator(self, run: Run) -> Callable[[Communicator], Communicator] | None:
+        """Once, before the environments are made: a wrapper around the run's communicator.
+
+        Without several ranks, it is given that of one process.
+        """
+
     @hookspec
     def rlk_wrap_collector(self, run: Run) -> Wrapper | None:
         """Once: a wrapper around `collect() -> bool` (a learnt reward, timing)."""

@@ -64,7 +64,7 @@ def make(
         )
     kernel = kernel or default_kernel()
     spec = make_spec(algo, {**changed(config), **_plain(given)})
-    return Agent(_plan(kernel, spec), kernel, spec)
+    return Agent(_plan(kernel, spec), spec)
 
 
 def load(
@@ -119,7 +119,7 @@ def load(
     plan = _plan(kernel, spec, path)
     state = saved_files.read(path, kernel, best=best)
     state = checkpoint.as_model(state) if to_act else state
-    return _agent(plan, kernel, spec, state, path, changes)
+    return _agent(plan, spec, state, path, changes)
 
 
 def from_state(
@@ -135,7 +135,7 @@ def from_state(
     kernel, changes = kernel or default_kernel(), _plain(changes)
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    return _agent(_plan(kernel, spec, path), kernel, spec, state, path, changes)
+    return _agent(_plan(kernel, spec, path), spec, state, path, changes)
 
 
 def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,17 +144,12 @@ def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _agent(
-    plan: Plan,
-    kernel: Kernel,
-    spec: RunSpec,
-    state: State,
-    path: Path,
-    changes: Mapping[str, Any],
+    plan: Plan, spec: RunSpec, state: State, path: Path, changes: Mapping[str, Any]
 ) -> Agent:
     """The agent of that plan, with the state from the file; a seed in `changes` takes effect."""
     check_spaces_of_saved(state["manifest"]["plan"]["env"], plan, str(path))
     with bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
-        agent = Agent(plan, kernel, spec, part_of(state, "parameters"))
+        agent = Agent(plan, spec, part_of(state, "parameters"))
     agent.restore(state)
     if changes.get("seed") is not None:
         agent.set_random_seed(plan.seed)

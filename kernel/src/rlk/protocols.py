@@ -273,7 +273,7 @@ OF_KIND: Mapping[str, type] = {
 # ---- asking --------------------------------------------------------------------------------------
 
 
-def methods(kind: str, stages: Iterable[str] = ()) -> set[str]:
+def methods(kind: str, stages: Iterable[str]) -> set[str]:
     """The methods that a component of this kind must have, for a decorator one per stage."""
     protocol = Decorator if stages else OF_KIND.get(kind, object)
     return {*names_of(protocol), *stages}

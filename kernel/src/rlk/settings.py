@@ -212,13 +212,14 @@ def _with_texts(value: Any) -> Any:
 def plain(value: Any) -> Any:
     """A value in JSON's types; a function, which no file can hold, as `{"callable": its name}`.
 
-    An object decides itself how files hold it, if it can (`HeldByFiles`).
+    So is a table with a key that is not a text, which JSON would make one. An object decides itself
+    how files hold it, if it can (`HeldByFiles`).
     """
     value = own_number(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     held = value.as_setting() if hasattr(type(value), "as_setting") else None
@@ -232,8 +233,11 @@ def was_callable(value: Any) -> bool:
     return isinstance(value, Mapping) and value.keys() == {"callable"}
 
 
-def holds_callable(value: Any) -> bool:
-    """Whether a value of `plain` stands for a function, or has such a part."""
-    if isinstance(value, Mapping):
-        return was_callable(value) or any(map(holds_callable, value.values()))
-    return isinstance(value, list) and any(map(holds_callable, value))
+def object_in(value: Any) -> str | None:
+    """The name of the first function or object in a value of `plain`, which no file can hold."""
+    if was_callable(value):
+        return str(value["callable"])
+    inner = value.values() if isinstance(value, Mapping) else value
+    if isinstance(value, (Mapping, list, tuple)):
+        return next((found for item in inner if (found := object_in(item))), None)
+    return None

@@ -13,7 +13,6 @@ from rlk.errors import RlkError
 from rlk.registry.entry import Entry, Owned
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.hooks import Hooks
-from rlk.registry.implementations import implemented
 
 #: The source, in `sources`, of settings from a saved plan.
 SAVED = "saved plan"
@@ -126,15 +125,5 @@ def activated(choices: Iterable[Choice]) -> Hooks:
     for choice in choices:
         answering = choice.make_hooks()
         if answering is not None:
-            _refuse_without_effect(choice, answering)
             hooks.activate(answering, choice.name, choice.owner, choice.without_it)
     return hooks
-
-
-def _refuse_without_effect(choice: Choice, answering: Any) -> None:
-    """BrokenPlugin for an object whose only hook is that of a kernel."""
-    if hasattr(answering, "rlk_register") and implemented(answering) == ["rlk_register"]:
-        raise choice.broken(
-            "it implements rlk_register alone, which no run calls. Add it to a kernel before: "
-            "kernel.activate(…), with kernel = rlk.default_kernel() for the one of rlk.make"
-        )

@@ -158,7 +158,7 @@ class MakeEnv:
         wrappers = (one for one in self.wrappers if one.component.scope == "env")
         configs = {wrapper.name: settings.unstructure(wrapper.config) for wrapper in wrappers}
         found = {"env": settings.plain(self.choice.kwargs), "wrappers": configs}
-        return None if settings.holds_callable(found) else found
+        return found if settings.object_in(found) is None else None
 
     def __call__(self) -> gym.Env[Any, Any]:
         try:

@@ -30,7 +30,7 @@ def present_components(
     plugins: tuple[Any, ...],
     changes: Mapping[str, Any],
     registries: Registries,
-    stand_ins: StandIns | None = None,
+    stand_ins: StandIns | None,
 ) -> Present:
     """The components of a saved plan that can be put in again.
 

@@ -23,7 +23,6 @@ from rlk.registry.external import (
     find_entry,
     is_place,
     made_name,
-    object_name,
     passed_entry,
 )
 from rlk.registry.registries import Registries
@@ -72,7 +71,7 @@ def refuse_missing_components(
     plugins: Iterable[Any],
     changes: Mapping[str, Any],
     registries: Registries,
-    environment: SavedEnvironment | None = None,
+    environment: SavedEnvironment | None,
 ) -> None:
     """PlanError for components from a place, or objects, that were not passed again.
 
@@ -129,8 +128,7 @@ def _name(plugin: Any, registries: Registries) -> str | None:
         component = getattr(plugin, "component", plugin)
         if isinstance(component, Component):
             return component.name
-        is_made = isinstance(plugin, (type, partial))
-        return made_name(plugin) if is_made else object_name(plugin)
+        return made_name(plugin if isinstance(plugin, (type, partial)) else type(plugin))
     name, _ = parse_plugin(plugin)
     if leaves_out(plugin) or not is_place(name):
         return None
@@ -138,9 +136,13 @@ def _name(plugin: Any, registries: Registries) -> str | None:
 
 
 def _is_called(saved: SavedComponent, name: str | None) -> bool:
-    """Whether a plugin of that name is it again; objects with hooks have a number in a plan."""
+    """Whether a plugin of that name is it again.
+
+    In a plan, an object with hooks, or a class of these, has its class's own name and a number.
+    """
     is_object = saved.dist == PASSED and saved.slot == "extension"
-    return name == saved.name or (is_object and name == re.sub(r"-\d+$", "", saved.name))
+    stem = re.sub(r"-\d+$", "", saved.name).replace("_", "-")
+    return name == saved.name or (is_object and name == stem)
 
 
 def _missing(*missing: SavedComponent, environment: str | None = None) -> PlanError:

@@ -20,7 +20,7 @@ from rlk.planning.saved_keywords import with_tuples
 from rlk.planning.saved_records import SavedEnvironment
 from rlk.registry.external import is_place
 from rlk.registry.registries import Registries
-from rlk.settings import was_callable
+from rlk.settings import object_in
 
 #: `package.Object`, and what can stand before the colon of `package.module:Object`.
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
@@ -69,7 +69,7 @@ def _refuse_object_or_code(key: str, value: Any) -> None:
     lost = object_in(value)
     if lost is not None:
         raise PlanError(
-            f"this model's environment was made with {lost!r} in {key}, an object, which no "
+            f"this model's environment was made with {lost!r:.200} in {key}, an object, which no "
             f"file holds. Pass it again: in Python, rlk.load(…, **{{{key!r}: …}})."
         )
     code = code_in(value)
@@ -106,16 +106,6 @@ def place_of_saved(saved: SavedEnvironment | None, registries: Registries) -> st
         return saved.name
     entry, _ = registries.environments.ask("environment", saved.name)
     return saved.name if entry.component().runs_code else None
-
-
-def object_in(value: Any) -> str | None:
-    """The name of the first object in a saved keyword, which no file can hold."""
-    if was_callable(value):
-        return str(value["callable"])
-    inner = value.values() if isinstance(value, Mapping) else value
-    if isinstance(value, (Mapping, list, tuple)):
-        return next((found for item in inner if (found := object_in(item))), None)
-    return None
 
 
 def code_in(value: Any) -> str | None:

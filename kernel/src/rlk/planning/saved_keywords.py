@@ -15,23 +15,8 @@ _WINDOW = ("render_mode", "human")
 
 def plain_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Keywords in JSON's types, without one for a window: no saved run opens one by itself."""
-    found: dict[str, Any] = _plain(keywords)
+    found: dict[str, Any] = settings.plain(keywords)
     return {key: value for key, value in found.items() if (key, value) != _WINDOW}
-
-
-def _plain(value: Any) -> Any:
-    """A keyword in JSON's types, as `settings.plain`.
-
-    A table with a key that is not a text, which JSON would make one, is an object, to be passed
-    again.
-    """
-    if isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
-            return {"callable": f"{value!r:.80}"}
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return settings.plain(value)
 
 
 def tuples_in(value: Any, here: Sequence[Any] = ()) -> Iterator[Place]:

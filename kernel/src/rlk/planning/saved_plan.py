@@ -186,13 +186,8 @@ def _settings(
 
 
 def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
-    """The components that the user had left out, so that they do not come back by themselves.
-
-    Files of earlier releases may have the algorithm there, without any effect.
-    """
-    installed = {entry.name for entry in registries.every_entry()}
-    known = installed - {saved.algorithm.name}
-    return [f"no:{name}" for name in saved.refused if name in known]
+    """The components that the user had left out, so that they do not come back by themselves."""
+    return [f"no:{name}" for name in saved.refused if name in registries]
 
 
 def _origins(components: Iterable[SavedComponent], plugins: tuple[Any, ...]) -> dict[str, str]:

@@ -100,6 +100,7 @@ def _can_be_kept(value: Any) -> bool:
 
 _MODULE = _has("forward", "named_parameters", "named_buffers")
 _ACTOR = Accepted("an actor, with start, act and metrics (rlk.protocols.Actor)", _is_any("Actor"))
+_COMMUNICATOR = Accepted("a communicator (rlk.protocols.Communicator)", _is_any("Communicator"))
 _STATE = Accepted("a dict, by texts, of JSON values, arrays of numbers and tensors", _is_state)
 _WRAPPER = "a function that takes the one inside it and returns another"
 
@@ -125,8 +126,9 @@ OF_HOOKS: Mapping[str, Accepted] = {
     "rlk_make_optimiser": Accepted(
         "what takes steps (rlk.protocols.OptimiserStep)", _is_any("OptimiserStep")
     ),
-    "rlk_make_communicator": Accepted(
-        "a communicator (rlk.protocols.Communicator)", _is_any("Communicator")
+    "rlk_make_communicator": _COMMUNICATOR,
+    "rlk_wrap_communicator": Accepted(
+        "a function that takes a communicator and returns another", callable
     ),
     "rlk_wrap_collector": Accepted(_WRAPPER, callable),
     "rlk_wrap_add": Accepted(_WRAPPER, callable),
@@ -147,6 +149,7 @@ OF_METHODS: Mapping[str, Accepted] = {
         _has("action", "env_action", "carry", "extras"),
     ),
     "wrap": _ACTOR,
+    "wrap_communicator": _COMMUNICATOR,
     "explore": _ACTOR,
     "steps_per_collect": Accepted(
         "a whole number, at least 1", lambda given: hasattr(given, "__index__") and given >= 1

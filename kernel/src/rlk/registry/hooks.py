@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pluggy
 
-from rlk.errors import BrokenPlugin, PlanError, RlkError, UnknownName, described, either
+from rlk.errors import BrokenPlugin, PlanError, RlkError, UnknownName, either
 from rlk.hookspecs import Specs, is_lifecycle
 from rlk.registry.answers import check_answer
 from rlk.registry.implementations import HOOKS, SEE, fault
@@ -36,10 +36,7 @@ class _Manager(pluggy.PluginManager):
         super().__init__("rlk")
         for name in HOOKS:
             known, caller = getattr(_SPECIFIED.hook, name), pluggy.HookCaller(name, self._hookexec)
-            if known.is_historic():
-                caller.set_specification(Specs, known.spec.opts)
-            else:
-                caller.spec = known.spec
+            caller.spec = known.spec
             setattr(self.hook, name, caller)
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
@@ -87,8 +84,7 @@ class Hooks:
 
         Raises:
             BrokenPlugin: if it marks a method that is not a hook, if arguments are not the hook's,
-                if it implements no hook, so that it would have no effect, if its name is taken, or
-                if its `rlk_register` raises.
+                if it implements no hook, so that it would have no effect, or if its name is taken.
         """
         title = f"plugin {name!r} ({owner})"
         problem = fault(plugin)
@@ -106,10 +102,8 @@ class Hooks:
         try:
             self._manager.register(_Held(plugin, self._manager), name=name)
             self._manager.check_pending()
-        except Exception as error:  # of pluggy, or of the plugin's rlk_register
+        except pluggy.PluginValidationError as error:
             self.deactivate(name)
-            if isinstance(error, RlkError):
-                raise
             raise BrokenPlugin(f"{title} is broken: {_cause(error)}") from error
 
     def deactivate(self, name: str) -> None:
@@ -125,10 +119,6 @@ class Hooks:
     def active(self) -> list[Any]:
         """All plugins that are active now, in the order of activation."""
         return [one.plugin for one in self._active.values()]
-
-    def historic(self, hook: str, **arguments: Any) -> None:
-        """Call a historic hook now, and for every plugin that is activated later."""
-        getattr(self._manager.hook, hook).call_historic(kwargs=arguments)
 
     def first(self, hook: str, **arguments: Any) -> Any:
         """The first answer to a firstresult hook, or None; those after it are not asked.
@@ -154,22 +144,7 @@ class Hooks:
             PlanError: if two answer that are asked together.
             BrokenPlugin: for an answer that the hook does not accept.
         """
-        found = getattr(self._manager.hook, hook).get_hookimpls()
-        wrapping = [one.plugin_name for one in found if _wraps(one)]
-        if not wrapping:
-            return self._only_answer(hook, arguments)
-        others = [one.plugin for one in found if not _wraps(one)]
-        wrapped = self._manager.subset_hook_caller(hook, others)
-        with _naming(wrapping, hook):
-            answer = wrapped.call_extra([lambda: self._only_answer(hook, arguments)], arguments)
-        if answer is not None:
-            check_answer(hook, answer, wrapping)
-        return answer
-
-    def _only_answer(self, hook: str, arguments: dict[str, Any]) -> Any:
-        """As `only`, without the hook wrappers of pluggy; what is refused is closed."""
-        plain = [one for one in self._implementations(hook) if not _wraps(one)]
-        for _, together in itertools.groupby(plain, _turn):
+        for _, together in itertools.groupby(self._implementations(hook), _turn):
             answers: dict[str, Any] = {}
             with contextlib.ExitStack() as opened:
                 for one in together:
@@ -236,24 +211,13 @@ class Hooks:
         """The implementations of a hook, to be called with keywords, with their plugins' names.
 
         They come in the order of activation, `tryfirst` before and `trylast` after all others.
-
-        Raises:
-            BrokenPlugin: for an implementation that is a hook wrapper of pluggy.
         """
         found = self._implementations(hook)
-        for one in filter(_wraps, found):
-            raise BrokenPlugin(
-                f"plugin {one.plugin_name!r} implements {hook} as a wrapper; it is called "
-                "directly and takes plain functions."
-            )
         return [(one.plugin_name, _by_keyword(one.function, one.argnames)) for one in found]
 
     def implementers(self, hook: str) -> list[str]:
-        """The plugins that implement a hook, in the order of `listeners`.
-
-        A plugin that only wraps what the others answer, as a hook wrapper of pluggy, is left out.
-        """
-        return [one.plugin_name for one in self._implementations(hook) if not _wraps(one)]
+        """The plugins that implement a hook, in the order of `listeners`."""
+        return [one.plugin_name for one in self._implementations(hook)]
 
     def _implementations(self, hook: str) -> list[pluggy.HookImpl]:
         found = getattr(self._manager.hook, hook).get_hookimpls()
@@ -278,20 +242,13 @@ def _turn(implementation: pluggy.HookImpl) -> int:
     return bool(implementation.trylast) - bool(implementation.tryfirst)
 
 
-def _wraps(implementation: pluggy.HookImpl) -> bool:
-    """Whether it is a hook wrapper of pluggy."""
-    return implementation.wrapper or implementation.hookwrapper
-
-
 def _by_keyword(function: Listener, names: tuple[str, ...]) -> Listener:
     """The function, wrapped so that it gets only the keywords that it names."""
     return lambda **arguments: function(*map(arguments.__getitem__, names))
 
 
-def _cause(error: Exception) -> str:
+def _cause(error: pluggy.PluginValidationError) -> str:
     """The last line of pluggy's message; for an unknown hook, with the nearest name."""
-    if not isinstance(error, pluggy.PluginValidationError):
-        return described(error)
-    cause = str(error).splitlines()[-1].strip() if str(error) else type(error).__name__
+    cause = str(error).splitlines()[-1].strip()
     unknown = re.match(r"unknown hook '(\w+)'", cause)
     return str(UnknownName("hook", unknown[1], HOOKS, SEE)) if unknown else cause

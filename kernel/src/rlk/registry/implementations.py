@@ -99,9 +99,7 @@ def wrong_signature(plugin: object) -> str | None:
 
 
 def _is_deferred(function: Any) -> bool:
-    """Whether a call of it runs nothing yet; a hook wrapper of pluggy is a generator, too."""
-    if getattr(function, MARK).get("wrapper") or getattr(function, MARK).get("hookwrapper"):
-        return False
+    """Whether a call of it runs nothing yet, as a hook wrapper of pluggy."""
     kinds = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
     return any(is_one(function) for is_one in kinds)
 

@@ -24,7 +24,7 @@ from rlk.wrapping import wrapped
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
-    from rlk.protocols import Actor
+    from rlk.protocols import Actor, Communicator
 
 
 def build(plan: Plan, saved: Mapping[str, Any] | None = None) -> Run:
@@ -55,7 +55,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     plan, hooks = run.plan, run.hooks
     run.own_folder()
     keep_plan(run)
-    run.communicator = hooks.only("rlk_make_communicator", run=run) or OneProcess()
+    run.communicator = _make_communicator(run)
     run.streams = Streams(plan.seed, run.communicator.rank)
     run.device = choose_device(plan)
     run.env = make_vec_env(plan, hooks, plan.n_envs, training=True)
@@ -75,6 +75,15 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run), 2)
     run.listeners = look_up_listeners(hooks, run.failed_writes)
     run.parameters.check()
+
+
+def _make_communicator(run: Run) -> Communicator:
+    """The communicator of several ranks or of one process, inside its wrappers."""
+    communicator = run.hooks.only("rlk_make_communicator", run=run) or OneProcess()
+    for name, wrap in run.hooks.answers("rlk_wrap_communicator", run=run):
+        communicator = wrap(communicator)
+        check_given(f"plugin {name!r}", "wrap_communicator", communicator)
+    return communicator
 
 
 def _training_actors(run: Run) -> list[Actor]:

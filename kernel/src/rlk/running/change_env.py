@@ -17,22 +17,20 @@ from rlk.running.vec_env import make_vec_env, metrics_of
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.planning.spec import RunSpec
-    from rlk.registry.kernel import Kernel
-    from rlk.registry.registries import Registries
     from rlk.running.run import Run
 
 
-def spec_with(env: Any, spec: RunSpec, plan: Plan, registries: Registries) -> RunSpec:
+def spec_with(env: Any, spec: RunSpec, plan: Plan) -> RunSpec:
     """The spec of a plan with another environment.
 
     Keywords (`env.gravity`) are kept for an environment of the same name.
     """
-    keeps = choose_environment(env, registries, {}).takes_keywords_of(plan.env.name)
+    keeps = choose_environment(env, plan.kernel.registries, {}).takes_keywords_of(plan.env.name)
     before = spec if keeps else spec.without_environment()
     return make_spec("", {"env": env}).over(before)
 
 
-def change_env(run: Run, kernel: Kernel, spec: RunSpec) -> Callable[[], None]:
+def change_env(run: Run, spec: RunSpec) -> Callable[[], None]:
     """Continue, from a reset, in the environment of another spec.
 
     Returns:
@@ -41,6 +39,7 @@ def change_env(run: Run, kernel: Kernel, spec: RunSpec) -> Callable[[], None]:
     Raises:
         PlanError: if the new one does not fit; then nothing changes.
     """
+    kernel = run.plan.kernel
     _check_size(run.plan, choose_environment(spec.given["env"], kernel.registries, {}))
     same_number = attrs.evolve(spec, given={**spec.given, "n_envs": run.n_envs})
     plan = resolve(kernel, same_number)

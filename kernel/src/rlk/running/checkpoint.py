@@ -146,7 +146,7 @@ def restore(run: Run, state: State) -> list[str]:
     for part in PARTS:
         _restore_part(getattr(run, part), state, part, _title(run, part))
     restore_untrained(run.policy, part_of(state, "buffers"))
-    _restore_noises(run, part_of({"noises": {}, **state}, "noises"))
+    _restore_noises(run, part_of(state, "noises"))
     run.refresh_schedules()
     run.parameters.check()
     plugin_states.restore_with_model(run, state)

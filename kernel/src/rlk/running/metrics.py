@@ -37,8 +37,8 @@ class _Saved:
     totals: dict[str, list[float]] = attrs.field(validator=_are_pairs)
     extra: dict[str, float]
     episodes: list[list[float]] = attrs.field(validator=_are_pairs)
-    successes: list[float | None] = attrs.field(factory=list)
-    added: dict[str, list[float]] = attrs.field(factory=dict, validator=_are_pairs)
+    successes: list[float | None]
+    added: dict[str, list[float]] = attrs.field(validator=_are_pairs)
 
 
 class Means:

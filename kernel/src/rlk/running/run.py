@@ -76,7 +76,6 @@ class Run:
     update: Callable[[Batch, Any], Update]  #: the algorithm's, in all wrappers
     #: By lifecycle hook, each after its plugin's name; called with the hook's keywords.
     listeners: dict[str, list[tuple[str, Listener]]]
-    evaluation_return: float | None = None  #: mean return of the latest evaluation
     activity: str = ""  #: what it is doing: the lifecycle hook called last, or as a plugin says
     stop_asked: str | None = None  #: why training ends at the next border; other ranks may ask, too
     hurries: bool = False  #: whether a signal asks, so that plugins do no more than save

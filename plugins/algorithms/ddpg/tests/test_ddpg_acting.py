@@ -107,4 +107,4 @@ def test_another_environment_is_evaluated_in(rlk_make):
     settings = {"eval_env": other, "nb_eval_steps": 7, "evaluation.episodes": 1}
     agent = rlk_make("ddpg", env=BOX, seed=0, **settings, **FAST)
     agent.learn(20)
-    assert agent.run.evaluation_return is not None and other.ever == 9
+    assert other.ever == 9

@@ -55,7 +55,7 @@ def resumed(path: Path, out: Path, **changes: Any) -> tuple[Agent, list[str]]:
         env=WALK,
     )
     spec = make_spec("stand-in", {"out": str(out)}).over(spec)
-    agent = Agent(resolve(KERNEL, spec), KERNEL, spec)
+    agent = Agent(resolve(KERNEL, spec), spec)
     return agent, checkpoint.restore(agent.run, state)
 
 

@@ -77,7 +77,7 @@ def resumed(path: Path, env: Any, **changes: Any) -> tuple[Agent, list[str]]:
     changes = {"n_threads": 1, **changes}
     plan = state["manifest"]["plan"]
     spec = make_spec("stand-in", {}).over(spec_of(plan, KERNEL, changes=changes, env=env))
-    agent = Agent(resolve(KERNEL, spec), KERNEL, spec)
+    agent = Agent(resolve(KERNEL, spec), spec)
     return agent, checkpoint.restore(agent.run, state)
 
 

@@ -69,7 +69,7 @@ def test_training_is_shown_and_evaluations_are_not() -> None:
         agent.learn(8)
         (training,) = agent.run.env.unwrapped.envs
         assert [one is training.unwrapped for one in Windowed.shown] == [True] * 8
-        assert agent.run.evaluation_return is not None
+        assert len(agent.run.hooks.get("evaluation")._history) == 1
 
 
 def test_evaluations_are_shown_and_training_is_not() -> None:

@@ -10,8 +10,11 @@ import pytest
 from gymnasium import spaces
 
 import rlk
+from rlk.hookspecs import hookimpl
 from rlk.registry.kernel import Kernel
+from rlk.running.run import Run
 from rlk_callbacks import summary
+from rlk_evaluate.evaluate import Evaluation
 
 
 def test_it_names_the_commands_that_are_installed(
@@ -59,6 +62,27 @@ def test_its_sentences_are_broken_between_words_on_a_narrow_terminal(
     (first,) = (number for number, line in enumerate(lines) if line.startswith("done:"))
     assert max(map(len, lines[first:])) <= 30
     assert lines[first + 1].startswith("    ")
+
+
+def test_it_says_how_the_last_of_the_first_evaluation_ended(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Evaluates:
+        """Notifies of evaluations of its own, and of those of a second one."""
+
+        evaluates = True
+
+        @hookimpl
+        def rlk_update_end(self, run: Run) -> None:
+            for number, return_ in ((1, run.timesteps + 0.25), (2, -1.0)):
+                result = Evaluation([return_], [1], [], run.timesteps, number=number)
+                run.notify("rlk_evaluation_end", result=result)
+
+    with rlk.make("a2c", env="CartPole-v1", verbose=1, n_steps=8) as agent:
+        agent.learn(16)
+        assert "last evaluation" not in capsys.readouterr().out
+        agent.learn(16, callback=Evaluates())
+    assert "  last evaluation: mean return 16.2\n" in capsys.readouterr().out
 
 
 def test_it_counts_the_timesteps_of_this_call_alone(capsys: pytest.CaptureFixture[str]) -> None:

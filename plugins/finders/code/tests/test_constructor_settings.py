@@ -55,6 +55,15 @@ def test_lists_become_tuples(file):
     assert [field.name for field in attrs.fields(config)] == ["shape", "scale"]
 
 
+def test_what_has_a_default_that_no_file_holds_is_no_setting(file):
+    file.write_text(
+        "import gymnasium\n"
+        "class Shows(gymnasium.Wrapper):\n"
+        "    def __init__(self, env, a=[print], b={1: 2}, c={'d': [1]}): ...\n"
+    )
+    assert settings.names(component_at(f"{file}:Shows").config) == ["c"]
+
+
 def test_of_a_partial_in_a_file_the_other_arguments_are_settings(file):
     file.write_text(
         "from functools import partial\n"

@@ -97,7 +97,7 @@ class ValueScale:
         Raises:
             RlkError: if they were, and outputs are returns here.
         """
-        saved = state.get("return_moments", self.moments)  # older files lack it
+        saved = state["return_moments"]
         mean, std = (float(one) for one in statistics.mean_and_std(saved))
         if not self._normalises and (mean, std) != (0.0, 1.0):
             raise RlkError(

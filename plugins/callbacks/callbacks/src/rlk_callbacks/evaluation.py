@@ -186,8 +186,6 @@ class EvaluationCallback:
     def _take_in(self, run: Run, result: Evaluation) -> None:
         mean, group = result.mean_return, self._own("eval")
         self._history.append(result)
-        if self._number == 1:
-            run.evaluation_return = mean
         run.metrics.set(f"{group}/mean_reward", mean)
         run.metrics.set(f"{group}/mean_ep_length", result.mean_length)
         if result.success_rate is not None:

@@ -45,7 +45,7 @@ class StopOnReward:
     @hookimpl
     def rlk_evaluation_end(self, result: Any) -> None:
         threshold = self._config.reward_threshold
-        if not _counts(result, self._config.evaluation):
+        if not is_numbered(result, self._config.evaluation):
             return
         if result.mean_return >= threshold:
             self._reason = (
@@ -87,7 +87,7 @@ class StopOnNoImprovement:
 
     @hookimpl
     def rlk_evaluation_end(self, run: Run, result: Any) -> None:
-        if not _counts(result, self._config.evaluation):
+        if not is_numbered(result, self._config.evaluation):
             return
         if self._listened_to.has_moved(run):
             self._count_anew()
@@ -155,7 +155,7 @@ class MaxEpisodes:
         self._began = None if state["began"] is None else int(state["began"])
 
 
-def _counts(result: Any, number: int) -> bool:
+def is_numbered(result: Any, number: int) -> bool:
     """Whether a result is of the evaluation with that number; one without a number is the first."""
     return bool(getattr(result, "number", 1) == number)
 

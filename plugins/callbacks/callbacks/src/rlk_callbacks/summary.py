@@ -20,6 +20,7 @@ from rlk.running import saved_files
 from rlk.running.run_folder import as_typed
 from rlk.spaces import sees_images
 from rlk.terminal import is_terminal
+from rlk_callbacks.stop import is_numbered
 from rlk_model_files.locate import checkpoints
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Summary:
         self._began = 0.0
         self._from = 0
         self._announced = False
+        self._evaluated: float | None = None  #: the mean return of the latest evaluation
 
     @hookimpl(tryfirst=True)
     def rlk_training_start(self, run: Run) -> None:
@@ -45,6 +47,11 @@ class Summary:
             self._announced = True
             print("\n".join(map(_fitted, beginning(run))), flush=True)
         self._began, self._from = time.monotonic(), run.timesteps
+
+    @hookimpl
+    def rlk_evaluation_end(self, result: Any) -> None:
+        if is_numbered(result, 1):
+            self._evaluated = result.mean_return
 
     @hookimpl(trylast=True)
     def rlk_training_end(self, run: Run, reason: str | None, failure: BaseException | None) -> None:
@@ -56,7 +63,10 @@ class Summary:
         how = "interrupted after" if interrupted else how
         speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
         first = _fitted(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
-        print("\n".join([first, *ending(run, stopped=reason is not None)]), flush=True)
+        print(
+            "\n".join([first, *ending(run, self._evaluated, stopped=reason is not None)]),
+            flush=True,
+        )
 
 
 def beginning(run: Run) -> Iterator[str]:
@@ -75,12 +85,18 @@ def beginning(run: Run) -> Iterator[str]:
         yield str(plan)
 
 
-def ending(run: Run, *, stopped: bool) -> Iterator[str]:
-    """The lines on what was learnt, the files of a run, and what to type next."""
+def ending(run: Run, evaluated: float | None, *, stopped: bool) -> Iterator[str]:
+    """The lines on what was learnt, the files of a run, and what to type next.
+
+    Args:
+        run: after its training.
+        evaluated: the mean return of its latest evaluation, if there was one.
+        stopped: whether training ended early.
+    """
     if run.clock.updates == 0:
         yield "  nothing was learnt: training ended before the first update"
-    if run.evaluation_return is not None:
-        yield f"  last evaluation: mean return {run.evaluation_return:.1f}"
+    if evaluated is not None:
+        yield f"  last evaluation: mean return {evaluated:.1f}"
     if run.out is None:
         return
     out, suffix = as_typed(run), run.plan.serializer.make().suffix

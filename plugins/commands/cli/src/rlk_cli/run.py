@@ -77,7 +77,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
         out = str(folder.choose(wanted, plan, spec.algo))
         plan, spec = attrs.evolve(plan, out=out), make_spec("", {"out": out}).over(spec)
     try:
-        with Agent(plan, default_kernel(), spec) as agent:
+        with Agent(plan, spec) as agent:
             if plan.out is not None:
                 folder.write_plan(Path(plan.out), as_json(plan))
                 warn_of_no_callback(plan)

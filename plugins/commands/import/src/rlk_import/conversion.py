@@ -99,10 +99,9 @@ def _agent(
     origin: Origin, model: BaseRLModel, spec: RunSpec, normalize: SavedNormalize | None
 ) -> Agent:
     """The agent for a spec, with the parameters of the model."""
-    kernel = default_kernel()
-    plan = resolve(kernel, spec)
+    plan = resolve(default_kernel(), spec)
     _check_spaces(origin, model, plan)
-    agent = Agent(plan, kernel, spec)
+    agent = Agent(plan, spec)
     try:
         agent.load_parameters(model.agent.get_parameters())
         agent.run.clock.timesteps = model.num_timesteps

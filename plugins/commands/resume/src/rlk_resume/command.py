@@ -126,7 +126,7 @@ def continued(
             state = saved_files.read(path, plan.kernel)
         with naming_changes(manifest["plan"], plan):
             with bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
-                agent = Agent(plan, plan.kernel, spec, part_of(state, "parameters"))
+                agent = Agent(plan, spec, part_of(state, "parameters"))
             agent = restored(agent, state, path, manifest["plan"])
     if not is_fork and agent.num_timesteps < plan.total_timesteps:
         write_changed_plan(plan, agent.num_timesteps, manifest["plan"])

@@ -66,8 +66,7 @@ def run_trial(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
     watch = Watch(trial, search.evaluations)
     try:
         spec = search.evaluated(search.spec(search.settings_of(trial.params), seed))
-        kernel = default_kernel()
-        with Agent(resolve(kernel, spec), kernel, spec) as agent:
+        with Agent(resolve(default_kernel(), spec), spec) as agent:
             agent.learn(callback=watch)
     except (NotFinite, PlanError) as error:
         return _failed(study, trial, str(error))

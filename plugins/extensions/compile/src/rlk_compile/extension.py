@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
@@ -38,13 +38,10 @@ class Compile:
         """Check that every named pass exists, even if the backend uses none."""
         return why_unknown(self.config.passes or (), plan.kernel)
 
-    @hookimpl(wrapper=True)
-    def rlk_make_communicator(
-        self, run: Run
-    ) -> Generator[None, Communicator | None, Communicator | None]:
-        """The run's communicator, with a `mean` that can be part of a graph."""
-        made = yield
-        return Traceable(made) if made is not None and made.size > 1 else made
+    @hookimpl
+    def rlk_wrap_communicator(self) -> Callable[[Communicator], Communicator]:
+        """The communicator of several ranks, with a `mean` that can be part of a graph."""
+        return lambda made: Traceable(made) if made.size > 1 else made
 
     @hookimpl
     def rlk_wrap_update(self, run: Run) -> Wrapper | None:

@@ -214,7 +214,7 @@ class CompiledUpdate:
         """Restore the result of `state_dict`."""
         self._sizes = {key: [int(size) for size in sizes] for key, sizes in state["sizes"].items()}
         self.reasons = {}
-        for key in state.get("eager", ()):  # a file from before has none
+        for key in state["eager"]:
             self._give_up(str(key), RESUMED)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import holds_callable, plain
+from rlk.settings import object_in, plain
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
@@ -60,4 +60,4 @@ def _is_setting(argument: inspect.Parameter) -> bool:
     if argument.kind not in _NAMED or argument.name.startswith("_"):
         return False
     default = argument.default
-    return default is argument.empty or not holds_callable(plain(default))
+    return default is argument.empty or object_in(plain(default)) is None

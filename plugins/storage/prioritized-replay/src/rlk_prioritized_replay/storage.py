@@ -147,8 +147,7 @@ class PrioritizedReplay:
             )
         self._tree.set(np.arange(len(self._tree.leaves)), 0.0)
         self._highest = state["highest"]
-        alpha = state.get("alpha", self._config.alpha)  # older files lack it
-        self._tree.set(np.arange(len(saved)), self._with_own_alpha(saved, alpha))
+        self._tree.set(np.arange(len(saved)), self._with_own_alpha(saved, state["alpha"]))
 
     def _with_own_alpha(self, saved: Array, alpha: float) -> Array:
         """Priorities to the power of another alpha, to the power of this one; 0 stays 0."""

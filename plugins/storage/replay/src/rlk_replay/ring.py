@@ -316,8 +316,7 @@ class Ring:
         Raises:
             RlkError: if it was taken from a ring of another size or for other spaces.
         """
-        saved = {"action_space": self._action_space, **state["layout"]}  # older files lack it
-        check_layout("replay memory", saved, self.layout(), same)
+        check_layout("replay memory", state["layout"], self.layout(), same)
         time = state["time"]
         self._allocate(self.capacity if time else 0)
         rows = min(time, self.capacity)
