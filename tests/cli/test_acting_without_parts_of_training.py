@@ -2,8 +2,10 @@
 
 import attrs
 import pytest
+import torch
 
 from rlk.registry.kernel import default_kernel
+from rlk_cli.model_file import load_to_act
 
 NOTE = (
     "note: storage 'acme' (this program) is not needed to act, and 'rollout' stands in its place: "
@@ -52,3 +54,10 @@ def test_a_part_of_acting_that_is_left_out_is_named(rlk, small, tmp_path):
     assert ended.code == 0, ended.err
     ended = rlk("evaluate", folder, "--episodes", 1, "--plugin", "no:action-repeat")
     assert "note: wrapper 'action-repeat' (rlk-wrappers 0.1.0) was part of how" in ended.err
+
+
+def test_they_act_on_as_many_threads_as_training_had(run, rlk_one_thread):
+    torch.set_num_threads(3)
+    with load_to_act(run / "model.zip"):
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == 3

@@ -48,9 +48,12 @@ def load_to_act(path: Path, **how: Any) -> Agent:
     """
     from rlk.making import load  # as above
     from rlk.planning.draft import leaves_out
+    from rlk.running.device import set_threads
     from rlk.running.plugin_states import MissingPlugin
 
     agent = load(path, to_act=True, **how)
+    run = agent.run
+    set_threads(run, run.plan, run.parameters.flat)  # the whole process is this command's
     left_out = {one.removeprefix("no:") for one in how.get("plugins", ()) if leaves_out(one)}
     missing = [one for one in agent.differs if isinstance(one, MissingPlugin) and one.is_for_acting]
     again = [f"{one}. Pass it again: --plugin …" for one in missing if one.plugin not in left_out]
