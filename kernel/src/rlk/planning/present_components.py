@@ -9,6 +9,7 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk.planning.draft import leaves_out
+from rlk.planning.other_versions import refuse_settings_of_other_versions
 from rlk.planning.saved_records import SavedComponent, how_to_get
 from rlk.planning.stand_ins import StandIns
 from rlk.registry.kinds import STACKED
@@ -44,14 +45,15 @@ def present_components(
         stand_ins: what acts in the place of absent parts of training; None if it must train on.
 
     Raises:
-        PlanError: for all components that were asked for and are not installed here, unless their
-            slots are filled with others now.
+        PlanError: for all components that were asked for and are not installed here, or have
+            settings that the installed ones lack, unless their slots are filled with others now.
     """
     kept, plugins, left_out = _without_left_out(wanted, plugins, registries)
     absent = tuple[str, ...]()
     if stand_ins is not None:
         kept, absent = _enough_to_act(kept, stand_ins)
     components, notes = _without_absent(kept, changes, registries, to_act=stand_ins is not None)
+    refuse_settings_of_other_versions(components, changes, registries)
     return Present(components, plugins, (*left_out, *notes), absent)
 
 
