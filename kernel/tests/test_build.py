@@ -11,7 +11,6 @@ from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, RlkError
 from rlk.one_process import OneProcess
-from rlk.running.device import Threads
 from rlk.running.storage import make_storage
 from rlk.running.vec_env import stack_size
 from rlk_testing.environments import DiscreteMatch
@@ -329,47 +328,6 @@ def test_a_device_that_there_is_not_is_refused_by_its_name(make):
     for device in ("cuda:99", "toaster"):
         with pytest.raises(PlanError, match=device):
             make(device=device)
-
-
-def test_threads_are_as_told_and_else_one_for_a_small_network(make):
-    make(n_threads=2)
-    assert torch.get_num_threads() == 2
-    make(n_threads=None)
-    assert torch.get_num_threads() == 1
-
-
-def test_a_large_network_has_the_programs_threads_whatever_an_earlier_run_had():
-    torch.set_num_threads(3)
-    threads = Threads()
-    for asked, had in ((None, 3), (1, 1), (None, 3), (2, 2), (2, 2), (None, 3)):
-        threads.set(asked)
-        assert torch.get_num_threads() == had
-    threads.set(1)
-    torch.set_num_threads(4)  # by the program, between two runs
-    threads.set(None)
-    assert torch.get_num_threads() == 4
-
-
-def test_a_run_trains_on_its_own_threads_whatever_other_runs_there_are(make):
-    first = make(n_threads=2)
-    make(n_threads=1)
-    first.learn(8)
-    assert torch.get_num_threads() == 2
-
-
-def test_weights_begin_alike_whatever_the_number_of_threads(make):
-    begun = []
-
-    class Orthogonal(StandInPolicy):
-        def build(self, observation_space, heads):
-            policy = super().build(observation_space, heads)
-            begun.append(torch.nn.init.orthogonal_(torch.empty(256, 256)))
-            return policy
-
-    for n_threads in (1, 4):
-        torch.set_num_threads(n_threads)
-        make(policy=Orthogonal, seed=1)
-        assert torch.equal(begun[0], begun[-1])
 
 
 def test_two_runs_share_nothing_that_one_has_activated(make):

@@ -331,7 +331,7 @@ def test_what_had_joined_by_itself_and_is_broken_here_is_left_out_with_its_cause
 def test_what_had_joined_and_was_named_as_well_is_missed(kernel, saved):
     plan = saved(plugins=["hastens"])
     kernel.registries.extensions.unregister("hastens")
-    with pytest.raises(PlanError, match=r"made with extension 'hastens'.*or leave it out: .*no:h"):
+    with pytest.raises(PlanError, match=r"made with extension 'hastens'.*did\.$"):
         again(kernel, plan)
     assert again(kernel, plan, plugins=("no:hastens",)).extensions == ()
 
@@ -377,7 +377,7 @@ def test_a_noise_that_is_left_out_takes_its_settings_along(kernel, plugins):
     assert [choice.name for choice in found.noises] == names
     kernel.registries.noises.unregister("shakes")
     assert [choice.name for choice in again(kernel, plan, plugins=("no:shakes",)).noises] == names
-    with pytest.raises(PlanError, match=r"noise 'shakes' of this program.*or leave it out"):
+    with pytest.raises(PlanError, match=r"noise 'shakes' .*, or leave out 'shakes': --pl"):
         again(kernel, plan)
 
 
@@ -385,7 +385,7 @@ def test_a_slot_whose_component_is_not_there_names_it_unless_it_is_filled_anew(k
     plan = saved()
     policy = next(one for one in plan["components"] if one["slot"] == "policy")
     policy |= {"name": "thinks", "dist": "rlk-thinks", "version": "1.0", "settings": {"depth": 3}}
-    with pytest.raises(PlanError, match=r"policy 'thinks' of rlk-thinks 1\.0.*rlk-thinks\.$"):
+    with pytest.raises(PlanError, match=r"policy 'thinks' \(rlk-thinks 1\.0\).*rlk-thinks\.$"):
         again(kernel, plan)
     with pytest.raises(PlanError, match="which is not there"):
         again(kernel, plan, plugins=("no:thinks",))

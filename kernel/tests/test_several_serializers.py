@@ -150,7 +150,7 @@ def test_a_run_whose_serializer_is_gone_says_which_one_it_was(
     serializers.unregister("another")
     serializers.register("frail", NOWHERE)  # which has not written this run
     wrote = r"files are written by serializer 'another' \(this program\), which is not there: "
-    with pytest.raises(BadFile, match=rf"{wrote}register it as that program did\.$"):
+    with pytest.raises(BadFile, match=rf"{wrote}register 'another' as that program did\.$"):
         find(tmp_path / "run" / place)
     serializers.register("another", OtherSerializer, runs_code=True)
     with pytest.raises(BadFile, match=r"'another' .*, which could run code in a file, so that"):

@@ -147,11 +147,14 @@ def test_numbers_of_a_discrete_space_may_be_one_or_many():
         (s.MultiDiscrete([2, 3], start=[1, 0]), [1, 3]),
         (s.MultiDiscrete([2, 3], start=[1, 0]), [[1, 0], [0, 0]]),
         (s.Dict(a=s.Discrete(2)), {"a": 2}),
+        (s.MultiBinary(4), [7, 0, 1, 0]),
+        (s.MultiBinary((1, 2)), np.array([[[0.0, 0.5]]])),
+        (s.MultiBinary(2), [-1, 0]),
     ],
 )
 def test_numbers_that_are_none_of_a_discrete_space_are_refused(space, observation):
     with pytest.raises(
-        ValueError, match=r"^(key 'a': )?this agent takes .* of (Multi)?Discrete\(.*\), got "
+        ValueError, match=r"^(key 'a': )?this agent takes .* of (Discrete|Multi\w+)\(.*\), got "
     ):
         spaces.batched(space, observation)
 
@@ -160,6 +163,12 @@ def test_the_first_and_last_number_of_a_discrete_space_are_observations():
     assert spaces.batched(s.Discrete(4, start=5), [5, 8])[1]
     ends = np.uint8([[1, 0], [2, 2]])
     assert spaces.batched(s.MultiDiscrete([2, 3], start=[1, 0]), ends)[0] is ends
+
+
+@pytest.mark.parametrize("switches", [[True, False], [1, 0], np.float32([[1, 0], [0, 1]])])
+def test_switches_are_on_or_off_in_any_dtype(switches):
+    batch, _ = spaces.batched(s.MultiBinary(2), switches)
+    assert np.array_equal(np.atleast_2d(switches), batch)
 
 
 def test_a_dict_is_batched_as_a_whole():

@@ -7,6 +7,7 @@ import warnings
 import attrs
 import numpy as np
 import pytest
+import torch
 
 import rlk
 from rlk.errors import PlanError
@@ -95,6 +96,20 @@ def test_a_checkpoint_that_is_loaded_to_act_is_taken_as_a_model(
     with rlk.load(path, **own) as whole, rlk.load(path, to_act=True, **own) as acting:
         assert len(whole.run.storage) == 8 and len(acting.run.storage) == 0
         assert [one for one in acting.differs if "as a model, not as a checkpoint" in one]
+
+
+def test_an_agent_that_only_acts_leaves_the_threads_to_the_program(
+    make, tmp_path, rlk_stand_in_kernel, rlk_one_thread
+):
+    path = make(n_threads=2).save(tmp_path / "model")
+    own = {"env": MATCH, "kernel": rlk_stand_in_kernel}
+    torch.set_num_threads(3)
+    with rlk.load(path, to_act=True, **own) as agent:
+        assert torch.get_num_threads() == 3
+        agent.learn(4)
+        assert torch.get_num_threads() == 2
+    with rlk.load(path, to_act=True, n_threads=1, **own):
+        assert torch.get_num_threads() == 1
 
 
 def test_an_agent_that_only_acts_has_no_folder(make, tmp_path, rlk_stand_in_kernel):
@@ -218,7 +233,7 @@ def test_another_component_may_be_named_instead(planning_kernel):
 def test_where_nothing_stands_in_the_missing_component_is_named(planning_kernel):
     plan = as_json(resolve(planning_kernel, make_spec("algo", {})))
     unregister(planning_kernel, "storages", "keeps")
-    with pytest.raises(PlanError, match=r"storage 'keeps' of this program.*storage=NAME\.$"):
+    with pytest.raises(PlanError, match=r"storage 'keeps' \(this program\).*storage=NAME\.$"):
         spec_of(plan, planning_kernel, to_act=True)
 
 
@@ -229,7 +244,7 @@ def test_what_says_that_it_only_trains_is_left_out(planning_kernel, kind, factor
     given = {"plugins": ["acme"]}
     plan = as_json(resolve(planning_kernel, make_spec("algo", given)))
     registry.unregister("acme")
-    with pytest.raises(PlanError, match=r"--plugin no:acme\. To predict alone, it is not needed"):
+    with pytest.raises(PlanError, match=r"--plugin no:acme\. To predict alone, 'acme' is not "):
         spec_of(plan, planning_kernel)
     assert not getattr(to_act(planning_kernel, plan), kind)
     (said,) = spec_of(plan, planning_kernel, to_act=True).absent
@@ -239,10 +254,56 @@ def test_what_says_that_it_only_trains_is_left_out(planning_kernel, kind, factor
     )
 
 
+@pytest.mark.parametrize("keywords", [{}, {"to_act": True}])
 @pytest.mark.parametrize(("kind", "name"), [("extensions", "extends"), ("wrappers", "wraps")])
-def test_what_may_change_how_it_acts_is_needed(planning_kernel, kind, name):
+def test_nobody_is_told_to_leave_out_what_the_actions_may_depend_on(
+    planning_kernel, kind, name, keywords
+):
     planning_kernel.registries.extensions.register("extends", Idle)
     plan = as_json(resolve(planning_kernel, make_spec("algo", {"plugins": [name]})))
     unregister(planning_kernel, kind, name)
-    with pytest.raises(PlanError, match=rf"or leave it out: --plugin no:{name}\.$"):
-        spec_of(plan, planning_kernel, to_act=True)
+    with pytest.raises(PlanError, match=rf"not there: register '{name}' as that program did\.$"):
+        spec_of(plan, planning_kernel, **keywords)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("extensions", "extends"), ("wrappers", "wraps")])
+def test_what_the_actions_may_depend_on_is_left_out_with_a_note(planning_kernel, kind, name):
+    planning_kernel.registries.extensions.register("extends", Idle)
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"plugins": [name]})))
+    note = f"{kind[:-1]} '{name}' (this program) was part of how this model acts, and is left out"
+    for is_installed in (True, False):
+        spec = spec_of(plan, planning_kernel, plugins=(f"no:{name}",), to_act=True)
+        (said,) = spec.notes
+        assert said.startswith(note) and not getattr(resolve(planning_kernel, spec), kind)
+        if is_installed:
+            unregister(planning_kernel, kind, name)
+
+
+def test_what_only_trains_is_left_out_without_a_note(planning_kernel):
+    planning_kernel.registries.extensions.register("hastens", Idle, only_trains=True)
+    given = {"plugins": ["hastens", "shakes", "watches"]}
+    plan = as_json(resolve(planning_kernel, make_spec("algo", given)))
+    left_out = ("no:hastens", "no:shakes", "no:watches")
+    assert spec_of(plan, planning_kernel, plugins=left_out, observers=True).notes == ()
+
+
+def test_one_error_names_all_that_is_missing(planning_kernel):
+    registries = planning_kernel.registries
+    given = {"plugins": ["wraps", "guards", "shakes"], "storage": "hoards"}
+    plan = as_json(resolve(planning_kernel, make_spec("algo", given)))
+    of_packages = {"wraps": "acme-wrappers", "guards": "acme-wrappers", "hoards": "acme-hoards"}
+    for one in plan["components"]:
+        if one["name"] in of_packages:
+            one |= {"dist": of_packages[one["name"]], "version": "1.0"}
+        if one["name"] in (*of_packages, "shakes"):
+            registries[one["kind"]].unregister(one["name"])
+    with pytest.raises(PlanError) as caught:
+        spec_of(plan, planning_kernel)
+    assert str(caught.value) == (
+        "this model was made with noise 'shakes' (this program), storage 'hoards' (acme-hoards "
+        "1.0), wrapper 'wraps' (acme-wrappers 1.0), wrapper 'guards' (acme-wrappers 1.0), which "
+        "are not there: pip install acme-hoards acme-wrappers and register 'shakes' as that "
+        "program did, or leave out 'shakes': --plugin no:shakes, or use another storage: --set "
+        "storage=NAME. To predict alone, 'shakes' and 'hoards' are not needed: in Python, "
+        "rlk.load(…, to_act=True)."
+    )

@@ -2,8 +2,10 @@
 
 import attrs
 import pytest
+import torch
 
 from rlk.registry.kernel import default_kernel
+from rlk_cli.model_file import load_to_act
 
 NOTE = (
     "note: storage 'acme' (this program) is not needed to act, and 'rollout' stands in its place: "
@@ -42,5 +44,20 @@ def test_they_act_and_say_what_stands_in_its_place(rlk, run, command):
 def test_training_on_names_the_package_and_what_to_type(rlk, run):
     ended = rlk("resume", run, "--timesteps", 32)
     assert ended.code == 2
-    assert "register it as that program did, or use another one" in ended.err
+    assert "register 'acme' as that program did, or use another storage" in ended.err
     assert "--set storage=NAME. To predict alone" in ended.err
+
+
+def test_a_part_of_acting_that_is_left_out_is_named(rlk, small, tmp_path):
+    folder = tmp_path / "run"
+    ended = rlk(*small, "--plugin", "action-repeat", "--quiet", "--out", folder)
+    assert ended.code == 0, ended.err
+    ended = rlk("evaluate", folder, "--episodes", 1, "--plugin", "no:action-repeat")
+    assert "note: wrapper 'action-repeat' (rlk-wrappers 0.1.0) was part of how" in ended.err
+
+
+def test_they_act_on_as_many_threads_as_training_had(run, rlk_one_thread):
+    torch.set_num_threads(3)
+    with load_to_act(run / "model.zip"):
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == 3

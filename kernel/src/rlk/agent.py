@@ -128,7 +128,7 @@ class Agent:
             for the next call.
 
         Raises:
-            ValueError: if the observation does not fit the agent's observation space.
+            ValueError: if the observation does not fit the agent's observation space or has NaN.
         """
         return self._acting.predict(observation, state, mask, deterministic)
 

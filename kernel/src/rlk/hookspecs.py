@@ -119,6 +119,14 @@ class Specs:
         It replaces the algorithm's own (a faster one that does the same), before noise wraps it.
         """
 
+    @hookspec
+    def rlk_check_observation(self, run: Run) -> Callable[[Any], None] | None:
+        """Once for `predict`: a function that raises ValueError for what it must not act on.
+
+        It is given every batch of observations [B, …], a dict of them for a Dict. Training and
+        evaluations, whose environments make the observations, do not call it.
+        """
+
     @hookspec(firstresult=True)
     def rlk_make_collector(self, run: Run) -> Collector | None:
         """Once: rollout collection as a whole, instead of the chosen component's."""

@@ -20,6 +20,7 @@ from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint, saved_files
+from rlk.running.device import give_back_threads
 from rlk.running.restoring import bad_if_it_fails, part_of
 from rlk.running.run_folder import check_out, continues_in
 from rlk.settings import changed
@@ -88,6 +89,7 @@ def load(
         to_act: take a checkpoint as a model, and do without parts that only training needs
             (storages, noises, optimisers, …) and that are not installed here, or with the
             algorithm's own ones in their places. `differs` names them, and `learn` warns of them.
+            Torch's threads stay as they are, unless `n_threads` is given.
         changes: settings to change, and functions, which no file can hold: `differs`
             names those that were not passed again, and `learn` warns of them. `out` is the folder
             of a new run or, to continue the run in it, the folder that `path` is in; then its
@@ -119,7 +121,10 @@ def load(
     plan = _plan(kernel, spec, path)
     state = saved_files.read(path, kernel, best=best)
     state = checkpoint.as_model(state) if to_act else state
-    return _agent(plan, spec, state, path, changes)
+    agent = _agent(plan, spec, state, path, changes)
+    if to_act and not changes.get("n_threads"):
+        give_back_threads(agent.run)
+    return agent
 
 
 def from_state(

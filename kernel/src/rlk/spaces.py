@@ -255,20 +255,21 @@ def _refuse_info(observation: Any) -> None:
 
 
 def _refuse_other_numbers(space: Space, array: Array) -> None:
-    """ValueError for numbers that a discrete space does not have: they have no one-hot vector."""
-    if isinstance(space, spaces.Discrete):
-        sizes: Any = space.n
-    elif isinstance(space, spaces.MultiDiscrete):
-        sizes = space.nvec
+    """ValueError for numbers that a space of whole numbers, or of switches, does not have."""
+    if isinstance(space, spaces.MultiBinary):
+        are_in_space = ((array == 0) | (array == 1)).all()
+    elif isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
+        if array.dtype.kind not in "iu":
+            raise ValueError(f"this agent takes whole numbers of {space}, got {array.dtype}")
+        sizes: Any = space.n if isinstance(space, spaces.Discrete) else space.nvec
+        if array.shape[array.ndim - np.ndim(sizes) :] != np.shape(sizes):
+            return  # the shape is refused
+        counted = array - space.start
+        are_in_space = ((counted >= 0) & (counted < sizes)).all()
     else:
         return
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"this agent takes whole numbers of {space}, got {array.dtype}")
-    if array.shape[array.ndim - np.ndim(sizes) :] != np.shape(sizes):
-        return  # the shape is refused
-    counted = array - space.start
-    if np.any(counted < 0) or np.any(counted >= sizes):
-        raise ValueError(f"this agent takes observations of {space}, got {array.tolist()}")
+    if not are_in_space:
+        raise ValueError(f"this agent takes observations of {space}, got {array.tolist()!r:.80}")
 
 
 def _batched_parts(space: spaces.Dict, given: Any) -> tuple[dict[str, Any], bool]:

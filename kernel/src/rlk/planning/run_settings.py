@@ -22,7 +22,8 @@ class RunSettings:
     seed: int | None = attrs.field(default=None, validator=v.optional(v.ge(0)))
     device: str = "auto"  #: auto, cpu, cuda, cuda:1, …
     #: Torch's threads; None is one for a small network, else as many as torch has by itself. They
-    #: are the whole program's, from when the agent is made, until another run or it sets others.
+    #: are the whole program's, from when the agent is made, until it is closed, or until another
+    #: run or the program sets others.
     n_threads: int | None = attrs.field(default=None, validator=v.optional(v.ge(1)))
     #: Iterations (on-policy) or episodes (off-policy) between rows of metrics.
     log_interval: int = attrs.field(default=1, validator=v.ge(1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -95,6 +96,11 @@ class SavedComponent:
         return self.slot in ("callback", "logger") or is_object
 
     @property
+    def may_change_actions(self) -> bool:
+        """Whether the actions of the model may be others without it."""
+        return not (self.is_for_training or self.only_watches)
+
+    @property
     def has_joined(self) -> bool:
         """Whether it had joined by itself."""
         return self.chosen_by == JOINED
@@ -115,9 +121,9 @@ class SavedComponent:
         return f"{self.dist} {self.version}".strip()
 
     @property
-    def how_to_get(self) -> str:
-        """What to do where it is not there."""
-        return f"pip install {self.dist}" if self.version else "register it as that program did"
+    def title(self) -> str:
+        """What messages call it: its slot, its name and where it came from."""
+        return f"{self.slot} {self.name!r} ({self.owner})"
 
     @property
     def prefix(self) -> str:
@@ -140,6 +146,16 @@ class SavedComponent:
         except BrokenPlugin as error:
             return str(error)
         return None
+
+
+def how_to_get(missing: Sequence[SavedComponent]) -> str:
+    """What to do where components are not there."""
+    dists = dict.fromkeys(saved.dist for saved in missing if saved.version)
+    of_programs = [repr(saved.name) for saved in missing if not saved.version]
+    ways = [f"pip install {' '.join(dists)}"] if dists else []
+    if of_programs:
+        ways.append(f"register {' and '.join(of_programs)} as that program did")
+    return " and ".join(ways)
 
 
 def prefix_of(slot: str, name: str) -> str:

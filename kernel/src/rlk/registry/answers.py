@@ -122,6 +122,7 @@ OF_HOOKS: Mapping[str, Accepted] = {
         "a storage, or what decorates one", _is_any("Storage", "Decorator")
     ),
     "rlk_make_actor": _ACTOR,
+    "rlk_check_observation": Accepted("a function of a batch of observations", callable),
     "rlk_make_collector": Accepted("a collector (rlk.protocols.Collector)", _is_any("Collector")),
     "rlk_make_optimiser": Accepted(
         "what takes steps (rlk.protocols.OptimiserStep)", _is_any("OptimiserStep")

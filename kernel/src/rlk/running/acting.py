@@ -13,6 +13,7 @@ from rlk import spaces
 from rlk.abilities import TellsProbabilities, offers
 from rlk.errors import RlkError
 from rlk.running.actors import check_act
+from rlk.running.observation_check import observation_check
 
 if TYPE_CHECKING:
     from rlk.protocols import Actor
@@ -37,10 +38,12 @@ class Acting:
     Args:
         run: the run.
         actor: what `predict` acts with; None is a new actor of the run.
+        checked: whether observations that the policy would misread are refused.
     """
 
-    def __init__(self, run: Run, actor: Actor | None = None) -> None:
+    def __init__(self, run: Run, actor: Actor | None = None, *, checked: bool = True) -> None:
         self.run, self._actor = run, actor
+        self._check = observation_check(run) if checked else None
 
     def predict(
         self,
@@ -89,6 +92,8 @@ class Acting:
         self, actor: Actor, observation: Any, state: Any, mask: Array | None
     ) -> ActorInput:
         batch, was_batched = spaces.batched(self.run.plan.observation_space, observation)
+        if self._check is not None:
+            self._check(batch)
         size = spaces.batch_size(batch)
         start = episode_starts(size, state, mask)
         carry = actor.start(size) if state is None else state

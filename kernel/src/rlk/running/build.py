@@ -63,7 +63,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
     make_policy(run, saved)
-    set_threads(plan, run.parameters.flat)
+    set_threads(run, plan, run.parameters.flat)
     keep_memory()
     run.algorithm = plan.algorithm.called(plan.algorithm.load(), plan.algorithm.config, run)
     run.actors = _training_actors(run)

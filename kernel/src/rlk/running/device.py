@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -21,18 +23,41 @@ _KEPT_BYTES = 31 << 20
 
 
 class Threads:
-    """Torch's threads, a number of the whole process that every run sets for itself."""
+    """Torch's threads, a number of the whole process that every run sets for itself.
+
+    When the run that has set it last is closed, it is that of the open run before, which may be
+    training; and when none is open, the program's own. Once the program has set another number,
+    that stays until a run sets its own again.
+    """
 
     def __init__(self) -> None:
-        self._of_program = self._of_run = torch.get_num_threads()
+        self._of_program = self._set = torch.get_num_threads()
+        #: By open run that has set its own since the program did, the latest last; None is the
+        #: program's number. It keeps no run alive.
+        self._of_runs = WeakKeyDictionary[object, int | None]()
+        self._lock = threading.Lock()
 
-    def set(self, n_threads: int | None) -> None:
-        """Set their number; None is the program's own, whatever an earlier run has set."""
-        now = torch.get_num_threads()
-        if now != self._of_run:  # the program has set it since
-            self._of_program = now
-        self._of_run = n_threads or self._of_program
-        torch.set_num_threads(self._of_run)
+    def set(self, run: object, n_threads: int | None) -> None:
+        """Set their number for a run; None is the program's own, whatever others have set."""
+        with self._lock:
+            if torch.get_num_threads() != self._set:  # the program has set it since
+                self._of_program = torch.get_num_threads()
+                self._of_runs.clear()
+            self._of_runs.pop(run, None)
+            self._of_runs[run] = n_threads
+            self._use(n_threads)
+
+    def give_back(self, run: object) -> None:
+        """Set the number that they would have without this run, if it has set any."""
+        with self._lock:
+            had_set = run in self._of_runs
+            self._of_runs.pop(run, None)
+            if had_set and torch.get_num_threads() == self._set:
+                self._use([None, *self._of_runs.values()][-1])
+
+    def _use(self, n_threads: int | None) -> None:
+        self._set = n_threads or self._of_program
+        torch.set_num_threads(self._set)
 
 
 _threads = Threads()
@@ -92,19 +117,25 @@ def refuse_other_floats() -> None:
         )
 
 
-def set_threads(plan: Plan, parameters: torch.Tensor) -> None:
+def set_threads(run: object, plan: Plan, parameters: torch.Tensor) -> None:
     """Set torch's threads to those of a run, which begins to compute.
 
     They are those of the plan; else one for a small network that sees no images, and for others as
     many as the program has.
 
     Args:
+        run: whose they are, until it gives them back.
         plan: of the run.
         parameters: [P], all of its policy.
     """
     is_small = parameters.numel() <= ONE_THREAD_MAX_PARAMETERS
     is_fastest_on_one = is_small and not spaces.sees_images(plan.policy_space)
-    _threads.set(plan.n_threads or (1 if is_fastest_on_one else None))
+    _threads.set(run, plan.n_threads or (1 if is_fastest_on_one else None))
+
+
+def give_back_threads(run: object) -> None:
+    """Set torch's threads to what they would be without this run."""
+    _threads.give_back(run)
 
 
 def keep_memory() -> None:

@@ -17,7 +17,7 @@ from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Step, Update
 from rlk.registry.answers import check_given
 from rlk.running.clock import Clock, Scheduled
-from rlk.running.device import set_threads
+from rlk.running.device import give_back_threads, set_threads
 from rlk.running.failed_writes import FailedWrites
 from rlk.running.folder_owner import OwnedFolder
 from rlk.running.listeners import call_all
@@ -221,7 +221,7 @@ class Run:
 
     def begin(self, total_timesteps: int) -> None:
         """Begin a call of `learn` that ends at this timestep."""
-        set_threads(self.plan, self.parameters.flat)  # another run may have set its own
+        set_threads(self, self.plan, self.parameters.flat)  # another run may have set its own
         self.clock.total_timesteps = total_timesteps
         self.stop_asked, self.hurries = None, False
         self.failed_writes.clear()
@@ -285,6 +285,7 @@ class Run:
             return
         self.closed = True
         with contextlib.ExitStack() as stack:  # which closes in reverse
+            stack.callback(give_back_threads, self)
             if self._folder is not None:
                 stack.callback(self._folder.release)
             if hasattr(self, "env"):

@@ -14,7 +14,7 @@ from rlk.documents import read_json
 from rlk.errors import BadFile, BrokenPlugin, described
 from rlk.planning.choice import Choice
 from rlk.planning.saved_plan import PLAN
-from rlk.planning.saved_records import SavedComponent, SavedPlan
+from rlk.planning.saved_records import SavedComponent, SavedPlan, how_to_get
 from rlk.protocols import Serializer
 from rlk.structure import structured
 
@@ -53,11 +53,11 @@ def why_unreadable(place: Path, kernel: Kernel) -> str:
     saved = _serializer_of_run(place)
     if saved is None:
         return " ".join(_faults(kernel))
-    wrote = f"The run's files are written by serializer {saved.name!r} ({saved.owner}), which"
+    wrote = f"The run's files are written by {saved.title}, which"
     try:
         entry = saved.entry(kernel.registries)
         if entry is None:
-            return f"{wrote} is not there: {saved.how_to_get}."
+            return f"{wrote} is not there: {how_to_get([saved])}."
         if entry.component().runs_code:
             return f"{wrote} could run code in a file, so that nothing is loaded by it."
         made(entry)

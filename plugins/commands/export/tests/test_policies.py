@@ -106,6 +106,12 @@ def test_an_onnx_acts_as_the_agent(agent_of, tmp_path, name):
         check_action(agent, found, observation)
 
 
+def test_sampled_masks_may_allow_nothing(agent_of, tmp_path):
+    algo, settings = CASES["masks"]
+    agent = agent_of(algo, **settings, **{"env.action": "MultiBinary"})
+    assert export(agent, tmp_path / "policy.pt2").path.is_file()
+
+
 def check_action(agent: Any, found: Any, observation: Any) -> None:
     expected, _ = agent.predict(observation, deterministic=True)
     assert found.dtype == expected.dtype

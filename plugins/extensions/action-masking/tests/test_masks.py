@@ -8,6 +8,7 @@ from gymnasium import spaces
 
 from rlk.errors import PlanError
 from rlk_action_masking.masks import (
+    empty_mask_check,
     mask_check,
     observation_with_mask,
     options,
@@ -122,3 +123,18 @@ def test_every_choice_must_have_something_left(space, mask, choice):
 
 def test_what_an_episode_ended_on_may_allow_nothing():
     assert mask_check(spaces.Discrete(2))([False, False], may_be_empty=True).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("space", "masks", "told"),
+    [
+        (spaces.Discrete(3), [[0, 1, 0], [0, 0, 0]], r"'action_mask' \(row 1\) allows no action"),
+        (spaces.MultiDiscrete([2, 3]), [[1, 1, 0, 0, 0]], r"\(row 0\) allows nothing .* 1 of 2"),
+        (SWITCHES, [[0, 0, 1, 0]], r"allows nothing for choice 0 of 2, .* does nothing\.$"),
+    ],
+)
+def test_observations_whose_mask_allows_nothing_are_refused(space, masks, told):
+    check = empty_mask_check(space)
+    check({"action_mask": np.ones_like(masks)})
+    with pytest.raises(ValueError, match=told):
+        check({"action_mask": np.array(masks)})

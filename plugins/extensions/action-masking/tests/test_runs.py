@@ -83,6 +83,19 @@ def test_an_auxiliary_loss_reaches_what_is_before_a_head(policy, head):
             assert torch.equal(first, output)
 
 
+@pytest.mark.parametrize("plugins", [["action-masking"], ["action-masking", "no:numpy-acting"]])
+def test_an_agent_does_not_choose_where_nothing_is_allowed(plugins):
+    with agent(plugins=plugins) as one:
+        seen = one.get_env().reset(seed=0)[0]
+        assert one.predict(seen)[0].shape == (2,)
+        for mask, told in ((0, "allows no action"), (-1, "takes observations of")):
+            spoilt = {**seen, "action_mask": np.full_like(seen["action_mask"], mask)}
+            with pytest.raises(ValueError, match=told):
+                one.predict(spoilt)
+            with pytest.raises(ValueError, match=told):
+                one.action_probability(spoilt)
+
+
 def test_images_beside_a_mask_are_images_still(rlk_one_thread):
     torch.set_num_threads(2)
     with agent(n_threads=None, **{"env.observation": "Image"}) as one:

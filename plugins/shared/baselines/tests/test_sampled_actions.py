@@ -142,3 +142,13 @@ def test_a_model_of_her_samples_as_the_one_that_learns(kind: Any, keywords: Any)
     assert len(np.unique(actions, axis=0)) > 1
     greedy = [model.predict(observation)[0] for _ in range(3)]
     assert len(np.unique(greedy, axis=0)) == 1
+
+
+@pytest.mark.parametrize("kind", [DQN, DDPG, SAC, TD3, sb3.SAC])
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_no_model_acts_on_nan(kind: Any, deterministic: bool) -> None:
+    env, observation = ("CartPole-v1", CARTPOLE) if kind is DQN else ("Pendulum-v1", PENDULUM)
+    model, spoilt = kind("MlpPolicy", env, seed=0), observation * np.nan
+    model.predict(observation, deterministic=deterministic)
+    with pytest.raises(ValueError, match=r"got nan in observation\[0\] \(row 0\)"):
+        model.predict(spoilt, deterministic=deterministic)

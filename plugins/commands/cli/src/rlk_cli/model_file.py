@@ -42,17 +42,21 @@ def load_to_act(path: Path, **how: Any) -> Agent:
     """The agent of a model, for a command that only acts; `how` are keywords of `rlk.load`.
 
     It works without parts that only training needs. A note on stderr names each that is absent,
-    and what stands in its place; and each plugin that is missing although the model holds its
-    state, such as the level of a curriculum, unless the user left it out.
+    and what stands in its place; each part left out that the actions may depend on; and each plugin
+    that is missing although the model holds its state, such as the level of a curriculum, unless
+    the user left it out.
     """
     from rlk.making import load  # as above
     from rlk.planning.draft import leaves_out
+    from rlk.running.device import set_threads
     from rlk.running.plugin_states import MissingPlugin
 
     agent = load(path, to_act=True, **how)
+    run = agent.run
+    set_threads(run, run.plan, run.parameters.flat)  # the whole process is this command's
     left_out = {one.removeprefix("no:") for one in how.get("plugins", ()) if leaves_out(one)}
     missing = [one for one in agent.differs if isinstance(one, MissingPlugin) and one.is_for_acting]
     again = [f"{one}. Pass it again: --plugin …" for one in missing if one.plugin not in left_out]
-    for sentence in (*agent.spec.absent, *again):
+    for sentence in (*agent.spec.notes, *agent.spec.absent, *again):
         click.echo(f"note: {sentence}", err=True)
     return agent

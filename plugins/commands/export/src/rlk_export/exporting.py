@@ -61,7 +61,8 @@ def export(agent: Agent | Run, path: str | os.PathLike[str]) -> Exported:
             the run notes it, as any failed write, and training continues.
     """
     path, run = users_path(path), agent if isinstance(agent, Run) else agent.run
-    kind, acting = check_out(path), Acting(run)
+    # Unchecked, because the comparison samples the spaces, also masks that allow nothing.
+    kind, acting = check_out(path), Acting(run, checked=False)
     module = acting_module(run)
     state_size: int | None = getattr(module, "state_size", None)
     example = example_of(run.plan.observation_space, state_size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gymnasium import spaces
@@ -9,7 +10,7 @@ from gymnasium import spaces
 from rlk.hookspecs import hookimpl
 from rlk.planning.spec import Patch
 from rlk.spaces import describe
-from rlk_action_masking.masks import KEY, TITLE, options, without_mask
+from rlk_action_masking.masks import KEY, TITLE, empty_mask_check, options, without_mask
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -49,6 +50,10 @@ class ActionMasking:
                 f"{KEY!r} of the observation is {describe(space[KEY])}."
             )
         return None
+
+    @hookimpl
+    def rlk_check_observation(self, run: Run) -> Callable[[Any], None]:
+        return empty_mask_check(run.action_space)
 
     @hookimpl
     def rlk_make_policy(self, run: Run, heads: Any) -> Any:

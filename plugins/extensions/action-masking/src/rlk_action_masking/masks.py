@@ -101,11 +101,28 @@ def mask_check(action_space: Space) -> Callable[..., Array]:
         if not may_be_empty:
             for number, (start, stop) in enumerate(bounds):
                 if allowed.find(1, start, stop) < 0:
-                    raise ValueError(_nothing_left(number, len(bounds)))
+                    raise ValueError(_nothing_left("action_masks()", number, len(bounds)))
         found: Array = mask.reshape(-1).astype(np.int8)
         return found
 
     return checked
+
+
+def empty_mask_check(action_space: Space) -> Callable[[Any], None]:
+    """A function that raises ValueError if the mask of an observation leaves a choice no option.
+
+    It takes observations [B, ...] with masks [B, M] under `KEY`.
+    """
+    each = options(action_space)
+    starts = [0, *accumulate(each[:-1])]
+
+    def check(observation: Any) -> None:
+        has_options = np.logical_or.reduceat(observation[KEY], starts, axis=1)
+        if not has_options.all():
+            row, number = np.argwhere(~has_options)[0]
+            raise ValueError(_nothing_left(f"{KEY!r} (row {row})", number, len(each)))
+
+    return check
 
 
 _LAYOUT = (
@@ -126,9 +143,9 @@ def _as_bool(given: Any) -> Array:
     return array.astype(np.bool_)
 
 
-def _nothing_left(number: int, choices: int) -> str:
+def _nothing_left(whose: str, number: int, choices: int) -> str:
     which = "no action" if choices == 1 else f"nothing for choice {number} of {choices}"
     return (
-        f"action_masks() allows {which}, and the episode has not ended. End it in the step that "
+        f"{whose} allows {which}, and the episode has not ended. End it in the step that "
         "leaves nothing to do (terminated), or allow an action that does nothing."
     )

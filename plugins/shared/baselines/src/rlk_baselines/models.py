@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from rlk import spaces
 from rlk.agent import Agent
 from rlk.records import Array
+from rlk.running.observation_check import observation_check
 from rlk_adaptive_parameter_noise import AdaptiveParamNoiseSpec
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.vec_env import VecEnv
@@ -99,6 +100,7 @@ class OffPolicyRLModel(BaseRLModel):
         if deterministic:
             return super()._act(observation, state, mask, deterministic)
         batch, was_batched = spaces.batched(self.observation_space, observation)
+        observation_check(self.agent.run)(batch)
         actions = self.step_model.sample(batch)
         return (actions if was_batched else actions[0]), None
 
