@@ -81,7 +81,8 @@ def load(
 
     Args:
         path: the file or the folder.
-        env: an environment other than the saved one; needed if that was an object or a file.
+        env: an environment other than the saved one, with the same spaces; needed if that was an
+            object or a file.
         plugins: plugins that were passed as objects or files, again; `no:NAME` leaves one out.
         kernel: where components come from; None means everything that is installed.
         best: for a run folder, the best model of its evaluations.
@@ -96,7 +97,7 @@ def load(
     Raises:
         BadFile: if the file is damaged or not one of rlk's.
         PlanError: if it names something that does not exist, the environment has spaces of another
-            kind or size, or `out` holds another run, or is given with `to_act`.
+            kind or size or other bounds, or `out` holds another run, or is given with `to_act`.
     """
     kernel, path, changes = kernel or default_kernel(), users_path(path), _plain(changes)
     if to_act and changes.get("out"):

@@ -46,8 +46,10 @@ PLAN = "plan.json"
 
 def as_json(plan: Plan) -> dict[str, Any]:
     """The plan in `plan.json` and in every checkpoint: enough to make the run again."""
-    from rlk.spaces import describe  # not at the top: it needs gymnasium
+    from rlk.planning.saved_spaces import space_state  # not at the top: it needs gymnasium
+    from rlk.spaces import describe
 
+    spaces = {"observation_space": plan.observation_space, "action_space": plan.action_space}
     return {
         "env": {
             "name": plan.env.name,
@@ -56,8 +58,8 @@ def as_json(plan: Plan) -> dict[str, Any]:
             "source": plan.env.source,
             "passed_as_object": not plan.env.source,
             "again": plan.env.again,
-            "observation_space": describe(plan.observation_space),
-            "action_space": describe(plan.action_space),
+            **{key: describe(space) for key, space in spaces.items()},
+            "spaces": {key: space_state(space) for key, space in spaces.items()},
         },
         "run": {**plan.run_settings(), "preset": plan.preset},
         "set_by": dict(plan.sources),
