@@ -10,7 +10,7 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk.planning.environment import choose_environment
-from rlk.planning.probe import probe
+from rlk.planning.probe import in_vector_wrappers, probe
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -43,7 +43,8 @@ def in_other_environment(plan: Plan, asked: Any) -> Plan:
     env = choose_environment(asked, registries, {})
     if env.takes_keywords_of(plan.env.name):
         env = choose_environment(asked, registries, plan.env.kwargs)
-    spaces = probe(env, plan.wrappers, plan.vec_env, registries)
+    inside = probe(env, plan.wrappers, plan.vec_env, registries)
+    spaces = in_vector_wrappers(env.name, inside, plan.wrappers)
     check_same_spaces(env.name, spaces, (plan.observation_space, plan.action_space))
     return attrs.evolve(plan, env=env)
 

@@ -50,6 +50,8 @@ class SavedEnvironment:
     action_space: str
     #: Both with their bounds, by these names (`saved_spaces`); files from before have none.
     spaces: dict[str, dict[str, Any] | None] = attrs.field(factory=dict)
+    #: Likewise those inside the wrappers of the vector, if they are others.
+    spaces_inside: dict[str, dict[str, Any] | None] = attrs.field(factory=dict)
     tuples: list[list[Any]] = attrs.field(factory=list)  #: where `kwargs` had tuples
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from rlk.errors import UnknownName
+from rlk.planning.environment import EnvChoice
 from rlk.planning.parse import parse_plugin
 from rlk.planning.restored_components import not_passed_again
 from rlk.planning.saved_records import SavedComponent
@@ -27,17 +28,21 @@ class StandIns:
         algo: the algorithm of the saved plan, by its name or as it is passed now.
         plugins, changes: those passed now.
         registries: where components are found by their names.
+        env: the environment that is passed now, or None.
     """
 
     algo: Any
     plugins: tuple[Any, ...]
     changes: Mapping[str, Any]
     registries: Registries
+    env: Any = None
 
     def why_absent(self, saved: SavedComponent) -> str | None:
         """Why a part that acting can do without is not there; None if it is, or is needed."""
         if not saved.is_for_training or saved.slot in self.changes:
             return None
+        if saved.slot == "decorator" and isinstance(self.env, EnvChoice) and self.env.missing:
+            return "it may ask the environment, which is not there either"
         if not saved.is_external:
             return saved.absence(self.registries)
         if not_passed_again([saved], self.plugins, self.changes, self.registries):

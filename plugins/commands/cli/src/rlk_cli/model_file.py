@@ -38,18 +38,28 @@ def model_file(run: str, best: bool | None) -> Path:
     return path
 
 
-def load_to_act(path: Path, **how: Any) -> Agent:
+def load_to_act(path: Path, *, plays: bool = False, **how: Any) -> Agent:
     """The agent of a model, for a command that only acts; `how` are keywords of `rlk.load`.
 
     It works without parts that only training needs. A note on stderr names each that is absent,
     and what stands in its place; and each plugin that is missing although the model holds its
     state, such as the level of a curriculum, unless the user left it out.
+
+    Args:
+        path: of the model.
+        plays: whether the command steps the environment, so that its spaces do not suffice.
+
+    Raises:
+        PlanError: if it plays and the environment is not there.
     """
     from rlk.making import load  # as above
     from rlk.planning.draft import leaves_out
     from rlk.running.plugin_states import MissingPlugin
 
     agent = load(path, to_act=True, **how)
+    if plays and agent.plan.env.missing:
+        agent.close()
+        raise PlanError(agent.plan.env.missing)
     left_out = {one.removeprefix("no:") for one in how.get("plugins", ()) if leaves_out(one)}
     missing = [one for one in agent.differs if isinstance(one, MissingPlugin) and one.is_for_acting]
     again = [f"{one}. Pass it again: --plugin …" for one in missing if one.plugin not in left_out]
