@@ -138,6 +138,7 @@ def spec_of(
     wanted = [one for one in saved.components if observers or not one.only_watches]
     algo, plugins = restore_algorithm(saved.algorithm, plugins, registries)
     stand_ins = StandIns(algo, plugins, changes, registries, env) if to_act else None
+    wanted = wanted if stand_ins is None else stand_ins.in_this_process(wanted)
     present = present_components(wanted, plugins, changes, registries, stand_ins)
     plugins = present.plugins
     saved_env = saved.env if env is None else None
