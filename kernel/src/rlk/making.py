@@ -22,6 +22,7 @@ from rlk.planning.spec import ENV_PREFIX, RunSpec, make_spec
 from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint, saved_files
+from rlk.running.changed_parts import changed_acting
 from rlk.running.restoring import bad_if_it_fails, part_of
 from rlk.running.run_folder import check_out, continues_in
 from rlk.settings import changed
@@ -93,8 +94,9 @@ def load(
             (storages, noises, optimisers, …) and that are not installed here, or with the
             algorithm's own ones in their places. Where the environment is not there, its spaces
             suffice. `differs` names them, and `learn` warns of them.
-        changes: settings to change, and functions, which no file can hold: `differs`
-            names those that were not passed again, and `learn` warns of them. `out` is the folder
+        changes: settings to change, of which `differs` names those of parts that a policy acts by,
+            and functions, which no file can hold: `differs` names those that were not passed
+            again, and `learn` warns of them. `out` is the folder
             of a new run or, to continue the run in it, the folder that `path` is in; then its
             callbacks and loggers continue, too.
 
@@ -181,6 +183,7 @@ def _agent(
     with bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, kernel, spec, part_of(state, "parameters"))
     agent.restore(state)
+    agent.differs += changed_acting(state["manifest"]["plan"], plan)
     if changes.get("seed") is not None:
         agent.set_random_seed(plan.seed)
     return agent
