@@ -1,6 +1,8 @@
-"""A run that is restored with another optimiser than the saved one."""
+"""A run that is restored with other parts than the saved ones."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import attrs
 import pytest
@@ -9,6 +11,8 @@ import torch
 import rlk
 from rlk.errors import PlanError
 from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.idle import Idle
+from rlk_testing.stand_in_policy import StandInPolicy
 from rlk_testing.stand_ins import COMPONENTS, StandIn, StandInOptimiser
 
 MATCH = BY_ACTION_SPACE["Discrete"]
@@ -107,3 +111,38 @@ def test_a_model_whose_optimiser_is_not_installed_acts_with_another_one(
         rlk.load(path, **keywords)
     with rlk.load(path, optimiser="other", **keywords) as agent:
         assert agent.plan.optimiser.name == "other"
+
+
+@attrs.frozen(kw_only=True)
+class Eyes:
+    sight: float = 1.0
+    lens: Any = None
+
+
+class Sees(Idle):
+    def __init__(self, config=None):
+        self.config = config
+
+
+class Shades(StandInPolicy):
+    pass
+
+
+def test_changed_parts_that_it_acts_by_are_among_what_differs(make, tmp_path, rlk_stand_in_kernel):
+    registries = rlk_stand_in_kernel.registries
+    registries.extensions.register("sees", Sees, config=Eyes)
+    registries.extensions.register("trains", Sees, config=Eyes, only_trains=True)
+    registries.policies.register("shades", Shades)
+    given = {"sees.lens": abs, "sees.sight": 2.0, "trains.sight": 2.0}
+    path = make("sees", "trains", **given).save(tmp_path / "model")
+
+    def differs(**changes):
+        with rlk.load(path, kernel=rlk_stand_in_kernel, env=MATCH, **changes) as agent:
+            return agent.differs[2:]  # after a lost function, and that it is a model
+
+    assert differs() == []
+    changed = {"sees.sight": 3.0, "trains.sight": 3.0, "seed": 5}
+    assert differs(**changed) == ["extension 'sees' had sight=2.0, and now has 3.0"]
+    assert differs(policy="shades") == [
+        "the policy was 'stand-in-policy'; 'shades' acts otherwise by the same parameters"
+    ]

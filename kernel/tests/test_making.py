@@ -15,6 +15,7 @@ from gymnasium import spaces
 import rlk
 from rlk.errors import PlanError
 from rlk.planning.other_environment import check_spaces_of_saved
+from rlk.planning.saved_spaces import space_state
 from rlk.spaces import describe
 from rlk_testing.environments import BY_ACTION_SPACE, DiscreteMatch, environment_named
 from rlk_testing.stand_in_config import StandInConfig
@@ -166,19 +167,69 @@ def test_spaces_of_another_kind_or_size_are_refused(
         rlk.load(path, env=of_spaces(*other), kernel=rlk_stand_in_kernel)
 
 
-def test_bounds_of_a_loaded_models_spaces_may_be_others(make, tmp_path, rlk_stand_in_kernel):
-    path = make(env=of_spaces(ONE, THREE)).save(tmp_path / "model")
-    wide = spaces.Box(-9, 9, (1,), np.float64)
-    with rlk.load(path, env=of_spaces(wide, THREE), kernel=rlk_stand_in_kernel) as loaded:
-        assert loaded.plan.observation_space == wide
+UNITS, OTHER_UNITS = spaces.Box(-2, 3, (2,)), spaces.Box(-4, 6, (2,))
 
 
-def test_of_a_dict_the_bounds_and_the_order_may_be_others_but_no_part(plan):
+@pytest.mark.parametrize(
+    ("own", "other", "said"),
+    [
+        (
+            (ONE, UNITS),
+            (ONE, OTHER_UNITS),
+            r"action_space is Box\(-2\.0.*is Box\(-4.*RescaleAction",
+        ),
+        (
+            (ONE, UNITS),
+            (spaces.Box(-9, 9, (1,)), UNITS),
+            r"observation_space is Box\(-1\.0.*RescaleObservation",
+        ),
+        (
+            (spaces.Box(0, 255, (8, 8, 1)), THREE),
+            (spaces.Box(0, 255, (8, 8, 1), np.uint8), THREE),
+            "observation_space is .*float32.*uint8",
+        ),
+    ],
+)
+def test_other_bounds_are_refused_with_how_to_begin_a_run_in_them(
+    make, tmp_path, rlk_stand_in_kernel, own, other, said
+):
+    path = make(env=of_spaces(*own)).save(tmp_path / "model")
+    with pytest.raises(PlanError, match=rf"'Given', whose {said}.*model-start:path=MODEL$"):
+        rlk.load(path, env=of_spaces(*other), kernel=rlk_stand_in_kernel)
+
+
+def test_a_dtype_may_be_another_and_infinite_bounds_of_observations_are_not_compared(
+    make, tmp_path, rlk_stand_in_kernel
+):
+    low = np.array([-1, -np.inf], np.float32)
+    path = make(env=of_spaces(spaces.Box(low, np.float32(np.inf)), UNITS)).save(tmp_path / "model")
+    other = spaces.Box(np.array([-1.0, -3.4e38]), np.full(2, 3.4e38), dtype=np.float64)
+    with rlk.load(path, env=of_spaces(other, UNITS), kernel=rlk_stand_in_kernel) as loaded:
+        assert loaded.plan.observation_space == other
+    endless = of_spaces(spaces.Box(low, np.float32(np.inf)), spaces.Box(-np.inf, np.inf, (2,)))
+    with pytest.raises(PlanError, match=r"action_space is Box\(-2\.0.*Box\(-inf"):
+        rlk.load(path, env=endless, kernel=rlk_stand_in_kernel)
+
+
+def test_a_file_without_bounds_is_taken_in_any(plan):
+    own = {"observation_space": ONE, "action_space": UNITS}
+    saved = {"name": "its env", **{key: describe(space) for key, space in own.items()}}
+    others = {"observation_space": spaces.Box(-9, 9, (1,)), "action_space": OTHER_UNITS}
+    check_spaces_of_saved(saved, attrs.evolve(plan(), **others), "the file")
+    saved["spaces"] = {key: space_state(space) for key, space in own.items()}
+    with pytest.raises(PlanError, match=r"observation_space is Box\(-1\.0, 1\.0"):
+        check_spaces_of_saved(saved, attrs.evolve(plan(), **others), "the file")
+
+
+def test_of_a_dict_the_order_may_be_another_but_no_part_and_no_bound(plan):
     parts = {"b": spaces.Box(-1, np.array([1, 2], np.float32)), "a": spaces.Discrete(2)}
     wider = {"a": spaces.Discrete(2), "b": spaces.Box(-9, 9, (2,))}
+    ordered = {"a": parts["a"], "b": parts["b"]}
     saved = {"name": "its env", "action_space": "Discrete(2)"}
-    for own, fits in ((parts, True), (wider, True), ({**wider, "a": spaces.Discrete(3)}, False)):
-        saved["observation_space"] = describe(spaces.Dict(OrderedDict(own)))
+    for own, fits in ((parts, True), (ordered, True), (wider, False)):
+        space = spaces.Dict(OrderedDict(own))
+        saved["observation_space"] = describe(space)
+        saved["spaces"] = {"observation_space": space_state(space)}
         now = attrs.evolve(
             plan(),
             observation_space=spaces.Dict(OrderedDict(parts)),

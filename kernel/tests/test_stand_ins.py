@@ -118,7 +118,7 @@ def test_an_agent_that_only_acts_has_no_folder(make, tmp_path, rlk_stand_in_kern
         rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, to_act=True, out="runs/x")
 
 
-# ---- plans ---------------------------------------------------------------------------------------
+# ---- without the environment ---------------------------------------------------------------------
 
 
 def to_act(kernel, plan, **keywords):
@@ -185,6 +185,27 @@ def test_an_extension_or_an_algorithm_does_not_ask_again_for_what_is_not_there(
     found = resolve(planning_kernel, spec_of(plan, planning_kernel, **keywords))
     assert [one.name for one in found.storages] == ["keeps"]
     assert bool(found.noises) == ("to_act" not in keywords)
+
+
+@pytest.mark.parametrize(
+    ("acme_is", "keywords", "found"),
+    [
+        ({}, {}, "stand-in-vec-env"),
+        ({}, {"changes": {"vec_env": "acme"}}, "acme"),
+        ({}, {"plugins": ("acme",)}, "acme"),
+        ({"scope": "vector"}, {}, "acme"),
+        ({"hooks": "rlk_testing.idle:Idle"}, {}, "acme"),
+    ],
+)
+def test_acting_takes_the_algorithms_own_vector_environment(
+    planning_kernel, acme_is, keywords, found
+):
+    component = attrs.evolve(COMPONENTS["vec_envs"], name="acme", **acme_is)
+    planning_kernel.registries.vec_envs.register("acme", component)
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"vec_env": "acme"})))
+    spec = spec_of(plan, planning_kernel, to_act=True, **keywords)
+    assert resolve(planning_kernel, spec).vec_env.name == found and spec.absent == ()
+    assert resolve(planning_kernel, spec_of(plan, planning_kernel)).vec_env.name == "acme"
 
 
 def test_the_optimiser_of_a_group_stands_in_for_another_one(planning_kernel):

@@ -68,15 +68,15 @@ def json_text(value: Any, indent: int | None = None) -> str:
         value: JSON values and such numbers.
         indent: as in `json.dumps`.
     """
-    return json.dumps(_with_words(value), indent=indent, allow_nan=False)
+    return json.dumps(with_words(value), indent=indent, allow_nan=False)
 
 
-def _with_words(value: Any) -> Any:
-    """JSON values without numbers that JSON does not have."""
+def with_words(value: Any) -> Any:
+    """JSON values with a text, as in `json_text`, for every number that JSON does not have."""
     if isinstance(value, dict):
-        return {key: _with_words(one) for key, one in value.items()}
+        return {key: with_words(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_with_words(one) for one in value]
+        return [with_words(one) for one in value]
     is_json = not isinstance(value, float) or math.isfinite(value)
     return value if is_json else str(value)
 

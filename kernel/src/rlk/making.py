@@ -16,14 +16,18 @@ from rlk.files import users_path
 from rlk.planning.other_environment import check_spaces_of_saved
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
-from rlk.planning.spec import RunSpec, make_spec
+from rlk.planning.saved_records import SavedPlan
+from rlk.planning.spaces_alone import spaces_alone
+from rlk.planning.spec import ENV_PREFIX, RunSpec, make_spec
 from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint, saved_files
+from rlk.running.changed_parts import changed_acting
 from rlk.running.device import give_back_threads
 from rlk.running.restoring import bad_if_it_fails, part_of
 from rlk.running.run_folder import check_out, continues_in
 from rlk.settings import changed
+from rlk.structure import structured
 from rlk.terminal import is_terminal
 
 if TYPE_CHECKING:
@@ -82,23 +86,26 @@ def load(
 
     Args:
         path: the file or the folder.
-        env: an environment other than the saved one; needed if that was an object or a file.
+        env: an environment other than the saved one, with the same spaces; needed to train if that
+            was an object or a file.
         plugins: plugins that were passed as objects or files, again; `no:NAME` leaves one out.
         kernel: where components come from; None means everything that is installed.
         best: for a run folder, the best model of its evaluations.
         to_act: take a checkpoint as a model, and do without parts that only training needs
             (storages, noises, optimisers, …) and that are not installed here, or with the
-            algorithm's own ones in their places. `differs` names them, and `learn` warns of them.
-            Torch's threads stay as they are, unless `n_threads` is given.
-        changes: settings to change, and functions, which no file can hold: `differs`
-            names those that were not passed again, and `learn` warns of them. `out` is the folder
+            algorithm's own ones in their places. Where the environment is not there, its spaces
+            suffice. `differs` names them, and `learn` warns of them. Torch's threads stay as they
+            are, unless `n_threads` is given.
+        changes: settings to change, of which `differs` names those of parts that a policy acts by,
+            and functions, which no file can hold: `differs` names those that were not passed
+            again, and `learn` warns of them. `out` is the folder
             of a new run or, to continue the run in it, the folder that `path` is in; then its
             callbacks and loggers continue, too.
 
     Raises:
         BadFile: if the file is damaged or not one of rlk's.
         PlanError: if it names something that does not exist, the environment has spaces of another
-            kind or size, or `out` holds another run, or is given with `to_act`.
+            kind or size or other bounds, or `out` holds another run, or is given with `to_act`.
     """
     kernel, path, changes = kernel or default_kernel(), users_path(path), _plain(changes)
     if to_act and changes.get("out"):
@@ -108,17 +115,12 @@ def load(
         )
     saved = saved_files.read_manifest(path, kernel, best=best)["plan"]
     goes_on = continues_in(changes.get("out"), path)
-    spec = spec_of(
-        saved,
-        kernel,
-        env=env,
-        plugins=plugins,
-        changes=changes,
-        observers=goes_on,
-        to_act=to_act,
-    )
+    request = {"plugins": plugins, "changes": changes, "observers": goes_on}
     # A process that does something other than train ends here, before it reads a replay.
-    plan = _plan(kernel, spec, path)
+    if to_act and env is None:
+        plan, spec = _planned_to_act(saved, kernel, path, request)
+    else:
+        plan, spec = _planned(saved, kernel, path, {**request, "env": env, "to_act": to_act})
     state = saved_files.read(path, kernel, best=best)
     state = checkpoint.as_model(state) if to_act else state
     agent = _agent(plan, spec, state, path, changes)
@@ -143,6 +145,31 @@ def from_state(
     return _agent(_plan(kernel, spec, path), spec, state, path, changes)
 
 
+def _planned(
+    saved: State, kernel: Kernel, path: Path, request: Mapping[str, Any]
+) -> tuple[Plan, RunSpec]:
+    """The plan and the spec of a saved plan; `request` are keywords of `spec_of`."""
+    spec = spec_of(saved, kernel, **request)
+    return _plan(kernel, spec, path), spec
+
+
+def _planned_to_act(
+    saved: State, kernel: Kernel, path: Path, request: Mapping[str, Any]
+) -> tuple[Plan, RunSpec]:
+    """As `_planned`; if that fails, with the spaces of the environment alone.
+
+    A keyword of the environment that is given asks for the environment itself.
+    """
+    request = {**request, "to_act": True}
+    try:
+        return _planned(saved, kernel, path, request)
+    except PlanError as error:
+        env = spaces_alone(structured(SavedPlan, saved, "the saved plan").env, str(error))
+        if env is None or any(key.startswith(ENV_PREFIX) for key in request["changes"]):
+            raise
+        return _planned(saved, kernel, path, {**request, "env": env})
+
+
 def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
     """Keywords with a device's name instead of a torch.device."""
     return {k: str(one) if isinstance(one, torch.device) else one for k, one in given.items()}
@@ -156,6 +183,7 @@ def _agent(
     with bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, spec, part_of(state, "parameters"))
     agent.restore(state)
+    agent.differs += changed_acting(state["manifest"]["plan"], plan)
     if changes.get("seed") is not None:
         agent.set_random_seed(plan.seed)
     return agent

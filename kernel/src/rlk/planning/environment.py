@@ -39,6 +39,7 @@ class EnvChoice:
     #: The value to type again for `--env` when the saved run is used: nothing, or a place; None for
     #: an object, which only a program can pass.
     again: str | None = ""
+    missing: str = ""  #: why only its spaces are there, already in the wrappers of one environment
 
     @property
     def is_vector(self) -> bool:
@@ -90,6 +91,8 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
     Raises:
         PlanError: if no component resolves the name, or the object is not an environment.
     """
+    if isinstance(asked, EnvChoice):
+        return asked
     if isinstance(asked, str):
         return _named(asked, registries, kwargs)
     if not callable(asked) and not hasattr(asked, "step"):
@@ -172,7 +175,7 @@ class MakeEnv:
 
     def _in_wrappers(self, env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
         for wrapper in self.wrappers:
-            if wrapper.component.scope == "env":
+            if wrapper.component.scope == "env" and not self.choice.missing:
                 env = _wrapped(env, wrapper, self.choice.name)
         return env
 

@@ -47,6 +47,7 @@ class Plan(RunSettings):
         default=attrs.Factory(lambda self: self.observation_space, takes_self=True)
     )
     action_space: Any  #: of one environment, wrapped
+    spaces_inside: tuple[Any, Any]  #: both, inside the wrappers of the vector
     out: str | None  #: the run's folder, or None if it writes nothing
     preset: str  #: the one that was applied, or ""
     left_out: tuple[str, ...] = ()  #: names of components that the user left out

@@ -22,17 +22,16 @@ PARTS = ("metadata", "render_mode", "spec", "unwrapped", "reset", "step", "close
 def probe(
     env: EnvChoice, wrappers: Sequence[Choice], backend: Choice, registries: Registries
 ) -> tuple[Any, Any]:
-    """The observation space and the action space of one environment with its wrappers.
+    """The observation space and the action space of one environment in its own wrappers.
 
     The environment is made for this and closed again, unless it was passed. If the backend makes
     environments only together, a vector of one is made. A nested observation space is returned
     flat, as in a run, and spaces of derived classes as those of Gymnasium's.
 
     Raises:
-        PlanError: if it cannot be made, or its spaces are not Gymnasium's or not supported.
+        PlanError: if it cannot be made, or its spaces are not Gymnasium's.
     """
-    from rlk.planning.usable_spaces import check_usable  # not at the top: it needs gymnasium
-    from rlk.spaces import flat_space, plain_space
+    from rlk.spaces import flat_space, plain_space  # not at the top: it needs gymnasium
 
     observation_space, action_space = _spaces_of(env, wrappers, backend, registries)
     action_space = plain_space(action_space)
@@ -40,9 +39,26 @@ def probe(
         observation_space = flat_space(plain_space(observation_space))
     except ValueError as error:
         raise PlanError(f"environment {env.name!r}: {error}. Rename one of them.") from None
-    observation_space, action_space = _changed((observation_space, action_space), wrappers)
-    check_usable(env.name, observation_space, action_space)
     return observation_space, action_space
+
+
+def in_vector_wrappers(
+    name: str, spaces: tuple[Any, Any], wrappers: Sequence[Choice]
+) -> tuple[Any, Any]:
+    """The spaces of one environment of that name, from `probe`, in the wrappers of the vector.
+
+    Raises:
+        PlanError: if they are not supported.
+    """
+    from rlk.planning.usable_spaces import check_usable  # not at the top: it needs gymnasium
+
+    for wrapper in wrappers:
+        if wrapper.component.scope == "vector":
+            factory = wrapper.load()
+            if offers(factory, ChangesSpaces):
+                spaces = factory.vector_spaces(*spaces, *wrapper.configs)
+    check_usable(name, *spaces)
+    return spaces
 
 
 def _spaces_of(
@@ -118,13 +134,3 @@ def _space(vector: Any, name: str) -> Any:
     """The space of one environment; some vectors call it without the prefix `single_`."""
     single = f"single_{name}"
     return getattr(vector, single if hasattr(vector, single) else name)
-
-
-def _changed(spaces: tuple[Any, Any], wrappers: Sequence[Choice]) -> tuple[Any, Any]:
-    """The spaces of one environment in the wrappers of the vector."""
-    for wrapper in wrappers:
-        if wrapper.component.scope == "vector":
-            factory = wrapper.load()
-            if offers(factory, ChangesSpaces):
-                spaces = factory.vector_spaces(*spaces, *wrapper.configs)
-    return spaces

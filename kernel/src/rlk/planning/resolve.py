@@ -25,7 +25,7 @@ from rlk.planning.gather import gather
 from rlk.planning.layers import Rank
 from rlk.planning.misplaced_settings import refuse_misplaced_settings, refuse_settings_of_others
 from rlk.planning.plan import Plan
-from rlk.planning.probe import probe
+from rlk.planning.probe import in_vector_wrappers, probe
 from rlk.planning.recipes import expanded
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
@@ -176,7 +176,8 @@ def _distribution(draft: Draft, action_space: str) -> Choice | None:
 def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
     """The plan of these components, with the spaces of the environment."""
     backend = parts["vec_env"][0]
-    observation_space, action_space = probe(env, parts["wrappers"], backend, draft.registries)
+    inside = probe(env, parts["wrappers"], backend, draft.registries)
+    observation_space, action_space = in_vector_wrappers(env.name, inside, parts["wrappers"])
     own = {key: draft.layers.find(key) for key in ("env", *RUN_SETTINGS)}
     own = {key: setting for key, setting in own.items() if setting.is_set}
     values = {key: own[key].value for key in own if key != "env"}
@@ -201,6 +202,7 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvCho
         env=env,
         observation_space=observation_space,
         action_space=action_space,
+        spaces_inside=inside,
         out=spec.given.get("out") or None,
         preset=draft.preset,
         left_out=draft.left_out,

@@ -13,7 +13,7 @@ from typing import Any
 
 from rlk.command_line import can_be_pasted, command_line
 from rlk.errors import PlanError
-from rlk.planning.environment import choose_environment
+from rlk.planning.environment import EnvChoice, choose_environment
 from rlk.planning.lost_settings import texts_in
 from rlk.planning.parse import typed_value
 from rlk.planning.saved_keywords import with_tuples
@@ -42,7 +42,7 @@ def restore_environment(
 
     Args:
         saved: the one in the file.
-        env: the one that is passed now, or None.
+        env: the one that is passed now, or None; an EnvChoice has its keywords.
         changes: settings that the user gives now, by dotted key.
         registries: where environments are found by their names.
 
@@ -51,6 +51,8 @@ def restore_environment(
     """
     keywords = with_tuples(saved.kwargs, saved.tuples)
     kwargs = {f"env.{key}": value for key, value in keywords.items() if key != "id"}
+    if isinstance(env, EnvChoice):
+        return {"env": env}
     if env is not None:
         keeps = choose_environment(env, registries, {}).takes_keywords_of(saved.name)
         found = {"env": env, **(kwargs if keeps else {})}

@@ -6,16 +6,17 @@ and objects, however they are named, must be passed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from rlk import settings
 from rlk.documents import json_text
+from rlk.planning.environment import EnvChoice
 from rlk.planning.lost_settings import lost_settings
 from rlk.planning.plan import SAVED, Plan
-from rlk.planning.present_components import present_components
+from rlk.planning.present_components import Present, present_components
 from rlk.planning.restored_components import (
     in_saved_order,
     passed_with_settings,
@@ -46,8 +47,11 @@ PLAN = "plan.json"
 
 def as_json(plan: Plan) -> dict[str, Any]:
     """The plan in `plan.json` and in every checkpoint: enough to make the run again."""
-    from rlk.spaces import describe  # not at the top: it needs gymnasium
+    from rlk.planning.saved_spaces import space_state  # not at the top: it needs gymnasium
+    from rlk.spaces import describe
 
+    spaces = {"observation_space": plan.observation_space, "action_space": plan.action_space}
+    inside = dict(zip(spaces, plan.spaces_inside, strict=True))
     return {
         "env": {
             "name": plan.env.name,
@@ -56,8 +60,11 @@ def as_json(plan: Plan) -> dict[str, Any]:
             "source": plan.env.source,
             "passed_as_object": not plan.env.source,
             "again": plan.env.again,
-            "observation_space": describe(plan.observation_space),
-            "action_space": describe(plan.action_space),
+            **{key: describe(space) for key, space in spaces.items()},
+            "spaces": {key: space_state(space) for key, space in spaces.items()},
+            "spaces_inside": {
+                key: space_state(space) for key, space in inside.items() if space != spaces[key]
+            },
         },
         "run": {**plan.run_settings(), "preset": plan.preset},
         "set_by": dict(plan.sources),
@@ -113,7 +120,8 @@ def spec_of(
     Args:
         plan: the result of `as_json`, from a file.
         kernel: where components come from.
-        env: the environment, if no file can hold it (an object, code); keywords are kept.
+        env: the environment, if no file can hold it (an object, code); keywords are kept. An
+            EnvChoice is of `spaces_alone`.
         plugins: likewise for plugins.
         changes: settings on top of the saved ones.
         observers: include components that only watch (callbacks, loggers); acting needs none.
@@ -129,7 +137,8 @@ def spec_of(
     # The components: those that no file may supply must be passed; one error names all missing.
     wanted = [one for one in saved.components if observers or not one.only_watches]
     algo, plugins = restore_algorithm(saved.algorithm, plugins, registries)
-    stand_ins = StandIns(algo, plugins, changes, registries) if to_act else None
+    stand_ins = StandIns(algo, plugins, changes, registries, env) if to_act else None
+    wanted = wanted if stand_ins is None else stand_ins.in_this_process(wanted)
     present = present_components(wanted, plugins, changes, registries, stand_ins)
     plugins = present.plugins
     saved_env = saved.env if env is None else None
@@ -148,21 +157,25 @@ def spec_of(
         **lost.kept,
         **restore_environment(saved.env, env, changes, registries),
         "preset": "none",  # its values are among the settings
-        "plugins": [
-            *_left_out(saved, registries),
-            *in_saved_order(present.components, plugins, registries),
-        ],
+        "plugins": _plugins(saved, present, registries),
     }
+    absent = (*_spaces_alone(env), *present.absent)
     before = attrs.evolve(
         make_spec(algo, given, origin=SAVED, is_flat=True),
         notes=present.notes,
-        lost=(*lost.sentences(now.given), *present.absent),
-        absent=present.absent,
+        lost=(*lost.sentences(now.given), *absent),
+        absent=absent,
         gone=tuple(sorted(gone)),
         lost_values=lost.missing(now.given),
     )
     origins = {**before.origins, **_origins(present.components, plugins)}
     return now.over(attrs.evolve(before, origins=origins))
+
+
+def _spaces_alone(env: Any) -> Iterator[str]:
+    """A sentence on an environment of which only the spaces are there."""
+    if isinstance(env, EnvChoice) and env.missing:
+        yield f"environment {env.name!r} is not needed to act, only its spaces: {env.missing}"
 
 
 def _settings(
@@ -183,6 +196,12 @@ def _settings(
         if saved.name not in without:
             given |= {f"{saved.prefix}{key}": value for key, value in saved.settings.items()}
     return given
+
+
+def _plugins(saved: SavedPlan, present: Present, registries: Registries) -> list[Any]:
+    """What is put in and what is left out, as the user of the saved plan had typed it."""
+    put_in = in_saved_order(present.components, present.plugins, registries)
+    return [*_left_out(saved, registries), *put_in]
 
 
 def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:

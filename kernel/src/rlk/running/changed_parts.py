@@ -1,15 +1,49 @@
-"""A saved state and a run with other parts: what is refused, and which part begins anew."""
+"""A saved state and a run with other parts: what is refused, begins anew, or acts otherwise."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile
 from rlk.protocols import State
 from rlk.registry.kinds import group_slot
+from rlk.settings import unstructure, was_callable
 
 if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
     from rlk.running.run import Run
+
+
+#: The slots that hold one component of those that a policy acts by.
+_ONE = ("policy", "distribution")
+
+
+def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[str]:
+    """Sentences on changed parts of a plan by which the saved parameters may act otherwise.
+
+    Functions are not compared: those that were not passed again are missed elsewhere.
+
+    Args:
+        saved: the plan in the file.
+        plan: the one that the state is restored in.
+    """
+    before = list(saved["components"])
+    for slot, choice in plan.choices():
+        acts = slot in _ONE or slot in ("wrapper", "extension")
+        if not acts or choice.component.only_trains:
+            continue
+        of_slot = [one for one in before if one["slot"] == slot]
+        there = next((one for one in of_slot if one["name"] == choice.name), None)
+        if there is not None:
+            before.remove(there)
+            now = unstructure(choice.config)
+            for key, value in there["settings"].items():
+                if key in now and now[key] != value and not was_callable(value):
+                    yield f"{slot} {choice.name!r} had {key}={value!r}, and now has {now[key]!r}"
+        elif slot in _ONE and of_slot:
+            other = of_slot[0]["name"]
+            yield f"the {slot} was {other!r}; {choice.name!r} acts otherwise by the same parameters"
 
 
 def with_new_optimisers(run: Run, state: State) -> tuple[State, list[str]]:

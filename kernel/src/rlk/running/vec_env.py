@@ -32,9 +32,12 @@ def make_vec_env(plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, **ext
         extra: keywords for the environment (`render_mode`).
 
     Raises:
-        PlanError: if the vector does not restart episodes in the step that ends them.
+        PlanError: if the vector does not restart episodes in the step that ends them, or it is for
+            an evaluation and the environment is not there.
         BrokenPlugin: if a plugin made one of another number of environments.
     """
+    if plan.env.missing and not training:
+        raise PlanError(plan.env.missing)
     keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
     was_passed, found = plan.env.is_vector, plan.env.made
     if not was_passed:

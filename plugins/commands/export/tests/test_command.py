@@ -34,9 +34,10 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int
     return ended(*arguments), capsys.readouterr().err
 
 
-def test_it_writes_what_the_model_acts_with_and_says_what_goes_in(folder, tmp_path):
+@pytest.mark.parametrize("env", [["--env", WALK], []])  # its spaces suffice
+def test_it_writes_what_the_model_acts_with_and_says_what_goes_in(folder, tmp_path, env):
     out = tmp_path / "walk.pt2"
-    result = CliRunner().invoke(export, [str(folder), "--out", str(out), "--env", WALK])
+    result = CliRunner().invoke(export, [str(folder), "--out", str(out), *env])
     assert result.exit_code == 0, result.output
     first, given, action, compared = result.stdout.splitlines()
     assert first == f"wrote {out}"
@@ -75,7 +76,6 @@ def test_settings_plugins_and_the_cpu_are_handed_on_and_only_the_first_rank_writ
     ("arguments", "code", "says"),
     [
         (["{run}/nowhere", "--out", "{out}/x.pt2"], 1, "does not exist"),
-        (["{run}", "--out", "{out}/x.pt2"], 2, "--env"),
         (["{run}", "--out", "{out}/x.pth"], 1, "'FILE.onnx' or 'FILE.pt2'"),
         (["{run}", "--env", WALK], 2, "--out"),
         (["{run}", "--best", "--out", "{out}/x.pt2", "--env", WALK], 1, "--plugin evaluation"),

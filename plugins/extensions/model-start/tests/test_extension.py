@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -232,6 +233,19 @@ def test_another_environment_of_the_same_spaces_is_taken_and_others_are_refused(
     told = r"was trained on 'CartPole-v1', whose observation_space is .*4.*Acrobot.*same spaces"
     with pytest.raises(PlanError, match=told):
         begun(tmp_path, env="Acrobot-v1")
+
+
+def test_bounds_may_be_others_also_in_a_dict(tmp_path: Path) -> None:
+    class Bounded(gym.Env[Any, Any]):
+        action_space = gym.spaces.Discrete(2)
+
+        def __init__(self, high: float = 1.0) -> None:
+            self.observation_space = gym.spaces.Dict(a=gym.spaces.Box(0, high, (2,)))
+
+    with made(env=Bounded, policy="multi-input") as first:
+        first.save(tmp_path / "model")
+    with begun(tmp_path / "model.zip", env=lambda: Bounded(9.0), policy="multi-input") as agent:
+        assert same(agent.get_parameters(), first.get_parameters())
 
 
 def test_another_architecture_is_refused_with_what_to_type(tmp_path: Path) -> None:

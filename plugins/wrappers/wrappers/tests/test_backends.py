@@ -59,6 +59,18 @@ def test_a_resumed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert one[1].shape[-1] == (2 * (BoxMatch().observation_space.shape[0] + 1) + 2 * 2) * 2
 
 
+def test_a_model_acts_as_in_them_where_the_environment_is_not_there(tmp_path: Path) -> None:
+    plugins = ["frame-stack:n_stack=2", "normalize"]
+    with rlk.make("ppo2", env=BoxMatch, plugins=plugins, n_steps=8, n_threads=1, seed=1) as made:
+        made.learn(32)
+        observation = made.run.env.reset(seed=1)[0]
+        expected = made.predict(observation, deterministic=True)[0]
+        path = made.save(tmp_path / "model")
+    with rlk.load(path, to_act=True) as acting:
+        assert acting.plan.env.missing
+        assert np.array_equal(acting.predict(observation, deterministic=True)[0], expected)
+
+
 def test_a_plan_says_how_they_nest_and_what_is_observed() -> None:
     with agent() as made:
         (line,) = (line for line in str(made.plan).splitlines() if line.startswith("env nests"))

@@ -38,13 +38,20 @@ def model_file(run: str, best: bool | None) -> Path:
     return path
 
 
-def load_to_act(path: Path, **how: Any) -> Agent:
+def load_to_act(path: Path, *, plays: bool = False, **how: Any) -> Agent:
     """The agent of a model, for a command that only acts; `how` are keywords of `rlk.load`.
 
     It works without parts that only training needs. A note on stderr names each that is absent,
     and what stands in its place; each part left out that the actions may depend on; and each plugin
     that is missing although the model holds its state, such as the level of a curriculum, unless
     the user left it out.
+
+    Args:
+        path: of the model.
+        plays: whether the command steps the environment, so that its spaces do not suffice.
+
+    Raises:
+        PlanError: if it plays and the environment is not there.
     """
     from rlk.making import load  # as above
     from rlk.planning.draft import leaves_out
@@ -52,6 +59,9 @@ def load_to_act(path: Path, **how: Any) -> Agent:
     from rlk.running.plugin_states import MissingPlugin
 
     agent = load(path, to_act=True, **how)
+    if plays and agent.plan.env.missing:
+        agent.close()
+        raise PlanError(agent.plan.env.missing)
     run = agent.run
     set_threads(run, run.plan, run.parameters.flat)  # the whole process is this command's
     left_out = {one.removeprefix("no:") for one in how.get("plugins", ()) if leaves_out(one)}

@@ -194,7 +194,7 @@ def _load(
         raise PlanError(
             "--set out: nothing is written here, so there is no run folder. Leave it out."
         )
-    return path, load_to_act(path, env=env, plugins=plugins, **settings)
+    return path, load_to_act(path, plays=True, env=env, plugins=plugins, **settings)
 
 
 def _as_json(result: Evaluation, path: Path, deterministic: bool, seed: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from rlk.command_line import command_line
+from rlk.planning.other_environment import same_sizes
 from rlk.planning.parse import typed_value
 from rlk.settings import unstructure
 
@@ -18,12 +19,15 @@ PARTS = ("wrapper", "extension")
 
 
 def other_spaces(saved: Mapping[str, Any], plan: Plan) -> str | None:
-    """The first space that differs, as the end of a sentence; None if both are the same."""
+    """The first space of another kind or size, as the end of a sentence; None if there is none.
+
+    Bounds may differ: the new run trains the policy in those of its own environment.
+    """
     from rlk.spaces import describe  # not at the top: it needs gymnasium
 
     for name in ("observation_space", "action_space"):
         there, here = saved["env"][name], describe(getattr(plan, name))
-        if there != here:
+        if not same_sizes(there, here):
             return (
                 f"was trained on {saved['env']['name']!r}, whose {name} is {there}, but that of "
                 f"{plan.env.name!r} is {here}. Use an environment of the same spaces."

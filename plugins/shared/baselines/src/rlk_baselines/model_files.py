@@ -284,6 +284,8 @@ def load(
     given = {**objects, **changes}
     refuse_other_sizes(cls.__name__, spaces, about)
     state[KEY] = about = {**about, **{name: space_state(one) for name, one in spaces.items()}}
+    env_of_plan = part_of(state, "manifest")["plan"]["env"]
+    env_of_plan["spaces"] = {**env_of_plan.get("spaces", {}), **dict.fromkeys(spaces)}
     own = {**model.defaults(), **model.arguments_of(_plan_settings(state))}
     own |= {name: about[name] for name in ("policy", "policy_kwargs", "seed")}
     own |= _held(about, own)

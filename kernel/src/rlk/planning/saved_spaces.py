@@ -1,0 +1,141 @@
+"""Spaces in files, in JSON's types, and compared: with the bounds that `describe` leaves out.
+
+Bounds that are the same along an axis are written once for it, so those of an image are two
+numbers. This module imports Gymnasium, so planning loads it only when there is an environment.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlk.documents import with_words
+from rlk.errors import BadFile
+from rlk.records import Array
+from rlk.spaces import Space, kinds
+
+#: Numbers in an element of a space: a short text can ask for far more than the memory holds.
+MAX_SIZE = 32 << 20
+_DAMAGES = (KeyError, TypeError, ValueError, AssertionError, AttributeError, OverflowError)
+
+
+def space_state(space: Space) -> dict[str, Any] | None:
+    """A space as JSON values; None for one of a kind that files do not hold."""
+    if isinstance(space, spaces.Box):
+        bounds = {"low": _bound(space.low), "high": _bound(space.high)}
+        return {"kind": "Box", "shape": [*space.shape], "dtype": str(space.dtype), **bounds}
+    if isinstance(space, spaces.Discrete):
+        return {"kind": "Discrete", "n": int(space.n), "start": int(space.start)}
+    if isinstance(space, spaces.MultiDiscrete):
+        options = {"nvec": space.nvec.tolist(), "start": space.start.tolist()}
+        return {"kind": "MultiDiscrete", "dtype": str(space.dtype), **options}
+    if isinstance(space, spaces.MultiBinary):
+        return {"kind": "MultiBinary", "n": space.n if isinstance(space.n, int) else [*space.n]}
+    if isinstance(space, spaces.Dict):
+        parts = {key: space_state(part) for key, part in space.spaces.items()}
+        return None if None in parts.values() else {"kind": "Dict", "parts": parts}
+    return None
+
+
+def space_of(state: Any) -> Space:
+    """The space that `space_state` wrote.
+
+    Raises:
+        BadFile: if the state is damaged, or asks for more than `MAX_SIZE` numbers.
+    """
+    try:
+        return _MADE[state["kind"]](state)
+    except _DAMAGES as error:
+        raise BadFile(f"a saved space is damaged: {type(error).__name__}: {error}.") from None
+
+
+def same_bounds(one: Space, other: Space, *, infinite: bool) -> bool:
+    """Whether all parts of two spaces of the same sizes have the same bounds, and are images alike.
+
+    Args:
+        one, other: the spaces.
+        infinite: whether an infinite bound differs from a finite one.
+    """
+    if isinstance(other, spaces.Dict):
+        return isinstance(one, spaces.Dict) and all(
+            key in one.spaces and same_bounds(one[key], part, infinite=infinite)
+            for key, part in other.spaces.items()
+        )
+    if not isinstance(other, spaces.Box):
+        return True
+    if not isinstance(one, spaces.Box) or one.shape != other.shape or kinds(one) != kinds(other):
+        return False
+    pairs = ((one.low, other.low), (one.high, other.high))
+    return all(_same_bound(*pair, infinite=infinite) for pair in pairs)
+
+
+def _same_bound(one: Array, other: Array, *, infinite: bool) -> bool:
+    """Whether one bound is the same everywhere, up to rounding, as Gymnasium compares a Box."""
+    one, other = one.astype(np.float64), other.astype(np.float64)
+    is_compared = infinite | (np.isfinite(one) & np.isfinite(other))
+    return bool(np.all(np.isclose(one, other) | ~is_compared))
+
+
+def _bound(bound: Array) -> Any:
+    """One bound of every number: nested lists, of length 1 on an axis along which it is equal."""
+    found = bound.astype(np.float64) if bound.dtype.kind == "f" else bound
+    for axis in range(found.ndim):
+        first = found.take([0], axis)
+        if np.all(found == first):
+            found = first
+    return with_words(found.item() if found.size == 1 else found.tolist())
+
+
+def _box(state: Mapping[str, Any]) -> Space:
+    dtype, shape = _dtype(state), _shape(state)
+    # The texts of infinite numbers are read as floats; whole numbers may be too large for one.
+    read = np.float64 if dtype.kind == "f" else dtype
+    low, high = (
+        np.broadcast_to(np.asarray(state[key], read).astype(dtype), shape)
+        for key in ("low", "high")
+    )
+    return spaces.Box(low, high, dtype=dtype.type)
+
+
+def _dtype(state: Mapping[str, Any]) -> np.dtype[Any]:
+    dtype: np.dtype[Any] = np.dtype(state["dtype"])
+    if dtype.kind not in "biuf":
+        raise ValueError(f"{dtype} is no dtype of numbers")
+    return dtype
+
+
+def _shape(state: Mapping[str, Any]) -> tuple[int, ...]:
+    shape = tuple(map(int, state["shape"]))
+    if not 0 < math.prod(shape) <= MAX_SIZE or min(shape) < 1:
+        raise ValueError(f"the shape {shape} does not have 1 to {MAX_SIZE:,} numbers")
+    return shape
+
+
+def _multi_discrete(state: Mapping[str, Any]) -> Space:
+    dtype = _dtype(state)
+    nvec, start = (np.asarray(state[key], dtype) for key in ("nvec", "start"))
+    return spaces.MultiDiscrete(nvec, dtype=dtype.type, start=start)
+
+
+def _multi_binary(state: Mapping[str, Any]) -> Space:
+    n = state["n"]
+    shape = _shape({"shape": n if isinstance(n, list) else [n]})
+    return spaces.MultiBinary(shape if isinstance(n, list) else shape[0])
+
+
+def _dict(state: Mapping[str, Any]) -> Space:
+    return spaces.Dict(OrderedDict((key, space_of(part)) for key, part in state["parts"].items()))
+
+
+_MADE: Mapping[str, Callable[[Mapping[str, Any]], Space]] = {
+    "Box": _box,
+    "Discrete": lambda state: spaces.Discrete(int(state["n"]), start=int(state["start"])),
+    "MultiDiscrete": _multi_discrete,
+    "MultiBinary": _multi_binary,
+    "Dict": _dict,
+}
