@@ -34,7 +34,6 @@ def train(run: Run, total_timesteps: int) -> str | None:
         if run.metrics.has_news():
             run.log()
     except BaseException as error:
-        run.modes.set_learning(False)
         run.end("an error", error)
         raise
     run.end(reason)
@@ -57,9 +56,8 @@ def _iterate(run: Run) -> bool:
     if batches is None:
         raise _no_batches(run)
     for batch in batches:
-        run.modes.set_learning(True)
-        update = run.update(batch, run.optimise)
-        run.modes.set_learning(False)
+        with run.modes.learning():
+            update = run.update(batch, run.optimise)
         if not isinstance(update, Update):
             raise _no_update(run, update)
         run.clock.updates += 1
