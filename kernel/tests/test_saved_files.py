@@ -126,6 +126,35 @@ def test_a_file_that_is_not_there_is_refused(tmp_path, rlk_stand_in_kernel):
         saved_files.read(tmp_path / "none.standin", rlk_stand_in_kernel)
 
 
+@pytest.mark.parametrize("at", ["find", "read", "manifest"])
+def test_a_checkpoint_that_the_run_removes_once_it_was_found_is_replaced_by_the_next(
+    make, tmp_path, rlk_stand_in_kernel, monkeypatch, at
+):
+    call, folder = getattr(StandInSerializer, at), tmp_path / "checkpoints"
+
+    def removed_meanwhile(serializer, path, *more):
+        """The call, while the run replaces its only checkpoint by the next one."""
+        found = call(serializer, path, *more) if at == "find" else None
+        if (folder / "8.standin").exists():
+            (folder / "8.standin").rename(folder / "16.standin")
+        return found or call(serializer, path, *more)
+
+    make().learn(8).save_checkpoint(folder / "8")
+    monkeypatch.setattr(StandInSerializer, at, removed_meanwhile)
+    read = saved_files.read_manifest if at == "manifest" else saved_files.read
+    assert read(tmp_path, rlk_stand_in_kernel)
+    assert os.listdir(folder) == ["16.standin"]
+
+
+def test_a_file_that_is_found_and_gone_each_time_is_refused(
+    tmp_path, rlk_stand_in_kernel, monkeypatch
+):
+    path = tmp_path / "checkpoints" / "8.standin"
+    monkeypatch.setattr(StandInSerializer, "find", lambda *_: path)
+    with pytest.raises(BadFile, match=r"8\.standin"):
+        saved_files.read(tmp_path, rlk_stand_in_kernel)
+
+
 # ---- which file is meant -------------------------------------------------------------------------
 
 

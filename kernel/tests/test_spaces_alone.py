@@ -79,13 +79,10 @@ def test_spaces_alone_are_those_inside_the_wrappers_of_the_vector(planning_kerne
     whole = resolve(planning_kernel, make_spec("algo", given))
     plan = json.loads(json.dumps(as_json(whole)))
     alone = spaces_alone(structured(SavedPlan, plan, "the plan").env, "it is gone")
-    found = to_act(planning_kernel, plan, env=alone)
+    found = resolve(planning_kernel, spec_of(plan, planning_kernel, env=alone, to_act=True))
     assert found.observation_space == whole.observation_space
     assert found.spaces_inside == whole.spaces_inside
     assert [one.name for one in found.wrappers] == ["env-wider", "vector-wider"]
     assert [one.name for one in found.storages] == ["keeps"]  # a decorator may ask the environment
     said = spec_of(plan, planning_kernel, to_act=True, env=alone).absent
     assert said[0].endswith("only its spaces: it is gone") and "decorator 'chooses'" in said[1]
-
-
-# ---- plans ---------------------------------------------------------------------------------------

@@ -41,7 +41,6 @@ def test_an_agent_made_in_inference_mode_learns_outside_of_it(make):
 def test_a_policy_acts_in_eval_mode_and_learns_in_the_other_where_that_differs(policy, differs):
     modes = Modes(policy)
     assert not policy.training
-    modes.set_learning(True)
-    assert policy.training is differs
-    modes.set_learning(False)
+    with modes.learning():
+        assert policy.training is differs
     assert not policy.training

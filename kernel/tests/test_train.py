@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from torch import nn
 
 from rlk import hookimpl
 from rlk.errors import RlkError
 from rlk.records import Loss, Update
+from rlk.running.modes import Modes
 
 
 class Hears:
@@ -181,19 +183,22 @@ def test_a_failed_write_does_not_outlive_its_training(make):
 
 
 def test_a_policy_is_in_the_mode_to_act_after_an_update_that_failed(make):
+    policy, modes = nn.Dropout(), []
+
     class Fails:
         @hookimpl
         def rlk_wrap_update(self, run):
             def fails(batch, optimise):
+                modes.append(policy.training)
                 raise RuntimeError("no update")
 
             return lambda update: fails
 
-    agent, modes = make(Fails()), []
-    agent.run.modes.set_learning = modes.append
+    agent = make(Fails())
+    agent.run.modes = Modes(policy)
     with pytest.raises(RuntimeError, match="no update"):
         agent.learn(100)
-    assert modes == [True, False]
+    assert [*modes, policy.training] == [True, False]
 
 
 @pytest.mark.parametrize("where", ["training_start", "rollout_start", "rollout_end", "update_end"])

@@ -49,7 +49,7 @@ KERNEL = stand_in_kernel()
 
 def unfinished(name: str, process: int) -> str:
     """The name of a file that this process has not finished writing."""
-    return f"{name}.{process}.rlk-unfinished"
+    return f"{name}.{process}-0a1b2c3d.rlk-unfinished"
 
 
 @pytest.fixture
@@ -189,7 +189,20 @@ def test_only_the_files_of_dead_processes_are_removed(tmp_path):
     assert sorted(os.listdir(tmp_path)) == sorted(kept)
     with replacing(tmp_path / "new"):
         (aside,) = set(os.listdir(tmp_path)) - set(kept)
-        assert aside == unfinished(".new", os.getpid())
+        assert aside.startswith(f".new.{os.getpid()}-") and aside.endswith(".rlk-unfinished")
+    (tmp_path / aside).touch()
+    assert remove_unfinished(tmp_path) == [tmp_path / aside]
+
+
+def test_one_file_that_is_written_twice_at_once_is_that_of_the_last_who_ends(tmp_path):
+    path = tmp_path / "model.zip"
+    with replacing(path) as one:
+        one.write(b"one, ")
+        with replacing(path) as other:
+            other.write(b"the other")
+        assert path.read_bytes() == b"the other"
+        one.write(b"whole")
+    assert path.read_bytes() == b"one, whole" and os.listdir(tmp_path) == ["model.zip"]
 
 
 def test_a_link_stays_and_a_pipe_is_written_to(tmp_path):

@@ -122,7 +122,10 @@ def test_a_file_that_somebody_reads_is_replaced_when_they_have_read_it(
 def test_what_a_killed_process_left_is_removed_but_not_what_is_being_written(
     tmp_path: Path,
 ) -> None:
-    left, written = tmp_path / ".8.zip.4000.rlk-unfinished", tmp_path / ".9.zip.1.rlk-unfinished"
+    left, written = (
+        tmp_path / f".{number}.zip.{process}-0a1b2c3d.rlk-unfinished"
+        for number, process in ((8, 4000), (9, 1))
+    )
     left.touch()
     with written.open("wb"):
         assert remove_unfinished(tmp_path) == [left]

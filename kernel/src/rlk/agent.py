@@ -11,14 +11,14 @@ from rlk.planning.run_settings import checked_seed, checked_timesteps
 from rlk.program_warnings import warn_program
 from rlk.protocols import State
 from rlk.records import Array
-from rlk.running import checkpoint, saved_files
+from rlk.running import access, checkpoint, saved_files
 from rlk.running.acting import Acting
 from rlk.running.build import build
 from rlk.running.callbacks import listening
 from rlk.running.change_env import change_env, spec_with
-from rlk.running.lent_env import LentEnv, PassedEnvWatch
+from rlk.running.lent_env import LentEnv, PassedEnvWatch, lent
 from rlk.running.named_parameters import parameters_in, parameters_of, put_parameters
-from rlk.running.train import check_open, train, training
+from rlk.running.train import train
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -78,13 +78,13 @@ class Agent:
         Raises:
             NotFinite: if a loss, a gradient or the environment gives a non-finite number.
             EnvironmentFailed: if an environment raises or its process dies.
-            RlkError: if this agent is training already or is closed; after the training, if a file
-                of the run's folder could not be written.
+            RlkError: if this agent is training already, is closed, or was made in a process that
+                this one is a fork of; after the training, if a file could not be written.
             PlanError: for an invalid callback, or timesteps that are not a whole number.
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
         steps = checked_timesteps(steps, "learn")
-        with training(self.run, "learn"), listening(self.run, callback):
+        with access.training(self.run, "learn"), listening(self.run, callback):
             if reset_num_timesteps:
                 self.run.clock.timesteps = 0
             self._train_until(self.num_timesteps + steps)
@@ -98,7 +98,7 @@ class Agent:
             What asked to end it there, or None. It raises what `learn` does, but for failed writes.
         """
         timesteps = checked_timesteps(timesteps, "learn_until")
-        with training(self.run, "learn_until"), listening(self.run, callback):
+        with access.training(self.run, "learn_until"), listening(self.run, callback):
             return self._train_until(timesteps)
 
     def _train_until(self, timesteps: int) -> str | None:
@@ -179,7 +179,7 @@ class Agent:
             exact_match: whether every parameter must be given.
 
         Raises:
-            RlkError: if names or shapes do not fit.
+            RlkError: if names or shapes do not fit, or another thread trains this agent.
         """
         if not isinstance(values, Mapping):
             values = parameters_in(saved_files.read(Path(values), self.plan.kernel))
@@ -213,7 +213,7 @@ class Agent:
 
         Raises:
             BadFile: if the file is damaged, holds no replay, or one of other spaces.
-            RlkError: if the algorithm does not learn from a replay.
+            RlkError: if the algorithm learns from no replay, or another thread trains this agent.
         """
         state = saved_files.read(Path(path), self.plan.kernel, part="storage")
         checkpoint.adopt_replay(self.run, state)
@@ -238,8 +238,7 @@ class Agent:
 
         You may step it: the next `learn` then begins with a reset.
         """
-        if self._lent is None or self._lent.env is not self.run.env:
-            self._lent = LentEnv(self.run)
+        self._lent = lent(self.run, self._lent)
         return self._lent
 
     def set_env(self, env: Any) -> None:
@@ -251,10 +250,10 @@ class Agent:
 
         Raises:
             PlanError: if it does not exist or does not fit; the agent keeps its old environment.
-            RlkError: if the agent is closed.
+            RlkError: if the agent is closed, or another thread trains it.
             EnvironmentFailed: if the old one cannot be closed; the agent then has the new one.
         """
-        check_open(self.run, "set_env")
+        access.check_free(self.run, "set_env")
         if env is not None and env is self._lent:
             self.run.collector.forget()
             return
@@ -272,10 +271,11 @@ class Agent:
             seed: at least 0; None changes nothing.
 
         Raises:
-            PlanError: for anything else.
+            PlanError: for anything else; RlkError: if another thread trains this agent.
         """
         seed = checked_seed(seed, "set_random_seed")
         if seed is not None:
+            access.check_not_learning_elsewhere(self.run, "set_random_seed")
             self.run.streams.reseed(seed)
             self.run.collector.forget()
 
@@ -287,7 +287,8 @@ class Agent:
         )
 
     def close(self) -> None:
-        """Close environments and loggers."""
+        """Close environments and loggers, after what another thread learns has ended early."""
+        access.end_learning_elsewhere(self.run, "close() in another thread")
         self.run.close()
 
     def __enter__(self) -> Agent:

@@ -21,8 +21,8 @@ from rlk.errors import BadFile, RlkError
 
 #: How the name of a file that is being written ends: no program but rlk ends a name like this.
 _ENDING = ".rlk-unfinished"
-#: All of that name: `.400.zip.15860.rlk-unfinished`, with the number of the process.
-_UNFINISHED = re.compile(rf"\..+\.(?P<process>[0-9]+){re.escape(_ENDING)}")
+#: All of that name, as `unfinished` makes it: `.400.zip.15860-5f0c9a3e.rlk-unfinished`.
+_UNFINISHED = re.compile(rf"\..+\.(?P<process>[0-9]+)-[0-9a-f]{{8}}{re.escape(_ENDING)}")
 #: Errors of file systems that sync files but no folders, as some shared ones do.
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP)
 
@@ -78,10 +78,9 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         with path.open("wb") as file:
             yield file
         return
-    short = os.fsdecode(os.fsencode(path.name)[:100])  # bytes, of which a name may have 255
-    aside = path.with_name(f".{short}.{os.getpid()}{_ENDING}")
+    aside = unfinished(path, _ENDING)
     try:
-        with aside.open("w+b") as file:
+        with aside.open("x+b") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -93,6 +92,20 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             error.filename = str(path)  # the one that the user knows
         raise
     _sync_folder(path.parent)
+
+
+def unfinished(path: Path, ending: str) -> Path:
+    """A hidden file beside `path` to write to until it is complete, which no other write uses.
+
+    Its name has the number of this process, and random letters: other threads may write the same
+    file, and so may processes of other machines, which count anew.
+
+    Args:
+        path: the file to be written.
+        ending: how the name ends.
+    """
+    short = os.fsdecode(os.fsencode(path.name)[:100])  # bytes, of which a name may have 255
+    return path.with_name(f".{short}.{os.getpid()}-{os.urandom(4).hex()}{ending}")
 
 
 def _replace(source: Path, target: Path) -> None:

@@ -56,7 +56,9 @@ class Acting:
         if self._actor is None:
             self._actor = self.run.make_actor(self.run.streams.numpy("predict"))
         inputs = self._actor_input(self._actor, observation, state, mask)
-        act = self._actor.act(inputs.observation, inputs.carry, inputs.episode_start, deterministic)
+        of_actor = inputs.observation, inputs.carry, inputs.episode_start
+        with self.run.modes.acting():
+            act = self._actor.act(*of_actor, deterministic)
         check_act(self._actor, act)
         return (act.env_action if inputs.was_batched else act.env_action[0]), act.carry
 
@@ -79,12 +81,15 @@ class Acting:
         inputs = self._actor_input(actor, observation, state, mask)
         of_actor = inputs.observation, inputs.carry, inputs.episode_start
         if actions is None:
-            found = actor.probabilities(*of_actor)
+            with self.run.modes.acting():
+                found = actor.probabilities(*of_actor)
             if inputs.was_batched:
                 return found
             return [part[0] for part in found] if isinstance(found, list) else found[0]
         size = len(inputs.episode_start)
-        log_prob = actor.log_prob(*of_actor, self._actions(actions, size)).reshape(size, 1)
+        chosen = self._actions(actions, size)
+        with self.run.modes.acting():
+            log_prob = actor.log_prob(*of_actor, chosen).reshape(size, 1)
         probability = log_prob if logp else np.exp(log_prob)
         return probability if inputs.was_batched else probability[0]
 

@@ -14,6 +14,7 @@ from rlk.planning.saved_plan import as_json
 from rlk.protocols import State
 from rlk.registry.answers import check_given
 from rlk.running import plugin_states
+from rlk.running.access import check_not_learning_elsewhere
 from rlk.running.changed_parts import refuse_other_n_envs, with_new_optimisers
 from rlk.running.environment_states import environment_states
 from rlk.running.manifest import STATE_VERSION, Part
@@ -67,6 +68,7 @@ def run_state(run: Run, *, replay: bool = True, environments: bool = True) -> St
     Without environments, it does not hold the collector's state either: episodes start anew. Within
     a collection, its manifest says so, because the run then begins a new one.
     """
+    check_not_learning_elsewhere(run, "save_checkpoint")
     state = model_state(run)
     contents = state["manifest"]["contents"]
     contents.append("run")
@@ -103,6 +105,7 @@ def replay_state(run: Run) -> State:
     Raises:
         RlkError: if no other run can begin with this kind of storage.
     """
+    check_not_learning_elsewhere(run, "save_replay_buffer")
     _check_replay(run)
     title = run.plan.storages[0].title
     return {"manifest": _manifest(run, "storage"), "storage": _state_of(run.storage, title)}
@@ -209,6 +212,7 @@ def adopt_replay(run: Run, state: State) -> None:
         RlkError: if the run's storage cannot begin with one.
         BadFile: if the replay does not fit.
     """
+    check_not_learning_elsewhere(run, "load_replay_buffer")
     _check_replay(run)
     saved = part_of(state, "storage")
     with restoring(run.plan.storages[0].title):

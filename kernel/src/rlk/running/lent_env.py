@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlk.running.access import check_free, check_own
 from rlk.running.environment_states import environment_states
 from rlk.vector_wrapper import TransparentVector
 
@@ -30,6 +31,10 @@ class LentEnv(TransparentVector):
     It behaves like the environment. Before a reset, a step, or a change of its state, it makes the
     collector forget its last observation. The single environments (`envs[i]` of some backends) are
     not watched: after stepping one of those, reset this one.
+
+    Raises:
+        RlkError: before such a change, if the agent is closed, was made in a process that this one
+            is a fork of, or is trained by another thread.
     """
 
     def __init__(self, run: Run) -> None:
@@ -37,21 +42,21 @@ class LentEnv(TransparentVector):
         self._run = run
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> Any:
-        self._run.collector.forget()
+        self._changes("reset")
         return self.env.reset(seed=seed, options=options)
 
     def step(self, actions: Any) -> Any:
-        self._run.collector.forget()
+        self._changes("step")
         return self.env.step(actions)
 
     def step_async(self, actions: Any) -> None:
         """As the backend's, where it has one."""
-        self._run.collector.forget()
+        self._changes("step_async")
         self.env.step_async(actions)  # type: ignore[attr-defined]
 
     def set_state(self, states: Any) -> None:
         """As the backend's, where it has one."""
-        self._run.collector.forget()
+        self._changes("set_state")
         self.env.set_state(states)  # type: ignore[attr-defined]
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -75,10 +80,25 @@ class LentEnv(TransparentVector):
     def _notice(self, method: Any) -> None:
         """Forget the observation if this method of an environment changes its state."""
         if isinstance(method, str) and method in _STEPPING:
-            self._run.collector.forget()
+            self._changes(method)
+
+    def _changes(self, method: str) -> None:
+        """Forget the observation, because this method changes the state of the environment."""
+        check_free(self._run, f"get_env().{method}")
+        self._run.collector.forget()
 
     def __del__(self) -> None:
         """Close nothing: the environment is the run's (Gymnasium's vectors close themselves)."""
+
+
+def lent(run: Run, before: LentEnv | None) -> LentEnv:
+    """The training environment to lend: the one lent before, unless it was replaced since.
+
+    Raises:
+        RlkError: if the agent is closed, or was made in a process that this one is a fork of.
+    """
+    check_own(run, "get_env")
+    return LentEnv(run) if before is None or before.env is not run.env else before
 
 
 class PassedEnvWatch:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 from torch import nn
 
@@ -11,17 +15,31 @@ class Modes:
     """Switches a policy between acting and learning, where that makes a difference.
 
     The policy always acts in `eval()` mode, in training, predictions and evaluations; targets are
-    copies in that mode. `set_learning` switches it for the time of its updates.
+    copies in that mode. One thread may predict while another trains: they take turns, because the
+    policy has one mode for all threads.
     """
 
     def __init__(self, policy: nn.Module) -> None:
         self._policy = policy.eval()
         self._differ = any(map(reads_mode, policy.modules()))
+        self._turn = threading.RLock()
 
-    def set_learning(self, learning: bool) -> None:
-        """Say whether it is being updated; nothing happens if no module reads the mode."""
-        if self._differ:
-            self._policy.train(learning)
+    def learning(self) -> AbstractContextManager[object]:
+        """While the policy is updated; nothing happens if no module reads the mode."""
+        return self._learning() if self._differ else contextlib.nullcontext()
+
+    def acting(self) -> AbstractContextManager[object]:
+        """While the policy acts outside of training, maybe in another thread: likewise."""
+        return self._turn if self._differ else contextlib.nullcontext()
+
+    @contextlib.contextmanager
+    def _learning(self) -> Iterator[None]:
+        with self._turn:
+            self._policy.train()
+            try:
+                yield
+            finally:
+                self._policy.eval()
 
 
 def reads_mode(module: nn.Module) -> bool:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from rlk.errors import RlkError
 from rlk.protocols import State
+from rlk.running.access import check_not_learning_elsewhere
 from rlk.running.restoring import part_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def put_parameters(run: Run, values: Mapping[str, Any], *, exact_match: bool) ->
     Raises:
         RlkError: for a name or shape that does not fit; then nothing changes.
     """
+    check_not_learning_elsewhere(run, "load_parameters")
     own = parameters_of(run)
     unknown, missing = sorted(set(values) - set(own)), sorted(set(own) - set(values))
     if unknown:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.protocols import Actor, Algorithm, Collector, Communicator, Parameters, Stateful
     from rlk.registry.hooks import Hooks, Listener
+    from rlk.running.learning_call import LearningCall
     from rlk.running.modes import Modes
     from rlk.running.seeding import Streams
 
@@ -43,6 +44,7 @@ class Run:
     """
 
     plan: Plan  #: the plan that it was built from
+    process: int  #: the number of the process that made it
     hooks: Hooks  #: its own plugin manager
     out: Path | None  #: its folder, or None if it writes nothing
     observation_space: Any  #: of one environment
@@ -79,12 +81,12 @@ class Run:
     activity: str = ""  #: what it is doing: the lifecycle hook called last, or as a plugin says
     stop_asked: str | None = None  #: why training ends at the next border; other ranks may ask, too
     hurries: bool = False  #: whether a signal asks, so that plugins do no more than save
-    learning: bool = False  #: whether `learn` or `learn_until` is under way
+    learning: LearningCall | None = None  #: the call of `learn` or `learn_until` under way
     collecting: bool = False  #: whether a collection was begun and is not complete
     closed: bool = False  #: whether `close` was called
 
     def __init__(self, plan: Plan, hooks: Hooks) -> None:
-        self.plan, self.hooks = plan, hooks
+        self.plan, self.hooks, self.process = plan, hooks, os.getpid()
         #: Absolute, because a program or an environment may change the working folder.
         self.out = Path(os.path.abspath(plan.out)) if plan.out else None
         self.observation_space, self.action_space = plan.observation_space, plan.action_space

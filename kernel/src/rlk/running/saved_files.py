@@ -114,8 +114,12 @@ def _order(found: tuple[Path, Serializer]) -> tuple[int, ...]:
     stem, suffix = path.name.removesuffix(serializer.suffix), serializer.suffix
     timesteps = int(stem) if stem.isdecimal() else 0
     kind = _MODELS.index(stem) if stem in _MODELS else len(_MODELS)
+    try:
+        written = path.stat().st_mtime_ns
+    except FileNotFoundError:  # the run that trains has just removed it
+        written = 0
     # The longest suffix is of the serializer that a file was written by: `.npz.gz`, not `.gz`.
-    return kind, -timesteps, -path.stat().st_mtime_ns, -len(suffix)
+    return kind, -timesteps, -written, -len(suffix)
 
 
 def _nothing_at(place: Path, usable: Sequence[Serializer], kernel: Kernel, best: bool) -> str:
@@ -167,8 +171,7 @@ def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model
     Raises:
         BadFile: if it is damaged, written by a newer rlk, not a file of rlk's, or lacks that part.
     """
-    path, serializer = find(place, kernel, best=best)
-    state = serializer.read(path)
+    path, state = _read(place, kernel, best, lambda serializer, path: serializer.read(path))
     check_manifest(path, state.get("manifest"))
     _check_part(path, state["manifest"], part)
     return state
@@ -185,12 +188,30 @@ def read_manifest(
         BadFile: if it is visibly damaged, written by a newer rlk, not a file of rlk's, or lacks
             that part.
     """
-    path, serializer = find(place, kernel, best=best)
-    manifest = serializer.manifest(path)
+    path, manifest = _read(place, kernel, best, lambda serializer, path: serializer.manifest(path))
     check_manifest(path, manifest)
     if part is not None:
         _check_part(path, manifest, part)
     return manifest
+
+
+def _read(
+    place: Path, kernel: Kernel, best: bool, reads: Callable[[Serializer, Path], State]
+) -> tuple[Path, State]:
+    """The file that RUN means, and what is read of it.
+
+    A run that trains may remove a checkpoint after it was found: then the next one is found.
+    """
+    removed = set[Path]()
+    while True:
+        path, serializer = find(place, kernel, best=best)
+        try:
+            return path, reads(serializer, path)
+        except BadFile:
+            was_removed = users_path(place).is_dir() and not path.exists()
+            if path in removed or not was_removed:
+                raise
+            removed.add(path)
 
 
 def _check_part(path: Path, manifest: State, part: Part) -> None:

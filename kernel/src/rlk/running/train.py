@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,41 +11,6 @@ from rlk.records import Update
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
-
-
-@contextlib.contextmanager
-def training(run: Run, call: str) -> Iterator[None]:
-    """Let one call train a run within this context, and no other.
-
-    Args:
-        run: the run.
-        call: the name of the call, for the message.
-
-    Raises:
-        RlkError: within another such call, as from a callback or another thread, or after the run
-            was closed.
-    """
-    check_open(run, call)
-    if run.learning:
-        raise RlkError(
-            f"{call}: this agent is training already, in the call that this one was made within, "
-            "or in another thread. Let that end first, or train another agent."
-        )
-    run.learning = True
-    try:
-        yield
-    finally:
-        run.learning = False
-
-
-def check_open(run: Run, call: str) -> None:
-    """RlkError, naming a call that cannot be made any more, if a run was closed."""
-    if run.closed:
-        raise RlkError(
-            f"{call}: this agent is closed, and so are its environments and loggers. Load it "
-            f"again, rlk.load(path), or call {call} before close() and within `with rlk.make(…) as "
-            "agent`."
-        )
 
 
 # rlk checks for non-finite numbers where it can name them; numpy need not warn of them as well.
@@ -71,7 +34,6 @@ def train(run: Run, total_timesteps: int) -> str | None:
         if run.metrics.has_news():
             run.log()
     except BaseException as error:
-        run.modes.set_learning(False)
         run.end("an error", error)
         raise
     run.end(reason)
@@ -94,9 +56,8 @@ def _iterate(run: Run) -> bool:
     if batches is None:
         raise _no_batches(run)
     for batch in batches:
-        run.modes.set_learning(True)
-        update = run.update(batch, run.optimise)
-        run.modes.set_learning(False)
+        with run.modes.learning():
+            update = run.update(batch, run.optimise)
         if not isinstance(update, Update):
             raise _no_update(run, update)
         run.clock.updates += 1

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import rlk
-from rlk.running.folder_owner import OWNER, OwnedFolder
 from rlk_cli.run import run
 from rlk_model_files.locate import checkpoints
 from rlk_resume.command import resume
@@ -365,21 +364,6 @@ def test_who_takes_over_a_run_takes_over_when_it_is_resumed(
     assert (folder / "taken").exists()
     assert json.loads((folder / "plan.json").read_text()) == before
     assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60"]
-
-
-@pytest.mark.parametrize("command", ["resume", "evaluate"])
-def test_a_run_that_trains_and_has_saved_nothing_yet_is_not_to_be_trained_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
-) -> None:
-    (tmp_path / "plan.json").write_text("{}")
-    owner = OwnedFolder(tmp_path)
-    (tmp_path / OWNER).write_text("process 7 on here")  # not this one
-    try:
-        assert ended(command, tmp_path) == (2 if command == "resume" else 1)
-    finally:
-        owner.release()
-    said = capsys.readouterr().err
-    assert f" yet. {tmp_path} is in use: process 7 on here trains in it. Wait for it" in said
 
 
 def test_a_run_whose_serializer_is_not_installed_says_what_to_install(

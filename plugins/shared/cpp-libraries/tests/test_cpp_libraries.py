@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import stat
 from pathlib import Path
 
@@ -90,6 +91,53 @@ def test_a_library_that_is_cut_off_is_built_again(source: Path, part: float) -> 
     assert load(source, "-DSTEP=3").rlk_next(3) == 6
     path.with_suffix(".sha256").unlink()
     assert built(source, "-DSTEP=3").read_bytes() == whole
+
+
+def test_no_library_is_taken_from_a_folder_that_another_user_may_write_to(
+    source: Path, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls(monkeypatch, tmp_path, *MADE)
+    built(source)
+    folder = kept / "rlk_counting"
+    for mode in (0o770, 0o702):
+        folder.chmod(mode)
+        with pytest.raises(Unbuilt, match=f"^other users may write to {folder}; .* chmod go-w"):
+            built(source)
+    folder.chmod(0o755)
+    assert built(source).exists()
+    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
+    with pytest.raises(Unbuilt, match="another user, so set TORCH_EXTENSIONS_DIR to a folder"):
+        built(source)
+    monkeypatch.delenv("TORCH_EXTENSIONS_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "torch_extensions" / "rlk_counting").mkdir(parents=True)
+    with pytest.raises(Unbuilt, match="another user, so set XDG_CACHE_HOME to a folder"):
+        built(source)
+
+
+def test_a_library_that_another_user_may_write_to_is_built_again(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls(monkeypatch, tmp_path, *MADE)
+    path = built(source)
+    path.write_text("planted")
+    path.with_suffix(".sha256").write_bytes(build._digest(path))
+    assert built(source).read_text() == "planted", "a hash alone protects from nobody"
+    path.chmod(0o777)
+    assert built(source).read_text() != "planted" and path.stat().st_mode & 0o022 == 0
+
+
+def test_what_a_user_builds_whose_files_their_group_may_write_to_is_taken_again(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls(monkeypatch, tmp_path, *MADE, 'chmod 775 "$last"')
+    before = os.umask(0o002)
+    try:
+        path = built(source)
+        made = path.stat().st_mtime_ns
+        assert built(source).stat().st_mtime_ns == made
+    finally:
+        os.umask(before)
 
 
 def test_for_a_user_without_a_home_nothing_is_built_where_no_folder_is_named(

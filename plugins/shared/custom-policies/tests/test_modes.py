@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
+
 import numpy as np
 import pytest
 import torch
@@ -129,3 +131,32 @@ def test_an_agent_whose_update_failed_acts_in_the_mode_of_acting(moody):
     with pytest.raises(KeyError):
         agent.learn(32)
     assert not agent.run.policy.training
+
+
+def test_another_thread_that_predicts_waits_for_the_end_of_an_update(moody):
+    seen, answers = np.zeros(4, np.float32), []
+
+    class OthersAsk:
+        @rlk.hookimpl
+        def rlk_wrap_update(self):
+            def around(update):
+                def update_meanwhile(*args):
+                    asked = (
+                        others.submit(agent.predict, seen),
+                        others.submit(agent.action_probability, seen),
+                        others.submit(agent.action_probability, seen, actions=1),
+                    )
+                    assert not wait(asked, 0.1).done
+                    answers.extend(asked)
+                    return update(*args)
+
+                return update_meanwhile
+
+            return around
+
+    agent = moody("a2c", plugins=[OthersAsk()])
+    with ThreadPoolExecutor(3) as others:
+        agent.learn(5)
+        assert answers and not wait(answers, 60).not_done
+    acted = {mode for mode, differentiates in Moody.asked if not differentiates}
+    assert acted == {False}

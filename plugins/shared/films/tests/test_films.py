@@ -99,12 +99,18 @@ def test_without_a_frame_there_is_no_film(tmp_path: Path, name: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_name_too_long_for_the_file_beside_it_is_refused_before_anything_is_played(
-    tmp_path: Path,
-) -> None:
-    for name in (f"{'x' * 250}.gif", f"{'x' * 240}.mp4"):
-        with pytest.raises(RlkError, match="cannot be written: File name too long"):
-            film(tmp_path / name)
+@pytest.mark.parametrize("suffix", [".gif", pytest.param(".mp4", marks=mp4)])
+def test_a_name_too_long_is_refused_before_anything_is_played(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(RlkError, match="cannot be written: File name too long"):
+        film(tmp_path / f"{'x' * 252}{suffix}")
+
+
+@pytest.mark.parametrize("suffix", [".gif", pytest.param(".mp4", marks=mp4)])
+def test_the_longest_names_are_written(tmp_path: Path, suffix: str) -> None:
+    name = f"{'x' * 251}{suffix}"
+    with film(tmp_path / name) as writer:
+        writer.add(frames(1)[0])
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 @mp4
@@ -131,10 +137,19 @@ def test_an_unfinished_film_is_removed_by_the_beginning_of_its_name(tmp_path: Pa
     (tmp_path / "one.mp4").touch()
     assert len(list(tmp_path.iterdir())) == 3
     remove_unfinished_films(tmp_path, "one")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        f".other.{os.getpid()}.unfinished.mp4",
-        "one.mp4",
-    ]
+    other, one = sorted(path.name for path in tmp_path.iterdir())
+    assert other.startswith(f".other.mp4.{os.getpid()}-") and one == "one.mp4"
+
+
+@mp4
+def test_two_films_under_one_name_are_written_apart(tmp_path: Path) -> None:
+    first, second = film(tmp_path / "a.mp4"), film(tmp_path / "a.mp4")
+    for one, n in ((first, 3), (second, 5)):
+        for frame in frames(n):
+            one.add(frame)
+    first.end()
+    second.end()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.mp4"]
 
 
 @mp4

@@ -5,7 +5,6 @@ Shapes: B transitions, D action dimensions.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +82,7 @@ def pretrain(
     for epoch in range(1, n_epochs + 1):
         losses = []
         for observation, action in _batches(run, dataset, "train"):
-            with _learning(run):
+            with run.modes.learning():  # with dropout, and counting for batch normalisation
                 loss = loss_of(observation, action)
                 _step(optimiser, loss, epoch)
             losses.append(float(loss.detach()))
@@ -92,16 +91,6 @@ def pretrain(
     optimiser.zero_grad(set_to_none=True)
     run.parameters.check()
     return agent
-
-
-@contextlib.contextmanager
-def _learning(run: Run) -> Iterator[None]:
-    """The policy in the mode in which it learns: with dropout, and counting for batch norms."""
-    run.modes.set_learning(True)
-    try:
-        yield
-    finally:
-        run.modes.set_learning(False)
 
 
 def _step(optimiser: torch.optim.Optimizer, loss: Tensor, epoch: int) -> None:

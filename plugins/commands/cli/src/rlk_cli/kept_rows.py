@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from rlk.files import replacing
 from rlk.registry.registries import Registries
 from rlk.registry.registry import BY_HAND
 
@@ -43,12 +44,9 @@ def save(registries: Registries, rows: list[Row]) -> None:
     found += [getattr(module, "__file__", None) for module in sys.modules.values()]
     files = [*sys.path, *(file for file in found if isinstance(file, str))]
     with contextlib.suppress(OSError, RuntimeError):  # of a user who may not write, or has no home
-        place = _place()
-        part = place.with_suffix(f".{os.getpid()}")
-        place.parent.mkdir(parents=True, exist_ok=True)
         kept = (_names(registries), sys.path, _stamps(files), rows)
-        part.write_text(json.dumps(kept), encoding="utf-8")
-        part.replace(place)
+        with replacing(_place()) as file:
+            file.write(json.dumps(kept).encode())
 
 
 def _place() -> Path:

@@ -67,7 +67,7 @@ def resume(
 
     kernel = default_kernel()
     *before, path = checkpoints_of(Path(run), kernel)
-    with one_before_named(before):
+    with saying_what_to_do(path, before):
         manifest = saved_files.read_manifest(path, kernel)
     if "run" not in manifest["contents"]:
         raise BadFile(f"{path} is not a checkpoint. {what_instead(path, kernel)}")
@@ -122,7 +122,7 @@ def continued(
     from rlk_resume.fork import forked
 
     with forked(path, manifest, plan) if is_fork else contextlib.nullcontext():
-        with one_before_named(before):
+        with saying_what_to_do(path, before):
             state = saved_files.read(path, plan.kernel)
         with naming_changes(manifest["plan"], plan):
             with bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
@@ -144,6 +144,15 @@ def own_folder(path: Path) -> Path:
             f"in: {command_line(['rlk', 'resume', str(path), '--out', 'DIR'])}"
         )
     return folder
+
+
+def _who_trains(path: Path) -> str | None:
+    """Who trains in the run folder of a checkpoint, which thus cannot be resumed; or None."""
+    from rlk.running.folder_owner import in_use
+    from rlk_resume.fork import folder_of
+
+    folder = folder_of(path)
+    return None if folder is None else in_use(folder)
 
 
 def checkpoints_of(place: Path, kernel: Kernel) -> list[Path]:
@@ -185,11 +194,17 @@ def what_instead(model: Path, kernel: Kernel) -> str:
 
 
 @contextlib.contextmanager
-def one_before_named(before: Sequence[Path]) -> Iterator[None]:
-    """While a checkpoint is read: the error for a damaged one names the previous one, if any."""
+def saying_what_to_do(path: Path, before: Sequence[Path]) -> Iterator[None]:
+    """While a checkpoint is read: an error says what to do.
+
+    For one that the run has removed since it was found, that names who trains in its folder; for a
+    damaged one the previous checkpoint, if any.
+    """
     try:
         yield
     except BadFile as error:
+        if not path.exists() and (owner := _who_trains(path)):
+            raise PlanError(f"{path} is gone. {owner}") from error
         if not before:
             raise
         typed = command_line(["rlk", "resume", str(before[-1])])

@@ -14,6 +14,7 @@ from pathlib import Path
 import attrs
 
 from rlk_compile.call_plan import CallPlan
+from rlk_cpp_libraries.trust import why_not_trusted
 
 #: How many entries there may be; the least recently used are removed first.
 LIMIT = 64
@@ -96,23 +97,8 @@ class Cache:
 def usable_cache() -> tuple[Cache | None, str]:
     """The user's cache and "", or None and why nothing is kept in it and nothing is loaded."""
     folder = default_folder()
-    why_not = HOMELESS if folder is None else _why_not_trusted(folder)
+    why_not = HOMELESS if folder is None else why_not_trusted(folder, "XDG_CACHE_HOME")
     return (None, why_not) if folder is None or why_not else (Cache(folder), "")
-
-
-def _why_not_trusted(folder: Path) -> str:
-    """Who else may put code into an existing folder; "" if nobody may."""
-    try:
-        found = folder.stat()
-    except OSError:  # there is none, or `add` will say why it cannot be used
-        return ""
-    if not hasattr(os, "getuid"):  # Windows
-        return ""
-    if found.st_uid != os.getuid():
-        return f"{folder} belongs to another user, so set XDG_CACHE_HOME to a folder of your own"
-    if found.st_mode & 0o022:
-        return f"other users may write to {folder}; empty it, and type: chmod go-w {folder}"
-    return ""
 
 
 def default_folder() -> Path | None:

@@ -15,6 +15,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from rlk_cpp_libraries.trust import OTHERS_WRITE, why_not_trusted
+
 COMPILERS = ("g++", "clang++", "c++")
 #: The file beside a library that holds its hash.
 _HASH = ".sha256"
@@ -48,7 +50,8 @@ def built(source: Path, *options: str, places: Sequence[str] = (), made_of: str 
     """The path of a source's library, which is built now unless it exists and is undamaged.
 
     It is in the folder where torch keeps extensions; the file name contains a hash of its inputs.
-    Another machine may use the same folder, so do not pass `-march=native`.
+    Another machine may use the same folder, so do not pass `-march=native`. Nobody but this user
+    may write to that folder, nor to the library.
 
     Args:
         source: one file.
@@ -58,18 +61,27 @@ def built(source: Path, *options: str, places: Sequence[str] = (), made_of: str 
         made_of: further inputs that distinguish libraries (the version of a header).
 
     Raises:
-        Unbuilt: with the compiler's message, or if there is no compiler.
+        Unbuilt: with the compiler's message, if there is no compiler, or if others may put code
+            into the folder.
     """
     found = compiler()
     if found is None:
         raise Unbuilt("no C++ compiler was found")
     try:
         path = _place(source, found, *options, made_of)
+        if why_not := why_not_trusted(path.parent, _variable()):
+            raise Unbuilt(why_not)
         if not _is_whole(path):
             _build(found, source, (*places, *options), path)
     except (OSError, RuntimeError) as error:  # RuntimeError: a user without a home
         raise Unbuilt(f"{source.name} cannot be built: {error}") from error
     return path
+
+
+def _variable() -> str:
+    """The environment variable that chooses where libraries are kept."""
+    torchs = "TORCH_EXTENSIONS_DIR"
+    return torchs if os.environ.get(torchs) else "XDG_CACHE_HOME"
 
 
 def _place(source: Path, *made_of: str) -> Path:
@@ -82,9 +94,10 @@ def _place(source: Path, *made_of: str) -> Path:
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether the library is as it was built; to load one that is cut off can end the process."""
+    """Whether the library is as this user built it; loading one cut off can end the process."""
     try:
-        return path.with_suffix(_HASH).read_bytes() == _digest(path)
+        is_as_built = path.with_suffix(_HASH).read_bytes() == _digest(path)
+        return is_as_built and not why_not_trusted(path, _variable())
     except OSError:
         return False
 
@@ -95,7 +108,7 @@ def _digest(path: Path) -> bytes:
 
 def _build(compiler: str, source: Path, options: Sequence[str], path: Path) -> None:
     """Build to a temporary file first: other processes may look for it; this one may be killed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / path.name
         command = [compiler, *_ALWAYS, str(source), *options, "-o", str(made)]
@@ -106,6 +119,7 @@ def _build(compiler: str, source: Path, options: Sequence[str], path: Path) -> N
             lines = done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"]
             complaint = next((line for line in lines if "error" in line), lines[0])
             raise Unbuilt(f"{compiler} does not build {source.name}: {complaint}")
+        made.chmod(made.stat().st_mode & ~OTHERS_WRITE)  # which the umask may have allowed
         beside = made.with_suffix(_HASH)
         beside.write_bytes(_digest(made))
         made.replace(path)

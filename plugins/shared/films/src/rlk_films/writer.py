@@ -14,12 +14,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from rlk.errors import RlkError
-from rlk.files import looking_at, replacing
+from rlk.files import looking_at, replacing, unfinished
 from rlk.records import Array
 
 #: Frames per second by default.
 FPS = 30
-#: How the name of an MP4 ends that is being written: `.play.77.unfinished.mp4`, by process 77.
+#: How the name of an MP4 ends that is being written: `.play.mp4.77-5f0c9a3e.unfinished.mp4`.
 _UNFINISHED = ".unfinished.mp4"
 #: Colours of a GIF frame; rendered scenes have few, and all frames are kept in memory.
 COLOURS = 128
@@ -57,10 +57,9 @@ def check_film(path: Path) -> None:
             raise RlkError(f"the folder {path.absolute().parent} does not exist.")
         if path.exists() and not path.is_file():
             raise RlkError(f"{path} cannot be written: it is not a regular file. Name another one.")
-        # Tests whether the folder is writable and the name not too long; that of an unfinished
-        # MP4 has a process's number in it, which is never longer than these eight letters.
-        aside, folder = f".{path.stem}.", Path(os.path.realpath(path)).parent
-        with tempfile.NamedTemporaryFile(prefix=aside, suffix=_UNFINISHED, dir=folder):
+        folder = Path(os.path.realpath(path)).parent
+        # Tests whether the folder is writable.
+        with tempfile.NamedTemporaryFile(prefix=".", suffix=_UNFINISHED, dir=folder):
             pass
 
 
@@ -154,7 +153,7 @@ class _Mp4(_Ends):
     def __init__(self, path: Path, fps: float) -> None:
         self._path, self._fps = path, fps
         self._replaced = Path(os.path.realpath(path))  # a link stays
-        self._aside = self._replaced.with_name(f".{path.stem}.{os.getpid()}{_UNFINISHED}")
+        self._aside = unfinished(self._replaced, _UNFINISHED)
         self._pipe: Generator[None, Any, None] | None = None
         self._frames = 0
 
