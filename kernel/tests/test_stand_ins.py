@@ -118,7 +118,7 @@ def test_an_agent_that_only_acts_has_no_folder(make, tmp_path, rlk_stand_in_kern
         rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, to_act=True, out="runs/x")
 
 
-# ---- without the environment ---------------------------------------------------------------------
+# ---- plans ---------------------------------------------------------------------------------------
 
 
 def to_act(kernel, plan, **keywords):
