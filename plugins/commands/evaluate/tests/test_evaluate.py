@@ -91,14 +91,14 @@ def test_a_success_that_is_none_is_not_told_and_one_in_part_counts_in_part(
     assert evaluate(still, vector(Tells(2, 1.0), Tells(3, 1.0)), 4).successes == counted
 
 
-def test_a_monitors_figures_win_over_rewards_that_were_changed_on_the_way() -> None:
+def test_a_monitors_returns_win_over_rewards_that_were_changed_on_the_way() -> None:
     class Monitored(Fixed):
         def step(self, action: Any) -> Any:
             *rest, over, info = super().step(action)
             return *rest, over, {"episode": {"r": 77.0, "l": 9}} if over else info
 
     result = evaluate(still, vector(Monitored(2, 0.1), Fixed(2, 0.5)), 2)
-    assert sorted(zip(result.returns, result.lengths, strict=True)) == [(1.0, 2), (77.0, 9)]
+    assert sorted(zip(result.returns, result.lengths, strict=True)) == [(1.0, 2), (77.0, 2)]
 
 
 @pytest.mark.parametrize("own", [5, "x", {"id": 3}])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk.abilities import beginning
-from rlk.episode_ends import counted, reported, success
+from rlk.episode_ends import counted, reported_return, success
 from rlk.errors import RlkError
 from rlk.finite import finite, finite_check
 from rlk.protocols import State
@@ -187,9 +187,9 @@ class StepCollector:
                 refuse_non_finite(run, None, row, env=env)
             if not is_counted[env]:
                 continue
-            figures = reported(final_info, env) or reported(infos, env)
-            return_, length = figures or (float(self._returns[env]), int(self._lengths[env]))
-            run.metrics.episode_ended(return_, length, success(final_info, env))
+            around_all = reported_return(infos, env, self._returns[env])
+            return_ = reported_return(final_info, env, around_all)
+            run.metrics.episode_ended(return_, int(self._lengths[env]), success(final_info, env))
             run.clock.episodes += 1
             self._returns[env] = self._lengths[env] = 0
         return final

@@ -13,7 +13,7 @@ import numpy as np
 from attrs import validators as v
 
 from rlk import settings
-from rlk.episode_ends import counted, reported, success
+from rlk.episode_ends import counted, reported_return, success
 from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.finite import finite_check, first_non_finite
 from rlk.records import Array
@@ -145,9 +145,8 @@ def _count(
     result: Evaluation, index: int, final: dict[str, Any], returns: Array, lengths: Array
 ) -> None:
     """Add one finished episode to the result."""
-    return_, length = reported(final, index) or (float(returns[index]), int(lengths[index]))
-    result.returns.append(return_)
-    result.lengths.append(length)
+    result.returns.append(reported_return(final, index, returns[index]))
+    result.lengths.append(int(lengths[index]))
     told = success(final, index)
     if told is not None:
         result.successes.append(told)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
-from rlk.episode_ends import counted, reported, was_lost
+from rlk.episode_ends import counted, reported_return, was_lost
 from rlk.errors import RlkError
 from rlk.records import Array
 from rlk.registry.hooks import Hooks
@@ -133,9 +133,8 @@ class VectorMonitor(VectorLayer):
         n = self.num_envs
         found = {"r": np.zeros(n), "l": np.zeros(n, np.int64), "t": np.zeros(n)}
         for i in indices:
-            own = self._returns[i], self._steps - self._begun_at[i]
-            return_, length = reported(final, i) or own
-            return_, length = round(float(return_), DIGITS), int(length)
+            return_ = round(reported_return(final, i, self._returns[i]), DIGITS)
+            length = int(self._steps - self._begun_at[i])
             found["r"][i], found["l"][i], found["t"][i] = return_, length, seconds
             self._returns[i], self._begun_at[i] = 0.0, self._steps
             extras = [self._info(final, key, i) for key in self._config.info_keywords]
