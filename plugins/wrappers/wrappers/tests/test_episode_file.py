@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlk_wrappers import VectorMonitor, episode_file
+from rlk_wrappers import VectorMonitor, episode_file, load_results
 from rlk_wrappers.episode_file import EpisodeFile
 
 
@@ -20,6 +20,15 @@ def made(path: Path, flush_seconds: float = 0.0) -> EpisodeFile:
 
 def returns(path: Path) -> list[float]:
     return [float(line.split(",")[0]) for line in path.read_text().splitlines()[2:]]
+
+
+def test_returns_are_rounded_to_six_decimals_and_small_ones_to_six_digits(tmp_path: Path) -> None:
+    file = made(tmp_path / "monitor.csv")
+    for return_ in (0.1 + 0.2, 1234567.1234567, -3.00000000123e-8, 0.0, np.nan, np.inf, -np.inf):
+        file.write(return_, 5, 0.5)
+    cells = [row.split(",")[0] for row in (tmp_path / "monitor.csv").read_text().splitlines()[2:]]
+    assert cells == ["0.3", "1234567.123457", "-3e-08", "0.0", "nan", "inf", "-inf"]
+    np.testing.assert_array_equal(load_results(tmp_path)["r"], [float(cell) for cell in cells])
 
 
 def test_a_failed_write_is_raised_once_when_the_iteration_ends_and_its_rows_come_later(

@@ -85,8 +85,8 @@ class EpisodeFile:
     def write(
         self, return_: float, length: int, seconds: float, extras: Sequence[Any] = ()
     ) -> None:
-        """Write one episode."""
-        self._writer.writerow((return_, length, seconds, *map(plain, extras)))
+        """Write one episode; its return is shortened."""
+        self._writer.writerow((shortened(return_), length, seconds, *map(plain, extras)))
         self.rows += 1
         self.pending = True
         self.flush_if_due()
@@ -202,6 +202,14 @@ class EpisodeFile:
         self.rows = len(kept) - 2
         last = float(next(csv.reader([kept[-1].decode()]))[2]) if self.rows > 0 else 0.0
         self._started = time.monotonic() - last
+
+
+def shortened(return_: float) -> float:
+    """A return with six decimals, as in Stable Baselines; below 1, with six significant digits.
+
+    So small returns do not become 0. NaN and infinity stay what they are.
+    """
+    return float(f"{return_:.{DIGITS}g}") if abs(return_) < 1.0 else round(return_, DIGITS)
 
 
 def episode_path(filename: str | os.PathLike[str]) -> Path:

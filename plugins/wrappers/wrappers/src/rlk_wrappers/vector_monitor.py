@@ -1,8 +1,8 @@
 """`VectorMonitor`: the return, length and time of every episode of a vector of environments.
 
 It takes some 3 µs per step. It reports episodes in the format of Gymnasium's vectors: if episodes
-ended, `infos["final_info"]["episode"]` has `r`, the return rounded to six digits, `l`, the length
-in steps, and `t`, seconds since the start, each [N], with the mask `_episode`. N environments.
+ended, `infos["final_info"]["episode"]` has `r`, the return, `l`, the length in steps, and `t`,
+seconds since the start, each [N], with the mask `_episode`. N environments.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class VectorMonitor(VectorLayer):
         n = self.num_envs
         found = {"r": np.zeros(n), "l": np.zeros(n, np.int64), "t": np.zeros(n)}
         for i in indices:
-            return_ = round(reported_return(final, i, self._returns[i]), DIGITS)
+            return_ = reported_return(final, i, self._returns[i])
             length = int(self._steps - self._begun_at[i])
             found["r"][i], found["l"][i], found["t"][i] = return_, length, seconds
             self._returns[i], self._begun_at[i] = 0.0, self._steps
