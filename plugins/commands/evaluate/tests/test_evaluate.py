@@ -11,7 +11,8 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk
-from rlk.errors import BrokenPlugin, NotFinite, PlanError, RlkError
+from rlk.episode_ends import LOST
+from rlk.errors import BrokenPlugin, EnvironmentFailed, NotFinite, PlanError, RlkError
 from rlk.records import Act
 from rlk_evaluate.evaluate import Evaluation, evaluate, evaluate_agent, evaluate_run
 from rlk_testing import stand_in_kernel
@@ -57,6 +58,34 @@ def test_each_environment_plays_its_share_whatever_its_episodes_length() -> None
     # Counted as they end, five short ones would have come first.
     assert sorted(result.returns) == [1.0, 1.0, 1.0, 50.0, 50.0]
     assert sorted(result.lengths) == [1, 1, 1, 50, 50]
+
+
+class Lost(Fixed):
+    """Every second episode breaks off in its second step, or with `always` every one."""
+
+    always = False
+
+    def step(self, action: Any) -> Any:
+        observation, reward, _, over, info = super().step(action)
+        if self.steps == 2 and (self.always or self.episode % 2 == 0):
+            return observation, 0.0, False, True, {LOST: True}
+        return observation, reward, False, over, info
+
+
+def test_an_episode_that_broke_off_is_not_counted_and_another_one_is_played() -> None:
+    told: list[tuple[float, int]] = []
+    result = evaluate(
+        still, vector(Lost(4, 1.0), Fixed(3, 1.0)), 5, on_episode=lambda *one: told.append(one)
+    )
+    assert sorted(told) == sorted(zip(result.returns, result.lengths, strict=True))
+    assert sorted(told) == [(3.0, 3)] * 2 + [(4.0, 4)] * 3
+
+
+def test_an_evaluation_whose_episodes_all_break_off_ends() -> None:
+    env = Lost(4, 1.0)
+    env.always = True
+    with pytest.raises(EnvironmentFailed, match="20 episodes of an evaluation in a row broke off"):
+        evaluate(still, vector(env), 1)
 
 
 def test_more_environments_than_episodes_leave_some_out() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk.abilities import beginning
-from rlk.episode_ends import counted, reported_return, success
+from rlk.episode_ends import counted, reported_return, success, was_lost
 from rlk.errors import NotFinite, RlkError
 from rlk.protocols import State
 from rlk.records import Step
@@ -71,9 +71,10 @@ class StandInCollector:
         last = infos.get("final_info", {})
         for env in np.flatnonzero(counted(ended, infos)).tolist():
             own_return, length = self.figures[env].tolist()
-            return_ = reported_return(last, env, own_return)
-            run.metrics.episode_ended(return_, int(length), success(last, env))
-            run.clock.episodes += 1
+            if not was_lost(last, env):
+                return_ = reported_return(last, env, own_return)
+                run.metrics.episode_ended(return_, int(length), success(last, env))
+                run.clock.episodes += 1
             self.figures[env] = 0
         extras = {**act.extras, **infos.get("kept", {})}
         step = Step(
