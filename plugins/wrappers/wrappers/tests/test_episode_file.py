@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import rlk
+from rlk_testing.environments import DiscreteMatch
+from rlk_testing.stand_ins import stand_in_kernel
 from rlk_wrappers import VectorMonitor, episode_file, load_results
 from rlk_wrappers.episode_file import EpisodeFile
+from rlk_wrappers.results import read_monitor_file
 
 
 def made(path: Path, flush_seconds: float = 0.0) -> EpisodeFile:
@@ -70,6 +75,30 @@ def test_it_stays_where_it_began_when_the_working_folder_changes(
     monkeypatch.chdir("elsewhere")
     file.write(1.0, 5, 0.5)
     assert returns(tmp_path / "monitor.csv") == [1.0]
+
+
+def test_the_first_episodes_began_before_the_timesteps_that_they_have_taken(
+    tmp_path: Path,
+) -> None:
+    """Episodes are longer than the first piece of the run."""
+    again: dict[str, Any] = {
+        "env": partial(DiscreteMatch, length=60),
+        "kernel": stand_in_kernel(True),
+    }
+    with rlk.make("stand-in", out=tmp_path / "twice", n_envs=2, seed=0, **again) as agent:
+        agent.learn(32)
+        agent.save(tmp_path / "model.zip")
+        agent.save_checkpoint(tmp_path / "checkpoint.zip")
+        assert not (tmp_path / "twice" / "monitor.csv").exists()
+        agent.learn(320, reset_num_timesteps=False)
+    for name, path in (("goes-on", "checkpoint.zip"), ("begins", "model.zip")):
+        with rlk.load(tmp_path / path, out=tmp_path / name, **again) as agent:
+            agent.learn(320, reset_num_timesteps=False)
+    begun = [
+        read_monitor_file(str(tmp_path / name / "monitor.csv"))[0]["timesteps"]
+        for name in ("twice", "goes-on", "begins")
+    ]
+    assert begun == [0, 0, 32]
 
 
 def test_without_a_file_episodes_end_at_the_time_of_the_finest_clock(

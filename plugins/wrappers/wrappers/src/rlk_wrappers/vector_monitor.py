@@ -67,6 +67,8 @@ class VectorMonitor(VectorLayer):
         self._may_reset = config.allow_early_resets or not training
         self._started = time.perf_counter()
         self._file = self._episode_file(config.filename or out, hooks) if training else None
+        if self._file is not None:
+            self._file.unfinished = self._unfinished_steps
 
     def _episode_file(self, filename: Any, hooks: Hooks | None) -> EpisodeFile | None:
         """The file for episodes; a run that continues in another environment keeps its file."""
@@ -86,6 +88,10 @@ class VectorMonitor(VectorLayer):
         if hooks is not None:
             hooks.activate(file, NAME, "rlk-wrappers")
         return file
+
+    def _unfinished_steps(self) -> int:
+        """The steps of the episodes that have not ended yet."""
+        return int(np.sum(self._steps - self._begun_at))
 
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
