@@ -135,7 +135,9 @@ def test_a_factory_wraps_the_innermost_first_and_passes_configs():
     class Inner(Named):
         pass
 
-    make = MakeEnv(EnvChoice("Walk", made=Walk), [wrapper(Inner), wrapper(Named, 7)])
+    keeps = {"keeps_returns": True}
+    wrappers = [wrapper(Inner, **keeps), wrapper(Named, 7, **keeps)]
+    make = MakeEnv(EnvChoice("Walk", made=Walk), wrappers)
     env = make()
     assert type(env) is Named and env.config == 7
     assert type(env.env) is Inner and env.env.config is None
@@ -155,7 +157,7 @@ def test_a_wrapper_that_cannot_wrap_is_named(factory, said):
 
 
 def test_a_wrapper_may_be_named_as_a_string_to_travel_to_a_worker(choose):
-    named = wrapper("gymnasium.wrappers:RecordEpisodeStatistics")
+    named = wrapper("gymnasium.wrappers:RecordEpisodeStatistics", keeps_returns=True)
     make = pickle.loads(pickle.dumps(MakeEnv(choose("CartPole-v1"), [named])))
     assert type(make()) is gym.wrappers.RecordEpisodeStatistics
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlk.episode_ends import counted, reported, success, was_lost
+from rlk.episode_ends import counted, reported_return, success, was_lost
 from rlk.errors import RlkError
 
 ENDED = np.array([True, True, False])
@@ -24,11 +24,12 @@ def test_an_episode_whose_game_continues_does_not_count():
 
 def test_what_a_monitor_reports_is_told_from_an_environments_own_value():
     told = {"episode": {"r": np.array([1.5, 0.0]), "l": np.array([3, 0])}}
-    assert reported(told, 0) == (1.5, 3) and reported(told, 1) == (0.0, 0)
-    assert reported({**told, "_episode": np.array([True, False])}, 1) is None
+    assert reported_return(told, 0, 9.0) == 1.5 and reported_return(told, 1, 9.0) == 0.0
+    assert reported_return({**told, "_episode": np.array([True, False])}, 1, 9.0) == 9.0
     for own in (np.array([5, 6]), {"id": np.array([1, 2])}, np.array([None, "x"], object)):
-        assert reported({"episode": own, "_episode": np.array([True, True])}, 0) is None
-    assert reported({}, 0) is None
+        infos = {"episode": own, "_episode": np.array([True, True])}
+        assert reported_return(infos, 0, 9.0) == 9.0
+    assert reported_return({}, 0, 9.0) == 9.0
 
 
 def test_an_episode_is_lost_where_its_last_info_says_so():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from gymnasium.wrappers import TimeLimit
+from gymnasium.wrappers import ClipReward, TimeLimit
 
 import rlk
 from rlk.component import Component
@@ -39,3 +39,16 @@ def test_a_loaded_run_plays_in_the_same_environment(tmp_path):
         assert agent.learn(128, reset_num_timesteps=False).run.parameters.flat.equal(whole)
     with rlk.load(tmp_path / "run", plugins=again) as agent:
         assert [choice.name for choice in agent.plan.wrappers] == [*nested, "later"]
+
+
+def test_the_environments_own_return_goes_on_in_the_middle_of_an_episode(tmp_path):
+    plugins = [partial(ClipReward, min_reward=-1.0, max_reward=0.0)]
+    given = {"env": "Pendulum-v1", "n_steps": 32, "preset": "none", "seed": 0, "n_threads": 1}
+    with rlk.make("ppo2", plugins=plugins, out=tmp_path / "run", **given) as agent:
+        agent.learn(64)
+        whole = list(agent.learn(256, reset_num_timesteps=False).run.metrics.recent_episodes)
+    with rlk.load(tmp_path / "run" / "checkpoints" / "64.zip", plugins=plugins) as agent:
+        again = agent.learn(256, reset_num_timesteps=False).run.metrics.recent_episodes
+        assert list(again) == whole
+    ((return_, length),) = whole
+    assert length == 200 and return_ < -length

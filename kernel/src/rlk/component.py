@@ -151,6 +151,10 @@ class Component:
     #: of the scope `policy` changes the policy that acts, which must be deterministic: it is the
     #: innermost noise, and a run has at most one.
     scope: Scope = attrs.field(default="env", validator=_is_one_of(get_args(Scope)))
+    #: For a wrapper of one environment: whether the return of an episode stays what it is inside of
+    #: it, or is reported in its last info (`rlk.episode_ends`). Otherwise a run adds up the rewards
+    #: inside of it, to report them.
+    keeps_returns: bool = False
 
     #: For a wrapper that adapts environments of another interface to Gymnasium's: `adapts(env)`
     #: says whether this environment is such a one. A run in it without the wrapper is refused, and

@@ -10,7 +10,7 @@ games: reports, monitors and evaluations wait for the next end without `goes_on`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -32,21 +32,29 @@ def counted(ended: Array, infos: Mapping[str, Any]) -> Array:
     return ended if goes_on is None else ended & ~goes_on.astype(bool)
 
 
-def reported(infos: Mapping[str, Any], env: int) -> tuple[float, int] | None:
-    """The return and length that a monitor inside reports of an episode, or None.
+def is_report(episode: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Whether what an info has under the key `episode` tells the return of an episode.
 
-    An environment's own value under the key `episode`, such as a counter, is no report.
+    An environment's own value there, such as a counter, does not.
+    """
+    return isinstance(episode, Mapping) and {"r", "l"} <= episode.keys()
+
+
+def reported_return(infos: Mapping[str, Any], env: int, own: float) -> float:
+    """The return that a monitor inside reports of an episode, or else the caller's own sum.
+
+    The length that it reports is not taken: inside of a wrapper that repeats actions, it counts
+    other steps than a run.
 
     Args:
         infos: the last infos of episodes, in the format of Gymnasium's vector environments.
         env: the index of the environment whose episode ended.
+        own: what the caller has added up, of rewards that wrappers may have changed.
     """
     found, mask = infos.get("episode"), infos.get("_episode")
-    if not isinstance(found, Mapping) or not {"r", "l"} <= found.keys():
-        return None
-    if mask is not None and not mask[env]:
-        return None
-    return float(found["r"][env]), int(found["l"][env])
+    if not is_report(found) or (mask is not None and not mask[env]):
+        return float(own)
+    return float(found["r"][env])
 
 
 def was_lost(infos: Mapping[str, Any], env: int) -> bool:

@@ -174,10 +174,20 @@ class MakeEnv:
         return self._in_wrappers(env)
 
     def _in_wrappers(self, env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
-        for wrapper in self.wrappers:
-            if wrapper.component.scope == "env" and not self.choice.missing:
-                env = _wrapped(env, wrapper, self.choice.name)
-        return env
+        """The environment in its wrappers, which tells its own returns if they may change them."""
+        wrappers = [one for one in self.wrappers if one.component.scope == "env"]
+        if not wrappers or self.choice.missing:
+            return env
+        import gymnasium as gym  # not at the top: planning begins without it
+
+        from rlk.planning.own_returns import OwnReturns, OwnRewards, may_change_returns
+
+        own: OwnRewards | None = None
+        for wrapper in wrappers:
+            if own is None and isinstance(env, gym.Env) and may_change_returns(wrapper):
+                env = own = OwnRewards(env)
+            env = _wrapped(env, wrapper, self.choice.name)
+        return env if own is None or not isinstance(env, gym.Env) else OwnReturns(env, own)
 
     def _adapted(self) -> gym.Env[Any, Any] | None:
         """An environment of another interface that was made without the further keywords.

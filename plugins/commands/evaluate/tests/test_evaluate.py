@@ -11,7 +11,8 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk
-from rlk.errors import BrokenPlugin, NotFinite, PlanError, RlkError
+from rlk.episode_ends import LOST
+from rlk.errors import BrokenPlugin, EnvironmentFailed, NotFinite, PlanError, RlkError
 from rlk.records import Act
 from rlk_evaluate.evaluate import Evaluation, evaluate, evaluate_agent, evaluate_run
 from rlk_testing import stand_in_kernel
@@ -59,6 +60,34 @@ def test_each_environment_plays_its_share_whatever_its_episodes_length() -> None
     assert sorted(result.lengths) == [1, 1, 1, 50, 50]
 
 
+class Lost(Fixed):
+    """Every second episode breaks off in its second step, or with `always` every one."""
+
+    always = False
+
+    def step(self, action: Any) -> Any:
+        observation, reward, _, over, info = super().step(action)
+        if self.steps == 2 and (self.always or self.episode % 2 == 0):
+            return observation, 0.0, False, True, {LOST: True}
+        return observation, reward, False, over, info
+
+
+def test_an_episode_that_broke_off_is_not_counted_and_another_one_is_played() -> None:
+    told: list[tuple[float, int]] = []
+    result = evaluate(
+        still, vector(Lost(4, 1.0), Fixed(3, 1.0)), 5, on_episode=lambda *one: told.append(one)
+    )
+    assert sorted(told) == sorted(zip(result.returns, result.lengths, strict=True))
+    assert sorted(told) == [(3.0, 3)] * 2 + [(4.0, 4)] * 3
+
+
+def test_an_evaluation_whose_episodes_all_break_off_ends() -> None:
+    env = Lost(4, 1.0)
+    env.always = True
+    with pytest.raises(EnvironmentFailed, match="20 episodes of an evaluation in a row broke off"):
+        evaluate(still, vector(env), 1)
+
+
 def test_more_environments_than_episodes_leave_some_out() -> None:
     result = evaluate(still, vector(Fixed(3, 1.0), Fixed(1, 1.0)), 1)
     assert result.returns == [3.0]
@@ -91,14 +120,14 @@ def test_a_success_that_is_none_is_not_told_and_one_in_part_counts_in_part(
     assert evaluate(still, vector(Tells(2, 1.0), Tells(3, 1.0)), 4).successes == counted
 
 
-def test_a_monitors_figures_win_over_rewards_that_were_changed_on_the_way() -> None:
+def test_a_monitors_returns_win_over_rewards_that_were_changed_on_the_way() -> None:
     class Monitored(Fixed):
         def step(self, action: Any) -> Any:
             *rest, over, info = super().step(action)
             return *rest, over, {"episode": {"r": 77.0, "l": 9}} if over else info
 
     result = evaluate(still, vector(Monitored(2, 0.1), Fixed(2, 0.5)), 2)
-    assert sorted(zip(result.returns, result.lengths, strict=True)) == [(1.0, 2), (77.0, 9)]
+    assert sorted(zip(result.returns, result.lengths, strict=True)) == [(1.0, 2), (77.0, 2)]
 
 
 @pytest.mark.parametrize("own", [5, "x", {"id": 3}])

@@ -219,8 +219,12 @@ class CountsLives(Replaces):
     name, by = "counted", staticmethod(lambda ended, infos: ended)
 
 
+class CountsTheLost(Replaces):
+    name, by = "was_lost", staticmethod(lambda infos, env: False)
+
+
 class AsksNoMonitor(Replaces):
-    name, by = "reported", staticmethod(lambda infos, env: None)
+    name, by = "reported_return", staticmethod(lambda infos, env, own: own)
 
 
 @pytest.mark.parametrize(
@@ -260,6 +264,7 @@ class AsksNoMonitor(Replaces):
         (KeepsWhatIsOverwritten, "test_a_vector_may_return_the_same_arrays_in_every_step"),
         (TellsNoSuccess, "test_successes_are_those_of_the_episodes"),
         (CountsLives, "test_a_game_that_goes_on_after_an_end_is_one_episode"),
+        (CountsTheLost, "test_an_episode_that_broke_off_is_not_counted"),
         (AsksNoMonitor, "test_what_a_monitor_inside_reports_of_an_episode_takes_precedence"),
         (DrawsGlobally, "test_collecting_draws_from_no_global_generator"),
     ],

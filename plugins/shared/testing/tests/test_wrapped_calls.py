@@ -81,7 +81,13 @@ class DropsOptions(Limits):
         return super().reset(seed=seed)
 
 
-LIMITS = Component(name="limits", factory=Limits, summary="halves and limits")
+class HalvesRewards(Limits):
+    def step(self, action):
+        observation, reward, *rest = super().step(action)
+        return observation, 0.5 * reward, *rest
+
+
+LIMITS = Component(name="limits", factory=Limits, summary="halves and limits", keeps_returns=True)
 
 
 @pytest.mark.parametrize(
@@ -95,6 +101,7 @@ LIMITS = Component(name="limits", factory=Limits, summary="halves and limits")
         (DropsTheInfoOfResets, "test_it_hands_on_what_the_environment_says_in_its_infos"),
         (GivesTheInfoBefore, "test_it_hands_on_what_the_environment_says_in_its_infos"),
         (DropsOptions, "test_options_of_a_reset_reach_the_environment"),
+        (HalvesRewards, "test_it_keeps_returns_or_reports_them"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

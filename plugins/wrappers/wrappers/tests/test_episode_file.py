@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rlk_wrappers import VectorMonitor, episode_file
+import rlk
+from rlk_testing.environments import DiscreteMatch
+from rlk_testing.stand_ins import stand_in_kernel
+from rlk_wrappers import VectorMonitor, episode_file, load_results
 from rlk_wrappers.episode_file import EpisodeFile
+from rlk_wrappers.results import read_monitor_file
 
 
 def made(path: Path, flush_seconds: float = 0.0) -> EpisodeFile:
@@ -20,6 +25,15 @@ def made(path: Path, flush_seconds: float = 0.0) -> EpisodeFile:
 
 def returns(path: Path) -> list[float]:
     return [float(line.split(",")[0]) for line in path.read_text().splitlines()[2:]]
+
+
+def test_returns_are_rounded_to_six_decimals_and_small_ones_to_six_digits(tmp_path: Path) -> None:
+    file = made(tmp_path / "monitor.csv")
+    for return_ in (0.1 + 0.2, 1234567.1234567, -3.00000000123e-8, 0.0, np.nan, np.inf, -np.inf):
+        file.write(return_, 5, 0.5)
+    cells = [row.split(",")[0] for row in (tmp_path / "monitor.csv").read_text().splitlines()[2:]]
+    assert cells == ["0.3", "1234567.123457", "-3e-08", "0.0", "nan", "inf", "-inf"]
+    np.testing.assert_array_equal(load_results(tmp_path)["r"], [float(cell) for cell in cells])
 
 
 def test_a_failed_write_is_raised_once_when_the_iteration_ends_and_its_rows_come_later(
@@ -61,6 +75,30 @@ def test_it_stays_where_it_began_when_the_working_folder_changes(
     monkeypatch.chdir("elsewhere")
     file.write(1.0, 5, 0.5)
     assert returns(tmp_path / "monitor.csv") == [1.0]
+
+
+def test_the_first_episodes_began_before_the_timesteps_that_they_have_taken(
+    tmp_path: Path,
+) -> None:
+    """Episodes are longer than the first piece of the run."""
+    again: dict[str, Any] = {
+        "env": partial(DiscreteMatch, length=60),
+        "kernel": stand_in_kernel(True),
+    }
+    with rlk.make("stand-in", out=tmp_path / "twice", n_envs=2, seed=0, **again) as agent:
+        agent.learn(32)
+        agent.save(tmp_path / "model.zip")
+        agent.save_checkpoint(tmp_path / "checkpoint.zip")
+        assert not (tmp_path / "twice" / "monitor.csv").exists()
+        agent.learn(320, reset_num_timesteps=False)
+    for name, path in (("goes-on", "checkpoint.zip"), ("begins", "model.zip")):
+        with rlk.load(tmp_path / path, out=tmp_path / name, **again) as agent:
+            agent.learn(320, reset_num_timesteps=False)
+    begun = [
+        read_monitor_file(str(tmp_path / name / "monitor.csv"))[0]["timesteps"]
+        for name in ("twice", "goes-on", "begins")
+    ]
+    assert begun == [0, 0, 32]
 
 
 def test_without_a_file_episodes_end_at_the_time_of_the_finest_clock(

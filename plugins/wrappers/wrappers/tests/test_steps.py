@@ -34,6 +34,25 @@ def test_an_action_is_repeated_and_rewards_are_added_until_an_episode_ends() -> 
     assert np.array_equal(two[0], each[4][0]) and two[3]
 
 
+def test_lengths_are_counted_outside_also_of_a_return_that_is_reported_inside() -> None:
+    from rlk_evaluate.evaluate import evaluate_agent
+
+    plugins = [gym.wrappers.RecordEpisodeStatistics, "action-repeat:repeat=3", "monitor"]
+    given = {"env": BoxMatch, "kernel": stand_in_kernel(True), "seed": 0}
+    episodes = []
+    for chosen in (plugins, plugins[1:], plugins[:2], plugins[1:2]):
+        with rlk.make("stand-in", plugins=chosen, **given) as agent:
+            agent.learn(64)
+            played = evaluate_agent(agent, 3)
+            assert played.lengths == [3, 3, 3]  # BoxMatch takes eight steps
+            episodes.append((list(agent.run.metrics.recent_episodes), played.returns))
+    ends, returns = episodes[0]
+    assert len(ends) > 3 and {length for _, length in ends} == {3}
+    for other_ends, other_returns in episodes[1:]:
+        np.testing.assert_allclose(other_ends, ends, atol=1e-5)
+        np.testing.assert_allclose(other_returns, returns, atol=1e-5)
+
+
 # ---- reward-clip ---------------------------------------------------------------------------------
 
 

@@ -78,13 +78,13 @@ def test_it_tells_returns_and_lengths_where_episodes_ended() -> None:
     assert figures["l"].tolist() == [1, 3]
 
 
-def test_returns_are_rounded_to_six_digits() -> None:
-    env = VectorMonitor(Script(([0.1, 0.0], NO, {}), ([0.2, 0.0], FIRST, {})))
+def test_returns_are_told_as_they_are() -> None:
+    env = VectorMonitor(Script(([3e-8, 0.0], NO, {}), ([0.0, np.inf], BOTH, {})))
     env.reset()
-    assert play(env, 2)[1]["final_info"]["episode"]["r"][0] == 0.3
+    assert play(env, 2)[1]["final_info"]["episode"]["r"].tolist() == [np.float32(3e-8), np.inf]
 
 
-def test_an_inner_monitors_figures_are_taken(tmp_path: Path) -> None:
+def test_an_inner_monitors_return_is_taken_and_steps_are_counted_here(tmp_path: Path) -> None:
     told = {
         "episode": {"r": np.array([7.0, 0.0]), "l": np.array([4, 0])},
         "_episode": np.array(FIRST),
@@ -94,8 +94,8 @@ def test_an_inner_monitors_figures_are_taken(tmp_path: Path) -> None:
     (infos,) = play(env, 1)
     env.close()
     assert infos["final_info"]["episode"]["r"].tolist() == [7.0, 1.0]
-    assert infos["final_info"]["episode"]["l"].tolist() == [4, 1]
-    assert [row[:2] for row in rows(tmp_path / "monitor.csv")] == [["7.0", "4"], ["1.0", "1"]]
+    assert infos["final_info"]["episode"]["l"].tolist() == [1, 1]
+    assert [row[:2] for row in rows(tmp_path / "monitor.csv")] == [["7.0", "1"], ["1.0", "1"]]
 
 
 def test_the_file_has_the_layout_of_stable_baselines(tmp_path: Path) -> None:

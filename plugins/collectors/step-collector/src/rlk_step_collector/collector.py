@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk.abilities import beginning
-from rlk.episode_ends import counted, reported, success
+from rlk.episode_ends import counted, reported_return, success, was_lost
 from rlk.errors import RlkError
 from rlk.finite import finite, finite_check
 from rlk.protocols import State
@@ -175,7 +175,8 @@ class StepCollector:
     def _ended(self, ended: Any, infos: dict[str, Any]) -> dict[int, Any]:
         """The final observations of episodes that ended; adds their returns to the run's metrics.
 
-        A monitor's returns take precedence, because rewards may be normalised here.
+        A monitor's returns take precedence, because rewards may be normalised here. Episodes that
+        broke off, because their environments were lost, are left out.
         """
         run, final = self.run, {}
         is_counted = counted(ended, infos)
@@ -187,10 +188,11 @@ class StepCollector:
                 refuse_non_finite(run, None, row, env=env)
             if not is_counted[env]:
                 continue
-            figures = reported(final_info, env) or reported(infos, env)
-            return_, length = figures or (float(self._returns[env]), int(self._lengths[env]))
-            run.metrics.episode_ended(return_, length, success(final_info, env))
-            run.clock.episodes += 1
+            if not was_lost(final_info, env):
+                around_all = reported_return(infos, env, self._returns[env])
+                return_, length = reported_return(final_info, env, around_all), self._lengths[env]
+                run.metrics.episode_ended(return_, int(length), success(final_info, env))
+                run.clock.episodes += 1
             self._returns[env] = self._lengths[env] = 0
         return final
 

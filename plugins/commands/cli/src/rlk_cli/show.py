@@ -26,6 +26,7 @@ DECLARED = (
     "recurrent",
     "deterministic",
     "only_trains",
+    "keeps_returns",
 )
 
 

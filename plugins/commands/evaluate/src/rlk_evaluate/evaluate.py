@@ -13,8 +13,8 @@ import numpy as np
 from attrs import validators as v
 
 from rlk import settings
-from rlk.episode_ends import counted, reported, success
-from rlk.errors import NotFinite, PlanError, RlkError
+from rlk.episode_ends import counted, reported_return, success, was_lost
+from rlk.errors import EnvironmentFailed, NotFinite, PlanError, RlkError
 from rlk.finite import finite_check, first_non_finite
 from rlk.records import Array
 from rlk.running.actors import check_act
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Predict = Callable[..., tuple[Array, Any]]
 #: The random stream of evaluations; training does not use it.
 STREAM = "evaluation"
+#: After so many episodes in a row that broke off, an evaluation ends: it might never end otherwise.
+MOST_LOST = 20
 
 
 @attrs.frozen
@@ -83,7 +85,8 @@ def evaluate(
 
     Each environment plays a fixed share of them (the first `episodes % N` play one more), so that
     short episodes are not counted more often than long ones. An environment that has played its
-    share is still stepped, but not counted.
+    share is still stepped, but not counted, and neither is an episode that broke off because its
+    environment was lost (`rlk.episode_ends.was_lost`): another one is played.
 
     Args:
         predict: like `Agent.predict`; its state is None in the first call.
@@ -99,6 +102,7 @@ def evaluate(
     Raises:
         ValueError: if there is no episode to play.
         NotFinite: if the environment returns NaN or infinity as a reward or in an observation.
+        EnvironmentFailed: if `MOST_LOST` episodes in a row broke off.
     """
     from rlk.running.flat_observations import flattened
     from rlk_vector_environments.adoption import adopt
@@ -114,7 +118,7 @@ def evaluate(
     observation, _ = env.reset(seed=seeds)
     if on_step is not None:
         on_step(env)
-    state, start = None, np.ones(n_envs, dtype=bool)
+    state, start, lost = None, np.ones(n_envs, dtype=bool), 0
     while share.any():
         if not observed_finite(observation):
             _refuse_non_finite(observation)
@@ -129,10 +133,13 @@ def evaluate(
             continue
         _check_finite(returns)
         final = infos.get("final_info", {})
-        for index in np.flatnonzero(counted(start, infos)):
-            if share[index] > 0:
-                share[index] -= 1
-                _count(result, int(index), final, returns, lengths)
+        for index in map(int, np.flatnonzero(counted(start, infos))):
+            if share[index] > 0 and was_lost(final, index):
+                lost += 1
+                _check_lost(lost)
+            elif share[index] > 0:
+                share[index], lost = share[index] - 1, 0
+                _count(result, index, final, returns, lengths)
                 if on_episode is not None:
                     on_episode(result.returns[-1], result.lengths[-1])
             returns[index], lengths[index] = 0.0, 0
@@ -145,9 +152,8 @@ def _count(
     result: Evaluation, index: int, final: dict[str, Any], returns: Array, lengths: Array
 ) -> None:
     """Add one finished episode to the result."""
-    return_, length = reported(final, index) or (float(returns[index]), int(lengths[index]))
-    result.returns.append(return_)
-    result.lengths.append(length)
+    result.returns.append(reported_return(final, index, returns[index]))
+    result.lengths.append(int(lengths[index]))
     told = success(final, index)
     if told is not None:
         result.successes.append(told)
@@ -161,6 +167,15 @@ def _refuse_non_finite(observation: Any) -> None:
         raise NotFinite(
             f"evaluation environment {index} gave {what}. Correct the environment, or wrap it to "
             "clip its observations."
+        )
+
+
+def _check_lost(lost: int) -> None:
+    """Raise EnvironmentFailed if too many episodes in a row broke off."""
+    if lost >= MOST_LOST:
+        raise EnvironmentFailed(
+            f"{lost} episodes of an evaluation in a row broke off, because their environments were "
+            "lost; the warnings say why. Correct the environment."
         )
 
 

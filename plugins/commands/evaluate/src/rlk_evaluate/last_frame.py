@@ -43,7 +43,8 @@ class LastFrame(gym.Wrapper[Any, Any, Any, Any]):
 
 def last_frames() -> Choice:
     """The wrapper in its place in a plan."""
-    component = Component(name="last-frame", factory=f"{__name__}:LastFrame")
+    factory = f"{__name__}:LastFrame"
+    component = Component(name="last-frame", factory=factory, keeps_returns=True)
     return Choice.of(Entry("wrappers", component.name, PASSED, "", lambda: component), "film")
 
 

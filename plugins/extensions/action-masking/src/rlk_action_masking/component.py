@@ -18,4 +18,5 @@ action_masks = Component(
     factory="rlk_action_masking.wrapper:ActionMasks",
     summary="adds an environment's action_masks() to its observations",
     action_spaces=COUNTABLE,
+    keeps_returns=True,
 )

@@ -13,6 +13,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from rlk.component import Component
+from rlk.episode_ends import LOST
 from rlk.errors import NotFinite, RlkError
 from rlk.running import checkpoint
 from rlk_testing.contract import global_generators_untouched, plain, same
@@ -161,10 +162,18 @@ class CollectorContract(RunContract):
         assert len(games) >= 3
         assert list(lives.recent_episodes) == games, "see rlk.episode_ends.counted"
 
+    def test_an_episode_that_broke_off_is_not_counted(self) -> None:
+        whole, lost = self.metrics_of({}), self.metrics_of({LOST: True}, {})
+        expected = list(whole.recent_episodes)[1::2]
+        assert len(expected) >= 3
+        assert list(lost.recent_episodes) == expected, "see rlk.episode_ends.was_lost"
+
     def test_what_a_monitor_inside_reports_of_an_episode_takes_precedence(self) -> None:
-        metrics = self.metrics_of({"episode": {"r": 2.5, "l": 3}})
+        metrics, own = self.metrics_of({"episode": {"r": 2.5, "l": 3}}), self.metrics_of({})
         assert len(metrics.recent_episodes) >= 6
-        assert set(metrics.recent_episodes) == {(2.5, 3)}, "see rlk.episode_ends.reported"
+        lengths = [length for _, length in own.recent_episodes]
+        expected = [(2.5, length) for length in lengths]
+        assert list(metrics.recent_episodes) == expected, "see rlk.episode_ends.reported_return"
 
     def metrics_of(self, *infos: Mapping[str, Any]) -> Any:
         """The metrics of a training in one walk whose episodes end with these infos, in turn."""

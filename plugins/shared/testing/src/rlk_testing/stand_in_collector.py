@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk.abilities import beginning
-from rlk.episode_ends import counted, reported, success
+from rlk.episode_ends import counted, reported_return, success, was_lost
 from rlk.errors import NotFinite, RlkError
 from rlk.protocols import State
 from rlk.records import Step
@@ -70,10 +70,11 @@ class StandInCollector:
         self.figures += np.stack([reward, np.ones(run.n_envs)], axis=1)
         last = infos.get("final_info", {})
         for env in np.flatnonzero(counted(ended, infos)).tolist():
-            own_return, own_length = self.figures[env].tolist()
-            return_, length = reported(last, env) or (own_return, int(own_length))
-            run.metrics.episode_ended(return_, length, success(last, env))
-            run.clock.episodes += 1
+            own_return, length = self.figures[env].tolist()
+            if not was_lost(last, env):
+                return_ = reported_return(last, env, own_return)
+                run.metrics.episode_ended(return_, int(length), success(last, env))
+                run.clock.episodes += 1
             self.figures[env] = 0
         extras = {**act.extras, **infos.get("kept", {})}
         step = Step(

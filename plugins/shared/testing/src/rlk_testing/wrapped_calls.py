@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import gymnasium as gym
 import pytest
 
+from rlk.episode_ends import is_report
 from rlk_testing.applies import applies
 from rlk_testing.contract import same
 from rlk_testing.wrapper_suite import WrapperSuite
@@ -30,6 +31,7 @@ class WrappedCalls:
         options: of the latest reset.
         latest: the latest observation that the environment gave, and a copy made at that time.
         has_ended: whether the latest call ended an episode.
+        given: the sum of all rewards that the environment gave.
     """
 
     def __init__(self, env: gym.Env[Any, Any], ends: tuple[bool, bool] | None = None) -> None:
@@ -38,6 +40,7 @@ class WrappedCalls:
         self.resets = self.steps = self._length = 0
         self.options: Any = None
         self.has_ended = False
+        self.given = 0.0
         self.latest: tuple[Any, Any] = (None, None)
         vars(inner).update(reset=self.reset, step=self.step)
 
@@ -55,6 +58,7 @@ class WrappedCalls:
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, Any]:
         self.steps, self._length = self.steps + 1, self._length + 1
         observation, reward, terminated, truncated, info = self._step(action)
+        self.given += float(reward)
         if self._ends is not None:
             terminated, truncated = self._ends if self._length == 2 else (False, False)
         self.has_ended = terminated or truncated
@@ -137,6 +141,25 @@ class PassingChecks(WrapperSuite):
             f"them in the other way: hand on `terminated` and `truncated` as they are, and "
             f"truncate at a time limit of your own. The state after a truncation still has a value"
         )
+
+    @applies(lambda suite: suite.record().keeps_returns and suite.steps_inside)
+    def test_it_keeps_returns_or_reports_them(self) -> None:
+        env = self.around_one()
+        calls = WrappedCalls(env)
+        env.action_space.seed(0)
+        for seed in range(5):
+            env.reset(seed=seed)
+            before, found, ended = calls.given, 0.0, False
+            while not ended:
+                _, reward, terminated, truncated, info = env.step(env.action_space.sample())
+                found, ended = found + float(reward), bool(terminated or truncated)
+            told = info.get("episode")
+            return_ = told["r"] if is_report(told) else found
+            assert return_ == pytest.approx(calls.given - before), (
+                "its component says keeps_returns, but the rewards of an episode sum up to "
+                f"{found}, and those of the environment to {calls.given - before}"
+            )
+        self.check_stepped(calls)
 
     def played(self, env: gym.Env[Any, Any], steps: int = 40) -> Iterator[tuple[Any, ...]]:
         """Plays at random: ("reset" or "step", observation, terminated, truncated, info)."""

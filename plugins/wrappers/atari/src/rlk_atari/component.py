@@ -19,4 +19,5 @@ atari = Component(
     factory="rlk_atari.deepmind:AtariGame",
     summary="DeepMind's preprocessing of Atari games: skipped frames, 84x84 in grey, rewards of 1",
     config=AtariConfig,
+    keeps_returns=True,
 )

@@ -20,4 +20,5 @@ component = Component(
     summary="environments of the package gym, whose step gives four values; whole programs of "
     "Stable Baselines run by rlk_baselines",
     adapts=adapts,
+    keeps_returns=True,
 )

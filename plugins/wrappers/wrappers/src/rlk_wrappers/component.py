@@ -82,6 +82,7 @@ action_repeat = Component(
     factory="rlk_wrappers.action_repeat:ActionRepeat",
     summary="takes every action several times and adds up the rewards",
     config=ActionRepeatConfig,
+    keeps_returns=True,
 )
 reward_clip = Component(
     name="reward-clip",

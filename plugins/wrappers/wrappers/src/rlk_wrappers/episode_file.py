@@ -6,7 +6,7 @@
 
 The layout is that of `stable_baselines.bench.Monitor` (Stable Baselines 2.10), so that its readers
 and plotters can read the file. Where a loaded run goes on in another folder, the first line has
-`timesteps` too, its count before the first episode.
+`timesteps` too, its count when the first episodes began.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import io
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,10 @@ class EpisodeFile:
         flush_seconds: how long a row may stay in the buffer; 0 flushes every row.
         in_run: whether a run calls its hooks.
 
+    Attributes:
+        unfinished: a function of the one who writes the episodes: the steps of those that have not
+            ended yet.
+
     Raises:
         RlkError: if the file to append to is not a monitor file or has other columns.
     """
@@ -67,6 +71,7 @@ class EpisodeFile:
         self.path = Path(os.path.abspath(path))  # the working folder may change
         self.rows = 0
         self.pending = False  #: whether rows wait to be written
+        self.unfinished: Callable[[], int] = lambda: 0
         self._columns = [*COLUMNS, *extras]
         self._env_id, self._append, self._flush_seconds = env_id, append, flush_seconds
         self._waiting = io.StringIO()
@@ -85,8 +90,8 @@ class EpisodeFile:
     def write(
         self, return_: float, length: int, seconds: float, extras: Sequence[Any] = ()
     ) -> None:
-        """Write one episode."""
-        self._writer.writerow((return_, length, seconds, *map(plain, extras)))
+        """Write one episode; its return is shortened."""
+        self._writer.writerow((shortened(return_), length, seconds, *map(plain, extras)))
         self.rows += 1
         self.pending = True
         self.flush_if_due()
@@ -148,8 +153,9 @@ class EpisodeFile:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        """Refuse to add episodes to the file of another run."""
-        self._timesteps = run.timesteps
+        """Note when the first episodes began; refuse to add any to the file of another run."""
+        before = run.timesteps // run.communicator.size  # the file has the episodes of one rank
+        self._timesteps = max(0, before - self.unfinished())
         if not self._append and self.path.exists() and self.path.stat().st_size > 0:
             raise RlkError(
                 f"wrapper 'monitor' (rlk-wrappers): {self.path} is there already, and a new run "
@@ -202,6 +208,14 @@ class EpisodeFile:
         self.rows = len(kept) - 2
         last = float(next(csv.reader([kept[-1].decode()]))[2]) if self.rows > 0 else 0.0
         self._started = time.monotonic() - last
+
+
+def shortened(return_: float) -> float:
+    """A return with six decimals, as in Stable Baselines; below 1, with six significant digits.
+
+    So small returns do not become 0. NaN and infinity stay what they are.
+    """
+    return float(f"{return_:.{DIGITS}g}") if abs(return_) < 1.0 else round(return_, DIGITS)
 
 
 def episode_path(filename: str | os.PathLike[str]) -> Path:

@@ -1,8 +1,8 @@
 """`VectorMonitor`: the return, length and time of every episode of a vector of environments.
 
 It takes some 3 µs per step. It reports episodes in the format of Gymnasium's vectors: if episodes
-ended, `infos["final_info"]["episode"]` has `r`, the return rounded to six digits, `l`, the length
-in steps, and `t`, seconds since the start, each [N], with the mask `_episode`. N environments.
+ended, `infos["final_info"]["episode"]` has `r`, the return, `l`, the length in steps, and `t`,
+seconds since the start, each [N], with the mask `_episode`. N environments.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
-from rlk.episode_ends import counted, reported, was_lost
+from rlk.episode_ends import counted, reported_return, was_lost
 from rlk.errors import RlkError
 from rlk.records import Array
 from rlk.registry.hooks import Hooks
@@ -67,6 +67,8 @@ class VectorMonitor(VectorLayer):
         self._may_reset = config.allow_early_resets or not training
         self._started = time.perf_counter()
         self._file = self._episode_file(config.filename or out, hooks) if training else None
+        if self._file is not None:
+            self._file.unfinished = self._unfinished_steps
 
     def _episode_file(self, filename: Any, hooks: Hooks | None) -> EpisodeFile | None:
         """The file for episodes; a run that continues in another environment keeps its file."""
@@ -86,6 +88,10 @@ class VectorMonitor(VectorLayer):
         if hooks is not None:
             hooks.activate(file, NAME, "rlk-wrappers")
         return file
+
+    def _unfinished_steps(self) -> int:
+        """The steps of the episodes that have not ended yet."""
+        return int(np.sum(self._steps - self._begun_at))
 
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
@@ -133,9 +139,8 @@ class VectorMonitor(VectorLayer):
         n = self.num_envs
         found = {"r": np.zeros(n), "l": np.zeros(n, np.int64), "t": np.zeros(n)}
         for i in indices:
-            own = self._returns[i], self._steps - self._begun_at[i]
-            return_, length = reported(final, i) or own
-            return_, length = round(float(return_), DIGITS), int(length)
+            return_ = reported_return(final, i, self._returns[i])
+            length = int(self._steps - self._begun_at[i])
             found["r"][i], found["l"][i], found["t"][i] = return_, length, seconds
             self._returns[i], self._begun_at[i] = 0.0, self._steps
             extras = [self._info(final, key, i) for key in self._config.info_keywords]
