@@ -83,7 +83,7 @@ class EvaluationCallback:
             self._restore_folder(run)
             if self._missed <= run.timesteps:
                 # The checkpoint was taken in this iteration, before the evaluation that was due.
-                self._evaluate(run)
+                self._evaluate_for_row(run)
         self._missed = None
 
     @hookimpl
@@ -92,7 +92,7 @@ class EvaluationCallback:
         if run.timesteps < self._due and not ends:
             return
         self._due = next_due(run.timesteps, self._config.every)
-        self._evaluate(run)
+        self._evaluate_for_row(run)
 
     @hookimpl
     def rlk_should_stop(self, run: Run) -> str | None:
@@ -161,6 +161,11 @@ class EvaluationCallback:
         self._best = None
         if problem := self.rlk_check_plan(run.plan):
             raise PlanError(problem)
+
+    def _evaluate_for_row(self, run: Run) -> None:
+        """Evaluate at a border, whose row all ranks write together; rank 0 alone evaluates."""
+        run.metrics.ask_for_row()
+        self._evaluate(run)
 
     def _evaluate(self, run: Run) -> None:
         self._evaluated_at = run.timesteps
