@@ -29,6 +29,12 @@ class Clock:
     updates: int = 0  #: calls of `algorithm.update`
     episodes: int = 0  #: episodes finished, of all ranks
     logged: int = 0  #: iterations or episodes (see `log_interval`) when the last row was due
+    earlier_timesteps: int = 0  #: those of the calls before `timesteps` last began at 0
+
+    def restart(self) -> None:
+        """Count timesteps from 0 again, as a new call of `learn` does."""
+        self.earlier_timesteps += self.timesteps
+        self.timesteps = 0
 
     def progress(self) -> float:
         """The fraction of the run that is done, 0 to 1."""

@@ -39,8 +39,9 @@ class EvaluationCallback:
     longer. Only a run with a folder has `best_model.zip` and `evaluations.npz`, whose format is
     that of Stable Baselines 2.10: `timesteps` [K], `results` and `ep_lengths` [K, episodes].
     Several calls of `learn` append to it, also those of a run that was loaded to continue in its
-    folder; if one counts timesteps from 0 again, `timesteps` starts again from small values. An
-    object that is passed to `learn` of another agent begins anew.
+    folder; if one counts timesteps from 0 again, `timesteps` starts again from small values, and
+    `cumulative_timesteps` [K] counts on. An object that is passed to `learn` of another agent
+    begins anew.
 
     Without an environment of its own it follows `set_env`. What was the best model in the old
     environment does not count in the new one.
@@ -62,6 +63,7 @@ class EvaluationCallback:
         self._missed: int | None = None
         self._evaluated_at = -1  #: the timestep of the latest evaluation
         self._loaded_at = 0
+        self._before_folder = 0  #: what `Clock.earlier_timesteps` has of calls in other folders
         self._best: float | None = None
         self._history = History()
         self._reason: str | None = None
@@ -79,6 +81,7 @@ class EvaluationCallback:
         self._number = listening.index(self) + 1 if self in listening else 1
         if self._is_new(run):
             self._continue_history(run)
+            self._before_folder = 0 if self._history else run.clock.earlier_timesteps
         if self._missed is not None:
             self._restore_folder(run)
             if self._missed <= run.timesteps:
@@ -186,7 +189,9 @@ class EvaluationCallback:
             seeds=seeds,
             deterministic=config.deterministic,
         )
-        self._take_in(run, attrs.evolve(result, number=self._number))
+        cumulative = run.clock.earlier_timesteps - self._before_folder + run.timesteps
+        found = attrs.evolve(result, number=self._number, cumulative_timesteps=cumulative)
+        self._take_in(run, found)
 
     def _take_in(self, run: Run, result: Evaluation) -> None:
         mean, group = result.mean_return, self._own("eval")
@@ -274,6 +279,7 @@ class EvaluationCallback:
             "best": self._best,
             "due": self._due,
             "history": self._history.packed(),
+            "before_folder": self._before_folder,
         }
 
     @hookimpl
@@ -282,6 +288,7 @@ class EvaluationCallback:
         self._missed, self._loaded_at = int(state["due"]), run.timesteps
         self._best = None if state["best"] is None else float(state["best"])
         self._history = History(unpacked(state["history"]))
+        self._before_folder = int(state.get("before_folder", 0))
 
 
 def _listening(run: Run) -> list[EvaluationCallback]:
