@@ -226,7 +226,7 @@ class Metrics:
         self.row_asked = False
         row = {f"train/{name}": mean for name, mean in self._row_means.take().items()}
         if row:
-            row["train/n_updates"] = self._clock.updates
+            row["train/n_updates"] = self._clock.updates_taken
         row |= self._extra | self._added.take()
         self._extra = {}
         return row
