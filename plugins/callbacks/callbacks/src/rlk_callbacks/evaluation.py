@@ -24,6 +24,7 @@ from rlk_callbacks.interval import next_due
 from rlk_callbacks.listened_to import ListenedTo
 from rlk_callbacks.render import HUMAN, window_problem
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
+from rlk_evaluate.number_text import significant
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -209,9 +210,8 @@ class EvaluationCallback:
                     saved_files.save(run, run.out / name)
                 self._best = mean
         if self._config.stop_at is not None and mean >= self._config.stop_at:
-            self._reason = (
-                f"a mean return of {mean:.2f} (evaluation.stop_at={self._config.stop_at:g})"
-            )
+            asked = f"evaluation.stop_at={self._config.stop_at:g}"
+            self._reason = f"a mean return of {significant(mean)} ({asked})"
         run.notify("rlk_evaluation_end", result=result)
 
     def _write_history(self, run: Run) -> None:
