@@ -49,7 +49,7 @@ def test_without_a_monitor_the_rows_of_progress_are_drawn(tmp_path: Path) -> Non
     curve = read_run(tmp_path)
     assert curve.returns.tolist() == [21.5]
     assert curve.timesteps.tolist() == [200.0]
-    assert curve.smoothed
+    assert curve.smoothed and curve.averaged == 100
     assert curve.algo == tmp_path.name
 
 
