@@ -26,6 +26,14 @@ def test_a_run_of_no_steps_is_done():
     assert Clock(0).progress() == 1.0
 
 
+def test_a_clock_that_restarts_keeps_the_timesteps_of_earlier_calls():
+    clock = Clock(200)
+    for timesteps in (50, 30):
+        clock.timesteps = timesteps
+        clock.restart()
+    assert (clock.timesteps, clock.earlier_timesteps) == (0, 80)
+
+
 def test_a_clock_is_restored_as_it_was():
     clock, twin = Clock(200), Clock(1)
     clock.timesteps, clock.iterations, clock.updates = 7, 6, 5

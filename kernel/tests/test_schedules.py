@@ -80,6 +80,17 @@ def test_parameters_are_good_after_a_schedule_has_given_no_number(make):
     assert agent.num_timesteps == 52 and agent.run.parameters.flat.isfinite().all()
 
 
+def test_scheduled_numbers_are_logged_with_the_digits_that_they_were_set_with(make):
+    run = make(learning_rate=1e-6).run
+    clip_range = run.schedule("clip_range", 0.2)
+    third = run.schedule("third", lambda remaining: remaining / 3)
+    found = run.scheduled()
+    assert found["train/learning_rate"] == 1e-6 and found["train/clip_range"] == 0.2
+    assert found["train/third"] == 0.33333334  # in float32, 1/3 is no other number
+    assert float(clip_range) != 0.2 and clip_range.dtype == third.dtype == torch.float32
+    assert torch.tensor(found["train/third"]).equal(third)
+
+
 def test_two_scheduled_numbers_of_one_name_are_refused(make):
     run = make().run
     run.schedule("clip_range", 0.2)

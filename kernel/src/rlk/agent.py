@@ -86,7 +86,7 @@ class Agent:
         steps = checked_timesteps(steps, "learn")
         with access.training(self.run, "learn"), listening(self.run, callback):
             if reset_num_timesteps:
-                self.run.clock.timesteps = 0
+                self.run.clock.restart()
             self._train_until(self.num_timesteps + steps)
         self.run.failed_writes.check()
         return self

@@ -213,7 +213,7 @@ class Specs:
 
     @lifecycle
     def rlk_log(self, run: Run, row: dict[str, float]) -> None:
-        """When a row of metrics is due, every `log_interval`: add to the row, or change it."""
+        """When a row of metrics is due or was asked for: add to the row, or change it."""
 
     @lifecycle
     def rlk_write_row(self, run: Run, row: dict[str, float]) -> None:

@@ -99,7 +99,8 @@ class Loss(NamedTuple):
     value: Tensor  #: to be minimised
     distribution: Tensor | None = None  #: [B, P], flat parameters, for divergences and samples
     prediction: Tensor | None = None  #: float [B], outputs fitted by squared error (values)
-    accept: Tensor | None = None  #: bool; if it is False, the step is not taken
+    #: bool; if it is False, the step is not taken, and the algorithm adds 1 to `Clock.refused`
+    accept: Tensor | None = None
     metrics: Mapping[str, Tensor] = NOTHING  #: to log
     outputs: Mapping[str, Tensor] = NOTHING  #: for the algorithm (`td_error`)
 

@@ -84,7 +84,7 @@ class KLPenaltyPPO:
         reached = float(self.run.communicator.mean(kl.mean()))
         coef = losses.adapted(float(self.kl_coef), reached, self.config.target_kl)
         self.kl_coef.fill_(min(max(coef, 1e-6), 1e6))  # from 0 or infinity it could not return
-        self.run.metrics.set("train/kl", reached)
+        self.run.metrics.add("train/kl", reached)
         self.run.metrics.set("train/kl_coef", float(self.kl_coef))
 
     def update(self, batch: Samples, optimise: Optimise) -> Update:

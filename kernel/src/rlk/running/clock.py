@@ -27,8 +27,22 @@ class Clock:
     timesteps: int = 0  #: environment steps so far, over all environments of all ranks
     iterations: int = 0  #: collections finished
     updates: int = 0  #: calls of `algorithm.update`
+    refused: int = (
+        0  #: those of them whose step `Loss.accept` refused, as the algorithm counts them
+    )
     episodes: int = 0  #: episodes finished, of all ranks
     logged: int = 0  #: iterations or episodes (see `log_interval`) when the last row was due
+    earlier_timesteps: int = 0  #: those of the calls before `timesteps` last began at 0
+
+    def restart(self) -> None:
+        """Count timesteps from 0 again, as a new call of `learn` does."""
+        self.earlier_timesteps += self.timesteps
+        self.timesteps = 0
+
+    @property
+    def updates_taken(self) -> int:
+        """The updates that took their step, which rows have as `train/n_updates`."""
+        return self.updates - self.refused
 
     def progress(self) -> float:
         """The fraction of the run that is done, 0 to 1."""

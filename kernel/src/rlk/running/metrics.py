@@ -39,6 +39,7 @@ class _Saved:
     episodes: list[list[float]] = attrs.field(validator=_are_pairs)
     successes: list[float | None]
     added: dict[str, list[float]] = attrs.field(validator=_are_pairs)
+    row_asked: bool = False
 
 
 class Means:
@@ -79,6 +80,7 @@ class Metrics:
         recent_episodes: (return, length) of the latest episodes, the latest last.
         recent_successes: how far each of them was a success, 0 to 1; None where the environment
             does not say.
+        row_asked: whether the next border has a row, also where `log_interval` leaves it without.
     """
 
     def __init__(self, clock: Clock, whose: str = "the algorithm") -> None:
@@ -91,6 +93,7 @@ class Metrics:
         self._all_means = [self._row_means]
         self._extra: dict[str, float] = {}
         self._added = Means()
+        self.row_asked = False
         self.start_row()
 
     def average_over(self, episodes: int) -> None:
@@ -197,6 +200,13 @@ class Metrics:
         """
         self._added.add(tag, float(as_numbers({tag: value}, "a call of metrics.add")[tag]))
 
+    def ask_for_row(self) -> None:
+        """Let this iteration end with a row, so that no number of another timestep is in it.
+
+        All ranks ask, or none does: they merge their rows.
+        """
+        self.row_asked = True
+
     def has_news(self) -> bool:
         """Whether there is anything new since the last row."""
         is_later = self._clock.timesteps != self._timesteps_at_row
@@ -213,9 +223,10 @@ class Metrics:
         """
         self._add_up()
         self.start_row()
+        self.row_asked = False
         row = {f"train/{name}": mean for name, mean in self._row_means.take().items()}
         if row:
-            row["train/n_updates"] = self._clock.updates
+            row["train/n_updates"] = self._clock.updates_taken
         row |= self._extra | self._added.take()
         self._extra = {}
         return row
@@ -229,6 +240,7 @@ class Metrics:
             "added": self._added.state_dict(),
             "episodes": [list(episode) for episode in self.recent_episodes],
             "successes": list(self.recent_successes),
+            "row_asked": self.row_asked,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -237,6 +249,7 @@ class Metrics:
         self._row_means.load_state_dict(saved.totals)
         self._extra = saved.extra
         self._added.load_state_dict(saved.added)
+        self.row_asked = saved.row_asked
         self.recent_episodes.clear()
         self.recent_episodes.extend((return_, int(length)) for return_, length in saved.episodes)
         self.recent_successes.clear()

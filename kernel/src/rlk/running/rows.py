@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rlk.errors import BrokenPlugin
 from rlk.strict_types import own_number
 
@@ -43,6 +45,14 @@ def numbers_of(source: Callable[[], Any]) -> dict[str, float]:
     """The numbers that a function gives to be logged; BrokenPlugin, naming it, for others."""
     name = getattr(source, "__qualname__", None)  # a partial has none
     return as_numbers(source(), repr(source) if name is None else f"{source.__module__}.{name}")
+
+
+def shortest(number: float) -> float:
+    """Of the numbers that are equal in float32, the one with the fewest digits.
+
+    So 0.2 is logged as it was set, though its tensor holds 0.20000000298.
+    """
+    return float(str(np.float32(number)))
 
 
 def giving_numbers(listener: Listener, plugin: str) -> Listener:

@@ -22,7 +22,7 @@ from rlk.running.failed_writes import FailedWrites
 from rlk.running.folder_owner import OwnedFolder
 from rlk.running.listeners import call_all
 from rlk.running.metrics import Metrics
-from rlk.running.rows import numbers_of
+from rlk.running.rows import numbers_of, shortest
 from rlk.running.schedules import Schedules
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class Run:
         that the actor and the storages log (exploration, the exponent of importance weights).
         """
         own = self.optimise.learning_rates() | self.schedules.numbers()
-        found = {f"train/{name}": number for name, number in own.items()}
+        found = {f"train/{name}": shortest(number) for name, number in own.items()}
         for numbers in (self.actor.metrics, self.env_metrics, *self.metric_sources):
             found |= numbers_of(numbers)
         return found

@@ -27,6 +27,8 @@ def train(run: Run, total_timesteps: int) -> str | None:
     run.begin(total_timesteps)
     try:
         run.notify("rlk_training_start")
+        if run.metrics.row_asked:  # at the border where this checkpoint was taken
+            run.log()
         while run.timesteps < total_timesteps and not run.stop_reason():
             if not _iterate(run):
                 break
@@ -68,7 +70,7 @@ def _iterate(run: Run) -> bool:
 
 
 def end_iteration(run: Run) -> None:
-    """Check the metrics, notify the plugins, and log a row if one is due.
+    """Check the metrics, notify the plugins, and log a row if one is due or was asked for.
 
     Raises:
         NotFinite: for the first non-finite metric.
@@ -80,8 +82,10 @@ def end_iteration(run: Run) -> None:
     # An off-policy collection may be a single step, too little for a row: there, episodes count.
     by_episode = run.plan.algorithm.component.collects in ("off-policy", None)
     done = run.clock.episodes if by_episode else run.clock.iterations
-    if done - run.clock.logged >= run.plan.log_interval:
+    is_due = done - run.clock.logged >= run.plan.log_interval
+    if is_due:
         run.clock.logged = done
+    if is_due or run.metrics.row_asked:
         run.log()
 
 

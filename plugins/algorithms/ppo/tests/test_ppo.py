@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch.nn.utils import clip_grad_norm_
 
+from rlk import hookimpl
 from rlk.errors import PlanError
 from rlk.records import Loss
 from rlk_on_policy.minibatches import Minibatch
@@ -270,6 +271,22 @@ def test_the_next_collection_is_learnt_from_again(rlk_make):
     agent.learn(64)
     # Each collection has a first minibatch at the policy that acted, and a second that is refused.
     assert agent.run.clock.iterations == 4 and agent.run.clock.updates == 8
+
+
+@pytest.mark.parametrize("target_kl", [None, 1e-9])
+def test_rows_count_the_steps_that_were_taken(rlk_make, target_kl):
+    rows = []
+
+    class Listens:
+        @hookimpl
+        def rlk_write_row(self, row):
+            rows.append(row["train/n_updates"])
+
+    settings = {"target_kl": target_kl, "learning_rate": 0.01, "log_interval": 1}
+    agent = rlk_make("ppo", env=MATCH, **TINY, **settings, plugins=[Listens()])
+    agent.learn(64)
+    assert len(rows) == 4 and rows[-1] == int(agent.run.optimise.steps["policy"].count)
+    assert (agent.run.clock.updates - rows[-1]) == (0 if target_kl is None else 4)
 
 
 def test_the_divergence_is_the_mean_over_ranks(rlk_make):

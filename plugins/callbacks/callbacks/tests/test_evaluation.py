@@ -257,10 +257,13 @@ def test_a_run_whose_best_model_is_not_there_keeps_the_next_one(
 
 
 def test_a_new_count_of_timesteps_adds_to_the_history(tmp_path: Path) -> None:
-    with made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent:
-        agent.learn(8)
-        agent.learn(4)
-    assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [4, 8, 4]
+    with made("evaluation:every=8,at_end=false", "no:checkpoint", out=tmp_path) as agent:
+        agent.learn(12)
+        agent.learn(16)
+        agent.learn(8, reset_num_timesteps=False)
+    kept = np.load(tmp_path / "evaluations.npz")
+    assert kept["timesteps"].tolist() == [8, 8, 16, 24]
+    assert kept["cumulative_timesteps"].tolist() == [8, 20, 28, 36]
 
 
 @pytest.mark.parametrize("loaded", ["", "checkpoints/8.zip"])
@@ -272,7 +275,9 @@ def test_a_loaded_run_that_counts_from_0_adds_to_its_folder(
         agent.learn(8)
     with rlk.load(tmp_path / loaded, env=WALK, out=str(tmp_path), kernel=KERNEL) as agent:
         agent.learn(4)
-    assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [4, 8, 4]
+    kept = np.load(tmp_path / "evaluations.npz")
+    assert kept["timesteps"].tolist() == [4, 8, 4]
+    assert kept["cumulative_timesteps"].tolist() == [4, 8, 12]
     assert saved_files.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 4
 
 

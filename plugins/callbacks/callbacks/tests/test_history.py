@@ -28,6 +28,18 @@ def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
         read_history(tmp_path / "bad.npz")
 
 
+def test_cumulative_timesteps_are_in_the_file_if_those_of_all_evaluations_are_known(
+    tmp_path: Path,
+) -> None:
+    history = [Evaluation([1.0], [3], [], at, cumulative_timesteps=20 + at) for at in (10, 20)]
+    write_history(tmp_path / "e.npz", History(history))
+    assert read_history(tmp_path / "e.npz") == history
+    assert np.load(tmp_path / "e.npz")["cumulative_timesteps"].tolist() == [30, 40]
+    from_before = [Evaluation([1.0], [3], [], 10)]
+    write_history(tmp_path / "e.npz", History([*from_before, history[1]]))
+    assert "cumulative_timesteps" not in np.load(tmp_path / "e.npz")
+
+
 def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:
     history = [
         Evaluation([1.0, 2.0], [3, 4], [1.0, 0.25], 10),
@@ -45,7 +57,7 @@ def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:
 MIXED = [
     Evaluation([1.5, -2.0], [3, 4], [1.0, 0.25], 10),
     Evaluation([0.1], [6], [], 20),
-    Evaluation([5.0, 6.0, 7.0], [7, 8, 9], [1.0], 30),
+    Evaluation([5.0, 6.0, 7.0], [7, 8, 9], [1.0], 30, cumulative_timesteps=50),
 ]
 
 
@@ -64,6 +76,12 @@ def test_a_checkpoint_keeps_the_evaluations_of_the_longest_runs(tmp_path: Path) 
     files.write(tmp_path / "c.zip", {"evaluation": callback.rlk_save()})
     found: Any = files.read(tmp_path / "c.zip")["evaluation"]
     assert unpacked(found["history"]) == history
+
+
+def test_an_older_checkpoint_has_no_cumulative_timesteps() -> None:
+    older = History(MIXED[:2]).packed()
+    del older["cumulative_timesteps"]
+    assert unpacked(older) == MIXED[:2]
 
 
 def test_an_older_checkpoint_has_a_dict_for_every_evaluation() -> None:

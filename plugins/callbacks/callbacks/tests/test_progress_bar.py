@@ -55,7 +55,7 @@ def test_it_shows_how_far_the_run_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "stand-in" in first
     assert " 0/40" in first
     assert " 40/40" in last
-    assert f"return {returns.mean:.1f} " in last
+    assert f"return {returns.mean:.6g} " in last
 
 
 def test_a_further_call_begins_where_the_run_is(monkeypatch: pytest.MonkeyPatch) -> None:

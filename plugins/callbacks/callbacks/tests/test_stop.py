@@ -114,7 +114,7 @@ def test_evaluations_without_a_new_best_are_counted_in_a_row() -> None:
         callback.rlk_evaluation_end(Counting(), result)
         answers.append(callback.rlk_should_stop())
     assert answers[:5] == [None] * 5  # two of them in a row are allowed
-    assert answers[5] == "3 evaluations without a better return than 2.00"
+    assert answers[5] == "3 evaluations without a better return than 2"
     other = StopOnNoImprovement(max_no_improvement_evals=2)
     run: Any = Counting()
     other.rlk_load(run, callback.rlk_save())

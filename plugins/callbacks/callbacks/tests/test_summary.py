@@ -74,7 +74,7 @@ def test_it_says_how_the_last_of_the_first_evaluation_ended(
 
         @hookimpl
         def rlk_update_end(self, run: Run) -> None:
-            for number, return_ in ((1, run.timesteps + 0.25), (2, -1.0)):
+            for number, return_ in ((1, run.timesteps / 10_000), (2, -1.0)):
                 result = Evaluation([return_], [1], [], run.timesteps, number=number)
                 run.notify("rlk_evaluation_end", result=result)
 
@@ -82,7 +82,7 @@ def test_it_says_how_the_last_of_the_first_evaluation_ended(
         agent.learn(16)
         assert "last evaluation" not in capsys.readouterr().out
         agent.learn(16, callback=Evaluates())
-    assert "  last evaluation: mean return 16.2\n" in capsys.readouterr().out
+    assert "  last evaluation: mean return 0.0016\n" in capsys.readouterr().out
 
 
 def test_it_counts_the_timesteps_of_this_call_alone(capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,13 +63,18 @@ def test_speed_is_measured_from_row_to_row_and_from_the_start_of_training(now):
 
 
 def test_no_time_at_all_is_no_division_by_zero(now):
-    run = run_with(timesteps=8)
-    assert row_of(RolloutMetrics(run), run)["time/fps"] == 0.0
+    run = run_with()
+    made = RolloutMetrics(run)
+    run.timesteps = 8
+    assert "time/fps" not in row_of(made, run)
 
 
-def test_its_figures_come_before_what_is_in_the_row():
-    run = run_with((1.0, 1), timesteps=8, iterations=2)
-    row = row_of(RolloutMetrics(run), run, **{"train/loss": 0.5})
+def test_its_figures_come_before_what_is_in_the_row(now):
+    run = run_with((1.0, 1), iterations=2)
+    made = RolloutMetrics(run)
+    run.timesteps = 8
+    now(101.0)
+    row = row_of(made, run, **{"train/loss": 0.5})
     assert list(row) == [
         "rollout/ep_rew_mean",
         "rollout/ep_len_mean",
@@ -98,3 +103,17 @@ def test_rows_of_a_run_have_them(rlk_make, rlk_stand_in_kernel):
     rlk_make("stand-in", kernel=rlk_stand_in_kernel, collector="steps", **settings).learn(16)
     assert keeps.row["rollout/ep_len_mean"] == 8.0 and keeps.row["time/total_timesteps"] == 16
     assert keeps.row["train/n_updates"] == 4
+
+
+def test_a_row_without_a_step_since_the_previous_one_has_no_speed(now):
+    run = run_with()
+    made = RolloutMetrics(run)
+    run.timesteps = 40
+    now(102.0)
+    assert row_of(made, run)["time/fps"] == 20.0
+    now(110.0)
+    row = row_of(made, run)
+    assert "time/fps" not in row and row["time/total_timesteps"] == 40
+    run.timesteps = 60
+    now(111.0)
+    assert row_of(made, run)["time/fps"] == 20.0

@@ -260,6 +260,36 @@ def test_smoothing_can_be_set(
     assert lines[0].get_ydata()[-1] == np.mean([r for r, _, _ in RISING[-10:]])
 
 
+def test_all_runs_of_a_panel_are_averaged_over_as_many_episodes_as_the_legend_says(
+    tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A twentieth of the episodes of the shortest run, which is of another algorithm."""
+    lines: list[Any] = []
+    dress = figure._dress
+
+    def watch(axes: Any, x: str, **settings: Any) -> Any:
+        lines.extend(axes.lines)
+        return dress(axes, x, **settings)
+
+    monkeypatch.setattr(figure, "_dress", watch)
+    returns = np.arange(100.0)
+    folders = [
+        run_folder(tmp_path / name, [(r, 10, r) for r in returns[:length]], seed=length, algo=algo)
+        for name, algo, length in (("a", "dqn", 100), ("b", "dqn", 80), ("c", "ppo2", 60))
+    ]
+    assert called(*folders, "--out", tmp_path / "all.png").exit_code == 0
+    first, second, mean, other = lines
+    assert [line.get_ydata()[-1] for line in (first, second, other)] == [98.0, 78.0, 58.0]
+    assert mean.get_label() == "dqn: mean of 2 runs and 3 episodes ± std"
+    assert other.get_label() == "ppo2: mean of 3 episodes"
+    rows = [read_run(folder) for folder in folders[:2]]
+    rows = [attrs.evolve(one, smoothed=True, settings={"stats_window_size": 5}) for one in rows]
+    figure.draw(rows, tmp_path / "rows.png")
+    assert lines[-1].get_label() == "mean of 2 runs and 5 episodes ± std"
+    figure.draw(rows[:1], tmp_path / "row.png")
+    assert lines[-1].get_label() == "mean of the last 5 episodes"
+
+
 def test_seeds_are_drawn_with_their_mean_its_spread_and_their_evaluations(
     tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

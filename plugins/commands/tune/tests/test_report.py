@@ -23,10 +23,10 @@ def trial(number: int, rate: float, **made: Any) -> FrozenTrial:
 
 
 def test_the_best_trials_stand_side_by_side() -> None:
-    trials = [trial(3, 0.00123456, value=212.345), trial(12, 0.01, value=9.0)]
+    trials = [trial(3, 0.00123456, value=212.345), trial(12, 0.01, value=0.002)]
     assert list(best_trials(trials)) == [
         "               trial 3   trial 12",
-        "mean return    212.34    9.00",
+        "mean return    212.345   0.002",
         "learning_rate  0.001235  0.01",
     ]
 
@@ -38,8 +38,8 @@ def test_a_trial_that_did_not_end_says_how_far_it_came_or_why(
     mine = search()
     study = open_study(tmp_path, mine)
     seen = {1: 9.0, 2: 8.0}
-    pruned = trial(3, 0.5, state=TrialState.PRUNED, value=8.0, intermediate_values=seen)
-    assert line(pruned, mine, study) == "trial    3        8.00  pruned 2/4  learning_rate=0.5"
+    pruned = trial(3, 0.5, state=TrialState.PRUNED, value=0.0014, intermediate_values=seen)
+    assert line(pruned, mine, study) == "trial    3      0.0014  pruned 2/4  learning_rate=0.5"
     failed = trial(4, 0.5, state=TrialState.FAIL, user_attrs={REASON: "NaN\nat once"})
     assert (
         line(failed, mine, study) == "trial    4      failed              learning_rate=0.5  (NaN)"

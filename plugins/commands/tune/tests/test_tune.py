@@ -56,7 +56,7 @@ def test_a_search_ends_with_settings_that_run_takes(rlk_typed: Terminal) -> None
     assert lines[-1] == "  rlk run mine/best.toml"
 
     best = max(rows("mine"), key=lambda row: float(row["mean_return"]))
-    assert f"mean return    {float(best['mean_return']):.2f}" in ended.out
+    assert f"mean return    {float(best['mean_return']):.6g}" in ended.out
     assert Path("mine/best.toml").read_text().startswith(f"# Trial {best['trial']} of a search")
     evaluation = {"every": 100, "episodes": 5, "seed": 1}  # as that of the trial
     pairs = [word for k, v in evaluation.items() for word in ("--set", f"evaluation.{k}={v}")]

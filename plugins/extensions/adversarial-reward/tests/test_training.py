@@ -46,6 +46,7 @@ def test_every_pass_has_each_of_the_experts_transitions_once(adversary: Any) -> 
 def test_a_collection_is_judged_with_its_own_observations_among_those_seen(adversary: Any) -> None:
     run = adversary.run
     for _ in range(3):  # the discriminator has learnt once
+        run.metrics.take_row()
         run.collect()
     rollout = run.storage.latest()
     with torch.no_grad():
@@ -53,6 +54,15 @@ def test_a_collection_is_judged_with_its_own_observations_among_those_seen(adver
         expected = adversary.discriminator.reward(logits).numpy()
     assert np.allclose(rollout.reward.reshape(-1), expected)
     assert run.metrics.take_row()["train/learnt_reward"] == pytest.approx(expected.mean())
+
+
+def test_a_row_has_the_mean_of_the_learnt_rewards_of_its_collections(adversary: Any) -> None:
+    run, means = adversary.run, []
+    for _ in range(2):
+        run.collect()
+        means.append(run.storage.latest().reward.mean())
+    assert means[0] != means[1]
+    assert run.metrics.take_row()["train/learnt_reward"] == pytest.approx(np.mean(means))
 
 
 def test_metrics_of_a_training_by_hand(adversary: Any, monkeypatch: pytest.MonkeyPatch) -> None:

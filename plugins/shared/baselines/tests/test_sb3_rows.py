@@ -247,9 +247,10 @@ def test_rows_of_off_policy_models_have_their_learning_rate(kind: Any, tmp_path:
     assert row["train/learning_rate"] == row["train/learning_rate_actor"] < 1e-3
 
 
-def test_an_epoch_that_target_kl_ended_early_counts_as_one() -> None:
+def test_of_epochs_that_target_kl_ended_early_the_minibatches_that_were_taken_count() -> None:
+    """One of four in each collection; the second one of each is refused."""
     kept, keywords = Kept(), {"n_steps": 32, "batch_size": 8, "n_epochs": 3, "target_kl": 1e-9}
     model = PPO("MlpPolicy", "CartPole-v1", seed=0, **keywords)  # type: ignore[arg-type]
     model.set_logger(Logger(None, [kept]))
-    model.learn(32, log_interval=1)
-    assert [row["train/n_updates"] for row, _ in kept.rows] == [1]
+    model.learn(160, log_interval=1)
+    assert [row["train/n_updates"] for row, _ in kept.rows] == [1, 1, 1, 1, 2]

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import torch
 
+from rlk.running.clock import Clock
+from rlk.running.metrics import Metrics
 from rlk_categorical.distribution import Categorical
 from rlk_on_policy.advantages import advantages, logged_advantages
 from rlk_on_policy.heads import actor_critic
@@ -70,9 +72,23 @@ def test_advantages_bootstrap_from_what_follows_and_from_what_was_cut_off(termin
 
 
 def test_logged_advantages_are_those_of_the_run_and_tell_how_good_the_values_were():
-    run, told = SimpleNamespace(policy=policy(), device="cpu", metrics=SimpleNamespace()), {}
-    run.metrics.set = told.__setitem__
+    run = SimpleNamespace(policy=policy(), device="cpu", metrics=Metrics(Clock(1)))
     found = logged_advantages(run, two_steps(False), gamma=0.5, lam=0.5)
     assert found[:, 0].tolist() == pytest.approx([2.5, 9.0])
-    # Values of 1 and 2, returns of 3.5 and 11.
-    assert told == {"train/explained_variance": pytest.approx(1.0 - 3.25**2 / 3.75**2)}
+    # Values of 1 and 2, returns of 3.5 and 11, or of 1 and 11 where the episode terminated.
+    first, second = 1.0 - 3.25**2 / 3.75**2, 1.0 - 4.5**2 / 5.0**2
+    assert run.metrics.take_row() == {"train/explained_variance": pytest.approx(first)}
+    for terminated in (False, True):
+        logged_advantages(run, two_steps(terminated), gamma=0.5, lam=0.5)
+    assert run.metrics.take_row() == {
+        "train/explained_variance": pytest.approx((first + second) / 2)
+    }
+
+
+def test_returns_that_are_all_the_same_are_left_out_of_the_explained_variance():
+    run = SimpleNamespace(policy=policy(), device="cpu", metrics=Metrics(Clock(1)))
+    alike = two_steps(True)
+    alike.reward[:] = [[11.0], [1.0]]
+    found = logged_advantages(run, alike, gamma=0.5, lam=0.5)
+    assert (found + alike.extras["value"]).tolist() == [[11.0], [11.0]]
+    assert run.metrics.take_row() == {}

@@ -91,6 +91,7 @@ class PPO:
         for batch in self._passes(rollout, advantage):
             yield batch
             if config.target_kl is not None and self._went_too_far():
+                run.clock.refused += 1
                 return
 
     def _passes(self, rollout: Rollout, advantage: Array) -> Iterator[Minibatch]:

@@ -24,6 +24,7 @@ from rlk_callbacks.interval import next_due
 from rlk_callbacks.listened_to import ListenedTo
 from rlk_callbacks.render import HUMAN, window_problem
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
+from rlk_evaluate.number_text import significant
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -39,8 +40,9 @@ class EvaluationCallback:
     longer. Only a run with a folder has `best_model.zip` and `evaluations.npz`, whose format is
     that of Stable Baselines 2.10: `timesteps` [K], `results` and `ep_lengths` [K, episodes].
     Several calls of `learn` append to it, also those of a run that was loaded to continue in its
-    folder; if one counts timesteps from 0 again, `timesteps` starts again from small values. An
-    object that is passed to `learn` of another agent begins anew.
+    folder; if one counts timesteps from 0 again, `timesteps` starts again from small values, and
+    `cumulative_timesteps` [K] counts on. An object that is passed to `learn` of another agent
+    begins anew.
 
     Without an environment of its own it follows `set_env`. What was the best model in the old
     environment does not count in the new one.
@@ -62,6 +64,7 @@ class EvaluationCallback:
         self._missed: int | None = None
         self._evaluated_at = -1  #: the timestep of the latest evaluation
         self._loaded_at = 0
+        self._before_folder = 0  #: what `Clock.earlier_timesteps` has of calls in other folders
         self._best: float | None = None
         self._history = History()
         self._reason: str | None = None
@@ -79,11 +82,12 @@ class EvaluationCallback:
         self._number = listening.index(self) + 1 if self in listening else 1
         if self._is_new(run):
             self._continue_history(run)
+            self._before_folder = 0 if self._history else run.clock.earlier_timesteps
         if self._missed is not None:
             self._restore_folder(run)
             if self._missed <= run.timesteps:
                 # The checkpoint was taken in this iteration, before the evaluation that was due.
-                self._evaluate(run)
+                self._evaluate_for_row(run)
         self._missed = None
 
     @hookimpl
@@ -92,7 +96,7 @@ class EvaluationCallback:
         if run.timesteps < self._due and not ends:
             return
         self._due = next_due(run.timesteps, self._config.every)
-        self._evaluate(run)
+        self._evaluate_for_row(run)
 
     @hookimpl
     def rlk_should_stop(self, run: Run) -> str | None:
@@ -162,6 +166,11 @@ class EvaluationCallback:
         if problem := self.rlk_check_plan(run.plan):
             raise PlanError(problem)
 
+    def _evaluate_for_row(self, run: Run) -> None:
+        """Evaluate at a border, whose row all ranks write together; rank 0 alone evaluates."""
+        run.metrics.ask_for_row()
+        self._evaluate(run)
+
     def _evaluate(self, run: Run) -> None:
         self._evaluated_at = run.timesteps
         if run.communicator.rank != 0:
@@ -181,7 +190,9 @@ class EvaluationCallback:
             seeds=seeds,
             deterministic=config.deterministic,
         )
-        self._take_in(run, attrs.evolve(result, number=self._number))
+        cumulative = run.clock.earlier_timesteps - self._before_folder + run.timesteps
+        found = attrs.evolve(result, number=self._number, cumulative_timesteps=cumulative)
+        self._take_in(run, found)
 
     def _take_in(self, run: Run, result: Evaluation) -> None:
         mean, group = result.mean_return, self._own("eval")
@@ -199,9 +210,8 @@ class EvaluationCallback:
                     saved_files.save(run, run.out / name)
                 self._best = mean
         if self._config.stop_at is not None and mean >= self._config.stop_at:
-            self._reason = (
-                f"a mean return of {mean:.2f} (evaluation.stop_at={self._config.stop_at:g})"
-            )
+            asked = f"evaluation.stop_at={self._config.stop_at:g}"
+            self._reason = f"a mean return of {significant(mean)} ({asked})"
         run.notify("rlk_evaluation_end", result=result)
 
     def _write_history(self, run: Run) -> None:
@@ -269,6 +279,7 @@ class EvaluationCallback:
             "best": self._best,
             "due": self._due,
             "history": self._history.packed(),
+            "before_folder": self._before_folder,
         }
 
     @hookimpl
@@ -277,6 +288,7 @@ class EvaluationCallback:
         self._missed, self._loaded_at = int(state["due"]), run.timesteps
         self._best = None if state["best"] is None else float(state["best"])
         self._history = History(unpacked(state["history"]))
+        self._before_folder = int(state.get("before_folder", 0))
 
 
 def _listening(run: Run) -> list[EvaluationCallback]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 
 from rlk.documents import read_npz
@@ -21,6 +22,9 @@ from rlk.records import Array
 from rlk_evaluate.evaluate import Evaluation
 
 HISTORY = "evaluations.npz"
+_CUMULATIVE = "cumulative_timesteps"
+#: Cumulative timesteps of an evaluation that an earlier version wrote, without them.
+_UNKNOWN = -1
 #: What an evaluation has of each of its episodes, as float64 (d) or int64 (q).
 _OF_EPISODES = {"returns": "d", "lengths": "q", "successes": "d"}
 
@@ -29,7 +33,7 @@ class History:
     """All evaluations of a run, in columns that grow: all of it is written after each of them."""
 
     def __init__(self, evaluations: Iterable[Evaluation] = ()) -> None:
-        columns = {"timesteps": "q", **_OF_EPISODES}
+        columns = {"timesteps": "q", _CUMULATIVE: "q", **_OF_EPISODES}
         columns |= {f"{name}_counts": "q" for name in _OF_EPISODES}
         self._columns = {name: array(code) for name, code in columns.items()}
         for one in evaluations:
@@ -39,7 +43,9 @@ class History:
         return len(self._columns["timesteps"])
 
     def append(self, evaluation: Evaluation) -> None:
+        cumulative = evaluation.cumulative_timesteps
         self._columns["timesteps"].append(evaluation.timesteps)
+        self._columns[_CUMULATIVE].append(_UNKNOWN if cumulative is None else cumulative)
         for name in _OF_EPISODES:
             row = getattr(evaluation, name)
             self._columns[name].extend(row)
@@ -48,8 +54,9 @@ class History:
     def packed(self) -> dict[str, Array]:
         """Arrays: a checkpoint holds few values in JSON, and arrays of any length.
 
-        `timesteps` [K]; `returns`, `lengths` and `successes`, of one evaluation after the other;
-        and how many of them each has, such as `returns_counts` [K].
+        `timesteps` and `cumulative_timesteps` [K], the latter -1 where they are not known;
+        `returns`, `lengths` and `successes`, of one evaluation after the other; and how many of
+        them each has, such as `returns_counts` [K].
         """
         return {name: np.array(column) for name, column in self._columns.items()}
 
@@ -57,7 +64,8 @@ class History:
 def write_history(path: Path, history: History) -> None:
     """Write all evaluations to `evaluations.npz`; the file is complete at any time.
 
-    If the number of episodes was changed meanwhile, shorter rows end in NaN (lengths in 0).
+    If the number of episodes was changed meanwhile, shorter rows end in NaN (lengths in 0). Without
+    the cumulative timesteps of every evaluation, the file has those of none.
     """
     flat = history.packed()
     counts, widest = flat["returns_counts"], flat["returns_counts"].max()
@@ -66,6 +74,8 @@ def write_history(path: Path, history: History) -> None:
     lengths = np.zeros(is_episode.shape, dtype=np.int64)
     results[is_episode], lengths[is_episode] = flat["returns"], flat["lengths"]
     columns = {"timesteps": flat["timesteps"], "results": results, "ep_lengths": lengths}
+    if (flat[_CUMULATIVE] != _UNKNOWN).all():
+        columns[_CUMULATIVE] = flat[_CUMULATIVE]
     if (flat["successes_counts"] == widest).all():
         columns["successes"] = flat["successes"].reshape(is_episode.shape)
     archive = io.BytesIO()  # on a full disk, numpy 1 would print a traceback
@@ -87,15 +97,18 @@ def read_history(path: Path) -> list[Evaluation]:
         found.get(name, np.zeros(0)) for name in ("timesteps", "results", "ep_lengths")
     )
     successes = found.get("successes", np.zeros((len(at), 0)))
-    are_numbers = all(one.dtype.kind in "biuf" for one in (at, results, lengths, successes))
+    cumulative = found.get(_CUMULATIVE, np.full(at.shape, _UNKNOWN))
+    columns = (at, results, lengths, successes, cumulative)
+    are_numbers = all(one.dtype.kind in "biuf" for one in columns)
     is_whole = at.ndim == 1 and results.ndim == successes.ndim == 2
-    if not are_numbers or not is_whole or results.shape != lengths.shape or len(at) != len(results):
+    are_alike = results.shape == lengths.shape and at.shape == cumulative.shape
+    if not are_numbers or not is_whole or not are_alike or len(at) != len(results):
         raise BadFile(
             f"{path} is damaged: it has no returns and lengths, [K, episodes], of K timesteps. "
             "Move it elsewhere to begin another."
         )
     history = []
-    for timesteps, row, long, good in zip(at, results, lengths, successes, strict=True):
+    for timesteps, row, long, good, count in zip(*columns, strict=True):
         returns = row[~np.isnan(row)].tolist()
         history.append(
             Evaluation(
@@ -103,6 +116,7 @@ def read_history(path: Path) -> list[Evaluation]:
                 [int(one) for one in long[: len(returns)]],
                 [float(one) for one in good],
                 int(timesteps),
+                cumulative_timesteps=_known(int(count)),
             )
         )
     return history
@@ -117,7 +131,17 @@ def unpacked(saved: Any) -> list[Evaluation]:
         values, ends = np.asarray(saved[name]).tolist(), np.cumsum(saved[f"{name}_counts"]).tolist()
         columns.append([values[start:end] for start, end in itertools.pairwise([0, *ends])])
     timesteps = np.asarray(saved["timesteps"]).tolist()
-    return [Evaluation(*row) for row in zip(*columns, timesteps, strict=True)]
+    cumulative = np.asarray(saved.get(_CUMULATIVE, [_UNKNOWN] * len(timesteps))).tolist()
+    history = zip(*columns, timesteps, strict=True)
+    return [
+        attrs.evolve(Evaluation(*row), cumulative_timesteps=_known(count))
+        for row, count in zip(history, cumulative, strict=True)
+    ]
+
+
+def _known(cumulative: int) -> int | None:
+    """Cumulative timesteps as an `Evaluation` has them."""
+    return None if cumulative == _UNKNOWN else cumulative
 
 
 def until(history: list[Evaluation], timesteps: int) -> list[Evaluation]:

@@ -15,6 +15,7 @@ from rich.progress import Progress, TaskID
 
 from rlk.hookspecs import hookimpl
 from rlk_callbacks.bar_columns import columns
+from rlk_evaluate.number_text import significant
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -71,7 +72,8 @@ class ProgressBar:
     def _draw(self, run: Run) -> None:
         assert self._progress is not None
         recent = run.metrics.recent_episodes
-        returned = f"return {np.mean([return_ for return_, _ in recent]):.1f}" if recent else ""
+        mean = np.mean([return_ for return_, _ in recent]) if recent else None
+        returned = "" if mean is None else f"return {significant(float(mean))}"
         self._progress.update(self._task, completed=run.timesteps, returned=returned, refresh=True)
         self._drawn = time.monotonic()
 

@@ -14,6 +14,7 @@ from rlk_callbacks.stop_config import (
     StopOnNoImprovementConfig,
     StopOnRewardConfig,
 )
+from rlk_evaluate.number_text import significant
 
 if TYPE_CHECKING:
     from rlk.planning.choice import Choice
@@ -49,7 +50,7 @@ class StopOnReward:
             return
         if result.mean_return >= threshold:
             self._reason = (
-                f"a mean return of {result.mean_return:.2f} "
+                f"a mean return of {significant(result.mean_return)} "
                 f"(stop-on-reward.reward_threshold={threshold:g})"
             )
 
@@ -105,7 +106,7 @@ class StopOnNoImprovement:
         if self._without <= self._config.max_no_improvement_evals:
             return None
         assert self._best is not None
-        return f"{self._without} evaluations without a better return than {self._best:.2f}"
+        return f"{self._without} evaluations without a better return than {significant(self._best)}"
 
     @hookimpl
     def rlk_save(self) -> State:

@@ -21,6 +21,7 @@ from rlk.running.run_folder import as_typed
 from rlk.spaces import sees_images
 from rlk.terminal import is_terminal
 from rlk_callbacks.stop import is_numbered
+from rlk_evaluate.number_text import significant
 from rlk_model_files.locate import checkpoints
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def ending(run: Run, evaluated: float | None, *, stopped: bool) -> Iterator[str]
     if run.clock.updates == 0:
         yield "  nothing was learnt: training ended before the first update"
     if evaluated is not None:
-        yield f"  last evaluation: mean return {evaluated:.1f}"
+        yield f"  last evaluation: mean return {significant(evaluated)}"
     if run.out is None:
         return
     out, suffix = as_typed(run), run.plan.serializer.make().suffix

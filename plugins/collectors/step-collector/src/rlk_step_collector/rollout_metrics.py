@@ -40,8 +40,9 @@ class RolloutMetrics:
             row["rollout/success_rate"] = sum(told) / len(told)
         (before, steps_before), now = self._mark, time.perf_counter()
         self._mark = (now, run.timesteps)
-        seconds = now - before
-        row["time/fps"] = (run.timesteps - steps_before) / seconds if seconds > 0 else 0.0
+        steps, seconds = run.timesteps - steps_before, now - before
+        if steps > 0 and seconds > 0:  # a row may follow another one with no step between them
+            row["time/fps"] = steps / seconds
         row["time/iterations"] = run.clock.iterations
         row["time/time_elapsed"] = now - self._started
         row["time/total_timesteps"] = run.timesteps

@@ -14,6 +14,7 @@ import click
 from rlk.errors import PlanError
 from rlk_cli.model_file import load_to_act, model_file
 from rlk_cli.options import given, one_value
+from rlk_evaluate.number_text import significant
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -160,7 +161,8 @@ def enjoy(
         number = iter(range(1, episodes + 1))
 
         def show(return_: float, length: int) -> None:
-            click.echo(f"episode {next(number):>3}   return {return_:>10.2f}   length {length:>6}")
+            shown = significant(return_)
+            click.echo(f"episode {next(number):>3}   return {shown:>10}   length {length:>6}")
 
         play: dict[str, Any] = {
             "episodes": episodes,
@@ -175,7 +177,8 @@ def enjoy(
             click.echo(f"wrote {record}")
         else:
             result = window.show(agent, **play)
-        click.echo(f"mean return {result.mean_return:.2f} +/- {result.std_return:.2f}")
+        mean, std = significant(result.mean_return), significant(result.std_return)
+        click.echo(f"mean return {mean} +/- {std}")
 
 
 def _load(
@@ -214,15 +217,15 @@ def _as_json(result: Evaluation, path: Path, deterministic: bool, seed: int) -> 
 
 def _as_text(result: Evaluation, path: Path, deterministic: bool, seed: int, env: str) -> str:
     how = "deterministic" if deterministic else "stochastic"
-    least, most = min(result.returns), max(result.returns)
+    least, most = significant(min(result.returns)), significant(max(result.returns))
     rows = [
         ("model", f"{path}  ({result.timesteps:,} timesteps)"),
         ("environment", env),
         ("episodes", f"{len(result.returns)}  ({how}, seed {seed})"),
-        ("mean_return", f"{result.mean_return:.2f}  (from {least:.2f} to {most:.2f})"),
-        ("std_return", f"{result.std_return:.2f}"),
+        ("mean_return", f"{significant(result.mean_return)}  (from {least} to {most})"),
+        ("std_return", significant(result.std_return)),
         ("mean_length", f"{result.mean_length:.1f} steps"),
     ]
     if result.success_rate is not None:
-        rows.append(("success_rate", f"{result.success_rate:.0%}"))
+        rows.append(("success_rate", f"{result.success_rate:.1%}"))
     return "\n".join(f"{name:<14}{value}" for name, value in rows)

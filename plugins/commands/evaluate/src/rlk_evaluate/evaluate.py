@@ -42,6 +42,8 @@ class Evaluation:
         successes: how far each was one, 0 to 1, of the episodes whose last info has `is_success`.
         timesteps: of training at the time of the evaluation.
         number: which of several evaluations of the run, as in another environment, from 1.
+        cumulative_timesteps: those of all calls of `learn` of its folder, as `timesteps` may begin
+            at 0 in each; None if it is not known.
     """
 
     returns: list[float]
@@ -49,6 +51,7 @@ class Evaluation:
     successes: list[float] = attrs.field(factory=list)
     timesteps: int = 0
     number: int = 1
+    cumulative_timesteps: int | None = None
 
     @property
     def mean_return(self) -> float:

@@ -25,6 +25,8 @@ from rlk_wrappers.results import get_monitor_files, load_results, read_monitor_f
 SIGNS = ("plan.json", "progress.csv", "monitor.csv", "model.zip")
 #: Slots that do not change what is learnt.
 WATCHERS = ("callback", "logger", "serializer")
+#: A row of metrics averages over so many episodes, where no `stats_window_size` is set.
+_OF_A_ROW = 100
 
 
 @attrs.frozen(eq=False)
@@ -37,7 +39,7 @@ class Curve:
         settings: of all components that affect learning, by dotted key, the algorithm's without its
             name; of the environment; and the number of environments and the timesteps of the plan.
         returns: float64 [E]. timesteps, episodes, seconds: float64 [E], at the end of each.
-        smoothed: whether a return is already a mean over many episodes.
+        smoothed: whether a return is already a mean over many episodes, as in a row of metrics.
         evaluated_at: float64 [K], timesteps of evaluations, of all calls of `learn` as one count.
         evaluations: float64 [K], their mean returns.
     """
@@ -55,6 +57,14 @@ class Curve:
     smoothed: bool
     evaluated_at: Array
     evaluations: Array
+
+    @property
+    def averaged(self) -> int:
+        """How many episodes each of the returns is the mean of."""
+        if not self.smoothed:
+            return 1
+        asked = self.settings.get("stats_window_size")
+        return asked if isinstance(asked, int) else _OF_A_ROW
 
     def x(self, name: str) -> Array:
         """float64 [E]: `timesteps`, `episodes` or `time` (seconds)."""
@@ -312,4 +322,9 @@ def _evaluations(folder: Path) -> tuple[Array, Array]:
     are_numbers = at.dtype.kind in "iuf" and results.dtype.kind in "iuf"
     if not are_numbers or at.ndim != 1 or results.ndim != 2 or len(at) != len(results):
         raise BadFile(f"{path} is damaged: it has no returns, float [K, episodes], of K timesteps.")
-    return one_count(at.astype(np.float64), is_strict=True), np.nanmean(results, axis=1)
+    counted = found.get("cumulative_timesteps")
+    if counted is None:  # the file is of an earlier version
+        counted = one_count(at.astype(np.float64), is_strict=True)
+    elif counted.dtype.kind not in "iu" or counted.shape != at.shape:
+        raise BadFile(f"{path} is damaged: its cumulative_timesteps are no whole numbers [K].")
+    return counted.astype(np.float64), np.nanmean(results, axis=1)

@@ -39,7 +39,8 @@ def draw(
             spread.
         path: the file; its suffix selects the format.
         x: `timesteps`, `episodes` or `time`.
-        smooth: number of episodes in the average of a line; None depends on the number of episodes.
+        smooth: number of episodes in the average of a line; None depends on the number of episodes,
+            and is the same for all runs in an environment.
 
     Raises:
         ValueError: for a suffix that is no format of images, or none; nothing is written.
@@ -118,14 +119,15 @@ def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | 
     groups = groups_of(curves)
     unit, seconds = _time_unit(max(float(curve.seconds[-1]) for curve in curves))
     scale = seconds if x == "time" else 1.0
+    window = smooth or _window(curves)
     for number, (label, members) in enumerate(groups):
         # With a single group, the entries of the legend need no name.
         label = f"{_shown(label)}: " if len(groups) > 1 else ""
         colour = COLOURS[number % len(COLOURS)]
         if len(members) == 1:
-            _one(axes, members[0], label, colour, x, scale, smooth)
+            _one(axes, members[0], label, colour, x, scale, window)
         else:
-            _several(axes, members, label, colour, x, scale, smooth)
+            _several(axes, members, label, colour, x, scale, window)
     algos = ", ".join(dict.fromkeys(curve.algo for curve in curves))
     title = f"{algos} on {env}" if env else algos
     if len(curves) == 1 and curves[0].seed is not None:
@@ -139,11 +141,10 @@ def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | 
 
 
 def _one(
-    axes: Axes, curve: Curve, label: str, colour: str, x: str, scale: float, smooth: int | None
+    axes: Axes, curve: Curve, label: str, colour: str, x: str, scale: float, window: int
 ) -> None:
     """Draw every episode faintly, their rolling mean, and the evaluations."""
     where = curve.x(x) / scale
-    window = _window(curve, smooth)
     if not curve.smoothed:
         size = float(np.clip(2000.0 / len(where), 2.0, 14.0))
         axes.scatter(
@@ -156,8 +157,10 @@ def _one(
             # With several groups, the colour of the dots is enough.
             label=None if label else "episodes",
         )
-    mean = curve.returns if curve.smoothed else rolling_mean(curve.returns, window)
-    over = "mean of the last 100 episodes" if curve.smoothed else _over(window)
+    last = "the last " if curve.smoothed else ""
+    episodes = _averaged(curve, window)
+    over = f"mean of {last}{episodes} episodes" if episodes > 1 else "each episode"
+    mean = _smoothed(curve, window)
     _line(axes, where, mean, color=colour, linewidth=2.0, label=f"{label}{over}")
     if len(curve.evaluations):
         _evaluations(
@@ -172,21 +175,20 @@ def _several(
     colour: str,
     x: str,
     scale: float,
-    smooth: int | None,
+    window: int,
 ) -> None:
     """Draw every run's rolling mean faintly, their mean, and one standard deviation around it."""
     lines = []
     for curve in curves:
-        mean = (
-            curve.returns if curve.smoothed else rolling_mean(curve.returns, _window(curve, smooth))
-        )
-        lines.append((curve.x(x) / scale, mean))
+        lines.append((curve.x(x) / scale, _smoothed(curve, window)))
         _line(axes, *lines[-1], color=colour, alpha=0.25, linewidth=0.8)
     where, mean, deviation = spread(lines)
     axes.fill_between(
         where, mean - deviation, mean + deviation, color=colour, alpha=0.18, linewidth=0
     )
-    over = f"{label}mean of {len(curves)} runs ± std"
+    episodes = sorted({_averaged(curve, window) for curve in curves})
+    over = f" and {' or '.join(map(str, episodes))} episodes" if episodes != [1] else ""
+    over = f"{label}mean of {len(curves)} runs{over} ± std"
     _line(axes, where, mean, color=colour, linewidth=2.2, label=over)
     evaluated = [curve for curve in curves if len(curve.evaluations)]
     if evaluated:
@@ -217,13 +219,20 @@ def _evaluations(axes: Axes, where: Array, means: Array, colour: str, label: str
     axes.plot(where, means, linestyle="none", color="white", label=label, zorder=3, **marker)
 
 
-def _window(curve: Curve, smooth: int | None) -> int:
-    """Episodes in the average: as given, else a twentieth of all episodes, at most 100."""
-    return smooth or int(np.clip(len(curve.returns) // 20, 1, WINDOW))
+def _window(curves: Sequence[Curve]) -> int:
+    """Episodes in the average of all of them: a twentieth of those of the shortest, 100 at most."""
+    episodes = [len(curve.returns) for curve in curves if not curve.smoothed]
+    return int(np.clip(min(episodes, default=0) // 20, 1, WINDOW))
 
 
-def _over(window: int) -> str:
-    return f"mean of {window} episodes" if window > 1 else "each episode"
+def _smoothed(curve: Curve, window: int) -> Array:
+    """float64 [E]: the rolling mean of the returns, which rows of metrics already have."""
+    return curve.returns if curve.smoothed else rolling_mean(curve.returns, window)
+
+
+def _averaged(curve: Curve, window: int) -> int:
+    """How many episodes are in each point of its line."""
+    return curve.averaged if curve.smoothed else window
 
 
 def _time_unit(seconds: float) -> tuple[str, float]:

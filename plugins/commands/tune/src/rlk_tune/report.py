@@ -14,7 +14,7 @@ from rlk.planning.plan import Plan
 from rlk_cli.columns import columns, terminal_width
 from rlk_tune.results import BEST, TRIALS
 from rlk_tune.search import Search
-from rlk_tune.study import REASON, completed, counted
+from rlk_tune.study import REASON, completed, counted, mean_return
 
 #: This many of the best trials are shown at the end.
 SHOWN = 3
@@ -60,9 +60,9 @@ def _outcome(trial: FrozenTrial, search: Search, study: optuna.Study) -> str:
     if trial.state == TrialState.FAIL:
         return "    failed"
     if trial.state == TrialState.PRUNED:
-        return f"{trial.value:>10.2f}  pruned {trial.last_step}/{search.evaluations}"
+        return f"{mean_return(trial):>10}  pruned {trial.last_step}/{search.evaluations}"
     is_best = completed(study)[0].number == trial.number
-    return f"{trial.value:>10.2f}{'  best' if is_best else ''}"
+    return f"{mean_return(trial):>10}{'  best' if is_best else ''}"
 
 
 def ending(search: Search, study: optuna.Study, folder: Path) -> Iterator[str]:
@@ -88,7 +88,7 @@ def best_trials(trials: Sequence[FrozenTrial]) -> Iterator[str]:
     """A column for each trial, a row for each setting."""
     rows = [
         ["", *(f"trial {trial.number}" for trial in trials)],
-        ["mean return", *(f"{trial.value:.2f}" for trial in trials)],
+        ["mean return", *(mean_return(trial) for trial in trials)],
         *([name, *(shown(trial.params[name]) for trial in trials)] for name in trials[0].params),
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

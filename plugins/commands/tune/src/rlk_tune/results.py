@@ -16,7 +16,7 @@ from rlk.planning.saved_plan import as_json
 from rlk.registry.kernel import default_kernel
 from rlk_cli.folder import spec_toml
 from rlk_tune.search import Search
-from rlk_tune.study import REASON, SEED, completed
+from rlk_tune.study import REASON, SEED, completed, mean_return
 
 TRIALS, BEST = "trials.csv", "best.toml"
 
@@ -65,7 +65,7 @@ def best_spec(search: Search, best: FrozenTrial) -> str:
     Its evaluations are left out, unless a setting or a plugin of all trials needs them.
     """
     spec = search.spec(search.settings_of(best.params), best.user_attrs[SEED])
-    said = f"# Trial {best.number} of a search by rlk tune: mean return {best.value:.2f}.\n"
+    said = f"# Trial {best.number} of a search by rlk tune: mean return {mean_return(best)}.\n"
     try:
         plan = resolve(default_kernel(), spec)
     except PlanError:  # for example --set evaluation.n_envs=4, or --plugin stop-on-reward

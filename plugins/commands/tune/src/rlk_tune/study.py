@@ -23,6 +23,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from rlk.errors import BadFile, described
 from rlk.running.seeding import Streams
+from rlk_evaluate.number_text import significant
 from rlk_tune.ranges import Choice, Range
 from rlk_tune.search import Search
 from rlk_tune.signals import INTERRUPTIONS
@@ -100,6 +101,12 @@ def completed(study: optuna.Study) -> list[FrozenTrial]:
     """Those that were neither pruned nor failed, the best first; of equal ones, the earlier."""
     found = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     return sorted(found, key=lambda trial: (-(trial.value or 0.0), trial.number))
+
+
+def mean_return(trial: FrozenTrial) -> str:
+    """The value of a trial that was evaluated, as it is printed."""
+    assert trial.value is not None
+    return significant(trial.value)
 
 
 def next_trial(study: optuna.Study, search: Search, job: int) -> tuple[optuna.Trial, int]:

@@ -95,7 +95,7 @@ class Adversary:
         with torch.no_grad():
             rewards = self.discriminator.reward(self._logits(found))
         rollout.reward[...] = rewards.numpy().reshape(rollout.reward.shape)
-        self.run.metrics.set("train/learnt_reward", float(rewards.mean()))
+        self.run.metrics.add("train/learnt_reward", float(rewards.mean()))
         self._judged += 1
         if self._judged % self.config.g_step == 0:
             self._train(found)

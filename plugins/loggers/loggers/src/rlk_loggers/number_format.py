@@ -8,8 +8,8 @@ import math
 def readable(value: float) -> str:
     """A number in few characters: whole numbers with commas, others with about four digits.
 
-    >>> readable(12345), readable(212.34), readable(0.000123), readable(500.0)
-    ('12,345', '212.3', '1.23e-04', '500.0')
+    >>> readable(12345), readable(212.34), readable(0.00125), readable(0.000123), readable(500.0)
+    ('12,345', '212.3', '0.001250', '1.23e-04', '500.0')
     """
     if isinstance(value, int):
         return f"{value:,}"
@@ -21,7 +21,7 @@ def readable(value: float) -> str:
     for least, digits in ((1000.0, 0), (100.0, 1), (10.0, 2), (1.0, 3)):
         if size >= least:
             return f"{value:,.{digits}f}"
-    return f"{value:.4f}"
+    return f"{value:#.4g}"  # with the zeros at its end, like those above
 
 
 def compact(value: float) -> str:

@@ -38,7 +38,7 @@ class Rows:
         self.before = {
             "time/iterations": run.clock.iterations,
             "time/episodes": run.clock.episodes,
-            "train/n_updates": run.clock.updates,
+            "train/n_updates": run.clock.updates_taken,
         }
 
     def of_the_call(self, row: Mapping[str, float]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from rlk.records import Array
@@ -17,10 +18,15 @@ if TYPE_CHECKING:
 
 
 def logged_advantages(run: Run, rollout: Rollout, gamma: float, lam: float) -> Array:
-    """`advantages` by the run's policy; the next row of metrics has its explained variance."""
+    """`advantages` by the run's policy, with the explained variance of its values logged.
+
+    A row of metrics has the mean over its rollouts, without those whose returns are all the same.
+    """
     advantage = advantages(rollout, run.policy, gamma, lam, run.device)
     value = stored(rollout, "value")
-    run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+    explained = explained_variance(value, advantage + value)
+    if math.isfinite(explained):
+        run.metrics.add("train/explained_variance", explained)
     return advantage
 
 

@@ -1,4 +1,4 @@
-"""Plugins that do something on rank 1 alone."""
+"""Plugins that do something on one rank alone, rank 1 unless they say another."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ class AtABorder:
     @hookimpl
     def rlk_should_stop(self, run):
         return "rank 1 has enough" if run.communicator.rank == 1 and run.timesteps >= 64 else None
+
+
+class Rank0AtABorder:
+    @hookimpl
+    def rlk_should_stop(self, run):
+        return "rank 0 has enough" if run.communicator.rank == 0 and run.timesteps >= 96 else None
 
 
 class InTheMiddle:

@@ -78,5 +78,5 @@ class PPO(OnPolicyAlgorithm):
         The minibatches of epochs that `target_kl` ended early are counted as parts of epochs.
         """
         run: Any = self.agent.run
-        epochs = -(-run.clock.updates // run.algorithm.n_minibatches)
+        epochs = -(-run.clock.updates_taken // run.algorithm.n_minibatches)
         return {**super().numbers_of_training(), "train/n_updates": epochs}
