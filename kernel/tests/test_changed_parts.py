@@ -107,7 +107,7 @@ def test_a_model_whose_optimiser_is_not_installed_acts_with_another_one(
     path = make(optimiser="momentum").save(tmp_path / "model")
     optimisers.unregister("momentum")
     keywords = {"kernel": rlk_stand_in_kernel, "env": MATCH}
-    with pytest.raises(PlanError, match=r"or use another one in its place: --set optimiser=NAME"):
+    with pytest.raises(PlanError, match=r"or use another optimiser: --set optimiser=NAME"):
         rlk.load(path, **keywords)
     with rlk.load(path, optimiser="other", **keywords) as agent:
         assert agent.plan.optimiser.name == "other"

@@ -23,8 +23,8 @@ NORMALIZED = {
 #: Algorithm -> its settings, the activation of both heads, and how long it trains. PPO2's are those
 #: of rl_zoo3 for CartPoleNoVel-v1 without its normalising and with one LSTM, but with twice as many
 #: environments, half as many epochs and eight times as many timesteps: with 20 epochs some policies
-#: collapsed (to 131, 46 and 22), and in half the time one of six had reached 363. In half of its time
-#: ACER had reached 341 with one seed of three.
+#: collapsed (to 131, 46 and 22), and in half the time one of six had reached 363; so had ACER with
+#: one seed of three (341).
 SETTINGS: dict[str, tuple[dict[str, Any], str, int]] = {
     "ppo2": (
         {
