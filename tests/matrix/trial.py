@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from matrix.product import STEPS
 import rlk
 from rlk.agent import Agent
 from rlk.records import Array
+from rlk_action_masking.masks import KEY, options
 
 
 def trial(
@@ -49,10 +51,17 @@ def trial(
 
 
 def seen_by(agent: Agent) -> Any:
-    """A batch of eight observations, always the same ones for a space."""
+    """A batch of eight observations, always the same ones for a space.
+
+    Their masks allow the first option of every choice, and some others.
+    """
     batch = gym.vector.utils.batch_space(agent.plan.observation_space, 8)
     batch.seed(7)
-    return batch.sample()
+    seen = batch.sample()
+    if isinstance(seen, dict) and KEY in seen:
+        each = options(agent.plan.action_space)
+        seen[KEY][:, [0, *accumulate(each[:-1])]] = 1
+    return seen
 
 
 def acted(agent: Agent, seen: Any) -> Array:

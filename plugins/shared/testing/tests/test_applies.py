@@ -35,7 +35,7 @@ CONDITIONAL = {
     "SerializerContract": 9,
     "StorageContract": 24,
     "VecEnvContract": 12,
-    "WrapperContract": 28,
+    "WrapperContract": 29,
 }
 
 
