@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rlk
-from rlk.errors import PlanError, RlkError
+from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.saved_records import SavedPlan
@@ -37,8 +37,9 @@ def test_the_spaces_of_an_environment_that_is_not_there_suffice_to_act(
         assert as_json(loaded.plan)["env"] == as_json(agent.plan)["env"]
         with pytest.raises(PlanError, match=r"^this model's environment .* Pass it again"):
             make_vec_env(loaded.plan, loaded.run.hooks, 1, training=False)
-        with pytest.raises(RlkError, match="the spaces of its environment alone: this model's"):
-            loaded.get_env().reset()
+        for call in (loaded.get_env().reset, lambda: loaded.learn(4)):
+            with pytest.raises(PlanError, match=r"spaces of its environment alone: this model"):
+                call()
         loaded.set_env(MATCH)
         with pytest.warns(UserWarning, match="not needed to act, only its spaces"):
             assert loaded.learn(4).num_timesteps == 4

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rlk.errors import RlkError
+from rlk.errors import PlanError, RlkError
 from rlk.running.learning_call import LearningCall
 
 if TYPE_CHECKING:
@@ -31,9 +31,11 @@ def training(run: Run, call: str) -> Iterator[None]:
         call: the name of the call, for the message.
 
     Raises:
-        RlkError: within another such call, as from a callback or another thread, or as `check_own`.
+        RlkError: within another such call, as from a callback or another thread, or as `check_own`
+            and `check_environment`.
     """
     check_own(run, call)
+    check_environment(run, call)
     if run.learning:
         raise RlkError(
             f"{call}: this agent is training already, in the call that this one was made within, "
@@ -60,6 +62,14 @@ def check_own(run: Run, call: str) -> None:
             f"{call}: this agent was made in process {run.process}, of which this one is a fork, "
             "and both would use its environments and its folder. Make one here, or save it, "
             "agent.save(path), and load it here: rlk.load(path)."
+        )
+
+
+def check_environment(run: Run, call: str) -> None:
+    """PlanError, naming a call, if a run has only the spaces of its environment."""
+    if run.plan.env.missing:
+        raise PlanError(
+            f"{call}: this agent has the spaces of its environment alone: {run.plan.env.missing}"
         )
 
 

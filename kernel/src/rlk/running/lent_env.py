@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.running.access import check_free, check_own
+from rlk.running.access import check_environment, check_free, check_own
 from rlk.running.environment_states import environment_states
 from rlk.vector_wrapper import TransparentVector
 
@@ -34,7 +34,7 @@ class LentEnv(TransparentVector):
 
     Raises:
         RlkError: before such a change, if the agent is closed, was made in a process that this one
-            is a fork of, or is trained by another thread.
+            is a fork of, is trained by another thread, or has only the spaces of its environment.
     """
 
     def __init__(self, run: Run) -> None:
@@ -85,6 +85,7 @@ class LentEnv(TransparentVector):
     def _changes(self, method: str) -> None:
         """Forget the observation, because this method changes the state of the environment."""
         check_free(self._run, f"get_env().{method}")
+        check_environment(self._run, f"get_env().{method}")
         self._run.collector.forget()
 
     def __del__(self) -> None:

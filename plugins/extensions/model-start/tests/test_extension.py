@@ -248,6 +248,20 @@ def test_bounds_may_be_others_also_in_a_dict(tmp_path: Path) -> None:
         assert same(agent.get_parameters(), first.get_parameters())
 
 
+def test_images_of_another_dtype_are_named_where_the_layers_do_not_fit(tmp_path: Path) -> None:
+    class Seeing(gym.Env[Any, Any]):
+        action_space = gym.spaces.Discrete(2)
+
+        def __init__(self, dtype: Any = np.uint8) -> None:
+            self.observation_space = gym.spaces.Box(0, 255, (36, 36, 3), dtype)
+
+    with made(env=Seeing, policy="cnn") as first:
+        first.save(tmp_path / "model")
+    told = r"trained on observations of Box\(0, 255, .*uint8\), and those of .*float32\): wrap"
+    with pytest.raises(BadFile, match=told):
+        begun(tmp_path / "model.zip", env=lambda: Seeing(np.float32), policy="cnn")
+
+
 def test_another_architecture_is_refused_with_what_to_type(tmp_path: Path) -> None:
     saved(tmp_path, "a2c", policy={"layers": [8], "act_fun": "relu"})
     told = r"layers=\[8\], not \[4\].*Use --set 'policy.layers=\[8\]' --set policy.act_fun=relu"

@@ -14,7 +14,7 @@ from rlk.running.named_parameters import named_parameters, parameters_of, put_pa
 from rlk.running.restoring import bad_if_it_fails, part_of
 from rlk.running.state_check import check_state
 from rlk.running.untrained import restore_untrained
-from rlk_model_start.fit import other_parts
+from rlk_model_start.fit import other_observations, other_parts
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -49,7 +49,7 @@ def begin(run: Run, path: Path, *, exact_match: bool = True) -> None:
             restore_untrained(run.policy, part_of(state, "buffers"))
             goes_on = _take_optimiser(run, state)
     except RlkError as error:
-        hint = other_parts(saved, run.plan)
+        hint = other_observations(saved, run.plan) + other_parts(saved, run.plan)
         raise BadFile(f"model-start: {path} does not fit this run: {error}{hint}") from error
     run.collector.forget()  # so its actor begins with these parameters
     if run.plan.verbose and run.communicator.rank == 0:

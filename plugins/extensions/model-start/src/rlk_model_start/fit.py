@@ -35,6 +35,23 @@ def other_spaces(saved: Mapping[str, Any], plan: Plan) -> str | None:
     return None
 
 
+def other_observations(saved: Mapping[str, Any], plan: Plan) -> str:
+    """A sentence, if the observations have other bounds or are images of another kind; else empty.
+
+    Layers of a policy that sees images depend on both.
+    """
+    from rlk.planning.saved_spaces import same_bounds, space_of  # not at the top: as above
+
+    state = saved["env"].get("spaces", {}).get("observation_space")
+    there, here = state and space_of(state), plan.observation_space
+    if there is None or same_bounds(there, here, infinite=False):
+        return ""
+    return (
+        f" It was trained on observations of {there}, and those of {plan.env.name!r} are of "
+        f"{here}: wrap the environment so that they are the same."
+    )
+
+
 def other_policy(saved: Mapping[str, Any], plan: Plan) -> str | None:
     """The settings of the policy that differ, likewise."""
     there = next(one for one in saved["components"] if one["slot"] == "policy")

@@ -89,6 +89,7 @@ class OffPolicyRLModel(BaseRLModel):
     def _use(self, agent: Agent) -> None:
         super()._use(agent)
         follow(self._given.get("param_noise"), agent.run)
+        self._check_observation = observation_check(agent.run)
 
     def _policy_settings(self) -> dict[str, Any]:
         settings = super()._policy_settings()
@@ -100,7 +101,7 @@ class OffPolicyRLModel(BaseRLModel):
         if deterministic:
             return super()._act(observation, state, mask, deterministic)
         batch, was_batched = spaces.batched(self.observation_space, observation)
-        observation_check(self.agent.run)(batch)
+        self._check_observation(batch)
         actions = self.step_model.sample(batch)
         return (actions if was_batched else actions[0]), None
 
