@@ -37,6 +37,7 @@ def train(run: Run, total_timesteps: int) -> str | None:
             run.log()
     except BaseException as error:
         run.end("an error", error)
+        run.metrics.row_asked = False  # a checkpoint asks again; another call of learn does not
         raise
     run.end(reason)
     return reason
