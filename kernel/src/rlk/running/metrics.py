@@ -203,7 +203,7 @@ class Metrics:
     def ask_for_row(self) -> None:
         """Let this iteration end with a row, so that no number of another timestep is in it.
 
-        All ranks ask, or none does: they merge their rows.
+        If one rank asks, all ranks have that row.
         """
         self.row_asked = True
 

@@ -27,7 +27,7 @@ def train(run: Run, total_timesteps: int) -> str | None:
     run.begin(total_timesteps)
     try:
         run.notify("rlk_training_start")
-        if run.metrics.row_asked:  # at the border where this checkpoint was taken
+        if _row_is_asked(run):  # at the border where this checkpoint was taken
             run.log()
         while run.timesteps < total_timesteps and not run.stop_reason():
             if not _iterate(run):
@@ -37,6 +37,7 @@ def train(run: Run, total_timesteps: int) -> str | None:
             run.log()
     except BaseException as error:
         run.end("an error", error)
+        run.metrics.row_asked = False  # a checkpoint asks again; another call of learn does not
         raise
     run.end(reason)
     return reason
@@ -85,8 +86,13 @@ def end_iteration(run: Run) -> None:
     is_due = done - run.clock.logged >= run.plan.log_interval
     if is_due:
         run.clock.logged = done
-    if is_due or run.metrics.row_asked:
+    if is_due or _row_is_asked(run):  # all ranks agree on what is due
         run.log()
+
+
+def _row_is_asked(run: Run) -> bool:
+    """Whether any rank asks for a row, which all ranks then write together."""
+    return any(run.communicator.gather(run.metrics.row_asked or None))
 
 
 def _not_finite(run: Run, bad: str) -> NotFinite:

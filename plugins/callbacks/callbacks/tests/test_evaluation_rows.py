@@ -12,6 +12,7 @@ import rlk
 from rlk.agent import Agent
 from rlk.hookspecs import hookimpl
 from rlk.running import checkpoint, saved_files
+from rlk_callbacks import evaluation as module
 from rlk_callbacks.history import HISTORY, read_history
 from rlk_testing import stand_in_kernel
 
@@ -54,6 +55,22 @@ def test_no_row_is_doubled_where_one_was_due_and_the_others_come_as_without(tmp_
     due = {timesteps for timesteps, _ in plain}
     assert [timesteps for timesteps, _ in found] == sorted(due | {16, 32, 40})
     assert [row for row in found if row[1]] == evaluations(tmp_path / "with")
+
+
+def test_an_evaluation_that_fails_leaves_no_row_to_the_next_call_of_learn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise RuntimeError("the evaluation broke off")
+
+    with made("evaluation:every=12", "no:checkpoint", out=tmp_path, log_interval=NEVER) as agent:
+        with monkeypatch.context() as broken:
+            broken.setattr(module, "evaluate_run", fails)
+            with pytest.raises(RuntimeError, match="broke off"):
+                agent.learn(24)
+        agent.learn(24)
+    assert [timesteps for timesteps, _ in rows(tmp_path)] == [12, 24]
+    assert rows(tmp_path) == evaluations(tmp_path)
 
 
 class SavesBefore:

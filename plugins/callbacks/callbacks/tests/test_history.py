@@ -8,11 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rlk
 from rlk.errors import BadFile
 from rlk_callbacks.evaluation import EvaluationCallback
-from rlk_callbacks.history import History, read_history, unpacked, write_history
+from rlk_callbacks.history import (
+    HISTORY,
+    History,
+    read_before_folder,
+    read_history,
+    unpacked,
+    write_history,
+)
 from rlk_evaluate.evaluate import Evaluation
+from rlk_testing import stand_in_kernel
 from rlk_zip.serializer import ZipSerializer
+
+WALK = "rlk_testing.environments:Walk"
+KERNEL = stand_in_kernel(discover=True)
 
 
 def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -38,6 +50,35 @@ def test_cumulative_timesteps_are_in_the_file_if_those_of_all_evaluations_are_kn
     from_before = [Evaluation([1.0], [3], [], 10)]
     write_history(tmp_path / "e.npz", History([*from_before, history[1]]))
     assert "cumulative_timesteps" not in np.load(tmp_path / "e.npz")
+
+
+def test_cumulative_timesteps_are_those_of_the_folder_whenever_its_model_is_loaded_again(
+    tmp_path: Path,
+) -> None:
+    chosen: Any = {"env": WALK, "kernel": KERNEL, "plugins": ["evaluation:every=4,episodes=1"]}
+    with rlk.make("stand-in", serializer="zip", out=str(tmp_path / "a"), **chosen) as agent:
+        agent.learn(8)
+        agent.learn(8)
+    for loaded in ("a", "b", "b"):
+        with rlk.load(tmp_path / loaded, out=str(tmp_path / "b"), **chosen) as agent:
+            agent.learn(8, reset_num_timesteps=False)
+    history = read_history(tmp_path / "b" / HISTORY)
+    assert [one.timesteps for one in history] == [12, 16, 20, 24, 28, 32]
+    assert [one.cumulative_timesteps for one in history] == [12, 16, 20, 24, 28, 32]
+
+
+@pytest.mark.parametrize("damaged", [-1, 0.5, [3, 4], "three"])
+def test_timesteps_of_other_folders_are_a_count(tmp_path: Path, damaged: Any) -> None:
+    path, history = tmp_path / "e.npz", [Evaluation([1.0], [3], [], 10)]
+    write_history(path, History(history), 20)
+    assert read_before_folder(path) == 20
+    found = dict(np.load(path))
+    np.savez(path, **found | {"before_folder": np.array(damaged)})
+    with pytest.raises(BadFile, match=r"e\.npz is damaged: its before_folder is no count"):
+        read_before_folder(path)
+    del found["before_folder"]
+    np.savez(path, **found)
+    assert read_before_folder(path) == 0
 
 
 def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:

@@ -19,7 +19,15 @@ from rlk.planning.other_environment import in_other_environment
 from rlk.running import saved_files
 from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
-from rlk_callbacks.history import HISTORY, History, read_history, unpacked, until, write_history
+from rlk_callbacks.history import (
+    HISTORY,
+    History,
+    read_before_folder,
+    read_history,
+    unpacked,
+    until,
+    write_history,
+)
 from rlk_callbacks.interval import next_due
 from rlk_callbacks.listened_to import ListenedTo
 from rlk_callbacks.render import HUMAN, window_problem
@@ -82,7 +90,6 @@ class EvaluationCallback:
         self._number = listening.index(self) + 1 if self in listening else 1
         if self._is_new(run):
             self._continue_history(run)
-            self._before_folder = 0 if self._history else run.clock.earlier_timesteps
         if self._missed is not None:
             self._restore_folder(run)
             if self._missed <= run.timesteps:
@@ -218,7 +225,7 @@ class EvaluationCallback:
         name = self._own(HISTORY)
         with run.failed_writes.tolerated(name):
             if run.out is not None and self._history:
-                write_history(run.out / name, self._history)
+                write_history(run.out / name, self._history, self._before_folder)
 
     def _restore_folder(self, run: Run) -> None:
         """Restore what a resumed run's checkpoint knows into its folder, and remove what is later.
@@ -244,11 +251,15 @@ class EvaluationCallback:
 
         A run that counts on from an earlier timestep drops the evaluations after it.
         """
+        self._before_folder = run.clock.earlier_timesteps
         if run.out is None or run.communicator.rank != 0:
             return
-        written = read_history(run.out / self._own(HISTORY))
+        path = run.out / self._own(HISTORY)
+        written = read_history(path)
         kept = until(written, run.timesteps) if run.timesteps else written
         self._history = History(kept)
+        if kept:
+            self._before_folder = read_before_folder(path)
         best = max((one.mean_return for one in kept), default=-math.inf)
         is_later = any(one.mean_return >= best for one in written[len(kept) :])
         if kept and not is_later and self._best_model(run, run.out).is_file():

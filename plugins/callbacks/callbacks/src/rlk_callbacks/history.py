@@ -23,6 +23,7 @@ from rlk_evaluate.evaluate import Evaluation
 
 HISTORY = "evaluations.npz"
 _CUMULATIVE = "cumulative_timesteps"
+_BEFORE_FOLDER = "before_folder"
 #: Cumulative timesteps of an evaluation that an earlier version wrote, without them.
 _UNKNOWN = -1
 #: What an evaluation has of each of its episodes, as float64 (d) or int64 (q).
@@ -61,11 +62,17 @@ class History:
         return {name: np.array(column) for name, column in self._columns.items()}
 
 
-def write_history(path: Path, history: History) -> None:
+def write_history(path: Path, history: History, before_folder: int = 0) -> None:
     """Write all evaluations to `evaluations.npz`; the file is complete at any time.
 
     If the number of episodes was changed meanwhile, shorter rows end in NaN (lengths in 0). Without
     the cumulative timesteps of every evaluation, the file has those of none.
+
+    Args:
+        path: the file.
+        history: at least one evaluation.
+        before_folder: the timesteps of earlier calls of `learn`, as in another folder, which
+            cumulative ones leave out.
     """
     flat = history.packed()
     counts, widest = flat["returns_counts"], flat["returns_counts"].max()
@@ -74,6 +81,7 @@ def write_history(path: Path, history: History) -> None:
     lengths = np.zeros(is_episode.shape, dtype=np.int64)
     results[is_episode], lengths[is_episode] = flat["returns"], flat["lengths"]
     columns = {"timesteps": flat["timesteps"], "results": results, "ep_lengths": lengths}
+    columns[_BEFORE_FOLDER] = np.array(before_folder)
     if (flat[_CUMULATIVE] != _UNKNOWN).all():
         columns[_CUMULATIVE] = flat[_CUMULATIVE]
     if (flat["successes_counts"] == widest).all():
@@ -120,6 +128,21 @@ def read_history(path: Path) -> list[Evaluation]:
             )
         )
     return history
+
+
+def read_before_folder(path: Path) -> int:
+    """What `write_history` was given; 0 where an earlier version wrote the file.
+
+    Raises:
+        BadFile: if it is damaged.
+    """
+    found = read_npz(path).get(_BEFORE_FOLDER, np.array(0))
+    if found.shape != () or found.dtype.kind not in "iu" or found < 0:
+        raise BadFile(
+            f"{path} is damaged: its {_BEFORE_FOLDER} is no count of timesteps. "
+            "Move it elsewhere to begin another."
+        )
+    return int(found)
 
 
 def unpacked(saved: Any) -> list[Evaluation]:
