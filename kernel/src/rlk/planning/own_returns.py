@@ -1,15 +1,16 @@
 """The returns of an environment itself, whatever its wrappers make of the rewards.
 
 Monitors and collectors are outside of all wrappers of one environment. Where one of these may
-change rewards, two layers are put in: inside of the first such wrapper, `OwnRewards` adds up what
-the environment gives; outside of all, `OwnReturns` puts the sum into the last info of an episode,
-where `rlk.episode_ends.reported_return` finds it. What an environment reports there itself stays.
+change rewards, `OwnRewards` adds up what is given to the first such wrapper, and a layer outside of
+all, `OwnReturns`, puts the sum into the last info of an episode, where
+`rlk.episode_ends.reported_return` finds it. What an environment reports there itself stays.
 """
 
 from __future__ import annotations
 
+import copy
+import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
@@ -38,8 +39,86 @@ def may_change_returns(wrapper: Choice) -> bool:
     return not any(issubclass(made, one) and step is one.step for one in _PASS_REWARDS_ON)
 
 
-class _Unseen(gym.Wrapper[Any, Any, Any, Any]):
-    """A layer with the public attributes of what is inside of it, as if it were not there."""
+class OwnRewards:
+    """Adds up the rewards that an environment gives to whoever steps it.
+
+    It takes the place of the environment's `step`, in the environment's own attributes. So the
+    wrapper outside holds the environment itself, and reads and sets its attributes. Copies of the
+    environment, by `copy.deepcopy` or pickled, add up for themselves. A shallow copy does not: it
+    steps the environment that it was copied from. A copy of the attributes alone (a snapshot, to
+    be put back later) has the same `step`.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        step: Any = env.step
+        if getattr(step, "__self__", None) is env:
+            # A pickled method would be looked up in the copy, whose `step` is this object's.
+            step = functools.partial(step.__func__, env)
+        self._env, self._step = env, step
+        self._is_stepping = False
+        self.begin()
+        vars(env)["step"] = self.step
+
+    @classmethod
+    def of(cls, env: gym.Env[Any, Any]) -> OwnRewards:
+        """The one of this environment, which it has if it was passed to an earlier run."""
+        known = getattr(vars(env).get("step"), "__self__", None)
+        return known if isinstance(known, cls) else cls(env)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> OwnRewards:
+        if id(self._env) not in memo:  # only its attributes are copied
+            return self
+        copied = object.__new__(type(self))
+        vars(copied).update(copy.deepcopy(vars(self), memo))
+        return copied
+
+    def begin(self) -> None:
+        """Begin a new sum."""
+        self._sum: float | None = None
+
+    def sum(self) -> float | None:
+        """The sum since `begin`; None if there was no step, NaN if a reward was not one number."""
+        return self._sum
+
+    def step(self, action: Any) -> Any:
+        """As the environment's; a step that it takes in a step of its own is part of that."""
+        if self._is_stepping:
+            return self._step(action)
+        self._is_stepping = True
+        try:
+            result: Any = self._step(action)
+        finally:
+            self._is_stepping = False
+        self._sum = (self._sum or 0.0) + _number(result)
+        return result
+
+
+def _number(result: Any) -> float:
+    """The reward of a step; NaN for several rewards, of which a wrapper outside makes one."""
+    try:
+        return float(np.asarray(result[1]).item())
+    except (TypeError, ValueError, LookupError):
+        return math.nan
+
+
+class OwnReturns(gym.Wrapper[Any, Any, Any, Any]):
+    """Reports the environment's own return and the number of steps where an episode ends.
+
+    It has the public attributes of what is inside of it, as if it were not there. Steps that a
+    wrapper takes in `reset` are not counted. Where a game goes on after an end
+    (`rlk.episode_ends`), the sum goes on, too.
+
+    Args:
+        env: an environment in all of its wrappers.
+        rewards: those of the environment inside of the first wrapper that may change them.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any], rewards: OwnRewards) -> None:
+        super().__init__(env)
+        # Methods, because a saved state of the environment leaves these to a new environment.
+        self._rlk_begin, self._rlk_sum = rewards.begin, rewards.sum
+        self._rlk_return, self._rlk_has_stepped = 0.0, False
+        self._rlk_length, self._rlk_goes_on = 0, False
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name == "env":
@@ -54,66 +133,20 @@ class _Unseen(gym.Wrapper[Any, Any, Any, Any]):
 
     def reset(self, **keywords: Any) -> Any:
         """As inside, where `reset` may take other keywords than Gymnasium's."""
-        return self.env.reset(**keywords)
-
-
-class OwnRewards(_Unseen):
-    """Adds up the rewards that wrappers outside of it are given."""
-
-    def __init__(self, env: gym.Env[Any, Any]) -> None:
-        super().__init__(env)
-        self.rlk_begin()
-
-    def rlk_begin(self) -> None:
-        """Begin a new sum."""
-        self._return, self._has_stepped = 0.0, False
-
-    def step(self, action: Any) -> Any:
-        result: Any = self.env.step(action)
-        self._has_stepped = True
-        try:
-            self._return += float(np.asarray(result[1]).item())
-        except (TypeError, ValueError, LookupError):
-            self._return = math.nan  # several rewards, of which a wrapper outside makes one
-        return result
-
-    def rlk_return(self) -> float | None:
-        """The sum since `rlk_begin`; None unless it is finite.
-
-        None also if there was no step: then the wrapper outside steps the environment in another
-        way.
-        """
-        return self._return if self._has_stepped and math.isfinite(self._return) else None
-
-
-class OwnReturns(_Unseen):
-    """Reports the environment's own return and the number of steps where an episode ends.
-
-    Steps that a wrapper takes in `reset` are not counted. Where a game goes on after an end
-    (`rlk.episode_ends`), the sum goes on, too.
-
-    Args:
-        env: an environment in all of its wrappers.
-        rewards: a layer of it.
-    """
-
-    def __init__(self, env: gym.Env[Any, Any], rewards: OwnRewards) -> None:
-        super().__init__(env)
-        self._begin: Callable[[], None] = rewards.rlk_begin
-        self._own_return: Callable[[], float | None] = rewards.rlk_return
-        self._length, self._goes_on = 0, False
-
-    def reset(self, **keywords: Any) -> Any:
+        self._rlk_begin()
         result = self.env.reset(**keywords)
-        if not self._goes_on or keywords.get("seed") is not None:
-            self._begin()
-            self._length = 0
-        self._goes_on = False
+        if self._rlk_goes_on and keywords.get("seed") is None:
+            self._add()
+        else:
+            self._rlk_return, self._rlk_has_stepped, self._rlk_length = 0.0, False, 0
+        self._rlk_goes_on = False
         return result
 
     def step(self, action: Any) -> Any:
+        self._rlk_begin()
         result: Any = self.env.step(action)
-        self._length += 1
+        self._add()
+        self._rlk_length += 1
         match result:  # a result of another form is refused by who asked for the step
             case (observation, reward, terminated, truncated, dict() as info) if (
                 terminated or truncated
@@ -121,10 +154,21 @@ class OwnReturns(_Unseen):
                 return observation, reward, terminated, truncated, self._with_report(info)
         return result
 
+    def _add(self) -> None:
+        """Add the rewards of this call to the return, if the environment was stepped in it."""
+        added = self._rlk_sum()
+        if added is not None:
+            self._rlk_return += added
+            self._rlk_has_stepped = True
+
     def _with_report(self, info: dict[str, Any]) -> dict[str, Any]:
-        """The last info of an episode, with the report, unless somebody inside has made one."""
-        self._goes_on = bool(info.get("goes_on"))
-        return_ = self._own_return()
-        if self._goes_on or return_ is None or is_report(info.get("episode")):
+        """The last info of an episode, with the report, unless somebody inside has made one.
+
+        Without it also if no step was seen, so that the wrapper outside steps the environment in
+        another way, or if the return is not finite.
+        """
+        self._rlk_goes_on = bool(info.get("goes_on"))
+        is_known = self._rlk_has_stepped and math.isfinite(self._rlk_return)
+        if self._rlk_goes_on or not is_known or is_report(info.get("episode")):
             return info
-        return {**info, "episode": {"r": return_, "l": self._length}}
+        return {**info, "episode": {"r": self._rlk_return, "l": self._rlk_length}}
