@@ -22,17 +22,24 @@ class ThreadRank:
         self._given, self._barrier = given, barrier
 
     def gather(self, value: Any) -> list[Any]:
-        self._given[self.rank] = value.detach().clone() if isinstance(value, Tensor) else value
+        return self._exchanged("gather", value)
+
+    def mean(self, tensor: Tensor) -> Tensor:
+        return torch.stack(self._exchanged("mean", tensor)).mean(0)
+
+    def agree(self, value: Any) -> Any:
+        return self._exchanged("agree", value)[0]
+
+    def _exchanged(self, call: str, value: Any) -> list[Any]:
+        """What the ranks give, in their order; BrokenBarrierError if they make different calls."""
+        copied = value.detach().clone() if isinstance(value, Tensor) else value
+        self._given[self.rank] = call, copied
         self._barrier.wait(_TIMEOUT_SECONDS)
         found = list(self._given)
         self._barrier.wait(_TIMEOUT_SECONDS)
-        return found
-
-    def mean(self, tensor: Tensor) -> Tensor:
-        return torch.stack(self.gather(tensor)).mean(0)
-
-    def agree(self, value: Any) -> Any:
-        return self.gather(value)[0]
+        if any(other != call for other, _ in found):
+            raise threading.BrokenBarrierError
+        return [one for _, one in found]
 
 
 class OtherRankHasZeros:
@@ -51,7 +58,8 @@ def on_ranks(size: int, work: Callable[[ThreadRank], None]) -> None:
     """Call a function once per rank, at the same time; what it raises first is raised.
 
     Raises:
-        threading.BrokenBarrierError: if ranks communicate a different number of times.
+        threading.BrokenBarrierError: if ranks communicate a different number of times, or by other
+            calls.
     """
     given, barrier = [None] * size, threading.Barrier(size)
 
