@@ -70,7 +70,7 @@ def check_spaces_of_saved(saved: Mapping[str, Any], plan: Plan, file: str) -> No
     tells an image, and so may the order of a Dict's keys.
 
     Args:
-        saved: the environment in the file's plan; those of earlier releases have no bounds.
+        saved: the environment in the file's plan; in older files it has no bounds.
         plan: the plan that the file's state is for.
         file: its name in the message.
     """

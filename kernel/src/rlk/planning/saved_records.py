@@ -49,7 +49,7 @@ class SavedEnvironment:
     again: str | None  #: the text to type again for `--env`: "", a place; None: no text will do
     observation_space: str
     action_space: str
-    #: Both with their bounds, by these names (`saved_spaces`); files from before have none.
+    #: Both with their bounds, by these names (`saved_spaces`); older files have none.
     spaces: dict[str, dict[str, Any] | None] = attrs.field(factory=dict)
     #: Likewise those inside the wrappers of the vector, if they are others.
     spaces_inside: dict[str, dict[str, Any] | None] = attrs.field(factory=dict)
