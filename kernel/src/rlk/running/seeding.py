@@ -54,6 +54,11 @@ class _Saved:
     torch: dict[str, Any]  #: tensors, which torch checks itself
 
 
+def draw_seed() -> int:
+    """A seed from the operating system, 32 bits, so that hardly two runs have the same."""
+    return secrets.randbits(32)
+
+
 class Streams:
     """The named random streams of one run.
 
@@ -66,7 +71,7 @@ class Streams:
     """
 
     def __init__(self, seed: int | None, rank: int = 0) -> None:
-        self.seed = secrets.randbits(32) if seed is None else int(seed)
+        self.seed = draw_seed() if seed is None else int(seed)
         self.rank = rank
         self._numpy: dict[str, np.random.Generator] = {}
         self._torch: dict[str, torch.Generator] = {}
