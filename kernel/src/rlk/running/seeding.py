@@ -2,8 +2,9 @@
 
 Streams are named (`environments`, `actor`, `storage`, `update`, `evaluation`, …) and do not depend
 on the order in which they are created. Nothing in rlk draws from a global generator. A custom
-module's dropout does, so while a run trains, torch's global generator is the stream `modules`
-(`global_generator` says what becomes of it where several threads train).
+module's dropout does, so while a run trains, torch's global CPU generator is the stream `modules`
+(`global_generator` says what becomes of it where several threads train). That of a GPU stays the
+program's.
 """
 
 from __future__ import annotations
