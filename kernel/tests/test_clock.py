@@ -32,6 +32,8 @@ def test_a_clock_that_restarts_keeps_the_timesteps_of_earlier_calls():
         clock.timesteps = timesteps
         clock.restart()
     assert (clock.timesteps, clock.earlier_timesteps) == (0, 80)
+    clock.timesteps = 7
+    assert clock.cumulative_timesteps == 87
 
 
 def test_a_clock_is_restored_as_it_was():

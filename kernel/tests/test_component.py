@@ -1,5 +1,6 @@
 """What a component is made of."""
 
+import random
 import sys
 
 import pytest
@@ -14,6 +15,15 @@ def test_a_factory_is_imported_when_it_is_loaded(tmp_path, monkeypatch):
     component = Component(name="drawn", factory="loaded_late:Made")
     assert "loaded_late" not in sys.modules
     assert component.load() is sys.modules.pop("loaded_late").Made
+
+
+def test_an_import_of_a_factory_leaves_pythons_global_generator_as_it_was(tmp_path, monkeypatch):
+    (tmp_path / "rlk_drawing.py").write_text("import random\ndrawn = random.random()\nMade = dict")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = random.getstate()
+    Component(name="mine", factory="rlk_drawing:Made").load()
+    del sys.modules["rlk_drawing"]
+    assert random.getstate() == before
 
 
 def test_a_path_may_lead_into_a_class_and_a_callable_is_its_own_factory():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from rlk.running.seeding import CONTROL, Streams
+from rlk.running.seeding import CONTROL, Streams, draw_seed
 
 
 def drawn(streams, name, count=4):
@@ -88,6 +88,10 @@ def test_seeds_of_later_resets_differ_as_well(monkeypatch):
     drawn = SimpleNamespace(integers=lambda high, size: np.array([5, 6, 5, last, last]))
     monkeypatch.setattr(streams, "numpy", lambda name: drawn)
     assert streams.reset_seeds(5) == [5, 6, 7, last, 0]
+
+
+def test_a_seed_is_drawn_from_so_many_that_two_runs_hardly_have_the_same():
+    assert 2**30 < max(draw_seed() for _ in range(200)) < 2**32
 
 
 def test_without_a_seed_one_is_drawn_and_told():

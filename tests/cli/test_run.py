@@ -15,6 +15,7 @@ from rlk.planning.select import JOINED
 from rlk.registry.entry import Entry
 from rlk.registry.external import PASSED
 from rlk.registry.kernel import default_kernel
+from rlk.running import seeding
 from rlk_cli import folder
 
 RUNS = ("one", "two")
@@ -76,10 +77,11 @@ def test_a_run_is_named_after_algorithm_environment_seed_and_time(rlk, small):
     assert all(name.startswith("ppo2-CartPole-v1-7-2") for name in names)
 
 
-def test_without_a_seed_one_is_drawn_and_kept(rlk, small):
+def test_without_a_seed_one_is_drawn_and_kept(rlk, small, monkeypatch):
+    monkeypatch.setattr(seeding, "draw_seed", lambda: 2**32 - 1)
     assert rlk(*small, "--quiet", "--out", "there").code == 0
     drawn = json.loads(Path("there/plan.json").read_text())["run"]["seed"]
-    assert 0 <= drawn < 100_000
+    assert drawn == 2**32 - 1
     assert tomllib.loads(Path("there/spec.toml").read_text())["seed"] == drawn
 
 

@@ -212,7 +212,22 @@ def _imported(place: str | Callable[..., Any]) -> Callable[..., Any]:
     if not isinstance(place, str):
         return place
     module, _, path = place.partition(":")
-    found: Any = importlib.import_module(module)
+    found = _module(module)
     for part in path.split("."):
         found = getattr(found, part)
     return found  # type: ignore[no-any-return]
+
+
+def _module(name: str) -> Any:
+    """The module, imported now.
+
+    Python's global generator is left as it was: a library may draw from it in its import, as rich
+    does, and the program's numbers would depend on which components print.
+    """
+    import random  # not at the top: planning does without it
+
+    before = random.getstate()
+    try:
+        return importlib.import_module(name)
+    finally:
+        random.setstate(before)

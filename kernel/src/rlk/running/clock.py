@@ -40,6 +40,11 @@ class Clock:
         self.timesteps = 0
 
     @property
+    def cumulative_timesteps(self) -> int:
+        """The timesteps of all calls of `learn`; they never begin at 0 again."""
+        return self.earlier_timesteps + self.timesteps
+
+    @property
     def updates_taken(self) -> int:
         """The updates that took their step, which rows have as `train/n_updates`."""
         return self.updates - self.refused

@@ -2,8 +2,9 @@
 
 Streams are named (`environments`, `actor`, `storage`, `update`, `evaluation`, …) and do not depend
 on the order in which they are created. Nothing in rlk draws from a global generator. A custom
-module's dropout does, so while a run trains, torch's global generator is the stream `modules`
-(`global_generator` says what becomes of it where several threads train).
+module's dropout does, so while a run trains, torch's global CPU generator is the stream `modules`
+(`global_generator` says what becomes of it where several threads train). That of a GPU stays the
+program's.
 """
 
 from __future__ import annotations
@@ -54,6 +55,11 @@ class _Saved:
     torch: dict[str, Any]  #: tensors, which torch checks itself
 
 
+def draw_seed() -> int:
+    """A seed from the operating system, 32 bits, so that hardly two runs have the same."""
+    return secrets.randbits(32)
+
+
 class Streams:
     """The named random streams of one run.
 
@@ -66,7 +72,7 @@ class Streams:
     """
 
     def __init__(self, seed: int | None, rank: int = 0) -> None:
-        self.seed = secrets.randbits(32) if seed is None else int(seed)
+        self.seed = draw_seed() if seed is None else int(seed)
         self.rank = rank
         self._numpy: dict[str, np.random.Generator] = {}
         self._torch: dict[str, torch.Generator] = {}

@@ -277,6 +277,30 @@ def test_an_agent_is_evaluated_the_same_way_every_time() -> None:
     assert again.timesteps == 40
 
 
+class Coin(gym.Env[Any, Any]):
+    """100 tosses of a coin: a reward of 1 for each action that is the side that then falls."""
+
+    observation_space = gym.spaces.Box(-1.0, 1.0, (1,))
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.steps = 0
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        won = np.argmax(self.np_random.random(2)) == action
+        return np.zeros(1, np.float32), float(won), False, self.steps == 100, {}
+
+
+@pytest.mark.parametrize("n_envs", [1, 2])
+def test_sampled_actions_do_not_depend_on_what_the_environments_draw(n_envs: int) -> None:
+    with rlk.make("ppo2", env=Coin, seed=3) as agent:
+        result = evaluate_agent(agent, 10, n_envs=n_envs, seed=7, deterministic=False)
+    assert 400 < sum(result.returns) < 600, "about half of 1,000 tosses"
+
+
 def test_an_actor_that_returns_no_act_is_named() -> None:
     class Forgets:
         def start(self, n_envs: int) -> None: ...

@@ -11,6 +11,7 @@ import pytest
 
 from rlk.errors import BadFile, PlanError
 from rlk.planning.spec import make_spec
+from rlk_tune import begin
 from rlk_tune import study as module
 from rlk_tune.begin import new_search
 from rlk_tune.continue_search import search_in
@@ -54,6 +55,17 @@ def test_what_its_trials_do_not_have_is_refused(
 ) -> None:
     with pytest.raises(PlanError, match=said):
         going_on(folder, given, **typed)
+
+
+def test_without_a_seed_one_is_drawn_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(begin, "draw_seed", lambda: 2**32 - 1)
+    spec, ranges = make_spec("a2c", {"preset": "none"}), parse_searches(["gamma=0.9,0.99"])
+    search, _ = new_search(spec, ranges, "none", FIELDS)
+    assert search.seed == 2**32 - 1
+    search.write(tmp_path)
+    assert going_on(tmp_path, {}) == search
 
 
 def test_a_required_setting_may_be_searched(tmp_path: Path) -> None:

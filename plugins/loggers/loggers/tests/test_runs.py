@@ -11,6 +11,7 @@ from rlk.errors import PlanError
 from rlk_loggers.csv_file import CsvLogger
 from rlk_loggers.tensorboard import TensorboardLogger
 from rlk_testing import stand_in_kernel
+from rlk_testing.contract import run_python
 
 WALK = "rlk_testing.environments:Walk"
 KERNEL = stand_in_kernel(discover=True)
@@ -73,3 +74,14 @@ def test_a_run_that_prints_says_how_to_see_its_events(
     assert lines.count("  to see it: tensorboard --logdir 'a run'") == printed
     if verbose:
         assert "into a run/" in lines[lines.index("  to see it: tensorboard --logdir 'a run'") - 1]
+
+
+def test_what_is_printed_does_not_move_pythons_global_generator() -> None:
+    """In a fresh process, because rich draws when it is imported."""
+    run_python(
+        "import random, rlk\n"
+        "before = random.getstate()\n"
+        "with rlk.make('a2c', env='CartPole-v1', preset='none', n_threads=1, verbose=1) as agent:\n"
+        "    agent.learn(8)\n"
+        "assert random.getstate() == before"
+    )

@@ -11,6 +11,7 @@ from gymnasium import spaces
 import rlk
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk.records import Act
+from rlk.running.seeding import Streams
 from rlk_baselines import DDPG, HER, SAC, TD3, sb3
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
@@ -84,6 +85,36 @@ def test_every_environment_has_a_copy_that_is_reset_by_itself() -> None:
     assert noise.calls == 0
 
 
+class Clipped(NormalActionNoise):
+    def __call__(self):
+        return np.clip(super().__call__(), -0.5, 0.5)
+
+
+class Halved(ActionNoise):
+    """Holds a noise of rlk."""
+
+    def __init__(self, held: OrnsteinUhlenbeckActionNoise) -> None:
+        self.held = held
+
+    def __call__(self):
+        return 0.5 * self.held()
+
+
+@pytest.mark.parametrize("n_envs", [1, 3])
+@pytest.mark.parametrize(
+    "noise",
+    [lambda: Clipped(0.0, 0.1), lambda: Halved(OrnsteinUhlenbeckActionNoise(0.0, 0.1))],
+)
+def test_a_noise_that_draws_as_rlks_does_so_from_the_run(noise, n_envs) -> None:
+    def drawn(seed: int) -> list[float]:
+        vector = make_vec_env("Pendulum-v1", n_envs)
+        model = sb3.TD3("MlpPolicy", vector, action_noise=noise(), seed=seed, **OFF)
+        return model.agent.run.actor._noise.sample().ravel().tolist()
+
+    assert drawn(1) == drawn(1) != drawn(2)
+    assert len(set(drawn(1))) == n_envs, "environments have the same noise"
+
+
 def test_a_noise_of_another_size_is_refused() -> None:
     model = TD3("MlpPolicy", "Pendulum-v1", action_noise=Own(np.zeros(3)), **OFF)
     with pytest.raises(EnvironmentFailed, match="Own gave 3 numbers, and an action has 1"):
@@ -118,7 +149,7 @@ class Acts:
 
 def test_the_sum_is_clipped_scaled_and_left_out_of_deterministic_actions() -> None:
     high = np.array([2.0, 4.0], np.float32)
-    run = SimpleNamespace(n_envs=1, action_space=spaces.Box(-high, high))
+    run = SimpleNamespace(n_envs=1, action_space=spaces.Box(-high, high), streams=Streams(0))
     noise = Own([0.5, -0.5])
     actor = OwnNoise(run, noise).wrap(Acts(), None)
     start, carry = np.ones(1, bool), actor.start(1)
@@ -133,7 +164,8 @@ def test_the_sum_is_clipped_scaled_and_left_out_of_deterministic_actions() -> No
 
 @pytest.mark.parametrize(("sample", "expected"), [(7.0, [7, 7, 7]), ([1, 2, 3], [1, 2, 3])])
 def test_a_sample_has_one_number_or_one_for_each_dimension(sample, expected) -> None:
-    run = SimpleNamespace(n_envs=2, action_space=spaces.Box(-1.0, 1.0, (3,)))
+    box = spaces.Box(-1.0, 1.0, (3,))
+    run = SimpleNamespace(n_envs=2, action_space=box, streams=Streams(0))
     assert OwnNoise(run, Own(sample)).sample().tolist() == [expected] * 2
     with pytest.raises(EnvironmentFailed, match="gave 2 numbers, and an action has 3"):
         OwnNoise(run, Own([1.0, 2.0])).sample()

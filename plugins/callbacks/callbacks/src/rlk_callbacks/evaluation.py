@@ -1,8 +1,9 @@
 """`evaluation`: the policy's mean return during training (Stable Baselines' `EvalCallback`).
 
 Evaluations take place at the end of the first iteration after each multiple of `every` timesteps.
-Each plays other episodes, whose seeds are a function of the run's seed and the timestep: training
-is not affected, and a resumed run evaluates as the uninterrupted one would have.
+Each plays other episodes, whose seeds are a function of the run's seed and its timesteps in all
+calls of `learn`: training is not affected, and a resumed run evaluates as the uninterrupted one
+would have.
 """
 
 from __future__ import annotations
@@ -188,7 +189,8 @@ class EvaluationCallback:
         if self._env is None:
             self._env = self._made(run)
         streams = run.streams if config.seed is None else Streams(config.seed)
-        seeds = streams.integers(f"{STREAM} at {run.timesteps}", config.n_envs)
+        all_timesteps = run.clock.cumulative_timesteps
+        seeds = streams.integers(f"{STREAM} at {all_timesteps}", config.n_envs)
         result = evaluate_run(
             run,
             self._env,
@@ -197,7 +199,7 @@ class EvaluationCallback:
             seeds=seeds,
             deterministic=config.deterministic,
         )
-        cumulative = run.clock.earlier_timesteps - self._before_folder + run.timesteps
+        cumulative = all_timesteps - self._before_folder
         found = attrs.evolve(result, number=self._number, cumulative_timesteps=cumulative)
         self._take_in(run, found)
 

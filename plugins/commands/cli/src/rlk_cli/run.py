@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,12 +52,13 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     override it.
     """
     from rlk.planning.resolve import resolve
+    from rlk.running.seeding import draw_seed
 
     verbose = typed_verbosity(quiet, verbosity)
     spec = make_spec(options.pop("algo") or "", given(**options, verbose=verbose))
     spec = over_file(spec, spec_file)
     # The seed is drawn here, because the folder is named after it.
-    drawn = make_spec("", {"seed": secrets.randbelow(100_000)}, origin="drawn")
+    drawn = make_spec("", {"seed": draw_seed()}, origin="drawn")
     wanted = spec.given.get("out")
     usual = make_spec("", {"preset": "auto", "out": "runs", "verbose": 1})
     spec = spec.over(usual).over(drawn)

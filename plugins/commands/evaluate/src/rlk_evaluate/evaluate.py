@@ -209,8 +209,11 @@ def evaluate_run(
     with its own generator, made from the seeds: so the result depends only on parameters, seeds and
     these plugins, and training's actor and streams are not affected.
     """
+    from rlk.running.seeding import Streams
+
     run.notify("rlk_prepare_evaluation", env=env)
-    actor = run.make_actor(np.random.default_rng(seeds))
+    # A named stream, because the first environment has the generator of the bare seed.
+    actor = run.make_actor(Streams(seeds[0]).numpy(STREAM))
 
     def predict(
         observation: Any, carry: Any, start: Array, deterministic: bool

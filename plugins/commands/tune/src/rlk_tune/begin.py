@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from rlk.planning.plan import Plan
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import RunSpec
 from rlk.registry.kernel import default_kernel
+from rlk.running.seeding import draw_seed
 from rlk_tune.one_setting import Names
 from rlk_tune.search import Search
 from rlk_tune.spaces import Ranges, known_ranges
@@ -48,7 +48,7 @@ def new_search(
         plugins=list(spec.plugins),
         searched={name: str(range_) for name, range_ in typed.items()},
         space=space,
-        seed=secrets.randbelow(100_000) if seed is None else seed,
+        seed=draw_seed() if seed is None else seed,
         timesteps=1,
         **fields,
     )

@@ -85,13 +85,14 @@ def player_like_agents(agent: Agent, seed: int | None = None) -> Player:
 
     Args:
         agent: the agent.
-        seed: of the first reset; None derives one from the agent's and its timesteps.
+        seed: of the first reset; None derives one from the agent's and its timesteps in all calls
+            of `learn`.
     """
     from rlk.running.vec_env import make_vec_env  # not at the top: it imports torch
 
     run, plan = agent.run, agent.plan
     env = make_vec_env(plan, run.hooks, run.env.num_envs, training=False)
-    name = f"expert at {run.timesteps}"
+    name = f"expert at {run.clock.cumulative_timesteps}"
     player = _of_vector(env, run.streams.integers(name, env.num_envs) if seed is None else seed)
     if plan.env.is_finished:
         return player

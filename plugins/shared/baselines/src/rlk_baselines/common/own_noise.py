@@ -46,9 +46,11 @@ class OwnNoise:
     """Adds the samples of an object to an actor's actions in [-1, 1], and clips the sum to [-1, 1].
 
     A single environment uses the object itself; several use a copy each, as in Stable-Baselines3.
+    Where the object is derived from a noise of rlk, or holds one, that noise draws from the run's
+    stream `noise` and not from its own `rng`: copies differ, and the run's seed determines them.
 
     Args:
-        run: the run; it gives the action space and N.
+        run: the run; it gives the action space, N and the stream.
         action_noise: a callable that returns a sample, float [D]. Its method `reset`, if there is
             one, is called at the start of every episode.
     """
@@ -57,6 +59,8 @@ class OwnNoise:
         n_envs = run.n_envs
         many = [copy.deepcopy(action_noise) for _ in range(n_envs)] if n_envs > 1 else []
         self.of_each = many or [action_noise]
+        for one in self.of_each:
+            _draw_from(run.streams.numpy("noise"), one)
         self.size, self.scale = action_size(run.action_space), scaled(run.action_space)
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
@@ -82,6 +86,13 @@ class OwnNoise:
                 f"action has {self.size}. Return one number, or one for each."
             )
         return np.stack([np.broadcast_to(row, (self.size,)) for row in rows])
+
+
+def _draw_from(rng: np.random.Generator, action_noise: Any) -> None:
+    """Give this generator to a noise derived from one of rlk's, or to those that it holds."""
+    for one in (action_noise, *getattr(action_noise, "__dict__", {}).values()):
+        if isinstance(one, _OF_RLK):
+            one.rng = rng
 
 
 class OwnNoiseActor:
