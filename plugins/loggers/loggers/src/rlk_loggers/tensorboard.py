@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from rlk.command_line import command_line
-from rlk.files import append, replacing
+from rlk.growing_file import GrowingFile
 from rlk.hookspecs import hookimpl
 from rlk.running.run_folder import as_typed
 from rlk_loggers.needs_folder import lacks_folder
-from rlk_loggers.retries import Retries
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -34,18 +33,15 @@ class EventFile:
     def __init__(self, folder: Path) -> None:
         from tensorboard.compat.proto.event_pb2 import Event
 
-        now = time.time()
-        self._path = folder / (
-            f"events.out.tfevents.{now:.6f}.{socket.gethostname()}.{os.getpid()}"
-        )
+        name = f"events.out.tfevents.{time.time():.6f}.{socket.gethostname()}.{os.getpid()}"
+        self._file = GrowingFile(folder / name)
         self._waiting: list[bytes] = []
-        self._retries = Retries()
-        self._head = _record(Event(wall_time=now, file_version="brain.Event:2"))
+        self._head = _record(Event(wall_time=time.time(), file_version="brain.Event:2"))
 
     def write(self, **event: Any) -> None:
         """Write an event with the current time; after a failed attempt it may wait."""
         self.add(**event)
-        if self._retries.are_due():
+        if self._file.is_due():
             self.flush()
 
     def add(self, **event: Any) -> None:
@@ -58,13 +54,8 @@ class EventFile:
         """Write the waiting events."""
         if not self._waiting:
             return
-        events = b"".join(self._waiting)
-        with self._retries.attempt():
-            if self._path.exists():
-                append(self._path, events)
-            else:
-                with replacing(self._path) as file:
-                    file.write(self._head + events)
+        with self._file.attempt():
+            self._file.write(b"".join(self._waiting), self._head)
         self._waiting = []
 
 
