@@ -96,6 +96,20 @@ def test_a_resumed_run_hides_what_came_after_its_checkpoint(tmp_path: Path) -> N
     assert [starts(first_file), starts(second_file)] == [[], [17]]
 
 
+@pytest.mark.parametrize("name", ["4000000000.123456.here.1", "4000000000.there.1.0"])
+def test_a_resumed_run_hides_what_came_after_its_checkpoint_also_if_the_clock_was_set_back(
+    tmp_path: Path, name: str
+) -> None:
+    first = Opened(tmp_path)
+    for timesteps in (8, 16, 24):
+        first.write(timesteps, {"a": float(timesteps)})
+    (events,) = tmp_path.iterdir()
+    events.rename(tmp_path / f"events.out.tfevents.{name}")
+    for timesteps in (20, 24):
+        Opened(tmp_path, timesteps=16).write(timesteps, {"a": float(timesteps)})
+    assert [event.value for event in read(tmp_path).Scalars("a")] == [8.0, 16.0, 24.0]
+
+
 def starts(path: Path) -> list[int]:
     """The steps at which a file hides earlier events."""
     events = EventFileLoader(str(path)).Load()

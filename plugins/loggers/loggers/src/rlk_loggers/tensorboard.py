@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import socket
 import time
 from collections.abc import Mapping
@@ -27,13 +28,18 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 
+#: How the names of event files begin; the time of their beginning follows, in seconds since 1970.
+PREFIX = "events.out.tfevents."
+_BEGINNING = re.compile(rf"{re.escape(PREFIX)}(?P<seconds>[0-9]{{10}})\b")
+
+
 class EventFile:
     """A file of events, made with the first one; what fails is tried again some seconds later."""
 
     def __init__(self, folder: Path) -> None:
         from tensorboard.compat.proto.event_pb2 import Event
 
-        name = f"events.out.tfevents.{time.time():.6f}.{socket.gethostname()}.{os.getpid()}"
+        name = f"{PREFIX}{_later_than_all(folder):.6f}.{socket.gethostname()}.{os.getpid()}"
         self._file = GrowingFile(folder / name)
         self._waiting: list[bytes] = []
         self._head = _record(Event(wall_time=time.time(), file_version="brain.Event:2"))
@@ -57,6 +63,17 @@ class EventFile:
         with self._file.attempt():
             self._file.write(b"".join(self._waiting), self._head)
         self._waiting = []
+
+
+def _later_than_all(folder: Path) -> float:
+    """The time now, but at least a second after that of each event file in the folder.
+
+    TensorBoard reads files in the order of their names, and only what it reads later can hide the
+    events after a checkpoint: also where the clock was set back. A whole second, because
+    TensorBoard's own writer leaves out fractions.
+    """
+    found = (_BEGINNING.match(path.name) for path in folder.glob(f"{PREFIX}*"))
+    return max([time.time(), *(int(match["seconds"]) + 1.0 for match in found if match)])
 
 
 def _record(event: Any) -> bytes:
