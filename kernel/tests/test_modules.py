@@ -89,6 +89,7 @@ def test_the_top_level_holds_what_plugins_import():
         "errors",
         "files",
         "finite",
+        "growing_file",
         "hookspecs",
         "lazy_names",
         "making",

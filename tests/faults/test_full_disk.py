@@ -10,7 +10,8 @@ import csv
 
 import pytest
 
-from rlk.files import append, replacing
+from rlk.files import replacing
+from rlk.growing_file import GrowingFile
 from rlk.registry.kernel import default_kernel
 from rlk.running import saved_files
 
@@ -114,20 +115,21 @@ def test_a_disk_that_is_full_at_the_start_leaves_no_empty_files(run, tmp_path):
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and not path.stat().st_size]
 
 
-def test_an_append_adds_all_or_nothing(tmp_path):
+def test_a_write_to_a_growing_file_adds_all_or_nothing(tmp_path):
     path = tmp_path / "rows"
     path.write_bytes(b"one\n")
+    rows = GrowingFile(path)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (6, hard))
     try:
         with pytest.raises(OSError, match="too large"):
-            append(path, b"two\n")
+            rows.write(b"two\n", b"")
         with pytest.raises(OSError, match="too large"), replacing(path) as file:
             file.write(b"something longer")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_bytes() == b"one\n"
-    append(path, b"two\n")
+    rows.write(b"two\n", b"")
     assert path.read_bytes() == b"one\ntwo\n"
     assert list(tmp_path.iterdir()) == [path]
 

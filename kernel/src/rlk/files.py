@@ -1,6 +1,6 @@
 """Writes files that neither a crash nor a full disk leaves half written.
 
-All files of a run folder are written through `replacing` and `append`. If they raise an
+All files of a run folder are written through `replacing` and `rlk.growing_file`. If they raise an
 `OSError`, `rlk.running.failed_writes` handles it. `write_text` turns it into a message, and
 `looking_at` does so for a path that a user typed.
 """
@@ -148,23 +148,6 @@ def write_text(path: Path, text: str) -> None:
             file.write(text.encode())
     except OSError as error:
         raise RlkError(f"{path} cannot be written: {error.strerror}.") from None
-
-
-def append(path: Path, data: bytes) -> None:
-    """Add bytes to the end of a file that exists: all of them, or none if that fails.
-
-    Raises:
-        FileNotFoundError: if it does not exist, for example because its folder was deleted.
-    """
-    with path.open("r+b", buffering=0) as file:
-        size = file.seek(0, os.SEEK_END)
-        try:
-            written = 0
-            while written < len(data):
-                written += file.write(data[written:])
-        except OSError:
-            file.truncate(size)
-            raise
 
 
 def remove_unfinished(folder: Path) -> list[Path]:

@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from rlk import growing_file
 from rlk.errors import BadFile
-from rlk_loggers import csv_file, csv_rows, retries
+from rlk.growing_file import GrowingFile
+from rlk_loggers import csv_file, csv_rows
 from rlk_loggers.csv_file import CsvLogger
 
 #: Environment variables with which Python reads text as ASCII unless told otherwise.
@@ -100,7 +102,7 @@ def test_a_resumed_run_keeps_the_rows_of_earlier_calls_of_learn(tmp_path: Path) 
         second = Opened(tmp_path, timesteps=8, state=state)
         assert len(rows(tmp_path)) == kept
         second.write(16, {"a": 3.0})
-    assert second.logger.rlk_save(second.run) == {"rows": 5}
+    assert second.logger.rlk_save(second.run) == {"rows": 5, "timesteps": 16}
 
 
 def test_a_run_that_counts_from_0_again_keeps_all_rows(tmp_path: Path) -> None:
@@ -116,10 +118,18 @@ def test_a_run_that_counts_from_0_again_keeps_all_rows(tmp_path: Path) -> None:
     assert len(rows(tmp_path)) == 2
 
 
+def test_a_checkpoint_before_the_first_row_drops_all(tmp_path: Path) -> None:
+    first = Opened(tmp_path, timesteps=8)
+    saved = first.logger.rlk_save(first.run)
+    first.write(8, {"a": 1.0})
+    Opened(tmp_path, timesteps=8, state=saved)
+    assert rows(tmp_path) == []
+
+
 def test_a_checkpoint_that_continues_in_a_new_folder_counts_its_rows(tmp_path: Path) -> None:
     logger = Opened(tmp_path, timesteps=8, state={"rows": 7})
     logger.write(16, {"a": 1.0})
-    assert logger.logger.rlk_save(logger.run) == {"rows": 1}
+    assert logger.logger.rlk_save(logger.run) == {"rows": 1, "timesteps": 16}
 
 
 def test_a_row_that_was_cut_off_is_dropped(tmp_path: Path) -> None:
@@ -158,13 +168,13 @@ def test_what_could_not_be_written_is_written_at_the_end(
 ) -> None:
     logger = Opened(tmp_path)
     with monkeypatch.context() as while_full:
-        while_full.setattr(csv_rows, "replacing", full)
+        while_full.setattr(GrowingFile, "begin", full)
         with pytest.raises(OSError, match="no space"):
             logger.write(8, {"a": 1.0})
     logger.logger.rlk_training_start(logger.run)  # of a second training
     logger.logger.rlk_training_end(logger.run)
     assert [row["a"] for row in rows(tmp_path)] == ["1.0"]
-    assert logger.logger.rlk_save(logger.run) == {"rows": 1}
+    assert logger.logger.rlk_save(logger.run) == {"rows": 1, "timesteps": 8}
 
 
 def test_a_file_that_could_not_be_cut_at_the_start_is_cut_for_the_first_row(
@@ -181,10 +191,10 @@ def test_a_file_that_could_not_be_cut_at_the_start_is_cut_for_the_first_row(
         with pytest.raises(OSError, match="no space"):
             second.logger.rlk_training_start(second.run)
         assert second.logger.rlk_save(second.run) is None, "what the file holds is not known"
-    monkeypatch.setattr(retries, "SECONDS", 0.0)
+    monkeypatch.setattr(growing_file, "REST_SECONDS", 0.0)
     second.write(32, {"a": 32.0})
     assert [row["a"] for row in rows(tmp_path)] == ["8.0", "16.0", "32.0"]
-    assert second.logger.rlk_save(second.run) == {"rows": 3}
+    assert second.logger.rlk_save(second.run) == {"rows": 3, "timesteps": 32}
 
 
 class FullDisk:
@@ -211,13 +221,13 @@ def test_a_full_disk_costs_little_time_however_many_rows_wait(
     logger = Opened(tmp_path)
     logger.write(8, {"a": 1.0})
     with monkeypatch.context() as while_full:
-        while_full.setattr(csv_rows, "append", disk)
+        while_full.setattr(GrowingFile, "write", disk)
         with pytest.raises(OSError, match="no space"):
             logger.write(16, {"a": 2.0})
         for timesteps in range(24, 104, 8):
             logger.write(timesteps, {"a": 3.0})  # it rests, so it raises nothing
         assert disk.attempts == 1
-        while_full.setattr(retries, "SECONDS", 0.0)
+        while_full.setattr(growing_file, "REST_SECONDS", 0.0)
         while_full.setattr(csv_file, "as_csv", as_csv)
         for timesteps in (104, 112):
             with pytest.raises(OSError, match="no space"):
@@ -231,12 +241,12 @@ def test_a_full_disk_costs_little_time_however_many_rows_wait(
 def test_new_tags_of_rows_that_wait_become_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retries, "SECONDS", 0.0)
+    monkeypatch.setattr(growing_file, "REST_SECONDS", 0.0)
     logger = Opened(tmp_path)
     logger.write(8, {"a": 1.0})
     with monkeypatch.context() as while_full:
-        for name in ("append", "replacing"):
-            while_full.setattr(csv_rows, name, full)
+        while_full.setattr(GrowingFile, "write", full)
+        while_full.setattr(csv_rows, "replacing", full)
         for row in ({"a": 2.0}, {"b": 3.0}):
             with pytest.raises(OSError, match="no space"):
                 logger.write(16, row)
@@ -251,12 +261,13 @@ def test_rows_that_wait_are_written_with_a_checkpoint(
     logger = Opened(tmp_path)
     logger.write(8, {"a": 1.0})
     with monkeypatch.context() as while_full:
-        while_full.setattr(csv_rows, "append", full)
+        while_full.setattr(GrowingFile, "write", full)
         with pytest.raises(OSError, match="no space"):
             logger.write(16, {"a": 2.0})
-        assert logger.logger.rlk_save(logger.run) == {"rows": 2}, "a checkpoint may fit elsewhere"
+        saved = {"rows": 2, "timesteps": 16}
+        assert logger.logger.rlk_save(logger.run) == saved, "a checkpoint may fit elsewhere"
     assert len(rows(tmp_path)) == 1
-    assert logger.logger.rlk_save(logger.run) == {"rows": 2}
+    assert logger.logger.rlk_save(logger.run) == saved
     assert len(rows(tmp_path)) == 2
 
 
@@ -303,6 +314,44 @@ def test_a_file_that_was_deleted_begins_with_its_columns(tmp_path: Path) -> None
     (tmp_path / "progress.csv").unlink()
     logger.write(16, {"a": 2.0})
     assert rows(tmp_path) == [{"time/total_timesteps": "16", "a": "2.0"}]
+
+
+def test_the_rows_of_a_file_that_was_rotated_away_are_counted_no_more(tmp_path: Path) -> None:
+    file = tmp_path / "progress.csv"
+    first = Opened(tmp_path)
+    for timesteps in (8, 16):
+        first.write(timesteps, {"a": 1.0})
+    saved_before = first.logger.rlk_save(first.run)
+    file.rename(tmp_path / "progress.csv.1")
+    for timesteps in (24, 32):
+        first.write(timesteps, {"a": 1.0})
+    saved = first.logger.rlk_save(first.run)
+    assert saved == {"rows": 2, "timesteps": 32}
+    for timesteps in (40, 48):
+        first.write(timesteps, {"a": 1.0})
+    Opened(tmp_path, timesteps=32, state=saved)
+    assert [row["time/total_timesteps"] for row in rows(tmp_path)] == ["24", "32"]
+    Opened(tmp_path, timesteps=16, state=saved_before)  # the file was begun after it
+    assert file.read_text() == "time/total_timesteps,a\n"
+
+
+def test_a_file_without_the_column_of_timesteps_is_refused_and_left_as_it_is(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "progress.csv"
+    file.write_text("8,1.0\n16,2.0\n")  # its first line was lost
+    with pytest.raises(BadFile, match="does not name the column time/total_timesteps"):
+        Opened(tmp_path, timesteps=16)
+    assert file.read_text() == "8,1.0\n16,2.0\n"
+
+
+def test_a_file_that_was_emptied_begins_with_its_columns(tmp_path: Path) -> None:
+    logger = Opened(tmp_path)
+    logger.write(8, {"a": 1.0})
+    os.truncate(tmp_path / "progress.csv", 0)
+    logger.write(16, {"a": 2.0})
+    assert rows(tmp_path) == [{"time/total_timesteps": "16", "a": "2.0"}]
+    assert logger.logger.rlk_save(logger.run) == {"rows": 1, "timesteps": 16}
 
 
 def test_a_resumed_run_keeps_columns_that_its_rows_do_not_have(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 from tensorboard.compat.proto.event_pb2 import SessionLog
 
+from rlk import growing_file
+from rlk.growing_file import GrowingFile
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
-from rlk_loggers import retries, tensorboard
 from rlk_loggers.tensorboard import EventFile, TensorboardLogger
 from rlk_testing.stand_ins import stand_in_kernel
 
@@ -95,6 +96,20 @@ def test_a_resumed_run_hides_what_came_after_its_checkpoint(tmp_path: Path) -> N
     assert [starts(first_file), starts(second_file)] == [[], [17]]
 
 
+@pytest.mark.parametrize("name", ["4000000000.123456.here.1", "4000000000.there.1.0"])
+def test_a_resumed_run_hides_what_came_after_its_checkpoint_also_if_the_clock_was_set_back(
+    tmp_path: Path, name: str
+) -> None:
+    first = Opened(tmp_path)
+    for timesteps in (8, 16, 24):
+        first.write(timesteps, {"a": float(timesteps)})
+    (events,) = tmp_path.iterdir()
+    events.rename(tmp_path / f"events.out.tfevents.{name}")
+    for timesteps in (20, 24):
+        Opened(tmp_path, timesteps=16).write(timesteps, {"a": float(timesteps)})
+    assert [event.value for event in read(tmp_path).Scalars("a")] == [8.0, 16.0, 24.0]
+
+
 def starts(path: Path) -> list[int]:
     """The steps at which a file hides earlier events."""
     events = EventFileLoader(str(path)).Load()
@@ -106,7 +121,7 @@ def test_what_could_not_be_written_is_written_at_the_end(
 ) -> None:
     logger = Opened(tmp_path)
     with monkeypatch.context() as while_full:
-        while_full.setattr(tensorboard, "append", full)
+        while_full.setattr(GrowingFile, "write", full)
         with pytest.raises(OSError, match="no space"):
             logger.write(8, {"a": 1.0})
     logger.logger.rlk_training_end(logger.run)
@@ -118,12 +133,12 @@ def test_events_that_wait_are_tried_again_later_or_with_a_checkpoint(
 ) -> None:
     logger = Opened(tmp_path)
     with monkeypatch.context() as while_full:
-        while_full.setattr(tensorboard, "append", full)
+        while_full.setattr(GrowingFile, "write", full)
         with pytest.raises(OSError, match="no space"):
             logger.write(8, {"a": 1.0})
         logger.write(16, {"a": 2.0})  # it rests, so it raises nothing
         logger.logger.rlk_save(logger.run)  # a checkpoint may fit elsewhere
-        while_full.setattr(retries, "SECONDS", 0.0)
+        while_full.setattr(growing_file, "REST_SECONDS", 0.0)
         with pytest.raises(OSError, match="no space"):
             logger.write(24, {"a": 3.0})
     logger.logger.rlk_save(logger.run)
@@ -136,10 +151,10 @@ def test_what_could_not_be_written_at_the_start_is_written_with_the_first_row(
     logger = Opened(tmp_path, rank=1)  # which begins nothing
     logger.run.communicator.rank = 0
     with monkeypatch.context() as while_full:
-        while_full.setattr(tensorboard, "replacing", full)
+        while_full.setattr(GrowingFile, "write", full)
         with pytest.raises(OSError, match="no space"):
             logger.logger.rlk_training_start(logger.run)
-    monkeypatch.setattr(retries, "SECONDS", 0.0)
+    monkeypatch.setattr(growing_file, "REST_SECONDS", 0.0)
     logger.write(8, {"a": 1.0})
     events = read(tmp_path)
     assert [event.step for event in events.Scalars("a")] == [8]

@@ -1,4 +1,4 @@
-"""A Ctrl-C that does not get through makes a test fail and not hang."""
+"""Faults are what they say; a Ctrl-C that does not get through makes a test fail and not hang."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ import time
 
 import pytest
 
-from rlk_testing.faults import ctrl_c_after, failing_after
+from rlk_testing.faults import ctrl_c_after, disk_gone_after, failing_after
+
+
+def test_a_disk_that_is_gone_keeps_what_it_was_given_and_only_of_files_opened_unbuffered(tmp_path):
+    path = tmp_path / "rows"
+    path.write_bytes(b"1")
+    with disk_gone_after(2), path.open("r+b", buffering=0) as file:
+        assert file.write(b"abc") == 2
+        for change in (lambda: file.write(b"c"), lambda: file.truncate(0)):
+            with pytest.raises(OSError, match="tale file handle"):
+                change()
+        assert path.read_bytes() == b"ab"
 
 
 def swallows():

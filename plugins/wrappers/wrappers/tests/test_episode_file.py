@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,9 +13,12 @@ import numpy as np
 import pytest
 
 import rlk
+from rlk import growing_file
+from rlk.errors import RlkError
+from rlk.growing_file import GrowingFile
 from rlk_testing.environments import DiscreteMatch
 from rlk_testing.stand_ins import stand_in_kernel
-from rlk_wrappers import VectorMonitor, episode_file, load_results
+from rlk_wrappers import VectorMonitor, load_results
 from rlk_wrappers.episode_file import EpisodeFile
 from rlk_wrappers.results import read_monitor_file
 
@@ -21,6 +26,11 @@ from rlk_wrappers.results import read_monitor_file
 def made(path: Path, flush_seconds: float = 0.0) -> EpisodeFile:
     settings: dict[str, Any] = {"env_id": None, "append": True, "in_run": True}
     return EpisodeFile(path, flush_seconds=flush_seconds, **settings)
+
+
+def full(*_: Any) -> None:
+    """A disk without space."""
+    raise OSError("no space left")
 
 
 def returns(path: Path) -> list[float]:
@@ -39,12 +49,9 @@ def test_returns_are_rounded_to_six_decimals_and_small_ones_to_six_digits(tmp_pa
 def test_a_failed_write_is_raised_once_when_the_iteration_ends_and_its_rows_come_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(path: Path) -> None:
-        raise OSError("no space left")
-
     file = made(tmp_path / "monitor.csv")
     with monkeypatch.context() as while_full:
-        while_full.setattr(episode_file, "replacing", full)
+        while_full.setattr(GrowingFile, "write", full)
         file.write(1.0, 5, 0.5)
         with pytest.raises(OSError, match="no space"):
             file.rlk_update_end()
@@ -64,6 +71,76 @@ def test_rows_that_wait_when_an_earlier_state_is_loaded_go_with_those_after_it(
     file.rlk_load({"rows": 1})
     file.close()
     assert returns(tmp_path / "monitor.csv") == [1.0]
+
+
+@pytest.mark.parametrize("is_emptied", [True, False])
+def test_a_resumed_run_drops_what_came_after_its_checkpoint_from_a_file_that_was_rotated(
+    tmp_path: Path, is_emptied: bool
+) -> None:
+    path = tmp_path / "monitor.csv"
+    file = made(path)
+    for return_ in (1.0, 2.0):
+        file.write(return_, 5, 0.5)
+    (tmp_path / "monitor.csv.1").write_bytes(path.read_bytes())
+    os.truncate(path, 0) if is_emptied else path.unlink()
+    before = file.rlk_save()
+    for return_ in (3.0, 4.0):
+        file.write(return_, 5, 0.5)
+    saved = file.rlk_save()
+    file.write(5.0, 5, 0.5)
+    header = read_monitor_file(path)[0]
+    assert (header["timesteps"], returns(path)) == (10, [3.0, 4.0, 5.0])
+    again = made(path)
+    again.rlk_load(saved)
+    assert returns(path) == [3.0, 4.0]
+    again.write(6.0, 5, 0.5)
+    assert again.rlk_save() == {"rows": 5}
+    made(path).rlk_load(before)
+    assert returns(path) == []
+
+
+def test_while_a_write_fails_it_is_not_tried_again_with_every_episode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[bytes] = []
+
+    def failing(file: Any, data: bytes, head: bytes) -> None:
+        tried.append(data)
+        raise OSError("no space left")
+
+    file = made(tmp_path / "monitor.csv")
+    with monkeypatch.context() as while_full:
+        while_full.setattr(GrowingFile, "write", failing)
+        for return_ in (1.0, 2.0, 3.0):
+            file.write(return_, 5, 0.5)
+        assert tried == [b"1.0,5,0.5\n"]
+        while_full.setattr(growing_file, "REST_SECONDS", 0.0)
+        file.flush_if_due()
+        assert len(tried) == 2
+    file.close()
+    assert returns(tmp_path / "monitor.csv") == [1.0, 2.0, 3.0]
+
+
+def test_a_long_file_is_cut_in_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "monitor.csv"
+    path.write_text('#{"t_start": 1.0, "env_id": null}\nr,l,t\n' + "1.0,1,0.5\n" * 200_000)
+    tracemalloc.start()
+    made(path).rlk_load({"rows": 150_000})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(returns(path)) == 150_000
+    assert peak < path.stat().st_size / 2
+
+
+@pytest.mark.parametrize("head", ['#{"t_start": 1', '#{"episodes_before": "x"}'])
+def test_a_file_whose_first_line_is_damaged_is_refused_and_left_as_it_is(
+    tmp_path: Path, head: str
+) -> None:
+    path = tmp_path / "monitor.csv"
+    path.write_text(f"{head}\nr,l,t\n1.0,1,0.5\n")
+    with pytest.raises(RlkError, match=r"first line is damaged .*Move it away"):
+        made(path)
+    assert path.read_text() == f"{head}\nr,l,t\n1.0,1,0.5\n"
 
 
 def test_it_stays_where_it_began_when_the_working_folder_changes(

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from rlk.errors import BadFile
+from rlk.growing_file import GrowingFile
 from rlk.hookspecs import hookimpl
 from rlk_loggers.csv_rows import add_rows, as_csv
 from rlk_loggers.needs_folder import lacks_folder
-from rlk_loggers.retries import Retries
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -33,7 +33,7 @@ class CsvLogger:
 
     def __init__(self) -> None:
         self._files: WeakKeyDictionary[Run, ProgressFile] = WeakKeyDictionary()
-        self._restored_rows: WeakKeyDictionary[Run, int] = WeakKeyDictionary()
+        self._restored: WeakKeyDictionary[Run, State] = WeakKeyDictionary()
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
@@ -44,8 +44,8 @@ class CsvLogger:
         """Continue the run's file, or create it."""
         if run in self._files or run.out is None or run.communicator.rank != 0:
             return
-        rows = self._restored_rows.get(run)
-        self._files[run] = ProgressFile(run.out / NAME, run.timesteps, rows)
+        restored = self._restored.get(run)
+        self._files[run] = ProgressFile(run.out / NAME, run.timesteps, restored)
         self._files[run].flush()
 
     @hookimpl
@@ -62,52 +62,66 @@ class CsvLogger:
     @hookimpl
     def rlk_save(self, run: Run) -> State | None:
         """Write the rows that wait, because they are not written again after this checkpoint."""
-        if run in self._files:
-            with contextlib.suppress(OSError):  # the end tries again, and raises it
-                self._files[run].flush()
-        rows = self._files[run].rows if run in self._files else self._restored_rows.get(run)
-        return None if rows is None else {"rows": rows}
+        if run not in self._files:
+            return self._restored.get(run)
+        with contextlib.suppress(OSError):  # the end tries again, and raises it
+            self._files[run].flush()
+        return self._files[run].state()
 
     @hookimpl
     def rlk_load(self, run: Run, state: State) -> None:
-        self._restored_rows[run] = int(state["rows"])
+        self._restored[run] = state
 
 
 class ProgressFile:
     """The file of one run; what could not be written is kept, and tried again some seconds later.
 
-    A file that is there keeps its first `restored_rows`, or its rows up to these timesteps.
+    A file that is there keeps the rows that it had at the checkpoint. Where that is not known, or
+    the file was begun anew since then, it keeps its rows up to these timesteps.
 
-    Attributes:
-        rows: the number of the run's rows, also of those that wait; None until it is known.
+    Args:
+        path: the file.
+        timesteps: those of the run.
+        restored: `state` at the checkpoint, or None.
     """
 
-    def __init__(self, path: Path, timesteps: int, restored_rows: int | None) -> None:
-        self._path = path
-        self._timesteps, self._restored_rows = timesteps, restored_rows
+    def __init__(self, path: Path, timesteps: int, restored: State | None) -> None:
+        self._file = GrowingFile(path)
+        self._timesteps = timesteps
+        self._restored_rows = None if restored is None else int(restored["rows"])
+        self._restored_at = None if restored is None else restored.get("timesteps")
         self._columns: list[str] = []
         self._n_there = 0  # how many of the columns the file has
         self._waiting: list[Mapping[str, Any]] = []
         self._text = b""  # of rows that waited in a failed attempt, with a cell for each column
-        self._retries = Retries()
-        self.rows: int | None = None
+        self._rows: int | None = None  # with those that wait; None until the file was read
+        self._latest: float | None = None  # the timesteps of the last of them
+
+    def state(self) -> State | None:
+        """The number of its rows, also waiting ones, and the timesteps of the last one.
+
+        None until the file that is there was read.
+        """
+        return None if self._rows is None else {"rows": self._rows, "timesteps": self._latest}
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Write a row, below those that wait; after a failed attempt it may wait, too."""
         self._waiting.append(row)
-        if self.rows is not None:
-            self.rows += 1
-        if self._retries.are_due():
+        self._latest = row[TIMESTEPS]
+        if self._rows is not None:
+            self._rows += 1
+        if self._file.is_due():
             self.flush()
 
     def flush(self) -> None:
         """Cut the file that is there, the first time, and write the rows that wait."""
-        with self._retries.attempt():
-            if self.rows is None:
-                self.rows = self._cut() + len(self._waiting)
+        with self._file.attempt():
+            if self._rows is None:
+                self._rows = self._cut() + len(self._waiting)
             self._format_waiting()
             if self._text:
-                add_rows(self._path, self._text, self._columns, self._n_there)
+                if add_rows(self._file, self._text, self._columns, self._n_there):
+                    self._rows = self._text.count(b"\n")
                 self._text, self._n_there = b"", len(self._columns)
 
     def _format_waiting(self) -> None:
@@ -121,40 +135,56 @@ class ProgressFile:
         self._waiting = []
 
     def _cut(self) -> int:
-        """Drop the rows after those to keep; returns how many are kept."""
-        if not self._path.exists():
+        """Drop the rows after those to keep; returns how many are kept.
+
+        A file that is empty, or was cut off in its columns, is begun anew by the first row.
+        """
+        path = self._file.path
+        if not path.exists():
             return 0
-        rows = _whole_rows(self._path)
-        columns, end = next(rows, ([], 0))
-        at = columns.index(TIMESTEPS) if TIMESTEPS in columns else len(columns)
-        seen = kept = 0
-        for cells, end_of_row in rows:
-            if seen == self._restored_rows:
+        rows = _whole_rows(path)
+        columns, end = next(rows, (None, 0))
+        if columns is None:
+            return 0
+        if TIMESTEPS not in columns:
+            raise _damaged(path, f"its first line does not name the column {TIMESTEPS}")
+        kept, latest = 0, None
+        for seen, (timesteps, end_of_row) in enumerate(_timesteps(path, columns, rows), start=1):
+            if self._restored_rows == 0:
                 break
-            timesteps = cells[at] if at < len(cells) else ""
-            if len(cells) > len(columns):
-                problem = f"the row of {TIMESTEPS}={timesteps} has more cells than columns"
-                raise _damaged(self._path, problem)
-            if timesteps:
-                seen += 1
-                if self._restored_rows is not None or not self._is_later(timesteps):
-                    kept, end = seen, end_of_row
-        if columns:
-            os.truncate(self._path, end)
+            is_last = seen == self._restored_rows and self._restored_at in (None, timesteps)
+            if is_last or not 0 < self._timesteps < timesteps:  # what counts from 0 keeps all
+                kept, latest, end = seen, timesteps, end_of_row
+            if is_last:
+                break
+        os.truncate(path, end)
         self._columns, self._n_there = columns, len(columns)
+        if not self._waiting:
+            self._latest = latest
         return kept
 
-    def _is_later(self, timesteps: str) -> bool:
-        """Whether a row has later timesteps than the run; BadFile if they are not a number.
 
-        So a run continues whose checkpoint does not hold the number of its rows, as of an earlier
-        version: such rows at the end are dropped. What counts from 0 again keeps all rows.
-        """
+def _timesteps(
+    path: Path, columns: list[str], rows: Iterator[tuple[list[str], int]]
+) -> Iterator[tuple[float, int]]:
+    """The timesteps of each row that has any, and where in the file it ends.
+
+    Raises:
+        BadFile: if they are not a number, or a row has more cells than there are columns.
+    """
+    at = columns.index(TIMESTEPS)
+    for cells, end in rows:
+        found = cells[at] if at < len(cells) else ""
+        if len(cells) > len(columns):
+            raise _damaged(path, f"the row of {TIMESTEPS}={found} has more cells than columns")
+        if not found:
+            continue
         try:
-            return 0 < self._timesteps < float(timesteps)
+            timesteps = float(found)
         except ValueError:
-            problem = f"its column {TIMESTEPS} holds {timesteps!r}, not a number"
-            raise _damaged(self._path, problem) from None
+            problem = f"its column {TIMESTEPS} holds {found!r}, not a number"
+            raise _damaged(path, problem) from None
+        yield timesteps, end
 
 
 def _whole_rows(path: Path) -> Iterator[tuple[list[str], int]]:

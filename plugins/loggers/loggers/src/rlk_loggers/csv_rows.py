@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-from rlk.files import append, replacing
+from rlk.files import replacing
+from rlk.growing_file import GrowingFile
 
 
 def as_csv(rows: Iterable[Iterable[Any]]) -> bytes:
@@ -18,29 +18,34 @@ def as_csv(rows: Iterable[Iterable[Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def add_rows(path: Path, rows: bytes, columns: Sequence[str], n_there: int) -> None:
+def add_rows(file: GrowingFile, rows: bytes, columns: Sequence[str], n_there: int) -> bool:
     """Add rows to a file, whose earlier rows get an empty cell for each new column.
 
-    A file that is not there begins with all columns.
+    A file that is missing or empty begins with all columns.
 
     Args:
-        path: the file.
+        file: the file.
         rows: those of `as_csv`, with a cell for each column.
         columns: the names of all columns.
         n_there: how many of them the file has already, the first ones; 0 begins it anew.
 
+    Returns:
+        Whether it began anew: these rows are all that it has.
+
     Raises:
         OSError: if they cannot be written; the file then holds what it held before.
     """
-    if n_there == 0 or not path.exists():
-        with replacing(path) as file:
-            file.write(as_csv([columns]) + rows)
-    elif n_there < len(columns):
-        with path.open("rb") as before, replacing(path) as file:
-            file.writelines(_widened(before, columns[n_there:]))
-            file.write(rows)
-    else:
-        append(path, rows)
+    head = as_csv([columns])
+    if n_there == 0:
+        file.begin(head + rows)
+        return True
+    if n_there < len(columns) and file.has_begun():
+        file.cut_broken_end()
+        with file.path.open("rb") as before, replacing(file.path) as wider:
+            wider.writelines(_widened(before, columns[n_there:]))
+            wider.write(rows)
+        return False
+    return file.write(rows, head)
 
 
 def _widened(lines: Iterable[bytes], new: Sequence[str]) -> Iterator[bytes]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import socket
 import time
 from collections.abc import Mapping
@@ -17,15 +18,19 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from rlk.command_line import command_line
-from rlk.files import append, replacing
+from rlk.growing_file import GrowingFile
 from rlk.hookspecs import hookimpl
 from rlk.running.run_folder import as_typed
 from rlk_loggers.needs_folder import lacks_folder
-from rlk_loggers.retries import Retries
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.running.run import Run
+
+
+#: How the names of event files begin; the time of their beginning follows, in seconds since 1970.
+PREFIX = "events.out.tfevents."
+_BEGINNING = re.compile(rf"{re.escape(PREFIX)}(?P<seconds>[0-9]{{10}})\b")
 
 
 class EventFile:
@@ -34,18 +39,15 @@ class EventFile:
     def __init__(self, folder: Path) -> None:
         from tensorboard.compat.proto.event_pb2 import Event
 
-        now = time.time()
-        self._path = folder / (
-            f"events.out.tfevents.{now:.6f}.{socket.gethostname()}.{os.getpid()}"
-        )
+        name = f"{PREFIX}{_later_than_all(folder):.6f}.{socket.gethostname()}.{os.getpid()}"
+        self._file = GrowingFile(folder / name)
         self._waiting: list[bytes] = []
-        self._retries = Retries()
-        self._head = _record(Event(wall_time=now, file_version="brain.Event:2"))
+        self._head = _record(Event(wall_time=time.time(), file_version="brain.Event:2"))
 
     def write(self, **event: Any) -> None:
         """Write an event with the current time; after a failed attempt it may wait."""
         self.add(**event)
-        if self._retries.are_due():
+        if self._file.is_due():
             self.flush()
 
     def add(self, **event: Any) -> None:
@@ -58,14 +60,20 @@ class EventFile:
         """Write the waiting events."""
         if not self._waiting:
             return
-        events = b"".join(self._waiting)
-        with self._retries.attempt():
-            if self._path.exists():
-                append(self._path, events)
-            else:
-                with replacing(self._path) as file:
-                    file.write(self._head + events)
+        with self._file.attempt():
+            self._file.write(b"".join(self._waiting), self._head)
         self._waiting = []
+
+
+def _later_than_all(folder: Path) -> float:
+    """The time now, but at least a second after that of each event file in the folder.
+
+    TensorBoard reads files in the order of their names, and only what it reads later can hide the
+    events after a checkpoint: also where the clock was set back. A whole second, because
+    TensorBoard's own writer leaves out fractions.
+    """
+    found = (_BEGINNING.match(path.name) for path in folder.glob(f"{PREFIX}*"))
+    return max([time.time(), *(int(match["seconds"]) + 1.0 for match in found if match)])
 
 
 def _record(event: Any) -> bytes:

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from rlk.growing_file import GrowingFile
 from rlk_baselines.tensorboard import ScalarWriter
 from rlk_loggers.csv_rows import add_rows, as_csv
 
@@ -129,14 +130,14 @@ class CSVOutputFormat(KVWriter):
     """
 
     def __init__(self, filename: str) -> None:
-        self._path = Path(filename)
-        self._path.write_text("", encoding="utf-8")
+        self._file = GrowingFile(Path(filename))
+        self._file.path.write_text("", encoding="utf-8")
         self.keys: list[str] = []
 
     def writekvs(self, kvs: Mapping[str, Any]) -> None:
         keys = [*self.keys, *sorted(kvs.keys() - set(self.keys))]
         row = ["" if kvs.get(key) is None else str(kvs[key]) for key in keys]
-        add_rows(self._path, as_csv([row]), keys, n_there=len(self.keys))
+        add_rows(self._file, as_csv([row]), keys, n_there=len(self.keys))
         self.keys = keys
 
 

@@ -1,11 +1,15 @@
-"""Faults that a test can cause: a full disk, and Ctrl-C in the middle of a step."""
+"""Faults that a test can cause: a disk that is full or gone, and Ctrl-C in the middle of a step."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import signal
 from collections.abc import Callable, Iterator
-from typing import NoReturn
+from io import FileIO
+from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
@@ -23,6 +27,36 @@ def full_disk() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@contextlib.contextmanager
+def disk_gone_after(n_bytes: int) -> Iterator[None]:
+    """Inside, a file that `Path.open` opens unbuffered takes so many bytes; then its disk is gone.
+
+    Not even the part of the data that was written can be cut off any more.
+    """
+
+    class File(FileIO):
+        left = n_bytes
+
+        def write(self, data: Any) -> int:
+            if not self.left:
+                self.truncate()
+            written = super().write(data[: self.left])
+            self.left -= written
+            return written
+
+        def truncate(self, size: int | None = None) -> NoReturn:
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    opened = Path.open
+
+    def open_(path: Path, mode: str = "r", buffering: int = -1, **more: Any) -> Any:
+        return opened(path, mode, buffering, **more) if buffering else File(path, mode)
+
+    with pytest.MonkeyPatch.context() as gone:
+        gone.setattr(Path, "open", open_)
+        yield
 
 
 @contextlib.contextmanager

@@ -5,8 +5,9 @@
     21.0,21,0.01432
 
 The layout is that of `stable_baselines.bench.Monitor` (Stable Baselines 2.10), so that its readers
-and plotters can read the file. Where a loaded run goes on in another folder, the first line has
-`timesteps` too, its count when the first episodes began.
+and plotters can read the file. Where a loaded run goes on in another folder, or the file was moved
+away while the run wrote to it, the first line has `timesteps` too, its count when the first
+episodes of the file began, and `episodes_before`, how many of the run are in earlier files.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ import io
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rlk.documents import parse_json
 from rlk.errors import RlkError
-from rlk.files import append, replacing, users_path
+from rlk.files import users_path
+from rlk.growing_file import GrowingFile
 from rlk.hookspecs import hookimpl
 from rlk_wrappers.columns import plain
 from rlk_wrappers.config import COLUMNS
@@ -69,13 +73,14 @@ class EpisodeFile:
         in_run: bool = False,
     ) -> None:
         self.path = Path(os.path.abspath(path))  # the working folder may change
-        self.rows = 0
+        self._file = GrowingFile(self.path)
+        self.rows = 0  #: of the run, also those that wait or are in earlier files
         self.pending = False  #: whether rows wait to be written
         self.unfinished: Callable[[], int] = lambda: 0
         self._columns = [*COLUMNS, *extras]
         self._env_id, self._append, self._flush_seconds = env_id, append, flush_seconds
-        self._waiting = io.StringIO()
-        self._writer = csv.writer(self._waiting, lineterminator="\n")
+        self._waiting: list[bytes] = []  # rows
+        self._waiting_steps = 0  # of their episodes
         self._in_run = in_run
         self._error: OSError | None = None
         self._flushed = self._started = time.monotonic()
@@ -91,14 +96,15 @@ class EpisodeFile:
         self, return_: float, length: int, seconds: float, extras: Sequence[Any] = ()
     ) -> None:
         """Write one episode; its return is shortened."""
-        self._writer.writerow((shortened(return_), length, seconds, *map(plain, extras)))
+        self._waiting.append(_row((shortened(return_), length, seconds, *map(plain, extras))))
+        self._waiting_steps += length
         self.rows += 1
         self.pending = True
         self.flush_if_due()
 
     def flush_if_due(self) -> None:
-        """Flush rows if the last flush was `flush_seconds` ago or more."""
-        if time.monotonic() - self._flushed >= self._flush_seconds:
+        """Flush rows if the last flush was `flush_seconds` ago or more, and did not just fail."""
+        if time.monotonic() - self._flushed >= self._flush_seconds and self._file.is_due():
             self.flush()
 
     def write_head(self) -> None:
@@ -119,28 +125,28 @@ class EpisodeFile:
             self._error = error
 
     def _write_waiting(self) -> None:
-        rows = self._waiting.getvalue().encode()
-        if self._append and self.path.exists() and self.path.stat().st_size > 0:
-            append(self.path, rows)
-        else:
-            with replacing(self.path) as file:
-                file.write(self._header() + rows)
-            self._append = True
-        self._waiting.seek(0)
-        self._waiting.truncate()
+        rows = b"".join(self._waiting)
+        with self._file.attempt():
+            if self._append:
+                self._file.write(rows, self._head())
+            else:
+                self._file.begin(self._head() + rows)
+        self._append = True
+        self._timesteps += self._waiting_steps
+        self._waiting, self._waiting_steps = [], 0
         self.pending = False
 
-    def _header(self) -> bytes:
-        text = io.StringIO()
+    def _head(self) -> bytes:
+        """The lines before the first of the rows that wait, in a file that begins with it."""
         about: dict[str, Any] = {"t_start": self._t_start, "env_id": self._env_id}
         if self._timesteps:
             about["timesteps"] = self._timesteps
-        text.write(f"#{json.dumps(about)}\n")
-        csv.writer(text, lineterminator="\n").writerow(self._columns)
-        return text.getvalue().encode()
+        if before := self.rows - len(self._waiting):
+            about["episodes_before"] = before
+        return f"#{json.dumps(about)}\n".encode() + _row(self._columns)
 
     def keep(self, rows: int) -> None:
-        """Drop everything after the first `rows` rows: the run continues from there."""
+        """Drop everything after the first `rows` rows of the run, which continues from there."""
         self.close()
         if self._append and self.path.exists():
             self._keep(rows)
@@ -156,7 +162,7 @@ class EpisodeFile:
         """Note when the first episodes began; refuse to add any to the file of another run."""
         before = run.timesteps // run.communicator.size  # the file has the episodes of one rank
         self._timesteps = max(0, before - self.unfinished())
-        if not self._append and self.path.exists() and self.path.stat().st_size > 0:
+        if not self._append and self._file.has_begun():
             raise RlkError(
                 f"wrapper 'monitor' (rlk-wrappers): {self.path} is there already, and a new run "
                 "does not add its episodes to those of another. Move it away, or name another "
@@ -189,25 +195,48 @@ class EpisodeFile:
         self.keep(int(state["rows"]))
 
     def _keep(self, rows: int | None) -> None:
-        """Cut the file after so many rows (None: after the last whole one); its clock goes on."""
-        *lines, rest = self.path.read_bytes().split(b"\n")
-        whole = [line + b"\n" for line in lines]
-        lines = [*whole, rest] if rest else whole
-        if len(whole) < 2 and (not lines or lines[0].startswith(b"#{")):
-            os.truncate(self.path, 0)
-            return
-        found = next(csv.reader([whole[1].decode()]), []) if len(whole) > 1 else []
-        if not lines[0].startswith(b"#{") or found != self._columns:
-            raise RlkError(
-                f"{self.path} cannot be appended to: it has the columns {found}, not "
-                f"{self._columns}. Move it away, or name another file "
-                "(--set monitor.filename=…)."
-            )
-        kept = whole if rows is None else whole[: 2 + rows]
-        os.truncate(self.path, sum(map(len, kept)))
-        self.rows = len(kept) - 2
-        last = float(next(csv.reader([kept[-1].decode()]))[2]) if self.rows > 0 else 0.0
-        self._started = time.monotonic() - last
+        """Cut the file after so many rows of the run (None: after the last whole one).
+
+        Its clock goes on. It is read line by line: after weeks it may have many millions.
+        """
+        with self.path.open("rb") as file:
+            head, names = file.readline(), file.readline()
+            is_cut_off = not names.endswith(b"\n") and head[:2] in (b"", b"#{")  # begins anew
+            before = 0 if is_cut_off else self._episodes_before(head, names)
+            end = 0 if is_cut_off else file.tell()
+            kept, last = 0, b""
+            for row in islice(file, None if rows is None else max(0, rows - before)):
+                if row.endswith(b"\n"):
+                    kept, last, end = kept + 1, row, end + len(row)
+        os.truncate(self.path, end)
+        self.rows = before + kept
+        seconds = float(next(csv.reader([last.decode()]))[2]) if last else 0.0
+        self._started = time.monotonic() - seconds
+
+    def _episodes_before(self, head: bytes, names: bytes) -> int:
+        """How many episodes of the run are in earlier files, by the first two lines of this one.
+
+        Raises:
+            RlkError: if they are not those of a monitor file with these columns.
+        """
+        found = next(csv.reader([names.decode(errors="replace")]), [])
+        problem = f"it has the columns {found}, not {self._columns}"
+        if head.startswith(b"#{") and found == self._columns:
+            try:
+                return int(parse_json(head[1:]).get("episodes_before", 0))
+            except (ValueError, TypeError) as error:
+                problem = f"its first line is damaged ({error})"
+        raise RlkError(
+            f"{self.path} cannot be appended to: {problem}. Move it away, or name another file "
+            "(--set monitor.filename=…)."
+        )
+
+
+def _row(cells: Iterable[Any]) -> bytes:
+    """One line of the file."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue().encode()
 
 
 def shortened(return_: float) -> float:
