@@ -38,9 +38,7 @@ class GrowingFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._failed: float | None = None  # when the latest attempt failed
-        self._broken_lengths = range(
-            0
-        )  # of the file, if the latest `write` left a part of its data
+        self._broken_lengths = range(0)  # those of a file that holds a part of a failed write
 
     def is_due(self) -> bool:
         """Whether to write now: the latest attempt succeeded, or failed long enough ago."""
