@@ -10,6 +10,7 @@ import pytest
 
 import rlk
 from rlk.errors import BadFile
+from rlk_callbacks import evaluation
 from rlk_callbacks.evaluation import EvaluationCallback
 from rlk_callbacks.history import (
     HISTORY,
@@ -38,6 +39,24 @@ def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
     np.savez(tmp_path / "bad.npz", timesteps=np.zeros(3), results=np.zeros((2, 5)))
     with pytest.raises(BadFile, match=r"bad\.npz is damaged: .* Move it elsewhere"):
         read_history(tmp_path / "bad.npz")
+
+
+def test_a_history_that_could_not_be_written_once_is_not_missing_when_it_was_written_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors = [OSError(116, "Stale file handle")]
+
+    def fails_once(*given: Any) -> None:
+        if errors:
+            raise errors.pop()
+        write_history(*given)
+
+    monkeypatch.setattr(evaluation, "write_history", fails_once)
+    chosen: Any = {"env": WALK, "kernel": KERNEL, "plugins": ["evaluation:every=4,episodes=1"]}
+    with rlk.make("stand-in", serializer="zip", out=str(tmp_path / "a"), **chosen) as agent:
+        agent.learn(8)
+        assert not errors and not agent.run.failed_writes
+    assert len(read_history(tmp_path / "a" / HISTORY)) == 2
 
 
 def test_cumulative_timesteps_are_in_the_file_if_those_of_all_evaluations_are_known(

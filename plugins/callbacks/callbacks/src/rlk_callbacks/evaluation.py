@@ -215,6 +215,7 @@ class EvaluationCallback:
             with run.failed_writes.tolerated(name):
                 if run.out is not None:
                     saved_files.save(run, run.out / name)
+                    run.failed_writes.succeeded(name)
                 self._best = mean
         if self._config.stop_at is not None and mean >= self._config.stop_at:
             asked = f"evaluation.stop_at={self._config.stop_at:g}"
@@ -226,6 +227,7 @@ class EvaluationCallback:
         with run.failed_writes.tolerated(name):
             if run.out is not None and self._history:
                 write_history(run.out / name, self._history, self._before_folder)
+                run.failed_writes.recovered(name)
 
     def _restore_folder(self, run: Run) -> None:
         """Restore what a resumed run's checkpoint knows into its folder, and remove what is later.

@@ -78,6 +78,7 @@ class EpisodeFile:
         self._writer = csv.writer(self._waiting, lineterminator="\n")
         self._in_run = in_run
         self._error: OSError | None = None
+        self._is_behind = False  # since a write failed
         self._flushed = self._started = time.monotonic()
         self._t_start, self._timesteps = time.time(), 0
         if append and path.exists():
@@ -114,6 +115,7 @@ class EpisodeFile:
         try:
             self._write_waiting()
         except OSError as error:
+            self._is_behind = True
             if not self._in_run:
                 raise
             self._error = error
@@ -128,7 +130,8 @@ class EpisodeFile:
             self._append = True
         self._waiting.seek(0)
         self._waiting.truncate()
-        self.pending = False
+        self.pending = self._is_behind = False
+        self._error = None
 
     def _header(self) -> bytes:
         text = io.StringIO()
@@ -150,6 +153,10 @@ class EpisodeFile:
         self.flush()
 
     # ---- in a run --------------------------------------------------------------------------------
+
+    def has_unwritten(self, run: Run) -> bool:
+        """Whether rows of a failed write still wait (`rlk.abilities.WritesLater`)."""
+        return self._is_behind
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
