@@ -32,12 +32,18 @@ class Clock:
     )
     episodes: int = 0  #: episodes finished, of all ranks
     logged: int = 0  #: iterations or episodes (see `log_interval`) when the last row was due
+    logged_at: int = 0  #: `all_timesteps` then
     earlier_timesteps: int = 0  #: those of the calls before `timesteps` last began at 0
 
     def restart(self) -> None:
         """Count timesteps from 0 again, as a new call of `learn` does."""
         self.earlier_timesteps += self.timesteps
         self.timesteps = 0
+
+    @property
+    def all_timesteps(self) -> int:
+        """Environment steps of all calls, also those before `timesteps` last began at 0."""
+        return self.earlier_timesteps + self.timesteps
 
     @property
     def updates_taken(self) -> int:
