@@ -35,6 +35,26 @@ class Writes:
         raise FULL
 
 
+class Keeps:
+    """Keeps what it cannot write, which is all while `full`."""
+
+    full, kept = False, 0
+
+    def has_unwritten(self, run):
+        return self.kept > 0
+
+    @hookimpl
+    def rlk_write_row(self):
+        self.kept += 1
+        self.rlk_training_end()
+
+    @hookimpl
+    def rlk_training_end(self):
+        if self.full:
+            raise FULL
+        self.kept = 0
+
+
 @pytest.fixture
 def failed_writes():
     return FailedWrites()
@@ -61,6 +81,41 @@ def test_a_write_that_fails_is_noted_with_the_plugin_and_answers_nothing(
     assert name == "writer"
     assert listen(run=None, row={}) is None
     assert "writer, 1 time: no space left" in str(failed_writes)
+
+
+def test_what_a_plugin_kept_and_has_written_since_is_not_missing(failed_writes, capsys):
+    keeps, hooks = Keeps(), Hooks()
+    hooks.activate(keeps, "keeper")
+    ((_, write),) = look_up_listeners(hooks, failed_writes)["rlk_write_row"]
+    for keeps.full in (True, True, False, True):
+        write(run=None, row={})
+        assert bool(failed_writes) == keeps.full
+    assert "keeper, 1 time:" in str(failed_writes)
+    assert capsys.readouterr().err.count("a write failed (keeper)") == 2
+    with pytest.raises(RlkError, match="keeper, 1 time"):
+        failed_writes.check()
+    ((_, end),) = look_up_listeners(hooks, failed_writes)["rlk_training_end"]
+    keeps.full = False
+    end(run=None, reason=None, failure=None)
+    failed_writes.check()
+
+
+def test_the_first_failure_of_each_writer_is_printed_and_again_once_it_has_written(
+    failed_writes, capsys
+):
+    def printed():
+        return capsys.readouterr().err
+
+    failed_writes.note("one", FULL)
+    assert "a write failed (one): no space left\nThat does not end" in printed()
+    failed_writes.note("other", FULL)
+    assert printed() == "\na write failed (other): no space left\n"
+    failed_writes.note("one", FULL)
+    failed_writes.succeeded("other")
+    assert printed() == ""
+    failed_writes.note("other", FULL)
+    assert "a write failed (other)" in printed()
+    assert "other, 2 times:" in str(failed_writes), "what it wrote since is not what failed"
 
 
 @pytest.mark.parametrize(

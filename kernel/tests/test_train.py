@@ -6,6 +6,7 @@ from torch import nn
 from rlk import hookimpl
 from rlk.errors import RlkError
 from rlk.records import Loss, Update
+from rlk.running import train
 from rlk.running.modes import Modes
 
 
@@ -306,6 +307,23 @@ def test_rows_come_every_log_interval(make):
     episodes = agent.run.clock.episodes  # this algorithm counts episodes, of 8 steps
     assert episodes == 20 and Counts.rows == 10 == len(Logger.rows)
     assert Logger.rows[0] == (16, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("log_interval", "expected"),
+    [(1, [4, 8, 12, 16, 20]), (2, [4, 12, 20]), (1000, [20])],
+)
+def test_a_row_does_not_wait_for_episodes_that_are_long(make, monkeypatch, log_interval, expected):
+    class Logger:
+        rows: list = []
+
+        @hookimpl
+        def rlk_write_row(self, run):
+            self.rows.append(run.timesteps)
+
+    monkeypatch.setattr(train, "LONG_EPISODE", 4)  # episodes have 8 steps
+    make(Logger(), log_interval=log_interval).learn(20)
+    assert Logger.rows == expected
 
 
 def test_every_training_ends_with_a_row_also_if_its_timesteps_are_those_of_the_last(make):

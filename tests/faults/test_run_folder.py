@@ -110,6 +110,32 @@ def test_a_folder_deleted_during_a_run_is_reported_and_the_run_fails(waiting, tm
 # ---- in one process ------------------------------------------------------------------------------
 
 
+def test_a_folder_is_lost_only_if_it_is_not_there_or_another_one(tmp_path, monkeypatch):
+    path = tmp_path / "there"
+    folder = OwnedFolder(path)
+
+    def does_not_answer(self, **_):
+        raise OSError(116, "Stale file handle")
+
+    with monkeypatch.context() as stale:
+        stale.setattr(Path, "stat", does_not_answer)
+        folder.rlk_write_row()
+    folder.rlk_write_row()
+    for _ in range(2):
+        shutil.rmtree(path)
+        with pytest.raises(FileNotFoundError, match="there was deleted during the run"):
+            folder.rlk_write_row()
+        folder.rlk_write_row()
+        path.mkdir()
+        folder.rlk_write_row()
+    path.rename(tmp_path / "elsewhere")
+    path.mkdir()
+    with pytest.raises(FileNotFoundError, match="there was deleted"):
+        folder.rlk_write_row()
+    folder.rlk_write_row()
+    folder.release()
+
+
 def test_two_agents_of_one_process_do_not_share_a_folder(tmp_path):
     with rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path / "a")):
         with pytest.raises(PlanError, match="in use by another agent of this process"):

@@ -106,6 +106,16 @@ class ToldOfResets(Protocol):
     def interrupt(self) -> None: ...  #: the next step that is added begins new episodes
 
 
+class WritesLater(Protocol):
+    """A plugin that keeps what it could not write, and writes it later.
+
+    It raises the `OSError`, as every plugin does. Once it has written everything, the run counts
+    its failed writes no longer.
+    """
+
+    def has_unwritten(self, run: Any) -> bool: ...  #: whether it still keeps something of that run
+
+
 class ForeseesUpdates(Protocol):
     """An algorithm that can estimate how many updates the coming timesteps will bring.
 

@@ -25,7 +25,8 @@ class RunSettings:
     #: are the whole program's, from when the agent is made, until it is closed, or until another
     #: run or the program sets others.
     n_threads: int | None = attrs.field(default=None, validator=v.optional(v.ge(1)))
-    #: Iterations (on-policy) or episodes (off-policy) between rows of metrics.
+    #: Iterations (on-policy) or episodes (off-policy) between rows of metrics. For an episode of
+    #: more than 10,000 timesteps, as in an environment without an end, no row waits.
     log_interval: int = attrs.field(default=1, validator=v.ge(1))
     verbose: int = attrs.field(default=0, validator=v.ge(0))  #: 0 prints nothing
 

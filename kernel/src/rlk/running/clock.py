@@ -32,6 +32,7 @@ class Clock:
     )
     episodes: int = 0  #: episodes finished, of all ranks
     logged: int = 0  #: iterations or episodes (see `log_interval`) when the last row was due
+    logged_at: int = 0  #: `cumulative_timesteps` then
     earlier_timesteps: int = 0  #: those of the calls before `timesteps` last began at 0
 
     def restart(self) -> None:

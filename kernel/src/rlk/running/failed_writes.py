@@ -2,7 +2,8 @@
 
 A full disk, a deleted folder, a file system that does not answer: none of them should cost the
 training done so far. So an `OSError` that a plugin raises between iterations does not end the run.
-The first one is printed, all are counted, and the end of the run reports what is missing.
+The first one of each writer is printed, all are counted, and the end of the run reports what is
+missing: a writer that has written later what it could not write before is not among it.
 """
 
 from __future__ import annotations
@@ -20,15 +21,19 @@ from rlk.errors import RlkError
 class _Failure:
     """How often one writer failed, and the latest reason."""
 
-    times: int
-    reason: str
+    times: int = 0
+    reason: str = ""
+    goes_on: bool = False  #: whether it has written nothing since
 
 
 class FailedWrites:
-    """The writes of one run that failed; false while there are none."""
+    """The writes of one run that failed, and are still missing; false while there are none."""
 
     def __init__(self) -> None:
         self._by_writer: dict[str, _Failure] = {}
+
+    def __contains__(self, writer: str) -> bool:
+        return writer in self._by_writer
 
     def __bool__(self) -> bool:
         return bool(self._by_writer)
@@ -42,21 +47,26 @@ class FailedWrites:
         return "\n".join(["not everything could be written:", *lines])
 
     def note(self, writer: str, error: Exception) -> None:
-        """Remember that a write failed; the first one of a run is printed.
+        """Remember that a write failed; the first of several in a row is printed.
 
         Raises:
             BrokenPipeError: if it is one: the reader of the output wants no more (`| head`).
         """
         if isinstance(error, BrokenPipeError):
             raise error
-        reason = str(error)
-        if not self._by_writer:
-            self._print(
-                f"a write failed ({writer}): {reason}\n"
-                "That does not end the training; what is missing is listed at its end."
-            )
-        before = self._by_writer.get(writer, _Failure(0, ""))
-        self._by_writer[writer] = _Failure(before.times + 1, reason)
+        before, reason = self._by_writer.get(writer, _Failure()), str(error)
+        if not before.goes_on:
+            self._announce(writer, reason)
+        self._by_writer[writer] = _Failure(before.times + 1, reason, goes_on=True)
+
+    def succeeded(self, writer: str) -> None:
+        """A writer that may have failed has written: should it fail again, that is printed."""
+        if writer in self._by_writer:
+            self._by_writer[writer].goes_on = False
+
+    def recovered(self, writer: str) -> None:
+        """A writer that may have failed has written everything: nothing of it is missing."""
+        self._by_writer.pop(writer, None)
 
     @contextlib.contextmanager
     def tolerated(self, writer: str) -> Iterator[None]:
@@ -67,7 +77,7 @@ class FailedWrites:
             self.note(writer, error)
 
     def check(self) -> None:
-        """Raise RlkError if anything could not be written."""
+        """Raise RlkError if anything is missing."""
         if self._by_writer:
             raise RlkError(f"{self}\nEverything else was kept.")
 
@@ -75,7 +85,9 @@ class FailedWrites:
         """Forget all failures: a new call of `learn` begins."""
         self._by_writer.clear()
 
-    @staticmethod
-    def _print(text: str) -> None:
+    def _announce(self, writer: str, reason: str) -> None:
+        text = f"a write failed ({writer}): {reason}"
+        if not self._by_writer:
+            text += "\nThat does not end the training; what is missing is listed at its end."
         with contextlib.suppress(OSError):  # stderr may be a file on the same full disk
             print(f"\n{text}", file=sys.stderr, flush=True)

@@ -49,12 +49,12 @@ class OwnedFolder:
             self._lock = _locked_soon(path / OWNER)
             for name in WRITTEN:
                 remove_unfinished(path / name)
+            self._identity = _identity(path)
         except OSError as error:
             raise RlkError(f"the run folder {path} cannot be used: {error}") from error
         if self._lock is None:
             raise PlanError(in_use(path) or f"{path} is the folder of another run that has begun.")
         _locks.add(self._lock)
-        self._identity = _identity(path)
 
     def release(self) -> None:
         """Let other processes use the folder; it is removed if it was created and is empty."""
@@ -74,12 +74,16 @@ class OwnedFolder:
     def rlk_write_row(self) -> None:
         """Check, once per row of metrics, that the folder is still the one that was taken.
 
+        While the file system does not answer, nothing is known of it, and the next row asks again.
+
         Raises:
-            FileNotFoundError: once, if it was deleted or replaced.
+            FileNotFoundError: once, if it was deleted or replaced; again if the new one is.
         """
-        if self._identity is None or _identity(self._path) == self._identity:
+        before = self._identity
+        with contextlib.suppress(OSError):
+            self._identity = _identity(self._path)
+        if before in (None, self._identity):  # None: its loss was reported already
             return
-        self._identity = None
         raise FileNotFoundError(
             f"{self._path} was deleted during the run. What it held is lost; what is still to come "
             "is written into a new one."
@@ -174,9 +178,14 @@ def _is_at(file: FileIO, path: Path) -> bool:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a folder from another one of its name; None if there is none.
+
+    Raises:
+        OSError: if that cannot be found out, as on a network file system that does not answer.
+    """
     try:
         found = path.stat()
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return found.st_dev, found.st_ino
 

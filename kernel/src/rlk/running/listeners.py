@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from rlk.abilities import WritesLater, offers
 from rlk.errors import RlkError
 from rlk.registry.answers import check_answer
 from rlk.registry.hooks import LIFECYCLE
@@ -36,7 +37,10 @@ def look_up_listeners(
         if hook == "rlk_log":
             found = [(name, giving_numbers(listen, name)) for name, listen in found]
         if hook != "rlk_step":
-            found = [(name, _guarded(listen, hook, name, failed_writes)) for name, listen in found]
+            found = [
+                (name, _guarded(listen, hook, name, hooks.get(name), failed_writes))
+                for name, listen in found
+            ]
         listeners[hook] = found
     return listeners
 
@@ -65,8 +69,14 @@ def call_all(
         raise first
 
 
-def _guarded(listen: Listener, hook: str, plugin: str, failed_writes: FailedWrites) -> Listener:
-    """A listener of that plugin, whose failed writes are noted and whose answer is checked."""
+def _guarded(
+    listen: Listener, hook: str, name: str, plugin: object, failed_writes: FailedWrites
+) -> Listener:
+    """A listener of the plugin of that name, with its failed writes noted and answers checked.
+
+    Failed writes of a plugin that `WritesLater` count until it has written everything.
+    """
+    writes_later: Any = plugin if offers(plugin, WritesLater) else None
 
     @functools.wraps(listen)
     def listens(**arguments: Any) -> Any:
@@ -75,13 +85,16 @@ def _guarded(listen: Listener, hook: str, plugin: str, failed_writes: FailedWrit
         except OSError as error:
             if hook in _CANNOT:
                 raise RlkError(
-                    f"plugin {plugin!r} cannot {_CANNOT[hook]}: {error}. To do without it, do not "
-                    f"pass it; for an installed one: --plugin no:{plugin}"
+                    f"plugin {name!r} cannot {_CANNOT[hook]}: {error}. To do without it, do not "
+                    f"pass it; for an installed one: --plugin no:{name}"
                 ) from error
-            failed_writes.note(plugin, error)
+            failed_writes.note(name, error)
             return None
+        failed = writes_later is not None and name in failed_writes
+        if failed and not writes_later.has_unwritten(arguments["run"]):
+            failed_writes.recovered(name)
         if answer is not None:
-            check_answer(hook, answer, [plugin])
+            check_answer(hook, answer, [name])
         return answer
 
     return listens

@@ -12,6 +12,9 @@ from rlk.records import Update
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
+#: Where rows are counted in episodes, one is also due after so many timesteps without an episode.
+LONG_EPISODE = 10_000
+
 
 # rlk checks for non-finite numbers where it can name them; numpy need not warn of them as well.
 @np.errstate(over="ignore", invalid="ignore")
@@ -80,14 +83,27 @@ def end_iteration(run: Run) -> None:
         raise _not_finite(run, bad)
     run.clock.iterations += 1
     run.notify("rlk_update_end")
-    # An off-policy collection may be a single step, too little for a row: there, episodes count.
-    by_episode = run.plan.algorithm.component.collects in ("off-policy", None)
-    done = run.clock.episodes if by_episode else run.clock.iterations
-    is_due = done - run.clock.logged >= run.plan.log_interval
-    if is_due:
-        run.clock.logged = done
+    is_due = _row_is_due(run)
     if is_due or _row_is_asked(run):  # all ranks agree on what is due
         run.log()
+
+
+def _row_is_due(run: Run) -> bool:
+    """Whether `log_interval` is over; the next one begins here.
+
+    An off-policy collection may be a single step, too little for a row: there, episodes count. As
+    an environment may never end one, each is waited for no longer than `LONG_EPISODE` timesteps.
+    """
+    clock, interval = run.clock, run.plan.log_interval
+    by_episode = run.plan.algorithm.component.collects in ("off-policy", None)
+    done = clock.episodes if by_episode else clock.iterations
+    new, waited = done - clock.logged, clock.cumulative_timesteps - clock.logged_at
+    # Episodes have a timestep at least: so an interval longer than the run still means no row.
+    is_long = by_episode and waited >= max(interval, LONG_EPISODE * (new + 1))
+    if new < interval and not is_long:
+        return False
+    clock.logged, clock.logged_at = done, clock.cumulative_timesteps
+    return True
 
 
 def _row_is_asked(run: Run) -> bool:

@@ -348,7 +348,27 @@ def test_a_write_that_fails_is_said_and_training_goes_on(
         agent.learn(40)
     assert agent.num_timesteps == 40
     assert names(tmp_path) == ["12"]
-    assert capsys.readouterr().err.count("No space left") == 1
+    printed = capsys.readouterr().err
+    assert printed.count("a write failed (checkpoint)") == 1 == printed.count("(model.zip)")
+
+
+def test_a_checkpoint_that_fails_after_others_were_written_is_said_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write, count = FileSerializer.write, iter(range(1000))
+
+    def every_second_fails(self: FileSerializer, path: Path, state: Any) -> None:
+        if next(count) % 2 == 0:
+            raise OSError(28, "No space left on device")
+        write(self, path, state)
+
+    monkeypatch.setattr(FileSerializer, "write", every_second_fails)
+    with (
+        made(tmp_path, "checkpoint:every=4") as agent,
+        pytest.raises(RlkError, match="checkpoint, 3 times"),
+    ):
+        agent.learn(12)
+    assert capsys.readouterr().err.count("a write failed (checkpoint)") == 2
 
 
 def test_a_failed_run_is_not_hidden_by_a_write_that_fails(

@@ -10,6 +10,7 @@ import pytest
 
 import rlk
 from rlk.errors import BadFile
+from rlk_callbacks import evaluation
 from rlk_callbacks.evaluation import EvaluationCallback
 from rlk_callbacks.history import (
     HISTORY,
@@ -38,6 +39,56 @@ def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
     np.savez(tmp_path / "bad.npz", timesteps=np.zeros(3), results=np.zeros((2, 5)))
     with pytest.raises(BadFile, match=r"bad\.npz is damaged: .* Move it elsewhere"):
         read_history(tmp_path / "bad.npz")
+
+
+def test_a_history_that_could_not_be_written_once_is_not_missing_when_it_was_written_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors = [OSError(116, "Stale file handle")]
+
+    def fails_once(*given: Any) -> None:
+        if errors:
+            raise errors.pop()
+        write_history(*given)
+
+    monkeypatch.setattr(evaluation, "write_history", fails_once)
+    chosen: Any = {"env": WALK, "kernel": KERNEL, "plugins": ["evaluation:every=4,episodes=1"]}
+    with rlk.make("stand-in", serializer="zip", out=str(tmp_path / "a"), **chosen) as agent:
+        agent.learn(8)
+        assert not errors and not agent.run.failed_writes
+    assert len(read_history(tmp_path / "a" / HISTORY)) == 2
+
+
+def test_a_long_history_is_written_when_it_has_grown_by_a_hundredth() -> None:
+    history, written = History(), [0]
+    for _ in range(1200):
+        history.append(Evaluation([1.0], [1]))
+        if history.is_due(written[-1]):
+            written.append(len(history))
+    assert written[:1001] == list(range(1001))
+    # 1.01 * 1000 is 1010; 1.01 * 1010 is 1020.1, so it waits for 1021.
+    assert written[1001:1005] == [1010, 1021, 1032, 1043] and len(written) == 1018
+
+
+def test_what_is_not_due_is_written_with_a_new_best_and_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    means, written = iter([5.0, 3.0, 6.0, 6.0, 4.0]), list[int]()
+
+    def play(run: Any, *_: Any, **__: Any) -> Evaluation:
+        return Evaluation([next(means)], [1], [], run.timesteps)
+
+    def write(path: Path, history: History, before_folder: int) -> None:
+        written.append(len(history))
+        write_history(path, history, before_folder)
+
+    monkeypatch.setattr(evaluation, "evaluate_run", play)
+    monkeypatch.setattr(evaluation, "write_history", write)
+    monkeypatch.setattr(History, "is_due", lambda *_: False)
+    chosen: Any = {"env": WALK, "kernel": KERNEL, "plugins": ["evaluation:every=4,episodes=1"]}
+    with rlk.make("stand-in", serializer="zip", out=str(tmp_path / "a"), **chosen) as agent:
+        agent.learn(20)
+    assert written == [1, 3, 5] and len(read_history(tmp_path / "a" / HISTORY)) == 5
 
 
 def test_cumulative_timesteps_are_in_the_file_if_those_of_all_evaluations_are_known(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ import rlk
 from rlk.episode_ends import LOST
 from rlk.errors import BrokenPlugin, EnvironmentFailed, NotFinite, PlanError, RlkError
 from rlk.records import Act
+from rlk_evaluate import evaluate as module
 from rlk_evaluate.evaluate import Evaluation, evaluate, evaluate_agent, evaluate_run
 from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Walk
@@ -162,6 +164,16 @@ def test_every_episode_that_counts_is_told() -> None:
         on_episode=lambda return_, length: told.append((return_, length)),
     )
     assert told == [(2.0, 2), (6.0, 3)]
+
+
+def test_an_episode_that_may_never_end_is_warned_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LONG_EPISODE", 3)
+    with pytest.warns(UserWarning, match="not ended after 3 steps.*wrappers:TimeLimit") as warned:
+        assert evaluate(still, vector(Fixed(3, 1.0), Fixed(9, 1.0)), 2).lengths == [3, 9]
+    assert len(warned) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(still, vector(Fixed(3, 1.0)), 2)
 
 
 def test_a_reward_that_is_no_number_is_named() -> None:

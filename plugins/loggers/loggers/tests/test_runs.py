@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import rlk
 from rlk.errors import PlanError
+from rlk_loggers import csv_rows, tensorboard
 from rlk_loggers.csv_file import CsvLogger
 from rlk_loggers.tensorboard import TensorboardLogger
 from rlk_testing import stand_in_kernel
@@ -53,6 +55,24 @@ def test_one_object_writes_the_rows_of_each_agent_into_its_own_folder(tmp_path: 
     )
     for folder in folders:
         assert len(list(folder.glob("events.out.tfevents.*"))) == 1
+
+
+@pytest.mark.parametrize(("name", "module"), [("csv", csv_rows), ("tensorboard", tensorboard)])
+def test_a_write_that_failed_and_was_made_up_for_does_not_make_learn_raise(
+    name: str, module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append, errors = module.append, [OSError("stale file handle")]
+
+    def fails_once(*given: Any) -> None:
+        if errors:
+            raise errors.pop()
+        append(*given)
+
+    monkeypatch.setattr(module, "append", fails_once)
+    told = {**TOLD, "plugins": [name, "no:checkpoint"]}
+    with rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path), **told) as agent:
+        agent.learn(40)
+        assert not errors and not agent.run.failed_writes
 
 
 @pytest.mark.parametrize("name", ["csv", "tensorboard"])

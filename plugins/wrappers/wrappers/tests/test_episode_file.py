@@ -22,6 +22,9 @@ from rlk_wrappers import VectorMonitor, load_results
 from rlk_wrappers.episode_file import EpisodeFile
 from rlk_wrappers.results import read_monitor_file
 
+#: The file knows of its own run only.
+_RUN: Any = None
+
 
 def made(path: Path, flush_seconds: float = 0.0) -> EpisodeFile:
     settings: dict[str, Any] = {"env_id": None, "append": True, "in_run": True}
@@ -58,8 +61,18 @@ def test_a_failed_write_is_raised_once_when_the_iteration_ends_and_its_rows_come
         file.rlk_update_end()
         with pytest.raises(OSError, match="no space"):
             file.rlk_training_end()
+        file.write(2.0, 5, 0.5)
+        assert file.has_unwritten(_RUN)
     file.rlk_training_end()
-    assert returns(tmp_path / "monitor.csv") == [1.0]
+    assert returns(tmp_path / "monitor.csv") == [1.0, 2.0] and not file.has_unwritten(_RUN)
+
+
+def test_a_row_that_waits_for_the_next_flush_is_not_one_that_could_not_be_written(
+    tmp_path: Path,
+) -> None:
+    file = made(tmp_path / "monitor.csv", flush_seconds=1e9)
+    file.write(1.0, 5, 0.5)
+    assert file.pending and not file.has_unwritten(_RUN)
 
 
 def test_rows_that_wait_when_an_earlier_state_is_loaded_go_with_those_after_it(

@@ -93,6 +93,8 @@ class Checkpoints:
             write(run)
         except expected as error:
             run.failed_writes.note(writer, error)
+        else:
+            run.failed_writes.succeeded(writer)
 
     def _next(self, timesteps: int) -> float:
         every = self._config.every

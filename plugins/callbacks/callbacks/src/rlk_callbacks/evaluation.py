@@ -76,6 +76,7 @@ class EvaluationCallback:
         self._before_folder = 0  #: what `Clock.earlier_timesteps` has of calls in other folders
         self._best: float | None = None
         self._history = History()
+        self._n_written = 0  #: how many evaluations of it the file has; 0 until this writes it
         self._reason: str | None = None
 
     @hookimpl
@@ -119,7 +120,12 @@ class EvaluationCallback:
 
     @hookimpl
     def rlk_training_end(self, run: Run) -> None:
-        """Leave nothing open where this is a callback of one call of `learn`, and no plugin."""
+        """Write the last evaluations.
+
+        Leave nothing open where this is a callback of one call of `learn`, and no plugin.
+        """
+        if 0 < self._n_written < len(self._history):
+            self._write_history(run)
         if all(run.hooks.get(choice.name) is not self for _, choice in run.plan.choices()):
             self._close_env(run)
 
@@ -210,13 +216,18 @@ class EvaluationCallback:
         run.metrics.set(f"{group}/mean_ep_length", result.mean_length)
         if result.success_rate is not None:
             run.metrics.set(f"{group}/success_rate", result.success_rate)
-        self._write_history(run)
+        # A new best is always in the file: so a resumed run finds out whether the best model is
+        # later than its checkpoint.
+        is_better = self._best is None or mean > self._best
+        if is_better or self._history.is_due(self._n_written):
+            self._write_history(run)
         if self._best is None or mean >= self._best:
             # If it cannot be written, a later model that is worse may be the best on disk.
             name = self._own("best_model")
             with run.failed_writes.tolerated(name):
                 if run.out is not None:
                     saved_files.save(run, run.out / name)
+                    run.failed_writes.succeeded(name)
                 self._best = mean
         if self._config.stop_at is not None and mean >= self._config.stop_at:
             asked = f"evaluation.stop_at={self._config.stop_at:g}"
@@ -228,6 +239,8 @@ class EvaluationCallback:
         with run.failed_writes.tolerated(name):
             if run.out is not None and self._history:
                 write_history(run.out / name, self._history, self._before_folder)
+                run.failed_writes.recovered(name)
+                self._n_written = len(self._history)
 
     def _restore_folder(self, run: Run) -> None:
         """Restore what a resumed run's checkpoint knows into its folder, and remove what is later.
@@ -281,7 +294,8 @@ class EvaluationCallback:
         """Whether it has not listened to this run before; what it knows of another is forgotten."""
         if not self._listened_to.is_new(run):
             return False
-        self._env, self._best, self._history, self._missed = None, None, History(), None
+        self._env, self._best, self._missed = None, None, None
+        self._history, self._n_written = History(), 0
         return True
 
     # ---- state -----------------------------------------------------------------------------------

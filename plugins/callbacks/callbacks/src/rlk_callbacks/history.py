@@ -30,8 +30,13 @@ _UNKNOWN = -1
 _OF_EPISODES = {"returns": "d", "lengths": "q", "successes": "d"}
 
 
+#: A file of more evaluations is not written after each of them, but when it grows by 1 %: the file
+#: is written as a whole, and for 100,000 evaluations that would be 480 GB.
+SMALL = 1000
+
+
 class History:
-    """All evaluations of a run, in columns that grow: all of it is written after each of them."""
+    """All evaluations of a run, in columns that grow; they are written as a whole."""
 
     def __init__(self, evaluations: Iterable[Evaluation] = ()) -> None:
         columns = {"timesteps": "q", _CUMULATIVE: "q", **_OF_EPISODES}
@@ -42,6 +47,10 @@ class History:
 
     def __len__(self) -> int:
         return len(self._columns["timesteps"])
+
+    def is_due(self, n_written: int) -> bool:
+        """Whether to write it, now that the file has this number of its evaluations."""
+        return len(self) <= SMALL or len(self) >= 1.01 * n_written
 
     def append(self, evaluation: Evaluation) -> None:
         cumulative = evaluation.cumulative_timesteps

@@ -60,7 +60,8 @@ SHARED = (
     Option(
         ["--log-interval"],
         type=int,
-        help="Iterations (on-policy) or episodes (off-policy) between rows of metrics.",
+        help="Iterations (on-policy) or episodes (off-policy) between rows of metrics; no row "
+        "waits for an episode of more than 10,000 timesteps.",
     ),
     Option(["--quiet"], is_flag=True, help="Print nothing but errors."),
     Option(["-v", "verbosity"], count=True, help="Print the plan as well."),

@@ -16,6 +16,7 @@ from rlk import settings
 from rlk.episode_ends import counted, reported_return, success, was_lost
 from rlk.errors import EnvironmentFailed, NotFinite, PlanError, RlkError
 from rlk.finite import finite_check, first_non_finite
+from rlk.program_warnings import warn_program
 from rlk.records import Array
 from rlk.running.actors import check_act
 
@@ -29,6 +30,8 @@ Predict = Callable[..., tuple[Array, Any]]
 STREAM = "evaluation"
 #: After so many episodes in a row that broke off, an evaluation ends: it might never end otherwise.
 MOST_LOST = 20
+#: An episode of so many steps may never end, as in an environment without an end: that is said.
+LONG_EPISODE = 100_000
 
 
 @attrs.frozen
@@ -89,7 +92,8 @@ def evaluate(
     Each environment plays a fixed share of them (the first `episodes % N` play one more), so that
     short episodes are not counted more often than long ones. An environment that has played its
     share is still stepped, but not counted, and neither is an episode that broke off because its
-    environment was lost (`rlk.episode_ends.was_lost`): another one is played.
+    environment was lost (`rlk.episode_ends.was_lost`): another one is played. An episode of
+    `LONG_EPISODE` steps is warned of.
 
     Args:
         predict: like `Agent.predict`; its state is None in the first call.
@@ -123,6 +127,7 @@ def evaluate(
         on_step(env)
     state, start, lost = None, np.ones(n_envs, dtype=bool), 0
     while share.any():
+        _warn_of_long(lengths)
         if not observed_finite(observation):
             _refuse_non_finite(observation)
         action, state = predict(observation, state, start, deterministic)
@@ -170,6 +175,16 @@ def _refuse_non_finite(observation: Any) -> None:
         raise NotFinite(
             f"evaluation environment {index} gave {what}. Correct the environment, or wrap it to "
             "clip its observations."
+        )
+
+
+def _warn_of_long(lengths: Array) -> None:
+    """Warn of an episode that may never end, so that an evaluation does not wait in silence."""
+    if lengths.max() == LONG_EPISODE:
+        warn_program(
+            f"an episode of an evaluation has not ended after {LONG_EPISODE:,} steps, and the "
+            "evaluation waits for its end. If the environment has none, give it a time limit "
+            "(--plugin gymnasium.wrappers:TimeLimit:max_episode_steps=1000)."
         )
 
 

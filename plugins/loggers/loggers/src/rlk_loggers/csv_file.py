@@ -59,6 +59,10 @@ class CsvLogger:
         if run in self._files:
             self._files[run].flush()
 
+    def has_unwritten(self, run: Run) -> bool:
+        """Whether rows wait, as after a failed write (`rlk.abilities.WritesLater`)."""
+        return run in self._files and self._files[run].has_unwritten
+
     @hookimpl
     def rlk_save(self, run: Run) -> State | None:
         """Write the rows that wait, because they are not written again after this checkpoint."""
@@ -103,6 +107,11 @@ class ProgressFile:
         None until the file that is there was read.
         """
         return None if self._rows is None else {"rows": self._rows, "timesteps": self._latest}
+
+    @property
+    def has_unwritten(self) -> bool:
+        """Whether rows wait."""
+        return bool(self._waiting or self._text)
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Write a row, below those that wait; after a failed attempt it may wait, too."""

@@ -44,6 +44,11 @@ class EventFile:
         self._waiting: list[bytes] = []
         self._head = _record(Event(wall_time=time.time(), file_version="brain.Event:2"))
 
+    @property
+    def has_unwritten(self) -> bool:
+        """Whether events wait."""
+        return bool(self._waiting)
+
     def write(self, **event: Any) -> None:
         """Write an event with the current time; after a failed attempt it may wait."""
         self.add(**event)
@@ -130,6 +135,10 @@ class TensorboardLogger:
 
         values = [Summary.Value(tag=tag, simple_value=float(value)) for tag, value in row.items()]
         self._files[run].write(step=run.timesteps, summary=Summary(value=values))
+
+    def has_unwritten(self, run: Run) -> bool:
+        """Whether events wait, as after a failed write (`rlk.abilities.WritesLater`)."""
+        return run in self._files and self._files[run].has_unwritten
 
     @hookimpl
     def rlk_save(self, run: Run) -> None:

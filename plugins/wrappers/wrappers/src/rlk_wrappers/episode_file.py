@@ -83,6 +83,7 @@ class EpisodeFile:
         self._waiting_steps = 0  # of their episodes
         self._in_run = in_run
         self._error: OSError | None = None
+        self._is_behind = False  # since a write failed
         self._flushed = self._started = time.monotonic()
         self._t_start, self._timesteps = time.time(), 0
         if append and path.exists():
@@ -120,6 +121,7 @@ class EpisodeFile:
         try:
             self._write_waiting()
         except OSError as error:
+            self._is_behind = True
             if not self._in_run:
                 raise
             self._error = error
@@ -134,7 +136,8 @@ class EpisodeFile:
         self._append = True
         self._timesteps += self._waiting_steps
         self._waiting, self._waiting_steps = [], 0
-        self.pending = False
+        self.pending = self._is_behind = False
+        self._error = None
 
     def _head(self) -> bytes:
         """The lines before the first of the rows that wait, in a file that begins with it."""
@@ -156,6 +159,10 @@ class EpisodeFile:
         self.flush()
 
     # ---- in a run --------------------------------------------------------------------------------
+
+    def has_unwritten(self, run: Run) -> bool:
+        """Whether rows of a failed write still wait (`rlk.abilities.WritesLater`)."""
+        return self._is_behind
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
