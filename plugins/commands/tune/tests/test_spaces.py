@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
 
 import optuna
 import pytest
@@ -44,6 +46,16 @@ def test_whatever_is_drawn_is_planned(algo: str, preset: str) -> None:
         for name, value in search.settings_of(drawn.params).items():
             if isinstance(value, int | float):
                 assert getattr(plan.algorithm.config, name) == value
+
+
+@pytest.mark.parametrize("env", ["CartPole-v1", "MountainCar-v0", "rlk/BitFlipping-v0"])
+def test_dqn_makes_at_most_one_update_per_timestep_whatever_its_preset_has(env: str) -> None:
+    search, _ = new_search(make_spec("dqn", {"env": env}), {}, "auto", FIELDS)
+    pair = {name: search.ranges[name] for name in ("train_freq", "gradient_steps")}
+    for drawn in product(*(range_.probes() for range_ in pair.values())):
+        settings = {name: pair[name].value(text) for name, text in zip(pair, drawn, strict=True)}
+        config: Any = resolve(default_kernel(), search.spec(settings, 1)).algorithm.config
+        assert config.gradient_steps <= config.train_freq
 
 
 @pytest.mark.parametrize("algo", EVERY)
