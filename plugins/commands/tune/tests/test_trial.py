@@ -7,6 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium as gym
+import numpy as np
 import optuna
 import pytest
 from optuna.trial import TrialState, create_trial
@@ -62,12 +64,32 @@ def test_the_value_is_the_mean_return_that_training_ends_with(tmp_path: Path, se
         assert agent.plan.algorithm.config.learning_rate == trial.params["learning_rate"]
 
 
+class Luck(gym.Env[Any, Any]):
+    """Episodes of one step, whose reward depends on their seed alone."""
+
+    observation_space = gym.spaces.Box(0.0, 1.0, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        super().reset(seed=seed)
+        self.reward = float(self.np_random.random())
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        return np.zeros(1, np.float32), self.reward, True, False, {}
+
+
 def test_all_trials_are_evaluated_in_the_same_episodes(search: Make) -> None:
-    mine = search()
-    specs = [mine.evaluated(mine.spec({}, seed)) for seed in (1, 2)]
-    assert [spec.given["evaluation.seed"] for spec in specs] == [3, 3]
-    assert [spec.given["evaluation.every"] for spec in specs] == [16, 16]
-    assert [spec.given["seed"] for spec in specs] == [1, 2]
+    gym.register("Luck-v0", Luck)
+    mine = search(given={"env": "Luck-v0", "preset": "none", "n_threads": 1, "nminibatches": 1})
+    means = []
+    for seed, n_steps in ((1, 8), (2, 10)):  # their trainings end at 64 and at 70 timesteps
+        spec = mine.evaluated(mine.spec({"n_steps": n_steps, "total_timesteps": 64}, seed))
+        hears = Hears()
+        with rlk.make(spec.algo, plugins=spec.plugins, **spec.given) as agent:
+            agent.learn(callback=hears)
+        means.append(hears.mean)
+    assert means[0] == means[1]
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,12 @@ def test_a_search_ends_with_settings_that_run_takes(rlk_typed: Terminal) -> None
     best = max(rows("mine"), key=lambda row: float(row["mean_return"]))
     assert f"mean return    {float(best['mean_return']):.6g}" in ended.out
     assert Path("mine/best.toml").read_text().startswith(f"# Trial {best['trial']} of a search")
-    evaluation = {"every": 100, "episodes": 5, "seed": 1}  # as that of the trial
+    evaluation = {
+        "every": 100,
+        "episodes": 5,
+        "seed": 1,
+        "same_episodes": "true",
+    }  # as that of the trial
     pairs = [word for k, v in evaluation.items() for word in ("--set", f"evaluation.{k}={v}")]
     ended = rlk_typed("run", "mine/best.toml", "--out", "again", *pairs)
     assert (ended.code, ended.err) == (0, "")

@@ -1,8 +1,9 @@
 """`evaluation`: the policy's mean return during training (Stable Baselines' `EvalCallback`).
 
 Evaluations take place at the end of the first iteration after each multiple of `every` timesteps.
-Each plays other episodes, whose seeds are a function of the run's seed and the timestep: training
-is not affected, and a resumed run evaluates as the uninterrupted one would have.
+Each plays other episodes, whose seeds are a function of the run's seed and the timestep, unless
+`same_episodes` leaves the timestep out: training is not affected, and a resumed run evaluates as
+the uninterrupted one would have.
 """
 
 from __future__ import annotations
@@ -188,7 +189,8 @@ class EvaluationCallback:
         if self._env is None:
             self._env = self._made(run)
         streams = run.streams if config.seed is None else Streams(config.seed)
-        seeds = streams.integers(f"{STREAM} at {run.timesteps}", config.n_envs)
+        key = STREAM if config.same_episodes else f"{STREAM} at {run.timesteps}"
+        seeds = streams.integers(key, config.n_envs)
         result = evaluate_run(
             run,
             self._env,

@@ -92,6 +92,8 @@ class Search:
             "evaluation.every": -(-self.timesteps // self.evaluations),
             "evaluation.episodes": self.episodes,
             "evaluation.seed": self.seed,
+            # The timesteps of evaluations depend on what is searched, such as n_steps.
+            "evaluation.same_episodes": True,
         }
         return spec.over(make_spec("", evaluation, origin=ORIGIN))
 
