@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -208,3 +209,35 @@ def test_what_is_no_fault_of_the_settings_ends_the_search(tmp_path: Path, search
         run_trial(mine, study, job=0)
     assert counted(study) == []
     assert [trial.state for trial in study.trials] == [TrialState.FAIL]
+
+
+def test_a_trial_that_fails_again_where_a_search_is_continued_counts(
+    tmp_path: Path, search: Make
+) -> None:
+    mine = search()
+    mine = search(given={**mine.given, "env.spoil": "error", "env.spoil_at": 40})
+    with pytest.raises(EnvironmentFailed):
+        run_trial(mine, open_study(tmp_path, mine), job=0)
+    study = open_study(tmp_path, mine)
+    trial = run_trial(mine, study, job=0)
+    assert counted(study) == [trial]
+    assert "was told to fail" in trial.user_attrs[REASON]
+    with pytest.raises(EnvironmentFailed):  # other settings, for the first time
+        run_trial(mine, study, job=0)
+
+
+@pytest.mark.parametrize(
+    ("algo", "drawn", "said"),
+    [
+        ("dqn", "buffer_size", "storage 'replay' needs .* of memory at once"),
+        ("a2c", "n_steps", "allocate"),
+    ],
+)
+def test_a_trial_that_needs_more_memory_than_there_is_has_failed(
+    tmp_path: Path, search: Make, algo: str, drawn: str, said: str
+) -> None:
+    mine = search(algo=algo, given=GIVEN, searched={drawn: f"{10**14},{10**15}"})
+    study = open_study(tmp_path, mine)
+    trial = run_trial(mine, study, job=0)
+    assert counted(study) == [trial]
+    assert re.search(said, trial.user_attrs[REASON])
