@@ -201,6 +201,15 @@ def test_a_trial_that_ends_before_any_evaluation_has_failed(tmp_path: Path, sear
     assert counted(study) == [trial]
 
 
+def test_a_trial_that_ends_before_its_first_update_has_failed(tmp_path: Path, search: Make) -> None:
+    mine = search(algo="dqn", given={**GIVEN, "total_timesteps": 64, "learning_starts": 65})
+    study = open_study(tmp_path, mine)
+    trial = run_trial(mine, study, job=0)
+    said = "nothing was learnt: training ended at 64 timesteps, before the first update"
+    assert trial.state == TrialState.FAIL and trial.user_attrs[REASON] == said
+    assert counted(study) == [trial]
+
+
 def test_what_is_no_fault_of_the_settings_ends_the_search(tmp_path: Path, search: Make) -> None:
     mine = search()
     mine = search(given={**mine.given, "env.spoil": "error", "env.spoil_at": 40})

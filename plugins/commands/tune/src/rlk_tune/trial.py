@@ -60,10 +60,10 @@ def run_trial(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
 
     Raises:
         Exception: any other error than those that drawn settings cause. A trial has failed if
-            training gives non-finite numbers, needs more memory than there is, or ends before any
-            evaluation (a callback stopped it), if planning refuses the drawn settings together, or
-            if it raises any error for the second time: a search that is continued draws the same
-            settings again, and would never get past them.
+            training gives non-finite numbers, needs more memory than there is, or ends before the
+            first update or before any evaluation (a callback stopped it), if planning refuses the
+            drawn settings together, or if it raises any error for the second time: a search that is
+            continued draws the same settings again, and would never get past them.
     """
     trial, seed = next_trial(study, search, job)
     watch = Watch(trial, search.evaluations)
@@ -85,9 +85,11 @@ def run_trial(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
         raise
     if watch.is_pruned:
         return study.tell(trial, state=TrialState.PRUNED)
+    ended = f"training ended at {agent.num_timesteps:,} timesteps"
+    if agent.run.clock.updates == 0:
+        return _failed(study, trial, f"nothing was learnt: {ended}, before the first update")
     if watch.value is None:
-        at = agent.num_timesteps
-        return _failed(study, trial, f"training ended at {at:,} timesteps, before any evaluation")
+        return _failed(study, trial, f"{ended}, before any evaluation")
     return study.tell(trial, watch.value)
 
 
