@@ -35,7 +35,8 @@ def test_there_are_ranges_for_every_algorithm_of_the_documentation() -> None:
 @pytest.mark.parametrize("algo", EVERY)
 def test_whatever_is_drawn_is_planned(algo: str, preset: str) -> None:
     env = "Pendulum-v1" if algo in CONTINUOUS else "CartPole-v1"
-    spec = make_spec(algo, {"env": env, "preset": preset, "seed": 1})
+    given = {"env": env, "preset": preset, "seed": 1, "total_timesteps": 1_000_000}
+    spec = make_spec(algo, given)
     search, notes = new_search(spec, {}, "auto", FIELDS)
     assert notes == []
     assert search.searched.keys() == (UsualRanges().find(algo) or {}).keys()

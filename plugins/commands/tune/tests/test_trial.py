@@ -20,7 +20,7 @@ from rlk.planning.resolve import resolve
 from rlk.registry.kernel import default_kernel
 from rlk_evaluate.evaluate import Evaluation
 from rlk_tune.search import Search
-from rlk_tune.study import REASON, SEED, _pruner, counted, distribution, open_study
+from rlk_tune.study import REASON, SEED, TIMESTEPS, _pruner, counted, distribution, open_study
 from rlk_tune.trial import Watch, run_trial
 
 Make = Callable[..., Search]
@@ -57,6 +57,7 @@ def test_the_value_is_the_mean_return_that_training_ends_with(tmp_path: Path, se
     assert trial.state == TrialState.COMPLETE
     assert list(trial.intermediate_values) == [1, 2, 3, 4]
     assert trial.value == trial.intermediate_values[4]
+    assert trial.user_attrs[TIMESTEPS] == 64
     spec = mine.evaluated(mine.spec(mine.settings_of(trial.params), trial.user_attrs[SEED]))
     with rlk.make(spec.algo, plugins=spec.plugins, **spec.given) as agent:
         hears = Hears()

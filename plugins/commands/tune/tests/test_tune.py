@@ -51,11 +51,14 @@ def test_a_search_ends_with_settings_that_run_takes(rlk_typed: Terminal) -> None
     assert "  preset zoo: ppo2 on CartPole-v1 (--preset none turns it off)" in lines
     assert "  into mine/" in lines and "  mine/trials.csv" in lines
     assert "  n_steps        16,32" in lines
+    said = "--search n_steps: with 32, a trial would train 512 timesteps, not 300"
+    assert f"  {said}" in lines
     trials = [line for line in lines if line.startswith("trial ")]
     assert len(trials) == 3 and all("learning_rate=" in line for line in trials)
     assert lines[-1] == "  rlk run mine/best.toml"
 
     best = max(rows("mine"), key=lambda row: float(row["mean_return"]))
+    assert best["timesteps"] == {"16": "384", "32": "512"}[best["n_steps"]]  # collections of 8 x
     assert f"mean return    {float(best['mean_return']):.6g}" in ended.out
     assert Path("mine/best.toml").read_text().startswith(f"# Trial {best['trial']} of a search")
     evaluation = {
@@ -303,6 +306,7 @@ def test_it_explains_what_would_be_searched(rlk_typed: Terminal, typed: list[Any
 
 def test_the_spec_file_of_a_run_can_be_searched(rlk_typed: Terminal) -> None:
     words = ["--algo", "dqn", "--env", "CartPole-v1", "--timesteps", 40, "--out", "one", "--quiet"]
+    words += ["--preset", "none", "--set", "learning_starts=8", "--set", "batch_size=8"]
     assert rlk_typed("run", *words).code == 0
     ended = rlk_typed("tune", "one/spec.toml")
     assert ended.code == 2
@@ -338,8 +342,10 @@ def test_what_concerns_evaluations_is_accepted_although_no_preset_adds_them(
 def test_settings_of_a_spec_file_are_those_of_all_trials(
     rlk_typed: Terminal, typed: list[Any]
 ) -> None:
-    Path("mine.toml").write_text('algo = "dqn"\nenv = "CartPole-v1"\n[settings]\ngamma = 0.5\n')
-    assert rlk_typed("tune", "mine.toml", "--trials", 1, "--timesteps", 40, "--out", "it").code == 0
+    given = 'algo = "dqn"\nenv = "CartPole-v1"\n[settings]\ngamma = 0.5\nlearning_starts = 8\n'
+    Path("mine.toml").write_text(given)
+    words = ["--trials", 1, "--timesteps", 300, "--out", "it"]
+    assert rlk_typed("tune", "mine.toml", *words).code == 0
     search = json.loads(Path("it/search.json").read_text())
     assert search["algo"] == "dqn" and search["given"]["gamma"] == 0.5
     assert "gamma" not in search["searched"] and "batch_size" in search["searched"]

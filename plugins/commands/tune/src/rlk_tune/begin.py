@@ -13,6 +13,7 @@ from rlk.planning.plan import Plan
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import RunSpec
 from rlk.registry.kernel import default_kernel
+from rlk_tune.fitting import Fitting
 from rlk_tune.one_setting import Names
 from rlk_tune.search import Search
 from rlk_tune.spaces import Ranges, known_ranges
@@ -66,14 +67,17 @@ def new_search(
         for name, range_ in every.items()
         if name in typed or not names.same(name, said)
     }
+    fitting = Fitting(plan)
+    fit, too_long = fitting.within(known, typed)
     ranges, notes = usable(
-        {**known, **typed},
+        {**fit, **typed},
         typed,
         lambda settings: resolve(kernel, search.evaluated(search.spec(settings, search.seed))),
     )
     if not ranges:
         raise _nothing_to_search(plan, fixed=[name for name in every if name not in known])
-    return attrs.evolve(search, searched={n: str(r) for n, r in ranges.items()}), broken + notes
+    notes = [*broken, *too_long, *notes, *fitting.warnings(typed)]
+    return attrs.evolve(search, searched={n: str(r) for n, r in ranges.items()}), notes
 
 
 def _nothing_to_search(plan: Plan, fixed: list[str]) -> PlanError:

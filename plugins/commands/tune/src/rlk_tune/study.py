@@ -30,9 +30,9 @@ from rlk_tune.signals import INTERRUPTIONS
 
 FILE = "study.log"
 NAME = "rlk"
-#: The notes of a trial: its seed, and why it failed. An interrupted one has no reason; one that
-#: ended the search has its error.
-SEED, REASON, ERROR = "seed", "reason", "error"
+#: The notes of a trial: its seed, how many timesteps it trained, and why it failed. An interrupted
+#: one has no reason; one that ended the search has its error.
+SEED, TIMESTEPS, REASON, ERROR = "seed", "timesteps", "reason", "error"
 #: The number of trials before the sampler and the pruner use earlier results.
 STARTUP_TRIALS = 10
 STARTUP_TRIALS_OF_PRUNER = 5

@@ -14,7 +14,7 @@ from rlk.planning.resolve import resolve
 from rlk.registry.kernel import default_kernel
 from rlk_cli.memory import lacks_memory
 from rlk_tune.search import Search
-from rlk_tune.study import ERROR, REASON, has_raised, next_trial
+from rlk_tune.study import ERROR, REASON, TIMESTEPS, has_raised, next_trial
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -83,6 +83,7 @@ def run_trial(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
     except BaseException:
         study.tell(trial, state=TrialState.FAIL)
         raise
+    trial.set_user_attr(TIMESTEPS, agent.num_timesteps)
     if watch.is_pruned:
         return study.tell(trial, state=TrialState.PRUNED)
     ended = f"training ended at {agent.num_timesteps:,} timesteps"
