@@ -59,6 +59,16 @@ def test_dqn_makes_at_most_one_update_per_timestep_whatever_its_preset_has(env: 
         assert config.gradient_steps <= config.train_freq
 
 
+def test_trials_train_for_the_same_timesteps_where_presets_are_searched() -> None:
+    spec, typed = make_spec("a2c", {"env": "Pendulum-v1"}), parse_searches(["preset=none,auto"])
+    search, _ = new_search(spec, typed, "none", FIELDS)
+    plans = [
+        resolve(default_kernel(), search.spec({"preset": preset}, 1)) for preset in ("none", "auto")
+    ]
+    assert [plan.total_timesteps for plan in plans] == [search.timesteps] * 2
+    assert plans[0].preset == "" and plans[1].preset != ""
+
+
 @pytest.mark.parametrize("algo", EVERY)
 def test_ranges_hold_what_the_algorithm_does_by_default_or_near_it(algo: str) -> None:
     config = default_kernel().registries.algorithms.get(algo).component().config

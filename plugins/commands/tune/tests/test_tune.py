@@ -103,7 +103,10 @@ def test_what_ends_a_process_ends_the_search_with_its_error(
         assert ended.code == 1
         assert ended.err.startswith("Error: environment ")
         assert "this environment was told to fail" in ended.err
-        assert "continue with: rlk tune --out mine\n" in ended.out
+        (printed,) = (line for line in ended.out.splitlines() if line.startswith("continue with:"))
+        assert printed == f"continue with: rlk tune --out mine --env {GAME}"
+    again = rlk_typed(*printed.split()[3:])
+    assert again.code == 1 and "this environment was told to fail" in again.err
 
 
 def test_a_quiet_search_prints_nothing(rlk_typed: Terminal, typed: list[Any]) -> None:
@@ -232,7 +235,7 @@ def test_a_signal_ends_a_search_that_goes_on_later(
         finally:
             search.kill()  # its jobs end with it
     assert search.returncode == {"SIGINT": 130, "SIGTERM": 143}[name]
-    assert "continue with: rlk tune --out mine\n" in out
+    assert f"continue with: rlk tune --out mine --env {GAME}\n" in out
     assert {row["state"] for row in rows(str(tmp_path / "mine"))} == {"interrupted"}
 
 

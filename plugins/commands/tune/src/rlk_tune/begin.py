@@ -56,7 +56,7 @@ def new_search(
     plan = resolve(kernel, search.common())
     if plan.total_timesteps < 1:
         raise PlanError("an agent learns nothing in 0 timesteps. Use --timesteps N.")
-    search = attrs.evolve(search, timesteps=plan.total_timesteps)
+    search = search.of_timesteps(plan.total_timesteps)
     names = Names(plan)
     for name in typed:
         _check_searched_once(name, spec, typed, names)

@@ -20,7 +20,7 @@ from rlk_tune.ranges import parse_range
 from rlk_tune.spaces import Ranges
 
 FILE = "search.json"
-#: The origin of the evaluation settings of trials, if the user has not set them.
+#: The origin of what a search sets for its trials, such as their evaluation, if the user has not.
 ORIGIN = "rlk tune"
 AT_LEAST_1 = attrs.validators.ge(1)
 Sampler = Literal["tpe", "random"]
@@ -52,6 +52,14 @@ class Search:
     @property
     def ranges(self) -> Ranges:
         return {name: parse_range(name, text) for name, text in self.searched.items()}
+
+    def of_timesteps(self, timesteps: int) -> Search:
+        """The same search, whose trials all train for that long, also if presets are searched."""
+        origins = dict(self.origins)
+        if "total_timesteps" not in self.given:
+            origins["total_timesteps"] = ORIGIN
+        given = {**self.given, "total_timesteps": timesteps}
+        return attrs.evolve(self, timesteps=timesteps, given=given, origins=origins)
 
     def settings_of(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of a trial for the drawn values."""
