@@ -307,6 +307,17 @@ def test_it_explains_what_would_be_searched(rlk_typed: Terminal, typed: list[Any
     assert not list(Path().iterdir())
 
 
+@pytest.mark.parametrize(("words", "by"), [([], "rlk tune"), (["--seed", 7], "user")])
+def test_it_explains_what_the_search_chose_itself(
+    rlk_typed: Terminal, words: list[Any], by: str
+) -> None:
+    given = ["--algo", "a2c", "--env", "CartPole-v1", "--search", "gamma=0.9,0.99", "--explain"]
+    lines = rlk_typed("tune", *given, *words).out.splitlines()
+    (seed,) = (line for line in lines if line.startswith("seed "))
+    (evaluation,) = (line for line in lines if line.startswith("callback      evaluation "))
+    assert seed.endswith(f" {by}") and evaluation.endswith(" rlk tune")
+
+
 def test_the_spec_file_of_a_run_can_be_searched(rlk_typed: Terminal) -> None:
     words = ["--algo", "dqn", "--env", "CartPole-v1", "--timesteps", 40, "--out", "one", "--quiet"]
     words += ["--preset", "none", "--set", "learning_starts=8", "--set", "batch_size=8"]

@@ -15,14 +15,14 @@ from rlk.planning.spec import RunSpec
 from rlk.registry.kernel import default_kernel
 from rlk_tune.fitting import Fitting
 from rlk_tune.one_setting import Names
-from rlk_tune.search import Search
+from rlk_tune.search import ORIGIN, Search
 from rlk_tune.spaces import Ranges, known_ranges
 from rlk_tune.usable import usable
 
 #: Keys that are not settings of an agent, or that make the returns of trials incomparable.
 NOT_SEARCHED = ("env", "out", "plugins", "seed", "total_timesteps")
-#: Keys of the search itself, which trials do not have, or for which each has a separate value.
-NOT_OF_TRIALS = ("out", "seed", "verbose")
+#: Keys of the search itself, which trials do not have.
+NOT_OF_TRIALS = ("out", "verbose")
 
 
 def new_search(
@@ -42,10 +42,11 @@ def new_search(
     for name in typed:
         _check_comparable(name)
     kernel, seed = default_kernel(), spec.given.get("seed")
+    origins = {**spec.origins, **({"seed": ORIGIN} if seed is None else {})}
     search = Search(
         algo=spec.algo,
-        given={key: value for key, value in spec.given.items() if key not in NOT_OF_TRIALS},
-        origins={key: by for key, by in spec.origins.items() if key not in NOT_OF_TRIALS},
+        given={k: value for k, value in spec.given.items() if k not in (*NOT_OF_TRIALS, "seed")},
+        origins={key: by for key, by in origins.items() if key not in NOT_OF_TRIALS},
         plugins=list(spec.plugins),
         searched={name: str(range_) for name, range_ in typed.items()},
         space=space,

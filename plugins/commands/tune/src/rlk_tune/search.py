@@ -12,7 +12,7 @@ import attrs
 from rlk.errors import BadFile, PlanError
 from rlk.files import write_text
 from rlk.planning.resolve import resolve
-from rlk.planning.spec import RunSpec, make_spec
+from rlk.planning.spec import RunSpec, make_spec, plugin_key
 from rlk.registry.kernel import default_kernel
 from rlk.structure import structured
 from rlk_cli.options import as_typed
@@ -70,7 +70,7 @@ class Search:
         typed = {name: as_typed(name, value) for name, value in settings.items()}
         given = {**self.given, **typed, "seed": seed, "plugins": self.plugins}
         spec = make_spec(self.algo, given)
-        origins = {key: by for key, by in self.origins.items() if key not in ("seed", *settings)}
+        origins = {key: by for key, by in self.origins.items() if key not in settings}
         spec = attrs.evolve(spec, origins=origins)
         return spec.over(make_spec("", {"preset": "auto"}))
 
@@ -103,7 +103,9 @@ class Search:
             # The timesteps of evaluations depend on what is searched, such as n_steps.
             "evaluation.same_episodes": True,
         }
-        return spec.over(make_spec("", evaluation, origin=ORIGIN))
+        lower = make_spec("", evaluation, origin=ORIGIN)
+        origins = {**lower.origins, plugin_key("evaluation"): ORIGIN}
+        return spec.over(attrs.evolve(lower, origins=origins))
 
     def write(self, folder: Path) -> None:
         text = json.dumps(attrs.asdict(self), indent=2, default=str)
