@@ -68,6 +68,10 @@ class EnvironmentFailed(RlkError):
     """An environment raised, or the process that held it died."""
 
 
+class OutOfMemory(RlkError):
+    """Settings that need more memory than the machine gives, such as a large `buffer_size`."""
+
+
 class BadFile(RlkError):
     """A model or checkpoint that is damaged, too new, or not one of rlk's."""
 

@@ -10,10 +10,11 @@ from rlk_evaluate.evaluate import Evaluation
 from rlk_testing.environments import BY_ACTION_SPACE
 
 MATCH = BY_ACTION_SPACE["Discrete"]  # episodes of 8 steps
+WALK = "rlk_testing.environments:Walk"
 
 
-def first_evaluation(**settings: Any) -> Evaluation:
-    """The first evaluation of an agent that has learnt nothing, with these settings."""
+def evaluations(timesteps: int, env: str = MATCH, **settings: Any) -> list[Evaluation]:
+    """Those of an agent that learns nothing, with these settings."""
     found: list[Evaluation] = []
 
     class Heard:
@@ -22,10 +23,14 @@ def first_evaluation(**settings: Any) -> Evaluation:
             found.append(result)
 
     told = {f"evaluation.{key}": value for key, value in settings.items()}
-    small = {"env": MATCH, "seed": 0, "n_threads": 1, "n_steps": 8, "learning_rate": 0.0}
+    small = {"env": env, "seed": 0, "n_threads": 1, "n_steps": 8, "learning_rate": 0.0}
     with rlk.make("a2c", plugins=["evaluation", Heard()], **small, **told) as agent:
-        agent.learn(8)
-    return found[0]
+        agent.learn(timesteps)
+    return found
+
+
+def first_evaluation(**settings: Any) -> Evaluation:
+    return evaluations(8, **settings)[0]
 
 
 def test_actions_are_samples_if_it_is_told_so() -> None:
@@ -37,3 +42,9 @@ def test_actions_are_samples_if_it_is_told_so() -> None:
 def test_more_episodes_are_played_for_the_smallest_number_of_steps() -> None:
     assert first_evaluation(episodes=1).lengths == [8]
     assert first_evaluation(episodes=1, steps=20).lengths == [8, 8, 8]
+
+
+def test_all_evaluations_play_the_same_episodes_if_they_are_told_so() -> None:
+    others, same = (evaluations(16, WALK, every=8, same_episodes=told) for told in (False, True))
+    assert others[0].returns != others[1].returns
+    assert same[0].returns == same[1].returns

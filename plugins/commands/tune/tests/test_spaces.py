@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
 
 import optuna
 import pytest
@@ -33,7 +35,8 @@ def test_there_are_ranges_for_every_algorithm_of_the_documentation() -> None:
 @pytest.mark.parametrize("algo", EVERY)
 def test_whatever_is_drawn_is_planned(algo: str, preset: str) -> None:
     env = "Pendulum-v1" if algo in CONTINUOUS else "CartPole-v1"
-    spec = make_spec(algo, {"env": env, "preset": preset, "seed": 1})
+    given = {"env": env, "preset": preset, "seed": 1, "total_timesteps": 1_000_000}
+    spec = make_spec(algo, given)
     search, notes = new_search(spec, {}, "auto", FIELDS)
     assert notes == []
     assert search.searched.keys() == (UsualRanges().find(algo) or {}).keys()
@@ -44,6 +47,26 @@ def test_whatever_is_drawn_is_planned(algo: str, preset: str) -> None:
         for name, value in search.settings_of(drawn.params).items():
             if isinstance(value, int | float):
                 assert getattr(plan.algorithm.config, name) == value
+
+
+@pytest.mark.parametrize("env", ["CartPole-v1", "MountainCar-v0", "rlk/BitFlipping-v0"])
+def test_dqn_makes_at_most_one_update_per_timestep_whatever_its_preset_has(env: str) -> None:
+    search, _ = new_search(make_spec("dqn", {"env": env}), {}, "auto", FIELDS)
+    pair = {name: search.ranges[name] for name in ("train_freq", "gradient_steps")}
+    for drawn in product(*(range_.probes() for range_ in pair.values())):
+        settings = {name: pair[name].value(text) for name, text in zip(pair, drawn, strict=True)}
+        config: Any = resolve(default_kernel(), search.spec(settings, 1)).algorithm.config
+        assert config.gradient_steps <= config.train_freq
+
+
+def test_trials_train_for_the_same_timesteps_where_presets_are_searched() -> None:
+    spec, typed = make_spec("a2c", {"env": "Pendulum-v1"}), parse_searches(["preset=none,auto"])
+    search, _ = new_search(spec, typed, "none", FIELDS)
+    plans = [
+        resolve(default_kernel(), search.spec({"preset": preset}, 1)) for preset in ("none", "auto")
+    ]
+    assert [plan.total_timesteps for plan in plans] == [search.timesteps] * 2
+    assert plans[0].preset == "" and plans[1].preset != ""
 
 
 @pytest.mark.parametrize("algo", EVERY)

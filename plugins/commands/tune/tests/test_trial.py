@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium as gym
+import numpy as np
 import optuna
 import pytest
 from optuna.trial import TrialState, create_trial
@@ -17,7 +20,7 @@ from rlk.planning.resolve import resolve
 from rlk.registry.kernel import default_kernel
 from rlk_evaluate.evaluate import Evaluation
 from rlk_tune.search import Search
-from rlk_tune.study import REASON, SEED, _pruner, counted, distribution, open_study
+from rlk_tune.study import REASON, SEED, TIMESTEPS, _pruner, counted, distribution, open_study
 from rlk_tune.trial import Watch, run_trial
 
 Make = Callable[..., Search]
@@ -54,6 +57,7 @@ def test_the_value_is_the_mean_return_that_training_ends_with(tmp_path: Path, se
     assert trial.state == TrialState.COMPLETE
     assert list(trial.intermediate_values) == [1, 2, 3, 4]
     assert trial.value == trial.intermediate_values[4]
+    assert trial.user_attrs[TIMESTEPS] == 64
     spec = mine.evaluated(mine.spec(mine.settings_of(trial.params), trial.user_attrs[SEED]))
     with rlk.make(spec.algo, plugins=spec.plugins, **spec.given) as agent:
         hears = Hears()
@@ -62,12 +66,32 @@ def test_the_value_is_the_mean_return_that_training_ends_with(tmp_path: Path, se
         assert agent.plan.algorithm.config.learning_rate == trial.params["learning_rate"]
 
 
+class Luck(gym.Env[Any, Any]):
+    """Episodes of one step, whose reward depends on their seed alone."""
+
+    observation_space = gym.spaces.Box(0.0, 1.0, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        super().reset(seed=seed)
+        self.reward = float(self.np_random.random())
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        return np.zeros(1, np.float32), self.reward, True, False, {}
+
+
 def test_all_trials_are_evaluated_in_the_same_episodes(search: Make) -> None:
-    mine = search()
-    specs = [mine.evaluated(mine.spec({}, seed)) for seed in (1, 2)]
-    assert [spec.given["evaluation.seed"] for spec in specs] == [3, 3]
-    assert [spec.given["evaluation.every"] for spec in specs] == [16, 16]
-    assert [spec.given["seed"] for spec in specs] == [1, 2]
+    gym.register("Luck-v0", Luck)
+    mine = search(given={"env": "Luck-v0", "preset": "none", "n_threads": 1, "nminibatches": 1})
+    means = []
+    for seed, n_steps in ((1, 8), (2, 10)):  # their trainings end at 64 and at 70 timesteps
+        spec = mine.evaluated(mine.spec({"n_steps": n_steps, "total_timesteps": 64}, seed))
+        hears = Hears()
+        with rlk.make(spec.algo, plugins=spec.plugins, **spec.given) as agent:
+            agent.learn(callback=hears)
+        means.append(hears.mean)
+    assert means[0] == means[1]
 
 
 @pytest.mark.parametrize(
@@ -178,6 +202,15 @@ def test_a_trial_that_ends_before_any_evaluation_has_failed(tmp_path: Path, sear
     assert counted(study) == [trial]
 
 
+def test_a_trial_that_ends_before_its_first_update_has_failed(tmp_path: Path, search: Make) -> None:
+    mine = search(algo="dqn", given={**GIVEN, "total_timesteps": 64, "learning_starts": 65})
+    study = open_study(tmp_path, mine)
+    trial = run_trial(mine, study, job=0)
+    said = "nothing was learnt: training ended at 64 timesteps, before the first update"
+    assert trial.state == TrialState.FAIL and trial.user_attrs[REASON] == said
+    assert counted(study) == [trial]
+
+
 def test_what_is_no_fault_of_the_settings_ends_the_search(tmp_path: Path, search: Make) -> None:
     mine = search()
     mine = search(given={**mine.given, "env.spoil": "error", "env.spoil_at": 40})
@@ -186,3 +219,35 @@ def test_what_is_no_fault_of_the_settings_ends_the_search(tmp_path: Path, search
         run_trial(mine, study, job=0)
     assert counted(study) == []
     assert [trial.state for trial in study.trials] == [TrialState.FAIL]
+
+
+def test_a_trial_that_fails_again_where_a_search_is_continued_counts(
+    tmp_path: Path, search: Make
+) -> None:
+    mine = search()
+    mine = search(given={**mine.given, "env.spoil": "error", "env.spoil_at": 40})
+    with pytest.raises(EnvironmentFailed):
+        run_trial(mine, open_study(tmp_path, mine), job=0)
+    study = open_study(tmp_path, mine)
+    trial = run_trial(mine, study, job=0)
+    assert counted(study) == [trial]
+    assert "was told to fail" in trial.user_attrs[REASON]
+    with pytest.raises(EnvironmentFailed):  # other settings, for the first time
+        run_trial(mine, study, job=0)
+
+
+@pytest.mark.parametrize(
+    ("algo", "drawn", "said"),
+    [
+        ("dqn", "buffer_size", "storage 'replay' needs .* of memory at once"),
+        ("a2c", "n_steps", "allocate"),
+    ],
+)
+def test_a_trial_that_needs_more_memory_than_there_is_has_failed(
+    tmp_path: Path, search: Make, algo: str, drawn: str, said: str
+) -> None:
+    mine = search(algo=algo, given=GIVEN, searched={drawn: f"{10**14},{10**15}"})
+    study = open_study(tmp_path, mine)
+    trial = run_trial(mine, study, job=0)
+    assert counted(study) == [trial]
+    assert re.search(said, trial.user_attrs[REASON])

@@ -51,14 +51,22 @@ def test_a_search_ends_with_settings_that_run_takes(rlk_typed: Terminal) -> None
     assert "  preset zoo: ppo2 on CartPole-v1 (--preset none turns it off)" in lines
     assert "  into mine/" in lines and "  mine/trials.csv" in lines
     assert "  n_steps        16,32" in lines
+    said = "--search n_steps: with 32, a trial would train 512 timesteps, not 300"
+    assert f"  {said}" in lines
     trials = [line for line in lines if line.startswith("trial ")]
     assert len(trials) == 3 and all("learning_rate=" in line for line in trials)
     assert lines[-1] == "  rlk run mine/best.toml"
 
     best = max(rows("mine"), key=lambda row: float(row["mean_return"]))
+    assert best["timesteps"] == {"16": "384", "32": "512"}[best["n_steps"]]  # collections of 8 x
     assert f"mean return    {float(best['mean_return']):.6g}" in ended.out
     assert Path("mine/best.toml").read_text().startswith(f"# Trial {best['trial']} of a search")
-    evaluation = {"every": 100, "episodes": 5, "seed": 1}  # as that of the trial
+    evaluation = {
+        "every": 100,
+        "episodes": 5,
+        "seed": 1,
+        "same_episodes": "true",
+    }  # as that of the trial
     pairs = [word for k, v in evaluation.items() for word in ("--set", f"evaluation.{k}={v}")]
     ended = rlk_typed("run", "mine/best.toml", "--out", "again", *pairs)
     assert (ended.code, ended.err) == (0, "")
@@ -95,7 +103,10 @@ def test_what_ends_a_process_ends_the_search_with_its_error(
         assert ended.code == 1
         assert ended.err.startswith("Error: environment ")
         assert "this environment was told to fail" in ended.err
-        assert "continue with: rlk tune --out mine\n" in ended.out
+        (printed,) = (line for line in ended.out.splitlines() if line.startswith("continue with:"))
+        assert printed == f"continue with: rlk tune --out mine --env {GAME}"
+    again = rlk_typed(*printed.split()[3:])
+    assert again.code == 1 and "this environment was told to fail" in again.err
 
 
 def test_a_quiet_search_prints_nothing(rlk_typed: Terminal, typed: list[Any]) -> None:
@@ -224,7 +235,7 @@ def test_a_signal_ends_a_search_that_goes_on_later(
         finally:
             search.kill()  # its jobs end with it
     assert search.returncode == {"SIGINT": 130, "SIGTERM": 143}[name]
-    assert "continue with: rlk tune --out mine\n" in out
+    assert f"continue with: rlk tune --out mine --env {GAME}\n" in out
     assert {row["state"] for row in rows(str(tmp_path / "mine"))} == {"interrupted"}
 
 
@@ -296,8 +307,20 @@ def test_it_explains_what_would_be_searched(rlk_typed: Terminal, typed: list[Any
     assert not list(Path().iterdir())
 
 
+@pytest.mark.parametrize(("words", "by"), [([], "rlk tune"), (["--seed", 7], "user")])
+def test_it_explains_what_the_search_chose_itself(
+    rlk_typed: Terminal, words: list[Any], by: str
+) -> None:
+    given = ["--algo", "a2c", "--env", "CartPole-v1", "--search", "gamma=0.9,0.99", "--explain"]
+    lines = rlk_typed("tune", *given, *words).out.splitlines()
+    (seed,) = (line for line in lines if line.startswith("seed "))
+    (evaluation,) = (line for line in lines if line.startswith("callback      evaluation "))
+    assert seed.endswith(f" {by}") and evaluation.endswith(" rlk tune")
+
+
 def test_the_spec_file_of_a_run_can_be_searched(rlk_typed: Terminal) -> None:
     words = ["--algo", "dqn", "--env", "CartPole-v1", "--timesteps", 40, "--out", "one", "--quiet"]
+    words += ["--preset", "none", "--set", "learning_starts=8", "--set", "batch_size=8"]
     assert rlk_typed("run", *words).code == 0
     ended = rlk_typed("tune", "one/spec.toml")
     assert ended.code == 2
@@ -333,8 +356,10 @@ def test_what_concerns_evaluations_is_accepted_although_no_preset_adds_them(
 def test_settings_of_a_spec_file_are_those_of_all_trials(
     rlk_typed: Terminal, typed: list[Any]
 ) -> None:
-    Path("mine.toml").write_text('algo = "dqn"\nenv = "CartPole-v1"\n[settings]\ngamma = 0.5\n')
-    assert rlk_typed("tune", "mine.toml", "--trials", 1, "--timesteps", 40, "--out", "it").code == 0
+    given = 'algo = "dqn"\nenv = "CartPole-v1"\n[settings]\ngamma = 0.5\nlearning_starts = 8\n'
+    Path("mine.toml").write_text(given)
+    words = ["--trials", 1, "--timesteps", 300, "--out", "it"]
+    assert rlk_typed("tune", "mine.toml", *words).code == 0
     search = json.loads(Path("it/search.json").read_text())
     assert search["algo"] == "dqn" and search["given"]["gamma"] == 0.5
     assert "gamma" not in search["searched"] and "batch_size" in search["searched"]

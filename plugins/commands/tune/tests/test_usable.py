@@ -57,3 +57,10 @@ def test_bounds_with_decimals_are_refused_for_a_setting_of_whole_numbers() -> No
     assert usable(parse_searches(["size=log:1000:100000"]), ("size",), whole)[1] == []
     with pytest.raises(PlanError, match=r"0\.5 cannot be used\.\nsize must be a whole number"):
         usable(parse_searches(["size=0.5:3.5"]), ("size",), whole)
+
+
+def test_a_single_value_that_is_left_is_not_searched() -> None:
+    space = parse_searches(["batch=8,256", "steps=64,128"])
+    left, notes = usable(space, (), plan)
+    assert left == parse_searches(["steps=64,128"])
+    assert notes == ["not searched: batch=8,256 (batch is too large)"]

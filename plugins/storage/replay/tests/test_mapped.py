@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rlk
-from rlk.errors import RlkError
+from rlk.errors import OutOfMemory, RlkError
 from rlk_replay import memory
 from rlk_replay.config import ReplayConfig
 from rlk_replay.memory import Mapped, in_memory
@@ -151,7 +151,7 @@ def test_a_disk_that_fills_up_after_the_first_step_does_no_harm(
 
 @pytest.mark.parametrize("rows", [10**9, 10**18])
 def test_more_than_there_is_memory_is_refused_with_what_to_type(rows: int) -> None:
-    with pytest.raises(RlkError, match=r"needs 10+\.0 GB of memory.*replay\.mapped=FOLDER"):
+    with pytest.raises(OutOfMemory, match=r"needs 10+\.0 GB of memory.*replay\.mapped=FOLDER"):
         in_memory((rows, 10**9), np.uint8)
 
 

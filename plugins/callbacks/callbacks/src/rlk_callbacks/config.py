@@ -80,6 +80,10 @@ class EvaluationConfig:
             attrs.validators.optional(attrs.validators.ge(0)),
         ),
     )
+    same_episodes: bool = attrs.field(
+        default=False,
+        **setting("whether every evaluation plays the same episodes, instead of others each time"),
+    )
     stop_at: float | None = attrs.field(
         default=None,
         **setting(

@@ -2,8 +2,8 @@
 
 Evaluations take place at the end of the first iteration after each multiple of `every` timesteps.
 Each plays other episodes, whose seeds are a function of the run's seed and its timesteps in all
-calls of `learn`: training is not affected, and a resumed run evaluates as the uninterrupted one
-would have.
+calls of `learn`, unless `same_episodes` leaves the timesteps out: training is not affected, and a
+resumed run evaluates as the uninterrupted one would have.
 """
 
 from __future__ import annotations
@@ -196,7 +196,8 @@ class EvaluationCallback:
             self._env = self._made(run)
         streams = run.streams if config.seed is None else Streams(config.seed)
         all_timesteps = run.clock.cumulative_timesteps
-        seeds = streams.integers(f"{STREAM} at {all_timesteps}", config.n_envs)
+        key = STREAM if config.same_episodes else f"{STREAM} at {all_timesteps}"
+        seeds = streams.integers(key, config.n_envs)
         result = evaluate_run(
             run,
             self._env,

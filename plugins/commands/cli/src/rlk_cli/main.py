@@ -15,6 +15,7 @@ import click
 from rlk.errors import BrokenPlugin, RlkError
 from rlk.registry.entry import Entry
 from rlk.registry.kernel import default_kernel
+from rlk_cli.memory import lacks_memory
 from rlk_cli.streams import escape_what_cannot_be_shown, open_closed_streams
 
 EXAMPLE = "rlk run --algo dqn --plugin prioritized-replay   trains on CartPole-v1"
@@ -24,14 +25,6 @@ MEMORY = (
     "fewer environments (--n-envs), a lower n_steps, buffer_size or batch_size, smaller layers, or "
     "an environment whose Discrete or MultiDiscrete spaces have fewer values (each is an input or "
     "an output of the network)"
-)
-#: What errors of torch and numpy say if memory could not be allocated, or its size overflows.
-_NO_MEMORY = (
-    "OutOfMemory",
-    "can't allocate memory",
-    "Storage size calculation overflowed",
-    "Maximum allowed dimension exceeded",
-    "array is too big; ",
 )
 
 
@@ -148,13 +141,6 @@ def _print_leaving(leaving: SystemExit) -> int:
     return leaving.code if isinstance(leaving.code, int) and leaving.code else 1
 
 
-def _lacks_memory(error: Exception) -> bool:
-    """Whether memory could not be allocated: an error of Python, numpy or torch."""
-    names = (type(error).__name__, str(error))
-    said = any(words in name for words in _NO_MEMORY for name in names)
-    return isinstance(error, MemoryError) or said
-
-
 def _unexpected(error: Exception) -> str:
     """The message for an error that was not raised on purpose: whose fault it may be, and where."""
     from rlk_cli.fault_place import places  # only here, because most commands end without one
@@ -163,7 +149,7 @@ def _unexpected(error: Exception) -> str:
     name = f"{type(error).__module__}.{type(error).__name__}".removeprefix("builtins.")
     owners = " or of ".join(dict.fromkeys(place.owner for place in reversed(found)))
     whose = f"This may be a fault of {owners or 'rlk'}; --debug shows the whole traceback."
-    if _lacks_memory(error):
+    if lacks_memory(error):
         name = "not enough memory"
         whose = f"Ask for less of it: {MEMORY}."
     return "\n".join([f"{name}: {error}", *map(str, found), whose])

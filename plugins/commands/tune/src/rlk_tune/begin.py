@@ -13,15 +13,16 @@ from rlk.planning.resolve import resolve
 from rlk.planning.spec import RunSpec
 from rlk.registry.kernel import default_kernel
 from rlk.running.seeding import draw_seed
+from rlk_tune.fitting import Fitting
 from rlk_tune.one_setting import Names
-from rlk_tune.search import Search
+from rlk_tune.search import ORIGIN, Search
 from rlk_tune.spaces import Ranges, known_ranges
 from rlk_tune.usable import usable
 
 #: Keys that are not settings of an agent, or that make the returns of trials incomparable.
 NOT_SEARCHED = ("env", "out", "plugins", "seed", "total_timesteps")
-#: Keys of the search itself, which trials do not have, or for which each has a separate value.
-NOT_OF_TRIALS = ("out", "seed", "verbose")
+#: Keys of the search itself, which trials do not have.
+NOT_OF_TRIALS = ("out", "verbose")
 
 
 def new_search(
@@ -41,10 +42,11 @@ def new_search(
     for name in typed:
         _check_comparable(name)
     kernel, seed = default_kernel(), spec.given.get("seed")
+    origins = {**spec.origins, **({"seed": ORIGIN} if seed is None else {})}
     search = Search(
         algo=spec.algo,
-        given={key: value for key, value in spec.given.items() if key not in NOT_OF_TRIALS},
-        origins={key: by for key, by in spec.origins.items() if key not in NOT_OF_TRIALS},
+        given={k: value for k, value in spec.given.items() if k not in (*NOT_OF_TRIALS, "seed")},
+        origins={key: by for key, by in origins.items() if key not in NOT_OF_TRIALS},
         plugins=list(spec.plugins),
         searched={name: str(range_) for name, range_ in typed.items()},
         space=space,
@@ -55,7 +57,7 @@ def new_search(
     plan = resolve(kernel, search.common())
     if plan.total_timesteps < 1:
         raise PlanError("an agent learns nothing in 0 timesteps. Use --timesteps N.")
-    search = attrs.evolve(search, timesteps=plan.total_timesteps)
+    search = search.of_timesteps(plan.total_timesteps)
     names = Names(plan)
     for name in typed:
         _check_searched_once(name, spec, typed, names)
@@ -66,14 +68,17 @@ def new_search(
         for name, range_ in every.items()
         if name in typed or not names.same(name, said)
     }
+    fitting = Fitting(plan)
+    fit, too_long = fitting.within(known, typed)
     ranges, notes = usable(
-        {**known, **typed},
+        {**fit, **typed},
         typed,
         lambda settings: resolve(kernel, search.evaluated(search.spec(settings, search.seed))),
     )
     if not ranges:
         raise _nothing_to_search(plan, fixed=[name for name in every if name not in known])
-    return attrs.evolve(search, searched={n: str(r) for n, r in ranges.items()}), broken + notes
+    notes = [*broken, *too_long, *notes, *fitting.warnings(typed)]
+    return attrs.evolve(search, searched={n: str(r) for n, r in ranges.items()}), notes
 
 
 def _nothing_to_search(plan: Plan, fixed: list[str]) -> PlanError:

@@ -71,6 +71,20 @@ def search_in(folder: Path, spec: RunSpec, ranges: Ranges, fields: Mapping[str, 
 
 def _refuse_code(search: Search, spec: RunSpec) -> None:
     """PlanError for code that the search names, and that is not typed again: see `code_in`."""
+    if missing := code_options(search, spec):
+        raise PlanError(
+            "this search was begun with code, which no file may run by itself. Type it again: "
+            f"{' '.join(missing)}"
+        )
+
+
+def code_options(search: Search, spec: RunSpec) -> list[str]:
+    """What to type to continue a search, so that it may run the code that it names.
+
+    Args:
+        search: that is continued.
+        spec: what is typed already; its options are left out.
+    """
     settings = {"algo": search.algo, **search.given}
     typed_now = {"algo": spec.algo, **spec.given}
     missing = [
@@ -80,11 +94,7 @@ def _refuse_code(search: Search, spec: RunSpec) -> None:
     ]
     if list(spec.plugins) != search.plugins and any(map(_is_code, search.plugins)):
         missing += [typed("--plugin", plugin) for plugin in search.plugins]
-    if missing:
-        raise PlanError(
-            "this search was begun with code, which no file may run by itself. Type it again: "
-            f"{' '.join(missing)}"
-        )
+    return missing
 
 
 def _is_code(text: str) -> bool:

@@ -11,7 +11,9 @@ from optuna.trial import FrozenTrial, TrialState
 
 from rlk.command_line import command_line
 from rlk.planning.plan import Plan
+from rlk.planning.spec import RunSpec
 from rlk_cli.columns import columns, terminal_width
+from rlk_tune.continue_search import code_options
 from rlk_tune.results import BEST, TRIALS
 from rlk_tune.search import Search
 from rlk_tune.study import REASON, completed, counted, mean_return
@@ -78,7 +80,8 @@ def ending(search: Search, study: optuna.Study, folder: Path) -> Iterator[str]:
     if best:
         yield from ("", *best_trials(best[:SHOWN]), "")
     if len(ended) < search.trials:
-        yield f"continue with: {command_line(['rlk', 'tune', '--out', str(folder)])}"
+        words = command_line(["rlk", "tune", "--out", str(folder)])
+        yield f"continue with: {' '.join([words, *code_options(search, RunSpec(''))])}"
     if best:
         yield f"next, to train with the settings of trial {best[0].number}:"
         yield f"  {command_line(['rlk', 'run', str(folder / BEST)])}"

@@ -16,7 +16,7 @@ from rlk.planning.saved_plan import as_json
 from rlk.registry.kernel import default_kernel
 from rlk_cli.folder import spec_toml
 from rlk_tune.search import Search
-from rlk_tune.study import REASON, SEED, completed, mean_return
+from rlk_tune.study import REASON, SEED, TIMESTEPS, completed, mean_return
 
 TRIALS, BEST = "trials.csv", "best.toml"
 
@@ -44,12 +44,13 @@ def table(search: Search, study: optuna.Study) -> str:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     names = list(search.searched)
-    rows.writerow(["trial", "state", "mean_return", "seconds", "seed", *names, "reason"])
+    columns = ["trial", "state", "mean_return", "timesteps", "seconds", "seed"]
+    rows.writerow([*columns, *names, "reason"])
     for trial in study.get_trials(deepcopy=False):
         seconds = "" if trial.duration is None else f"{trial.duration.total_seconds():.1f}"
-        about = [trial.number, _state(trial), trial.value, seconds]
-        about += [trial.user_attrs.get(SEED), *(trial.params.get(name) for name in names)]
-        rows.writerow([*about, trial.user_attrs.get(REASON)])
+        note = trial.user_attrs.get
+        row = [trial.number, _state(trial), trial.value, note(TIMESTEPS), seconds, note(SEED)]
+        rows.writerow([*row, *(trial.params.get(name) for name in names), note(REASON)])
     return text.getvalue()
 
 

@@ -12,7 +12,7 @@ import attrs
 from rlk.errors import BadFile, PlanError
 from rlk.files import write_text
 from rlk.planning.resolve import resolve
-from rlk.planning.spec import RunSpec, make_spec
+from rlk.planning.spec import RunSpec, make_spec, plugin_key
 from rlk.registry.kernel import default_kernel
 from rlk.structure import structured
 from rlk_cli.options import as_typed
@@ -20,7 +20,7 @@ from rlk_tune.ranges import parse_range
 from rlk_tune.spaces import Ranges
 
 FILE = "search.json"
-#: The origin of the evaluation settings of trials, if the user has not set them.
+#: The origin of what a search sets for its trials, such as their evaluation, if the user has not.
 ORIGIN = "rlk tune"
 AT_LEAST_1 = attrs.validators.ge(1)
 Sampler = Literal["tpe", "random"]
@@ -53,6 +53,14 @@ class Search:
     def ranges(self) -> Ranges:
         return {name: parse_range(name, text) for name, text in self.searched.items()}
 
+    def of_timesteps(self, timesteps: int) -> Search:
+        """The same search, whose trials all train for that long, also if presets are searched."""
+        origins = dict(self.origins)
+        if "total_timesteps" not in self.given:
+            origins["total_timesteps"] = ORIGIN
+        given = {**self.given, "total_timesteps": timesteps}
+        return attrs.evolve(self, timesteps=timesteps, given=given, origins=origins)
+
     def settings_of(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of a trial for the drawn values."""
         return {name: range_.value(drawn[name]) for name, range_ in self.ranges.items()}
@@ -62,7 +70,7 @@ class Search:
         typed = {name: as_typed(name, value) for name, value in settings.items()}
         given = {**self.given, **typed, "seed": seed, "plugins": self.plugins}
         spec = make_spec(self.algo, given)
-        origins = {key: by for key, by in self.origins.items() if key not in ("seed", *settings)}
+        origins = {key: by for key, by in self.origins.items() if key not in settings}
         spec = attrs.evolve(spec, origins=origins)
         return spec.over(make_spec("", {"preset": "auto"}))
 
@@ -92,8 +100,12 @@ class Search:
             "evaluation.every": -(-self.timesteps // self.evaluations),
             "evaluation.episodes": self.episodes,
             "evaluation.seed": self.seed,
+            # The timesteps of evaluations depend on what is searched, such as n_steps.
+            "evaluation.same_episodes": True,
         }
-        return spec.over(make_spec("", evaluation, origin=ORIGIN))
+        lower = make_spec("", evaluation, origin=ORIGIN)
+        origins = {**lower.origins, plugin_key("evaluation"): ORIGIN}
+        return spec.over(attrs.evolve(lower, origins=origins))
 
     def write(self, folder: Path) -> None:
         text = json.dumps(attrs.asdict(self), indent=2, default=str)

@@ -30,8 +30,9 @@ from rlk_tune.signals import INTERRUPTIONS
 
 FILE = "study.log"
 NAME = "rlk"
-#: The notes of a trial: its seed, and why it failed. An interrupted one has no reason.
-SEED, REASON = "seed", "reason"
+#: The notes of a trial: its seed, how many timesteps it trained, and why it failed. An interrupted
+#: one has no reason; one that ended the search has its error.
+SEED, TIMESTEPS, REASON, ERROR = "seed", "timesteps", "reason", "error"
 #: The number of trials before the sampler and the pruner use earlier results.
 STARTUP_TRIALS = 10
 STARTUP_TRIALS_OF_PRUNER = 5
@@ -101,6 +102,16 @@ def completed(study: optuna.Study) -> list[FrozenTrial]:
     """Those that were neither pruned nor failed, the best first; of equal ones, the earlier."""
     found = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     return sorted(found, key=lambda trial: (-(trial.value or 0.0), trial.number))
+
+
+def has_raised(study: optuna.Study, trial: optuna.Trial) -> bool:
+    """Whether an earlier trial with the same settings and seed ended the search by an error."""
+    return any(
+        ERROR in one.user_attrs
+        and one.params == trial.params
+        and one.user_attrs[SEED] == trial.user_attrs[SEED]
+        for one in study.get_trials(deepcopy=False)
+    )
 
 
 def mean_return(trial: FrozenTrial) -> str:

@@ -8,12 +8,13 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from rlk.agent import Agent
-from rlk.errors import NotFinite, PlanError
+from rlk.errors import NotFinite, PlanError, RlkError, described
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.registry.kernel import default_kernel
+from rlk_cli.memory import lacks_memory
 from rlk_tune.search import Search
-from rlk_tune.study import REASON, next_trial
+from rlk_tune.study import ERROR, REASON, TIMESTEPS, has_raised, next_trial
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -58,9 +59,11 @@ def run_trial(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
     evaluations would favour lucky ones.
 
     Raises:
-        Exception: any error that the drawn settings did not cause. A trial has failed if training
-            gives non-finite numbers or ends before any evaluation (a callback stopped it), or
-            planning refuses the drawn settings together.
+        Exception: any other error than those that drawn settings cause. A trial has failed if
+            training gives non-finite numbers, needs more memory than there is, or ends before the
+            first update or before any evaluation (a callback stopped it), if planning refuses the
+            drawn settings together, or if it raises any error for the second time: a search that is
+            continued draws the same settings again, and would never get past them.
     """
     trial, seed = next_trial(study, search, job)
     watch = Watch(trial, search.evaluations)
@@ -68,16 +71,26 @@ def run_trial(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
         spec = search.evaluated(search.spec(search.settings_of(trial.params), seed))
         with Agent(resolve(default_kernel(), spec), spec) as agent:
             agent.learn(callback=watch)
-    except (NotFinite, PlanError) as error:
-        return _failed(study, trial, str(error))
+    except Exception as error:
+        if isinstance(error, NotFinite | PlanError) or lacks_memory(error):
+            return _failed(study, trial, str(error))
+        reason = str(error) if isinstance(error, RlkError) else described(error)
+        if has_raised(study, trial):
+            return _failed(study, trial, reason)
+        trial.set_user_attr(ERROR, reason)
+        study.tell(trial, state=TrialState.FAIL)
+        raise
     except BaseException:
         study.tell(trial, state=TrialState.FAIL)
         raise
+    trial.set_user_attr(TIMESTEPS, agent.num_timesteps)
     if watch.is_pruned:
         return study.tell(trial, state=TrialState.PRUNED)
+    ended = f"training ended at {agent.num_timesteps:,} timesteps"
+    if agent.run.clock.updates == 0:
+        return _failed(study, trial, f"nothing was learnt: {ended}, before the first update")
     if watch.value is None:
-        at = agent.num_timesteps
-        return _failed(study, trial, f"training ended at {at:,} timesteps, before any evaluation")
+        return _failed(study, trial, f"{ended}, before any evaluation")
     return study.tell(trial, watch.value)
 
 

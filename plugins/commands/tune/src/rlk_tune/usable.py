@@ -36,15 +36,33 @@ def usable(space: Ranges, typed: Collection[str], plan: Plan) -> tuple[Ranges, l
         refused = {drawn: why for (other, drawn), why in reasons.items() if other == name}
         if not refused:
             continue
-        value, why = next(iter(refused.items()))
         if name in typed:
+            value, why = next(iter(refused.items()))
             whole = _whole(name, range_, value)
             raise PlanError(f"--search {name}={range_}: {value} cannot be used.{whole}\n{why}")
-        left = _without(range_, refused)
-        notes.append(f"not searched: {name}={_listed(range_, refused)} ({why.splitlines()[0]})")
+        left, note = left_out(name, range_, refused)
+        notes.append(note)
         del kept[name]
         kept |= {} if left is None else {name: left}
     return kept, notes
+
+
+def left_out(name: str, range_: Range, refused: Mapping[Any, str]) -> tuple[Range | None, str]:
+    """What is left of a range, and a note on what is not searched.
+
+    Nothing is left of an interval, which is not cut, nor of a choice between fewer than two values.
+
+    Args:
+        name: of the setting.
+        range_: the range.
+        refused: drawn value -> why it is refused; at least one.
+    """
+    texts = range_.texts if isinstance(range_, Choice) else ()
+    kept = tuple(text for text in texts if text not in refused)
+    left = Choice(kept) if len(kept) > 1 else None
+    missing = ",".join(refused) if left else str(range_)
+    why = next(iter(refused.values())).splitlines()[0]
+    return left, f"not searched: {name}={missing} ({why})"
 
 
 def _refused(space: Ranges, plan: Plan) -> dict[tuple[str, Any], str]:
@@ -88,15 +106,3 @@ def _whole(name: str, range_: Range, value: Any) -> str:
         return ""
     whole = range_.of_whole_numbers()
     return "" if whole is None else f" For whole numbers, type --search {name}={whole}."
-
-
-def _without(range_: Range, refused: Collection[Any]) -> Range | None:
-    """The usable part of a range; None if there is none, and for an interval, which is not cut."""
-    if not isinstance(range_, Choice):
-        return None
-    left = tuple(text for text in range_.texts if text not in refused)
-    return Choice(left) if left else None
-
-
-def _listed(range_: Range, refused: Collection[Any]) -> str:
-    return ",".join(refused) if isinstance(range_, Choice) else str(range_)

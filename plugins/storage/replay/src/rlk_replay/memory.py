@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk.errors import RlkError
+from rlk.errors import OutOfMemory, RlkError
 from rlk.files import users_path
 from rlk.records import Array
 
@@ -26,12 +26,12 @@ def in_memory(shape: tuple[int, ...], dtype: Any) -> Array:
     """An array in memory.
 
     Raises:
-        RlkError: if there is not enough.
+        OutOfMemory: if there is not enough.
     """
     try:
         return np.zeros(shape, dtype)
     except (MemoryError, ValueError):  # ValueError for more than numpy can count
-        raise RlkError(
+        raise OutOfMemory(
             f"storage 'replay' needs {_gigabytes(_size(shape, dtype))} of memory at once, which "
             f"this machine does not give. {_FEWER}, or keep them on a disk: "
             "--set replay.mapped=FOLDER"
