@@ -29,6 +29,14 @@ def test_the_last_hundred_episodes_are_kept_and_come_back(metrics):
         assert one.recent_episodes[0] == (5.0, 5)
 
 
+def test_episodes_that_come_back_replace_those_that_were_there(metrics):
+    metrics.episode_ended(1.0, 2)
+    other = Metrics(Clock(100))
+    other.episode_ended(7.0, 7)
+    other.load_state_dict(metrics.state_dict())
+    assert [*other.recent_episodes] == [(1.0, 2)]
+
+
 def test_a_row_has_the_mean_over_the_updates_since_the_last(metrics):
     push(metrics, loss=1.0, extra=5.0)
     push(metrics, loss=3.0)

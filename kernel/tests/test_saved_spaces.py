@@ -10,7 +10,7 @@ import pytest
 from gymnasium import spaces
 
 from rlk.errors import BadFile
-from rlk.planning.saved_spaces import space_of, space_state
+from rlk.planning.saved_spaces import same_bounds, space_of, space_state
 
 BOX = {"kind": "Box", "shape": [2], "dtype": "float32", "low": 0.0, "high": 1.0}
 
@@ -53,6 +53,14 @@ def test_bounds_are_written_once_along_an_axis_on_which_they_are_equal(space, lo
 def test_a_space_that_files_do_not_hold_has_no_state():
     assert space_state(spaces.Text(3)) is None
     assert space_state(spaces.Dict(text=spaces.Text(3), more=spaces.Discrete(2))) is None
+
+
+@pytest.mark.parametrize("infinite", [False, True])
+def test_infinite_bounds_on_either_side_differ_from_finite_ones_only_if_asked(infinite):
+    finite, unbounded = spaces.Box(-1, 1, (2,)), spaces.Box(-np.inf, np.inf, (2,))
+    for one, other in ((finite, unbounded), (unbounded, finite)):
+        assert same_bounds(one, other, infinite=infinite) is not infinite
+    assert not same_bounds(finite, spaces.Box(-1, 2, (2,)), infinite=infinite)
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,19 @@ def test_an_iteration_is_a_collection_and_the_updates_that_follow_it(make):
     assert hears.reasons == [None]
 
 
+def test_an_iteration_is_counted_when_its_end_is_told(make):
+    class Counts:
+        told = []
+
+        @hookimpl
+        def rlk_update_end(self, run):
+            self.told.append(run.clock.iterations)
+
+    counts = Counts()
+    make(counts).learn(12)
+    assert counts.told == [1, 2, 3]
+
+
 def test_a_run_ends_with_the_first_iteration_that_reaches_its_timesteps(make):
     agent = make()
     agent.learn(9)

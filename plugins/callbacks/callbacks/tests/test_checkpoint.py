@@ -325,6 +325,19 @@ def test_an_error_before_anything_was_learnt_leaves_nothing(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_call_of_learn_that_fails_in_its_first_step_leaves_the_checkpoint_as_it_is(
+    tmp_path: Path,
+) -> None:
+    spoilt = {"env": MATCH, "env.spoil": "error", "env.spoil_at": 9}
+    with made(tmp_path, **spoilt) as agent:
+        agent.learn(8)
+        path = tmp_path / "checkpoints" / "8.zip"
+        written = path.read_bytes()
+        with pytest.raises((EnvironmentFailed, RuntimeError)):
+            agent.learn(8, reset_num_timesteps=False)
+    assert path.read_bytes() == written, "with the state of its environments"
+
+
 def full_disk(allowed: int) -> Any:
     """A `FileSerializer.write` that fails after so many files."""
     write, count = FileSerializer.write, iter(range(1000))

@@ -321,10 +321,11 @@ def test_a_callback_of_a_later_call_has_the_files_of_the_one_before(tmp_path: Pa
     assert not list(tmp_path.glob("*-2.*"))
 
 
+@pytest.mark.parametrize("later", [9.0, 5.0])
 def test_a_run_that_counts_on_from_an_earlier_timestep_drops_what_came_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: float
 ) -> None:
-    scripted(monkeypatch, 5.0, 3.0, 9.0, 2.0, 4.0)
+    scripted(monkeypatch, 5.0, 3.0, later, 2.0, 4.0)
     with made("evaluation:every=4", "checkpoint:every=4", out=tmp_path) as agent:
         agent.learn(12)
     earlier = tmp_path / "checkpoints" / "8.zip"

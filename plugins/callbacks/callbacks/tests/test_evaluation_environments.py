@@ -12,6 +12,7 @@ import pytest
 import rlk
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
+from rlk.one_process import OneProcess
 from rlk.running import saved_files
 from rlk_callbacks import EvaluationCallback, StopOnNoImprovement
 from rlk_callbacks.config import EvaluationConfig
@@ -108,6 +109,21 @@ def test_a_vector_that_was_passed_stays_open() -> None:
             assert seen.mean == 5.0
     assert not passed.closed
     passed.close()
+
+
+def test_other_ranks_than_the_first_make_none_and_play_nothing() -> None:
+    class SecondRank(OneProcess):
+        rank = 1
+
+    class Ranks:
+        @hookimpl
+        def rlk_make_communicator(self) -> Any:
+            return SecondRank()
+
+    seen = Sees(every_4())
+    with made(seen.callback, seen, Ranks()) as agent:
+        agent.learn(8)
+        assert seen.envs == [] and seen.callback._env is None
 
 
 def best(out: Path) -> tuple[str, int]:

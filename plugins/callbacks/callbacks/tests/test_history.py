@@ -118,6 +118,23 @@ def test_cumulative_timesteps_are_those_of_the_folder_whenever_its_model_is_load
     assert [one.cumulative_timesteps for one in history] == [12, 16, 20, 24, 28, 32]
 
 
+def test_cumulative_timesteps_are_those_of_the_folder_from_each_of_its_checkpoints(
+    tmp_path: Path,
+) -> None:
+    plugins = ["evaluation:every=4,episodes=1", "checkpoint:every=4,keep=none"]
+    chosen: Any = {"env": WALK, "kernel": KERNEL, "plugins": plugins}
+    with rlk.make("stand-in", serializer="zip", **chosen) as agent:
+        agent.learn(20)
+        agent.save(tmp_path / "model.zip")
+    folder = tmp_path / "run"
+    with rlk.load(tmp_path / "model.zip", out=str(folder), **chosen) as agent:
+        agent.learn(8)
+    with rlk.load(folder / "checkpoints" / "4.zip", out=str(folder), **chosen) as agent:
+        agent.learn(8, reset_num_timesteps=False)
+    history = read_history(folder / HISTORY)
+    assert [one.cumulative_timesteps for one in history] == [4, 8, 12]
+
+
 @pytest.mark.parametrize("damaged", [-1, 0.5, [3, 4], "three"])
 def test_timesteps_of_other_folders_are_a_count(tmp_path: Path, damaged: Any) -> None:
     path, history = tmp_path / "e.npz", [Evaluation([1.0], [3], [], 10)]

@@ -7,9 +7,13 @@ import copy
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 
+import rlk
 from rlk import hookimpl
+from rlk.episode_ends import LOST
 from rlk.errors import EnvironmentFailed, RlkError
+from rlk_testing.environments import Walk
 
 
 class CountsSteps:
@@ -93,6 +97,17 @@ def test_a_state_of_another_actor_or_of_other_environments_is_refused(make):
         collector.load_state_dict({**state, "observation": state["observation"][:1]})
 
 
+def test_a_collection_that_a_listener_stopped_is_not_continued_from_a_checkpoint(tmp_path):
+    with rlk.make("a2c", env=Walk, n_steps=8, seed=0, n_threads=1) as agent:
+        agent.learn(100, callback=lambda run: run.timesteps < 19)
+        path = agent.save_checkpoint(tmp_path / "checkpoint")
+        agent.learn(32, reset_num_timesteps=False)
+        expected = agent.run.parameters.flat.clone()
+    with rlk.load(path, env=Walk) as again:
+        again.learn(32, reset_num_timesteps=False)
+        assert torch.equal(again.run.parameters.flat, expected)
+
+
 class Lives(gym.Env):
     """A game of eight steps whose first life ends after the third."""
 
@@ -113,6 +128,29 @@ def test_an_episode_is_a_whole_game_whose_lives_end(make):
     agent.learn(16)
     assert list(agent.run.metrics.recent_episodes) == [(8.0, 8)] * 2
     assert agent.run.clock.episodes == 2
+
+
+class LosesItsSecond(gym.Env):
+    """Episodes of four steps, of which the second breaks off in its third step."""
+
+    observation_space, action_space = gym.spaces.Box(0.0, 1.0, (1,)), gym.spaces.Discrete(2)
+    episode = 0
+
+    def reset(self, *, seed=None, options=None):
+        self.episode, self.steps = self.episode + 1, 0
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        self.steps += 1
+        if self.episode == 2 and self.steps == 3:
+            return np.zeros(1, np.float32), 0.0, False, True, {LOST: True}
+        return np.zeros(1, np.float32), 1.0, False, self.steps == 4, {}
+
+
+def test_nothing_of_an_episode_that_broke_off_counts_in_the_next(make):
+    agent = make(env=LosesItsSecond, n_steps=5)
+    agent.learn(15)
+    assert list(agent.run.metrics.recent_episodes) == [(4.0, 4)] * 3
 
 
 def figures(return_, length):

@@ -90,6 +90,21 @@ def test_an_evaluation_whose_episodes_all_break_off_ends() -> None:
         evaluate(still, vector(env), 1)
 
 
+def test_only_episodes_that_break_off_one_after_the_other_end_an_evaluation() -> None:
+    result = evaluate(still, vector(Lost(4, 1.0)), 25)
+    assert result.returns == [4.0] * 25, "and as many broke off between them"
+
+
+def test_an_environment_that_has_played_its_share_may_break_off_as_often_as_it_likes() -> None:
+    class LostAfterOne(Lost):
+        def step(self, action: Any) -> Any:
+            self.always = self.episode > 1
+            return super().step(action)
+
+    result = evaluate(still, vector(Fixed(100, 1.0), LostAfterOne(3, 1.0)), 2)
+    assert sorted(result.returns) == [3.0, 100.0]
+
+
 def test_more_environments_than_episodes_leave_some_out() -> None:
     result = evaluate(still, vector(Fixed(3, 1.0), Fixed(1, 1.0)), 1)
     assert result.returns == [3.0]
@@ -283,9 +298,10 @@ def test_an_agent_is_evaluated_the_same_way_every_time() -> None:
         once = evaluate_agent(agent, 4, deterministic=False)
         agent.learn(40)
         again = evaluate_agent(agent, 4, deterministic=False)
-        other = evaluate_agent(agent, 4, deterministic=False, seed=8)
+        others = [evaluate_agent(agent, 4, deterministic=False, seed=seed) for seed in (0, 8)]
     # The stand-in acts at random whatever it has learnt.
-    assert once.returns == again.returns != other.returns
+    assert once.returns == again.returns
+    assert all(once.returns != other.returns for other in others)
     assert again.timesteps == 40
 
 

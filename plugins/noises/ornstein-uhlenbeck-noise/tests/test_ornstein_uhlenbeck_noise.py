@@ -187,6 +187,14 @@ def test_the_object_goes_on_as_the_process_and_begins_again_when_it_is_reset():
     assert noise().tolist() == pytest.approx([1.0 - 0.05, -1.0 + 0.1])
 
 
+def test_a_value_of_the_object_stays_as_it_is_when_the_process_goes_on():
+    noise = OrnsteinUhlenbeckActionNoise(np.zeros(2), np.ones(2))
+    value = noise()
+    before = value.copy()
+    noise()
+    assert np.array_equal(value, before)
+
+
 def test_the_object_has_the_documented_defaults_and_begins_at_0():
     noise = OrnsteinUhlenbeckActionNoise(np.zeros(3), 0.0)
     assert (noise.theta, noise.dt, noise.initial_noise) == (0.15, 0.01, None)

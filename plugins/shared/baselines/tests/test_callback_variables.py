@@ -13,6 +13,7 @@ from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.gail import ExpertDataset
 from rlk_baselines.models import ActorCriticRLModel
+from rlk_testing.environments import Walk
 
 #: The names in the documentation's tables, except those that the README lists as missing.
 OF_ALL = "self total_timesteps callback log_interval tb_log_name reset_num_timesteps writer"
@@ -94,10 +95,11 @@ def test_arrays_that_a_callback_keeps_stay_as_they_were() -> None:
     kept: list[tuple[Any, Any]] = []
 
     def keep(variables: dict[str, Any], _: Any) -> None:
-        arrays = [one for one in variables.values() if isinstance(one, np.ndarray)]
+        lists = [one if isinstance(one, list) else [one] for one in variables.values()]
+        arrays = [one for each in lists for one in each if isinstance(one, np.ndarray)]
         kept.extend((one, one.copy()) for one in arrays)
 
-    A2C("MlpPolicy", make_vec_env("CartPole-v1", n_envs=2)).learn(20, callback=keep)
+    A2C("MlpPolicy", DummyVecEnv([Walk, Walk])).learn(20, callback=keep)
     SAC("MlpPolicy", "Pendulum-v1", **OFF).learn(10, callback=keep)
     assert all(np.array_equal(one, before) for one, before in kept)
 

@@ -55,6 +55,16 @@ def test_what_is_not_normalised_is_not_scaled_back_either(counting: Any) -> None
         assert function(numbers[0]).tolist() == [1, 2]
 
 
+def test_the_last_observations_among_the_originals_are_of_the_latest_step(counting: Any) -> None:
+    env = VecNormalize(DummyVecEnv([lambda: counting(2)]))
+    env.reset()
+    ends = []
+    for _ in range(3):
+        env.step([0])
+        ends.append(list(env.originals()[2]))
+    assert ends == [[], [0], []]
+
+
 def test_originals_belong_to_the_program(counting: Any) -> None:
     env = VecNormalize(DummyVecEnv([counting]))
     env.reset()

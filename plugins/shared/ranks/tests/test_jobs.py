@@ -221,7 +221,8 @@ def test_resumed_ranks_continue_bit_for_bit(two, algo):
     assert resumed["manifest"]["timesteps"] == whole["manifest"]["timesteps"] == 256
     for name, value in whole["parameters"].items():
         assert value.equal(resumed["parameters"][name]), name
-    assert resumed["streams"]["numpy"] == whole["streams"]["numpy"]
+    for part, name in (("streams", "numpy"), ("clock", "episodes"), ("metrics", "episodes")):
+        assert resumed[part][name] == whole[part][name], part
 
 
 @of()

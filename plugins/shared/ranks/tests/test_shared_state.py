@@ -12,7 +12,7 @@ import torch
 
 from rlk import hookimpl
 from rlk.running.seeding import CONTROL, Streams
-from rlk_ranks.checkpoints import differences, keep_apart, own_state, restore_own
+from rlk_ranks.checkpoints import copied, differences, keep_apart, own_state, restore_own
 from rlk_ranks.communicator import END, STATES, VALUES, RanksCommunicator
 from rlk_ranks.consistency import apart, fingerprints, share_model
 from rlk_ranks.equal_plans import _is_own
@@ -118,6 +118,12 @@ def test_a_rank_with_rank_0s_streams_gets_its_own_and_new_episodes(rank, of_rank
     streams = mine.streams.state_dict()["numpy"]
     assert streams["actor"] == Streams(5, rank).numpy("actor").bit_generator.state
     assert streams[CONTROL] == first[CONTROL]
+
+
+def test_one_stream_of_rank_0_is_enough_to_be_its_copy_unless_it_is_control():
+    first = {CONTROL: 0, "actor": 1}
+    assert copied({CONTROL: 0, "actor": 1, "of a plugin": 2}, first)
+    assert not copied({CONTROL: 0, "actor": 5, "of a plugin": 2}, first)
 
 
 def test_ranks_that_are_lost_or_new_are_reported():

@@ -204,6 +204,14 @@ def test_a_view_of_another_array_is_refused_for_a_copy_would_part_them():
         capture(env)
 
 
+def test_a_view_from_the_last_element_to_the_first_is_one_too():
+    numbers = np.arange(9.0)
+    env = Holding(numbers[::-1])
+    env.head = numbers[:2]
+    with pytest.raises(Unsupported, match="is a view"):
+        capture(env)
+
+
 class Speaking(gym.Env):
     """Has an engine, and says what its state is."""
 

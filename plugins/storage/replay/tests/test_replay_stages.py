@@ -172,6 +172,8 @@ def test_tensors_of_a_batch_are_contiguous_and_none_shares_memory_with_the_stora
     assert after.discount.tolist() == [GAMMA, GAMMA, GAMMA, 0.0, GAMMA, GAMMA]
     assert after.reward.tolist() == [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
     assert after.next_observation[:, 0].tolist() == [1.0, 2.0, 3.0, 3.5, 5.0, 6.0]
+    storage.sample(6).weight.zero_()
+    assert storage.sample(6).weight.tolist() == [1.0] * 6
 
 
 def test_termination_ends_the_value_and_truncation_does_not() -> None:
@@ -236,6 +238,16 @@ def test_a_reset_that_shows_the_same_observation_is_known_only_when_it_is_said()
     batch = storage.fold(storage.window(np.array([2]), 1))
     assert batch.next_observation[0, 0].item() == 3.0
     assert batch.discount[0].item() == GAMMA
+
+
+def test_a_reset_that_is_said_leaves_the_final_observation_of_the_oldest_step() -> None:
+    storage = Replay(ReplayConfig(buffer_size=3))
+    storage.open(schema())
+    for t in range(5):
+        storage.add(step(t, "truncated" if t == 2 else ""))
+    storage.interrupt()
+    oldest = np.array([2])  # steps 3 and 4 were written over 0 and 1
+    assert storage.observation_after(oldest)[0].tolist() == [2.5, 2.5]
 
 
 def test_a_not_a_number_in_an_observation_does_not_look_like_a_reset() -> None:
@@ -322,6 +334,14 @@ def test_n_steps_end_at_a_truncation_and_bootstrap_from_its_final_observation() 
     assert batch.reward.tolist() == [10.0 + 0.5 * 20.0, 20.0 + 0.5 * 30.0, 30.0]
     assert batch.discount.tolist() == [GAMMA**2, GAMMA**2, GAMMA]
     assert batch.next_observation[:, 0].tolist() == [3.0, 3.5, 3.5]
+
+
+def test_of_several_steps_a_batch_has_the_fields_of_the_first() -> None:
+    storage = decorated(filled(0, extras={"log_prob": Field(())}), TwoSteps())
+    for t in range(4):
+        storage.add(step(t, extras={"log_prob": np.array([-1.0 * t])}))
+    batch = TwoSteps.fold(storage._stages.decorators[0], storage.window(np.array([0, 1]), 2))
+    assert batch.extras["log_prob"].tolist() == [0.0, -1.0]
 
 
 def test_variants_are_chosen_as_often_as_the_transition_itself() -> None:

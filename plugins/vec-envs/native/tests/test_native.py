@@ -91,6 +91,16 @@ def test_after_an_end_the_vectors_own_next_step_begins_the_episode(length):
     assert env.vector.resets == 1
 
 
+def test_after_a_reset_with_a_seed_no_step_begins_the_next_episode():
+    env = OneRow(CountsResets([lambda: Walk(length=2)]))
+    env.reset(seed=1)
+    while not any(env.step(0)[2:4]):
+        pass
+    env.reset(seed=2)
+    env.reset()  # a step of the vector would be a transition
+    assert env.vector.resets == 3
+
+
 def test_the_picture_of_a_row_is_that_of_its_environment():
     vector = SyncVectorEnv([lambda: Walk(render_mode="rgb_array")])
     env = OneRow(vector)

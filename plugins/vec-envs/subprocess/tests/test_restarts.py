@@ -73,6 +73,15 @@ def test_the_broken_episodes_end_as_truncated_and_the_others_go_on(make, fate, s
     assert observation.ravel().tolist() == [1.0, 1.0, 4.0] and infos == {}
 
 
+def test_what_other_workers_answer_in_that_step_is_kept(make):
+    vector = three(make)
+    with pytest.warns(RuntimeWarning, match="environment 2 is lost"):
+        infos = vector.step(np.array([Fate.END, Fate.GO, Fate.KILL]))[4]
+    assert infos["_final_info"].tolist() == [True, False, True]
+    assert infos["final_info"]["steps"].tolist() == [1, 0, 0]
+    assert infos["final_info"]["worker_restarted"].tolist() == [False, False, True]
+
+
 def test_a_worker_behind_another_one_says_where_it_hangs(make):
     vector = three(make)
     with pytest.warns(RuntimeWarning, match="environment 2 is in step .*without an answer for 1 s"):

@@ -63,6 +63,16 @@ def test_games_begin_with_a_random_number_of_frames_without_action():
     assert found == {1, 2, 3, 4, 5} and set(ale.played) == {NOOP}
 
 
+def test_a_game_that_ends_in_the_frames_without_action_begins_anew():
+    env, ale = played({"fires": False, "lives": 1, "life": 3}, noop_max=5)
+    found = set()
+    for seed in range(40):
+        env.reset(seed=seed)
+        assert not ale.game_over()
+        found.add(ale.frames)
+    assert found == {0, 1, 2}
+
+
 def test_games_that_wait_for_fire_are_started():
     assert played({})[1].played == [FIRE] * 4 + [RIGHT] * 4
     assert played({"fires": False})[1].played == []
@@ -80,6 +90,13 @@ def test_an_episode_ends_with_a_life_and_the_game_goes_on():
     assert end[4] == {"lives": 0, "episode": {"r": 16.0, "l": 3}}
     env.reset()
     assert ale.frames == 0, "a new game"
+
+
+def test_no_life_is_lost_where_a_game_reports_none_between_two_lives(monkeypatch):
+    env, ale = played({"fires": False})
+    monkeypatch.setattr(ale, "game_over", lambda: False)
+    monkeypatch.setattr(ale, "lives", lambda: 0)
+    assert env.step(LEFT)[2:] == (False, False, {"lives": 0})
 
 
 def test_a_length_counts_steps_and_not_the_actions_of_resets():

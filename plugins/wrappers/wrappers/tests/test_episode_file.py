@@ -7,6 +7,7 @@ import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -189,6 +190,16 @@ def test_the_first_episodes_began_before_the_timesteps_that_they_have_taken(
         for name in ("twice", "goes-on", "begins")
     ]
     assert begun == [0, 0, 32]
+
+
+def test_of_several_ranks_the_first_episodes_began_after_the_timesteps_of_this_one(
+    tmp_path: Path,
+) -> None:
+    file = made(tmp_path / "monitor.csv")
+    run: Any = SimpleNamespace(timesteps=64, communicator=SimpleNamespace(size=2))
+    file.rlk_training_start(run)
+    file.write(1.0, 5, 0.5)
+    assert read_monitor_file(str(tmp_path / "monitor.csv"))[0]["timesteps"] == 32
 
 
 def test_without_a_file_episodes_end_at_the_time_of_the_finest_clock(

@@ -74,6 +74,13 @@ def test_the_feature_stays_one_in_test_mode_and_is_never_below_zero(counting: An
         assert one.step(ACTIONS)[0][:, -1].tolist() == [expected] * 2
 
 
+def test_in_test_mode_the_feature_is_one_in_final_observations_too(counting: Any) -> None:
+    env = TimeFeature(counting(length=1), TimeFeatureConfig(max_steps=1, test_mode=True))
+    env.reset()
+    infos = env.step(ACTIONS)[4]
+    assert infos["final_obs"][0].tolist() == [11.0, 1.0]
+
+
 def test_beside_whole_numbers_the_time_that_is_left_is_a_fraction(counting: Any) -> None:
     env = TimeFeature(counting(dtype=np.uint8), TimeFeatureConfig(max_steps=4))
     assert env.single_observation_space.dtype == np.float32

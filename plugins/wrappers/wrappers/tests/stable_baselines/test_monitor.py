@@ -182,9 +182,9 @@ def test_its_state_is_part_of_the_environments_state() -> None:
     env.step(1)
     state = env_state.capture(env)
     again = Monitor(Walk())
-    again.reset()
     env_state.restore(again, state)
     assert again.get_episode_rewards() == env.get_episode_rewards()
+    assert again.get_total_steps() == env.get_total_steps() > 1
     figures = []
     for one in (env, again):
         info: dict[str, Any] = {}

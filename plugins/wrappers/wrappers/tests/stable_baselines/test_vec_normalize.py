@@ -95,6 +95,15 @@ def test_without_training_its_statistics_stay() -> None:
     assert all(np.array_equal(a[1], b[1]) for a, b in zip(rest, raw_rest, strict=True))
 
 
+def test_without_training_the_statistics_of_returns_stay_where_rewards_are_scaled() -> None:
+    env = VecNormalize(walks())
+    played(env, 20)
+    env.training = False
+    before = env.ret_rms.mean.copy(), env.ret_rms.var.copy(), env.ret_rms.count
+    played(env, 20)
+    assert (env.ret_rms.mean, env.ret_rms.var, env.ret_rms.count) == before
+
+
 def test_the_originals_are_had() -> None:
     env = VecNormalize(walks())
     env.reset(seed=0)
