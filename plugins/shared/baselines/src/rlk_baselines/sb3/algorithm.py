@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import IO, Any, ClassVar, Literal, Self
 
 import attrs
@@ -23,6 +23,7 @@ from rlk_baselines.common.schedules import get_schedule_fn
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.registered import get_policy_from_name
 from rlk_baselines.refusals import Refused, refused
+from rlk_baselines.sb3 import latest_episodes
 from rlk_baselines.sb3.callback_variables import LoopVariables
 from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
 from rlk_baselines.sb3.common.logger import Logger
@@ -56,6 +57,9 @@ class BaseAlgorithm(BaseRLModel):
 
     Attributes:
         policy: the policy, a torch module.
+        ep_info_buffer: the return `r` and length `l`, in steps, of the latest episodes, the newest
+            last; of one in a monitor, also its time `t` and the monitor's `info_keywords`.
+        ep_success_buffer: the last `is_success`, 0 to 1, of the latest episodes that tell it.
         agent: the rlk agent that does the work.
     """
 
@@ -71,6 +75,8 @@ class BaseAlgorithm(BaseRLModel):
     requires_on_step = True  #: of callbacks, as their base class does in Stable-Baselines3
     learns_from_vectors = True
     acts_deterministically = False
+    ep_info_buffer: deque[dict[str, Any]]
+    ep_success_buffer: deque[float]
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         refuse_own_algorithm(type(self), BaseAlgorithm)
@@ -85,6 +91,7 @@ class BaseAlgorithm(BaseRLModel):
         self._watcher = Watcher()
         self._rows = self._watcher.rows = OwnRows()
         self._view: PolicyView | None = None
+        latest_episodes.begin(self)
         self._total_timesteps = 0  # the timestep at which the latest call of `learn` ends
         self.start_time = 0  # when that call started, in nanoseconds since the epoch
 
@@ -102,6 +109,7 @@ class BaseAlgorithm(BaseRLModel):
             saved = attrs.evolve(saved, changes=changes)
         space = saved.awaited().observation_space
         super().load_from(saved, turned_to(space, monitored(env)))
+        latest_episodes.restore(self)
 
     def set_env(self, env: Any, force_reset: bool = True) -> None:
         """As in `BaseRLModel`; a single environment is put into a `Monitor`.
@@ -114,6 +122,7 @@ class BaseAlgorithm(BaseRLModel):
         with refused():
             env = turned_to(self.observation_space, monitored(env))
         super().set_env(env)
+        latest_episodes.begin(self)
 
     def set_random_seed(self, seed: int | None = None) -> None:
         """As in `BaseRLModel`."""
@@ -168,14 +177,10 @@ class BaseAlgorithm(BaseRLModel):
         """The class of the model's optimiser, and its epsilon."""
         return torch.optim.Adam, 1e-8 if isinstance(self, OffPolicyRLModel) else 1e-5
 
-    def _training_env(self) -> Any:
-        vector: Any = super()._training_env()
-        vector.reports = deque(maxlen=max(1, self._given["stats_window_size"]))
-        return vector
-
     def _use(self, agent: Any) -> None:
         super()._use(agent)
         agent.run.metrics.average_over(self._given["stats_window_size"])
+        agent.run.metrics.episode_listeners.append(partial(latest_episodes.add, self))
         if self._view is not None:
             self._view.follow(agent.run.policy)
 
@@ -200,22 +205,6 @@ class BaseAlgorithm(BaseRLModel):
         if self._view is None:
             self._view = self.viewed(self)
         return self._view
-
-    @property
-    def ep_info_buffer(self) -> list[dict[str, Any]]:
-        """The return `r` and length `l`, in steps, of the latest episodes, the newest last.
-
-        Of an episode in a monitor, also its time `t` and the monitor's `info_keywords`.
-        """
-        reports = itertools.chain(reversed(self._agent_env.reports), itertools.repeat({}))
-        newest_first = zip(reversed(self.ep_info_buf), reports, strict=False)
-        return [{**one, **report} for one, report in newest_first][::-1]
-
-    @property
-    def ep_success_buffer(self) -> list[bool]:
-        """`is_success` of the latest episodes whose last info has it, the newest last."""
-        found = self.agent.run.metrics.recent_successes
-        return [bool(one) for one in found if one is not None]
 
     @property
     def lr_schedule(self) -> Callable[[float], float]:
@@ -287,6 +276,7 @@ class BaseAlgorithm(BaseRLModel):
         name = tb_log_name or type(self).__name__
         steps = whole_timesteps(total_timesteps)
         if reset_num_timesteps:  # rows then average over new episodes only
+            latest_episodes.begin(self)
             self.agent.run.metrics.recent_episodes.clear()
             self.agent.run.metrics.recent_successes.clear()
         before = 0 if reset_num_timesteps else self.num_timesteps
