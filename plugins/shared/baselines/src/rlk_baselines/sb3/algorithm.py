@@ -77,6 +77,7 @@ class BaseAlgorithm(BaseRLModel):
     acts_deterministically = False
     ep_info_buffer: deque[dict[str, Any]]
     ep_success_buffer: deque[float]
+    start_time: int
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         refuse_own_algorithm(type(self), BaseAlgorithm)
@@ -344,8 +345,15 @@ class BaseAlgorithm(BaseRLModel):
         exclude: Iterable[str] | None = None,
         include: Iterable[str] | None = None,
     ) -> None:
-        """As `BaseRLModel.save`; `exclude` and `include` are ignored."""
-        super().save(path)
+        """As `BaseRLModel.save`.
+
+        Args:
+            path: the path or the file.
+            exclude: names of attributes to leave out, of those that the program has added; others
+                are ignored.
+            include: ignored.
+        """
+        model_files.save(self, path, exclude=exclude or ())
 
     @classmethod
     def load(  # type: ignore[override]
