@@ -21,7 +21,8 @@ from rlk_baselines.common.base_class import BaseRLModel, Callback, whole_timeste
 from rlk_baselines.common.callbacks import as_callback
 from rlk_baselines.common.schedules import get_schedule_fn
 from rlk_baselines.models import OffPolicyRLModel
-from rlk_baselines.policies.registered import get_policy_from_name
+from rlk_baselines.policies import by_name
+from rlk_baselines.policies.registered import class_of, get_policy_from_name
 from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.sb3 import latest_episodes
 from rlk_baselines.sb3.callback_variables import LoopVariables
@@ -71,6 +72,12 @@ class BaseAlgorithm(BaseRLModel):
     layers_of_images: ClassVar[tuple[int, ...]] = ()  #: likewise, after a CNN
     shares_extractor: ClassVar[bool] = True  #: the default of `share_features_extractor`
     rows: ClassVar[int] = 1  #: the default of `log_interval`
+    #: Policy name -> class; a derived class may add names of its own.
+    policy_aliases: ClassVar[dict[str, Any]] = {
+        "MlpPolicy": by_name.MlpPolicy,
+        "CnnPolicy": by_name.CnnPolicy,
+        "MultiInputPolicy": by_name.MultiInputPolicy,
+    }
     viewed: ClassVar[type[PolicyView]] = PolicyView  #: the class of `policy`
     requires_on_step = True  #: of callbacks, as their base class does in Stable-Baselines3
     learns_from_vectors = True
@@ -87,6 +94,9 @@ class BaseAlgorithm(BaseRLModel):
         super().__init__(**given)
 
     def _set_initial(self, given: dict[str, Any], env: Any) -> None:
+        policy = given["policy"]
+        if isinstance(policy, str) and class_of(policy) is policy:  # no name that all models know
+            given = {**given, "policy": self.policy_aliases.get(policy, policy)}
         super()._set_initial({"full_tensorboard_log": False, **given}, env)
         self._drawn_seed: int | None = None
         self._watcher = Watcher()

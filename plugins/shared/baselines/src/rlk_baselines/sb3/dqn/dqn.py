@@ -15,6 +15,7 @@ from rlk_baselines.sb3.common.utils.schedules import (
     LinearSchedule,
     get_linear_fn,
 )
+from rlk_baselines.sb3.dqn.policies import DQNPolicy
 from rlk_baselines.sb3.policy_view import QView
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -48,6 +49,10 @@ class DQN(OffPolicyAlgorithm):
 
     algo = "dqn"
     viewed = QView
+    policy_aliases: ClassVar[dict[str, Any]] = {
+        **OffPolicyAlgorithm.policy_aliases,
+        "MlpPolicy": DQNPolicy,
+    }
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     fixed: ClassVar[Mapping[str, Any]] = {"double_q": False, "dueling": False}
