@@ -145,6 +145,14 @@ def test_a_row_is_the_same_with_a_checkpoint_before_it():
     assert rows(saves=True)["eval/mean_reward"] == 3.0
 
 
+def test_whoever_listens_is_told_of_every_episode(metrics):
+    told = []
+    metrics.episode_listeners.append(lambda *episode: told.append(episode))
+    metrics.episode_ended(2.0, 3)
+    metrics.episode_ended(1.0, 4, 0.5)
+    assert told == [(2.0, 3, None), (1.0, 4, 0.5)]
+
+
 def test_an_algorithm_may_average_over_another_number_of_episodes():
     metrics = Metrics(Clock(0))
     for number in range(9):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -80,6 +80,8 @@ class Metrics:
         recent_episodes: (return, length) of the latest episodes, the latest last.
         recent_successes: how far each of them was a success, 0 to 1; None where the environment
             does not say.
+        episode_listeners: are called with the return, length and success of every episode, as
+            `episode_ended`.
         row_asked: whether the next border has a row, also where `log_interval` leaves it without.
     """
 
@@ -87,6 +89,7 @@ class Metrics:
         self._clock, self._whose = clock, whose
         self.recent_episodes: deque[tuple[float, int]] = deque(maxlen=EPISODE_WINDOW)
         self.recent_successes: deque[float | None] = deque(maxlen=EPISODE_WINDOW)
+        self.episode_listeners: list[Callable[[float, int, float | None], object]] = []
         self._unread: list[Mapping[str, Tensor]] = []
         self._bad: str | None = None  # the first non-finite metric, in words
         self._row_means = Means()
@@ -111,6 +114,8 @@ class Metrics:
         """Record an episode; `success` is its last info `is_success`, if there is one."""
         self.recent_episodes.append((return_, length))
         self.recent_successes.append(success)
+        for listener in self.episode_listeners:
+            listener(return_, length, success)
 
     @contextlib.contextmanager
     def followed(self) -> Iterator[Means]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import pkgutil
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -13,6 +15,7 @@ from rlk_baselines import PPO2, gym
 from rlk_baselines.common.env_checker import check_env
 from rlk_baselines.common.vec_env import DummyVecEnv
 from rlk_baselines.gym.envs.classic_control import CartPoleEnv, PendulumEnv
+from rlk_baselines.gym.envs.classic_control.pendulum import PendulumEnv as ByModule
 from rlk_baselines.gym.envs.registration import EnvSpec
 from rlk_baselines.gym.error import UnregisteredEnv
 from rlk_baselines.gym.utils import colorize
@@ -73,6 +76,21 @@ def test_names_beside_the_classes() -> None:
     assert gym.envs.toy_text.FrozenLakeEnv(is_slippery=False).reset() == 0
     assert isinstance(gym.spec("CartPole-v1"), EnvSpec)
     assert "31m" in colorize("text", "red") and gym.error.UnregisteredEnv is UnregisteredEnv
+
+
+def test_classes_and_functions_are_also_in_the_modules_that_gym_has_them_in() -> None:
+    assert ByModule is PendulumEnv
+    frozen_lake = gym.envs.toy_text.frozen_lake
+    assert frozen_lake.FrozenLakeEnv is gym.envs.toy_text.FrozenLakeEnv
+    assert len(frozen_lake.generate_random_map(size=5)) == 5
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = frozen_lake.nothing
+    for package in ("box2d", "classic_control", "mujoco", "toy_text"):
+        here, there = (
+            {one.name for one in pkgutil.iter_modules([f"{Path(envs.__file__).parent}/{package}"])}
+            for envs in (gym.envs, gymnasium.envs)
+        )
+        assert here and here <= there
 
 
 @pytest.mark.parametrize(("length", "truncated"), [(2, False), (3, True)])

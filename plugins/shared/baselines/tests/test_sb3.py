@@ -339,9 +339,9 @@ def test_a_model_has_what_programs_look_at(counting) -> None:
     assert model.policy_class is named.policy_class is MlpPolicy
     began = time.time_ns()
     model.learn(16)
-    assert model.ep_success_buffer == [True] * 5 and began <= model.start_time
+    assert [*model.ep_success_buffer] == [True] * 5 and began <= model.start_time
     assert model._total_timesteps == 16
     assert model.learn(16, reset_num_timesteps=False)._total_timesteps == 32
     model.set_env(Reaching(), force_reset=False)
     model.set_random_seed()
-    assert model.seed == 0 and model.ep_success_buffer == []
+    assert model.seed == 0 and not model.ep_success_buffer

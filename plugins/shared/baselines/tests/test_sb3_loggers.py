@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import PIL.Image
@@ -168,6 +169,41 @@ def test_means_over_episodes_start_anew_with_timesteps(counting: Any) -> None:
     assert len(model.ep_info_buffer) == 3
     model.learn(8, reset_num_timesteps=False)
     assert len(model.ep_info_buffer) == 6
+
+
+def test_a_program_may_empty_and_replace_the_buffer_of_episodes(counting: Any) -> None:
+    class Consuming(BaseCallback):
+        lengths: ClassVar[list[int]] = []
+
+        def _on_step(self) -> bool:
+            self.lengths += [one["l"] for one in self.model.ep_info_buffer]
+            self.model.ep_info_buffer.clear()
+            return True
+
+    model = small(counting, stats_window_size=7).learn(16, Consuming())
+    assert Consuming.lengths == [3] * 5 and model.ep_info_buffer.maxlen == 7
+    own = model.ep_info_buffer = deque([{"r": 9.0, "l": 9}], maxlen=2)
+    model.learn(8, reset_num_timesteps=False)
+    assert model.ep_info_buffer is own and [one["l"] for one in own] == [3, 3]
+
+
+def test_rows_average_over_what_the_buffers_of_episodes_hold(counting: Any) -> None:
+    class Own(BaseCallback):
+        def _on_step(self) -> bool:
+            return True
+
+        def _on_rollout_end(self) -> None:  # after two episodes, with returns and lengths of 3
+            self.model.ep_info_buffer.append({"r": 9.0, "l": 6})
+            self.model.ep_success_buffer.extend([1.0, 0.0])
+
+    model, kept = small(counting), Rows()
+    model.set_logger(Logger(None, [kept]))
+    model.learn(8, Own())
+    names = ("rollout/ep_rew_mean", "rollout/ep_len_mean", "rollout/success_rate")
+    assert [kept.rows[-1][name] for name in names] == [5.0, 4.0, 0.5]
+    model.ep_info_buffer.clear()
+    model.dump_logs()
+    assert not {*names[:2]} & kept.rows[-1].keys() and "rollout/success_rate" in kept.rows[-1]
 
 
 def test_episodes_in_rows_continue_with_timesteps(counting: Any) -> None:

@@ -137,12 +137,11 @@ def test_a_window_of_episodes_begins_anew_with_timesteps(counting: Any) -> None:
     assert len(small(counting, stats_window_size=3).learn(16).ep_info_buffer) == 3, "of eight"
     model = small(counting).learn(16)
     assert len(model.ep_info_buffer) == 8
-    told = model.agent.run.metrics.recent_successes
-    told.append(1.0)
+    model.ep_success_buffer.append(1.0)
     model.learn(4, reset_num_timesteps=False)
-    assert model.ep_success_buffer == [True]
+    assert [*model.ep_success_buffer] == [True]
     model.learn(4)
-    assert model.ep_success_buffer == []
+    assert not model.ep_success_buffer
 
 
 def test_a_logger_that_is_given_writes_no_events_elsewhere(counting: Any, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from torch import nn
@@ -41,6 +41,16 @@ class Ours(ActorCriticPolicy):
         made: Any = nn.Identity()
         made.features = features
         return made
+
+
+def test_a_derived_class_of_a_model_may_have_policies_by_names_of_its_own() -> None:
+    class Own(PPO):
+        policy_aliases: ClassVar[dict[str, Any]] = {**PPO.policy_aliases, "OwnPolicy": Ours}
+
+    assert Own("OwnPolicy", "CartPole-v1").policy_class is Ours
+    assert Own("MlpPolicy", "CartPole-v1").policy_class is MlpPolicy
+    with pytest.raises(ValueError, match="OwnPolicy"):
+        PPO("OwnPolicy", "CartPole-v1")
 
 
 def test_a_class_that_builds_its_parts_is_refused() -> None:

@@ -57,6 +57,7 @@ def test_a_policy_is_an_instance_of_its_models_policy_class(
     found = kind(policy, env).policy
     assert isinstance(found, BasePolicy)
     assert {one for one in CLASSES if isinstance(found, one)} == expected
+    assert isinstance(found, next(iter(kind.policy_aliases.values())))
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -68,3 +69,10 @@ def test_a_policy_class_that_is_called_says_where_policies_come_from(kind: Any) 
     ):
         with pytest.raises(Refused, match=rf"{kind.__name__}\(.*PPO\('MlpPolicy', env\).policy"):
             call()
+
+
+@pytest.mark.parametrize("kind", [*CLASSES, BasePolicy])
+def test_a_policy_class_loads_no_file_and_says_what_does(kind: Any) -> None:
+    hint = r"\.load: .* MODEL\.load\(path\)\.policy .*load_state_dict\(torch"
+    with pytest.raises(Refused, match=kind.__name__ + hint):
+        kind.load("policy")

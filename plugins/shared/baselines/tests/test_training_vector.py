@@ -72,6 +72,23 @@ def test_only_an_episode_that_was_cut_off_needs_its_last_observation(counting: A
         vector.step(np.zeros(1, int))
 
 
+def test_monitors_report_the_episodes_that_a_run_counts(counting: Any) -> None:
+    report = {"r": 1.0, "l": 1}
+    told = [{"worker_restarted": True}, {"goes_on": True}, {"episode": 5}, {"episode": report}]
+
+    class Tells(Plain):
+        def step_wait(self) -> Any:
+            *found, infos = self.venv.step_wait()
+            return *found, [info | own for info, own in zip(infos, told, strict=True)]
+
+    envs = [lambda: counting(1)] * 4
+    vector = training_vector(Tells(DummyVecEnv(envs)), is_seeded=False)
+    vector.reset()
+    for _ in range(2):
+        vector.step(np.zeros(4, int))
+        assert vector.reports == [{}, report]
+
+
 def test_the_parts_of_a_nested_observation_each_lose_the_axis_of_the_vector() -> None:
     for space in NESTED:
         env = Given(None, space)

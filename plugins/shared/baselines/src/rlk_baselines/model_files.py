@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import attrs
 from gymnasium.spaces import Box
 
-from rlk.errors import BadFile, RlkError
-from rlk.files import looking_at, replacing
+from rlk.errors import BadFile
+from rlk.files import replacing
 from rlk.making import from_state
 from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
@@ -23,6 +22,7 @@ from rlk.running import checkpoint
 from rlk.running.named_parameters import named_parameters
 from rlk.running.restoring import part_of
 from rlk.settings import was_callable
+from rlk_baselines import added_attributes
 from rlk_baselines.custom_objects import SPACES, refuse_other_sizes, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.held import Held
@@ -32,6 +32,7 @@ from rlk_baselines.environments.spaces import (
     spaces_in_a_file,
 )
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
+from rlk_baselines.places import Place, file_at, refuse_no_place, with_suffix
 from rlk_baselines.refusals import ParametersDoNotFit, Refused
 from rlk_baselines.sb3.saved import files as sb3_files
 from rlk_baselines.sb3.saved import loading as sb3_loading
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
     from rlk_baselines.common.vec_env import VecEnv
 
-Place = str | os.PathLike[str] | IO[bytes]
 #: The key of the data in a file that only models of this package need.
 KEY = "baselines"
 #: Constructor arguments (whole numbers, flags or None) that are saved beside the plan, which does
@@ -63,15 +63,24 @@ _FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_load
 # ---- writing -------------------------------------------------------------------------------------
 
 
-def save(model: BaseRLModel, place: Place, *, as_pickle: bool) -> None:
+def save(
+    model: BaseRLModel, place: Place, *, as_pickle: bool = False, exclude: Iterable[str] = ()
+) -> None:
     """Write a model to a path or an open binary file.
+
+    Args:
+        model: the model.
+        place: the path or the file.
+        as_pickle: whether to write a pickle instead of a zip.
+        exclude: the names of attributes to leave out, of those that the program has added.
 
     Raises:
         Refused: if `place` is neither.
     """
     refuse_no_place(place, "write")
     run = model.agent.run
-    state = {**checkpoint.model_state(run), KEY: model.about()}
+    about = {**model.about(), "attributes": added_attributes.in_a_file(model, exclude)}
+    state = {**checkpoint.model_state(run), KEY: about}
     if as_pickle:
         _write(place, as_pickle_bytes(state), ".pkl")
         return
@@ -108,30 +117,12 @@ def about(model: BaseRLModel, environments: Held) -> State:
     }
 
 
-def refuse_no_place(place: Any, method: str, what: str = "a model") -> None:
-    """Refuse what is neither a path with a name nor a file that was opened to `read` or `write`."""
-    if isinstance(place, (str, os.PathLike)):
-        if not Path(place).name:
-            raise Refused(f"{what} is a file, and {os.fspath(place)!r} is a folder: name a file.")
-    elif not hasattr(place, method):
-        raise Refused(
-            f"{what} is a file: pass its path, or a file that is open to {method} in binary mode; "
-            f"got {type(place).__name__}."
-        )
-
-
 def _write(place: Place, data: bytes, suffix: str) -> None:
     if isinstance(place, (str, os.PathLike)):
         with replacing(with_suffix(place, suffix)) as file:
             file.write(data)
     else:
         place.write(data)
-
-
-def with_suffix(place: str | os.PathLike[str], suffix: str) -> Path:
-    """The path of a place, with this suffix if it has none."""
-    path = Path(place)
-    return path if path.suffix else path.with_name(path.name + suffix)
 
 
 @attrs.frozen
@@ -164,47 +155,6 @@ class Saved:
 
 
 # ---- reading -------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def file_at(place: Place, suffixes: tuple[str, ...] = (".zip", ".pkl")) -> Iterator[Path]:
-    """The path of a file, or of a copy of an open one.
-
-    Args:
-        place: the path, or the open file.
-        suffixes: those that the path may lack; if files of both exist, the first is meant.
-
-    Raises:
-        Refused: if the file does not exist, or an open one has nothing left to read.
-    """
-    refuse_no_place(place, "read")
-    if not isinstance(place, (str, os.PathLike)):
-        data = place.read()
-        if not data:
-            raise Refused("the open file has nothing left to read. Write file.seek(0) before.")
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder, "model.zip")
-            copy.write_bytes(data)
-            with _called(copy, "the open file"):
-                yield copy
-        return
-    path = Path(place)
-    others = [path.with_name(path.name + suffix) for suffix in suffixes]
-    with looking_at(path, f"cannot read {path}", Refused):
-        found = next((one for one in (path, *others) if one.is_file()), None)
-    if found is None:
-        raise Refused(f"the file {path} could not be found, nor {others[0]} or {others[1].name}.")
-    yield found
-
-
-@contextlib.contextmanager
-def _called(path: Path, name: str) -> Iterator[None]:
-    """Let errors about a path speak of it by another name."""
-    try:
-        yield
-    except RlkError as error:
-        error.args = tuple(str(part).replace(str(path), name) for part in error.args)
-        raise
 
 
 def read(path: Path, *, runs_code: bool = False) -> State:
@@ -292,6 +242,7 @@ def load(
     _check(model, given, own)
     model._is_joined = False
     model.load_from(Saved(path, state, {**own, **given}, given), env)
+    added_attributes.restore(model, about.get("attributes", {}))  # older files have none
     return model
 
 

@@ -347,7 +347,7 @@ class BaseRLModel(Constructed):
     def save(
         self, save_path: str | os.PathLike[str] | IO[bytes], cloudpickle: bool = False
     ) -> None:
-        """Write the model to a file.
+        """Write the model to a file, with attributes that the program has added if JSON holds them.
 
         Args:
             save_path: a path, to which `.zip` is added if it has no suffix, or an open binary file.

@@ -5,7 +5,6 @@ A vector belongs to the program that made it, so rlk does not close it. Shapes: 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,8 +12,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from rlk.episode_ends import LOST, is_report
 from rlk.errors import EnvironmentFailed
-from rlk.running.metrics import EPISODE_WINDOW
 from rlk.vector_wrapper import TransparentVector
 from rlk_baselines.common.vec_env.base_vec_env import VecEnv
 from rlk_baselines.common.vec_env.four_values import FourValues, infos_of, row
@@ -24,7 +23,7 @@ from rlk_old_gym.spaces import as_gymnasium_space
 from rlk_vector_environments import infos as gathered
 
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]
-Reports = deque[Mapping[str, Any]]
+Reports = list[Mapping[str, Any]]
 
 
 def training_vector(venv: VecEnv, *, is_seeded: bool) -> BareVector | WrappedVector:
@@ -47,10 +46,11 @@ def _name_in_errors(venv: VecEnv) -> str:
     return type(getattr(first, "unwrapped", first)).__name__
 
 
-def _reports(ended: Any, infos: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
-    """What a monitor says about each episode that ended, {} without one: `episode` of its info."""
+def _reports(ended: Any, infos: list[dict[str, Any]]) -> Reports:
+    """What a monitor says about each episode that a run counts, {} without one."""
     ends = [info for info, is_last in zip(infos, ended, strict=True) if is_last]
-    return [info.get("episode", {}) for info in ends if not info.get("goes_on")]
+    told = [info.get("episode") for info in ends if not info.get("goes_on") and LOST not in info]
+    return [episode if is_report(episode) else {} for episode in told]
 
 
 class BareVector(TransparentVector):
@@ -58,7 +58,8 @@ class BareVector(TransparentVector):
 
     Attributes:
         venv: the program's vector.
-        reports: what monitors say about the latest episodes, the newest last.
+        reports: what monitors say about the episodes that ended in the latest step with an end, in
+            the order of their environments; {} of one without a monitor.
     """
 
     def __init__(self, venv: FourValues, is_seeded: bool) -> None:
@@ -66,7 +67,7 @@ class BareVector(TransparentVector):
         self.__name__ = _name_in_errors(venv)
         self.venv, self.is_seeded = venv, is_seeded
         self._result: Result | None = None
-        self.reports: Reports = deque(maxlen=EPISODE_WINDOW)
+        self.reports: Reports = []
 
     @property
     def spec(self) -> Any:  # type: ignore[override]
@@ -81,7 +82,7 @@ class BareVector(TransparentVector):
         self._result = self.env.step(actions)
         *_, terminated, truncated, infos = self._result
         if "final_info" in infos:
-            self.reports += _reports(np.logical_or(terminated, truncated), self.infos())
+            self.reports = _reports(np.logical_or(terminated, truncated), self.infos())
         return self._result
 
     def infos(self) -> list[dict[str, Any]]:
@@ -102,7 +103,8 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
 
     Attributes:
         venv: the program's vector.
-        reports: what monitors say about the latest episodes, the newest last.
+        reports: what monitors say about the episodes that ended in the latest step with an end, in
+            the order of their environments; {} of one without a monitor.
     """
 
     def __init__(self, venv: VecEnv, is_seeded: bool) -> None:
@@ -118,7 +120,7 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
         self.metadata = {**own, "autoreset_mode": AutoresetMode.SAME_STEP}
         self.render_mode = None
         self._infos: list[dict[str, Any]] = []
-        self.reports: Reports = deque(maxlen=EPISODE_WINDOW)
+        self.reports: Reports = []
 
     @property
     def spec(self) -> Any:  # type: ignore[override]
@@ -137,7 +139,7 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
         observation, rewards, dones, infos = self.venv.step(actions)
         self._infos = infos = list(infos) or [{} for _ in range(self.num_envs)]
         ended = np.asarray(dones, bool)
-        self.reports += _reports(ended, infos)
+        self.reports = _reports(ended, infos)
         cut = [bool(info.get(TRUNCATED)) for info in infos]
         truncated = ended & np.asarray(cut)
         over = np.flatnonzero(ended).tolist()

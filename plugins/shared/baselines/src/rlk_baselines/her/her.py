@@ -60,6 +60,7 @@ class HER(OffPolicyRLModel):
 
     algo = "her"
     names = ("model_class", *_OWN)
+    model_class: Any
 
     def __init__(
         self,

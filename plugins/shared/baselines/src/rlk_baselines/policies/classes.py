@@ -8,7 +8,7 @@ defaults of the algorithm); `n_env`, `n_steps` and `n_batch` have no effect.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import attrs
 from gymnasium import Space
@@ -28,6 +28,16 @@ _OF_THE_GRAPH = ("reuse", "scale", "obs_ph", "obs_phs", "add_action_ph")
 _OF_STABLE_BASELINES3 = {"observation_space", "action_space", "lr_schedule"}
 
 
+def refuse_load(cls: type, path: Any, device: Any = "auto") -> NoReturn:
+    """The class method `load` of policies, which have no files of their own: raises Refused."""
+    raise Refused(
+        f"{cls.__name__}.load: policies have no files of their own here. Write "
+        "MODEL.load(path).policy for the file of a model, or "
+        "model.policy.load_state_dict(torch.load(path)) for what "
+        "torch.save(model.policy.state_dict(), path) has written."
+    )
+
+
 class BasePolicy(Architecture):
     """The base class of all policies.
 
@@ -43,6 +53,7 @@ class BasePolicy(Architecture):
     recurrent: ClassVar[bool] = False
     #: Whether DQN's Q network is dueling; None leaves it to DQN's own setting.
     dueling: bool | None = None
+    load: ClassVar[Any] = classmethod(refuse_load)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> BasePolicy:
         if _OF_STABLE_BASELINES3 & kwargs.keys() or isinstance(next(iter(args), None), Space):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import IO, Any, ClassVar, Literal, Self
 
 import attrs
@@ -21,8 +21,10 @@ from rlk_baselines.common.base_class import BaseRLModel, Callback, whole_timeste
 from rlk_baselines.common.callbacks import as_callback
 from rlk_baselines.common.schedules import get_schedule_fn
 from rlk_baselines.models import OffPolicyRLModel
-from rlk_baselines.policies.registered import get_policy_from_name
+from rlk_baselines.policies import by_name
+from rlk_baselines.policies.registered import class_of, get_policy_from_name
 from rlk_baselines.refusals import Refused, refused
+from rlk_baselines.sb3 import latest_episodes
 from rlk_baselines.sb3.callback_variables import LoopVariables
 from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
 from rlk_baselines.sb3.common.logger import Logger
@@ -56,6 +58,9 @@ class BaseAlgorithm(BaseRLModel):
 
     Attributes:
         policy: the policy, a torch module.
+        ep_info_buffer: the return `r` and length `l`, in steps, of the latest episodes, the newest
+            last; of one in a monitor, also its time `t` and the monitor's `info_keywords`.
+        ep_success_buffer: the last `is_success`, 0 to 1, of the latest episodes that tell it.
         agent: the rlk agent that does the work.
     """
 
@@ -67,10 +72,19 @@ class BaseAlgorithm(BaseRLModel):
     layers_of_images: ClassVar[tuple[int, ...]] = ()  #: likewise, after a CNN
     shares_extractor: ClassVar[bool] = True  #: the default of `share_features_extractor`
     rows: ClassVar[int] = 1  #: the default of `log_interval`
+    #: Policy name -> class; a derived class may add names of its own.
+    policy_aliases: ClassVar[dict[str, Any]] = {
+        "MlpPolicy": by_name.MlpPolicy,
+        "CnnPolicy": by_name.CnnPolicy,
+        "MultiInputPolicy": by_name.MultiInputPolicy,
+    }
     viewed: ClassVar[type[PolicyView]] = PolicyView  #: the class of `policy`
     requires_on_step = True  #: of callbacks, as their base class does in Stable-Baselines3
     learns_from_vectors = True
     acts_deterministically = False
+    ep_info_buffer: deque[dict[str, Any]]
+    ep_success_buffer: deque[float]
+    start_time: int
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         refuse_own_algorithm(type(self), BaseAlgorithm)
@@ -80,11 +94,15 @@ class BaseAlgorithm(BaseRLModel):
         super().__init__(**given)
 
     def _set_initial(self, given: dict[str, Any], env: Any) -> None:
+        policy = given["policy"]
+        if isinstance(policy, str) and class_of(policy) is policy:  # no name that all models know
+            given = {**given, "policy": self.policy_aliases.get(policy, policy)}
         super()._set_initial({"full_tensorboard_log": False, **given}, env)
         self._drawn_seed: int | None = None
         self._watcher = Watcher()
         self._rows = self._watcher.rows = OwnRows()
         self._view: PolicyView | None = None
+        latest_episodes.begin(self)
         self._total_timesteps = 0  # the timestep at which the latest call of `learn` ends
         self.start_time = 0  # when that call started, in nanoseconds since the epoch
 
@@ -102,6 +120,7 @@ class BaseAlgorithm(BaseRLModel):
             saved = attrs.evolve(saved, changes=changes)
         space = saved.awaited().observation_space
         super().load_from(saved, turned_to(space, monitored(env)))
+        latest_episodes.restore(self)
 
     def set_env(self, env: Any, force_reset: bool = True) -> None:
         """As in `BaseRLModel`; a single environment is put into a `Monitor`.
@@ -114,6 +133,7 @@ class BaseAlgorithm(BaseRLModel):
         with refused():
             env = turned_to(self.observation_space, monitored(env))
         super().set_env(env)
+        latest_episodes.begin(self)
 
     def set_random_seed(self, seed: int | None = None) -> None:
         """As in `BaseRLModel`."""
@@ -168,14 +188,10 @@ class BaseAlgorithm(BaseRLModel):
         """The class of the model's optimiser, and its epsilon."""
         return torch.optim.Adam, 1e-8 if isinstance(self, OffPolicyRLModel) else 1e-5
 
-    def _training_env(self) -> Any:
-        vector: Any = super()._training_env()
-        vector.reports = deque(maxlen=max(1, self._given["stats_window_size"]))
-        return vector
-
     def _use(self, agent: Any) -> None:
         super()._use(agent)
         agent.run.metrics.average_over(self._given["stats_window_size"])
+        agent.run.metrics.episode_listeners.append(partial(latest_episodes.add, self))
         if self._view is not None:
             self._view.follow(agent.run.policy)
 
@@ -200,22 +216,6 @@ class BaseAlgorithm(BaseRLModel):
         if self._view is None:
             self._view = self.viewed(self)
         return self._view
-
-    @property
-    def ep_info_buffer(self) -> list[dict[str, Any]]:
-        """The return `r` and length `l`, in steps, of the latest episodes, the newest last.
-
-        Of an episode in a monitor, also its time `t` and the monitor's `info_keywords`.
-        """
-        reports = itertools.chain(reversed(self._agent_env.reports), itertools.repeat({}))
-        newest_first = zip(reversed(self.ep_info_buf), reports, strict=False)
-        return [{**one, **report} for one, report in newest_first][::-1]
-
-    @property
-    def ep_success_buffer(self) -> list[bool]:
-        """`is_success` of the latest episodes whose last info has it, the newest last."""
-        found = self.agent.run.metrics.recent_successes
-        return [bool(one) for one in found if one is not None]
 
     @property
     def lr_schedule(self) -> Callable[[float], float]:
@@ -287,6 +287,7 @@ class BaseAlgorithm(BaseRLModel):
         name = tb_log_name or type(self).__name__
         steps = whole_timesteps(total_timesteps)
         if reset_num_timesteps:  # rows then average over new episodes only
+            latest_episodes.begin(self)
             self.agent.run.metrics.recent_episodes.clear()
             self.agent.run.metrics.recent_successes.clear()
         before = 0 if reset_num_timesteps else self.num_timesteps
@@ -354,8 +355,15 @@ class BaseAlgorithm(BaseRLModel):
         exclude: Iterable[str] | None = None,
         include: Iterable[str] | None = None,
     ) -> None:
-        """As `BaseRLModel.save`; `exclude` and `include` are ignored."""
-        super().save(path)
+        """As `BaseRLModel.save`.
+
+        Args:
+            path: the path or the file.
+            exclude: names of attributes to leave out, of those that the program has added; others
+                are ignored.
+            include: ignored.
+        """
+        model_files.save(self, path, exclude=exclude or ())
 
     @classmethod
     def load(  # type: ignore[override]

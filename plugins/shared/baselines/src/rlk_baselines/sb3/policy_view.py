@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 import torch
@@ -17,6 +17,7 @@ from rlk import spaces
 from rlk.program_warnings import warn_program
 from rlk.records import Array
 from rlk_baselines.common.math_util import scale_action, unscale_action
+from rlk_baselines.policies.classes import refuse_load
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.action_distribution import ActionDistribution
 from rlk_baselines.sb3.copied_policy import acting_by
@@ -47,6 +48,7 @@ class PolicyView(nn.Module):
     """
 
     module: Policy
+    load: ClassVar[Any] = classmethod(refuse_load)
 
     def __init__(self, model: Any) -> None:
         super().__init__()

@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING
 from rlk.running import checkpoint, saved_files
 from rlk.running.manifest import check_manifest
 from rlk_baselines.model_files import (
-    Place,
-    file_at,
-    refuse_no_place,
-    with_suffix,
     write_to_open,
     zip_serializer,
 )
+from rlk_baselines.places import Place, file_at, refuse_no_place, with_suffix
 from rlk_baselines.refusals import refused
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlk_baselines.rows import LossCurves, Rows
+from rlk_baselines.sb3 import latest_episodes
 from rlk_baselines.sb3.common.log_formats import (
     HumanOutputFormat,
     KVWriter,
@@ -60,7 +61,7 @@ class OwnRows(Rows):
         self.logger = Logger(folder, formats)
 
     def write(self, model: Any, call: Call | None, run: Run, row: Mapping[str, float]) -> None:
-        row = row if call is None else self.of_the_call(row)
+        row = latest_episodes.with_means(model, row if call is None else self.of_the_call(row))
         if _UPDATES in row:
             row = {**row, **model.numbers_of_training()}
         if _RATE_OF_ACTOR in row:  # there, all optimisers have one learning rate

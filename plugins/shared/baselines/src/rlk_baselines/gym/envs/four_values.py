@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import secrets
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import gymnasium
 import numpy as np
@@ -54,10 +55,10 @@ class FourValues(Env):
 
 
 def classes_of(module: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a module that has the environment classes of a module of Gymnasium.
+    """The `__getattr__` of a package that has the environment classes of a package of Gymnasium.
 
     Args:
-        module: the end of both modules' names, below `envs`.
+        module: the end of both packages' names, below `envs`.
     """
     name = f"rlk_baselines.gym.envs.{module}"
     made: dict[str, type] = {}
@@ -66,7 +67,9 @@ def classes_of(module: str) -> Callable[[str], Any]:
         if wanted.startswith("__"):
             raise AttributeError(f"module {name!r} has no attribute {wanted!r}")
         kind = getattr(importlib.import_module(f"gymnasium.envs.{module}"), wanted, None)
-        if not (isinstance(kind, type) and issubclass(kind, gymnasium.Env)):
+        if not _is_environment(kind):
+            if importlib.util.find_spec(f"{name}.{wanted}") is not None:
+                return importlib.import_module(f"{name}.{wanted}")
             raise AttributeError(
                 f"module {name!r} has no attribute {wanted!r}; it has the environment classes of "
                 f"gymnasium.envs.{module}."
@@ -77,3 +80,29 @@ def classes_of(module: str) -> Callable[[str], Any]:
         return made[wanted]
 
     return find
+
+
+def names_of(module: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module that has the names of a module of Gymnasium.
+
+    Environment classes are those of the package that the module is in; other names, such as
+    functions, are Gymnasium's own.
+
+    Args:
+        module: the end of both modules' names, below `envs`, such as `toy_text.frozen_lake`.
+    """
+    package = f"rlk_baselines.gym.envs.{module.partition('.')[0]}"
+
+    def find(wanted: str) -> Any:
+        if wanted.startswith("__"):
+            raise AttributeError(f"a module of {package} has no attribute {wanted!r}")
+        found = getattr(importlib.import_module(f"gymnasium.envs.{module}"), wanted)
+        if not _is_environment(found) or found is gymnasium.Env:
+            return found
+        return getattr(importlib.import_module(package), wanted)
+
+    return find
+
+
+def _is_environment(found: Any) -> TypeGuard[type[gymnasium.Env[Any, Any]]]:
+    return isinstance(found, type) and issubclass(found, gymnasium.Env)

@@ -12,6 +12,7 @@ from rlk_baselines import model_files
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.her.infos import keys_asked
 from rlk_baselines.models import OffPolicyRLModel
+from rlk_baselines.places import Place
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3 import replay_files
 from rlk_baselines.sb3.algorithm import BaseAlgorithm
@@ -93,7 +94,7 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
         changed = attrs.evolve(saved, given={**saved.given, **given}, changes=given)
         super().load_from(changed, env if env is None else vector)
 
-    def save_replay_buffer(self, path: model_files.Place) -> None:
+    def save_replay_buffer(self, path: Place) -> None:
         """Write the contents of the replay storage.
 
         Args:
@@ -104,7 +105,7 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
         """
         replay_files.save(self.agent.run, path)
 
-    def load_replay_buffer(self, path: model_files.Place, truncate_last_traj: bool = True) -> None:
+    def load_replay_buffer(self, path: Place, truncate_last_traj: bool = True) -> None:
         """Load a saved replay.
 
         Args:

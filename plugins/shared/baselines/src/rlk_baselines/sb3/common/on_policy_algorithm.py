@@ -9,6 +9,7 @@ from rlk_baselines.policies.classes import LstmPolicy
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.algorithm import BaseAlgorithm
+from rlk_baselines.sb3.common.policies import ActorCriticPolicy
 from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.rollout_view import ModelsRollout
 
@@ -17,6 +18,10 @@ class OnPolicyAlgorithm(BaseAlgorithm):
     """The base class of on-policy models."""
 
     viewed = ActorCriticView
+    policy_aliases: ClassVar[dict[str, Any]] = {
+        **BaseAlgorithm.policy_aliases,
+        "MlpPolicy": ActorCriticPolicy,
+    }
     only: ClassVar[Mapping[str, Any]] = {
         "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
         "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),

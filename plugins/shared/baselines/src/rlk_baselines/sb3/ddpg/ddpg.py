@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
 from rlk_baselines.sb3.policy_view import DeterministicView
+from rlk_baselines.sb3.td3.policies import TD3Policy
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.001,
@@ -36,6 +37,10 @@ class DDPG(OffPolicyAlgorithm):
 
     algo = "td3"
     viewed = DeterministicView
+    policy_aliases: ClassVar[dict[str, Any]] = {
+        **OffPolicyAlgorithm.policy_aliases,
+        "MlpPolicy": TD3Policy,
+    }
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (400, 300)

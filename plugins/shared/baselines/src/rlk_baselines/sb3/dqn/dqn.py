@@ -6,9 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from rlk import spaces
+from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
-from rlk_baselines.sb3.common.utils.schedules import get_linear_fn
+from rlk_baselines.sb3.common.utils.schedules import (
+    ConstantSchedule,
+    FloatSchedule,
+    LinearSchedule,
+    get_linear_fn,
+)
+from rlk_baselines.sb3.dqn.policies import DQNPolicy
 from rlk_baselines.sb3.policy_view import QView
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -42,6 +49,10 @@ class DQN(OffPolicyAlgorithm):
 
     algo = "dqn"
     viewed = QView
+    policy_aliases: ClassVar[dict[str, Any]] = {
+        **OffPolicyAlgorithm.policy_aliases,
+        "MlpPolicy": DQNPolicy,
+    }
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     fixed: ClassVar[Mapping[str, Any]] = {"double_q": False, "dueling": False}
@@ -49,6 +60,9 @@ class DQN(OffPolicyAlgorithm):
         **OffPolicyAlgorithm.renames,
         "target_update_interval": "target_network_update_freq",
     }
+    exploration_initial_eps: float
+    exploration_final_eps: float
+    exploration_fraction: float
     _rate_set: tuple[float, int] | None = None  #: a rate that was set, after which collection
 
     @property
@@ -63,6 +77,22 @@ class DQN(OffPolicyAlgorithm):
         given = self._given
         ends = given["exploration_initial_eps"], given["exploration_final_eps"]
         return get_linear_fn(*ends, given["exploration_fraction"])
+
+    @exploration_schedule.setter
+    def exploration_schedule(self, value: Callable[[float], float]) -> None:
+        schedule: Any = value
+        if isinstance(schedule, FloatSchedule):
+            schedule = schedule.value_schedule
+        if isinstance(schedule, ConstantSchedule):
+            schedule = LinearSchedule(schedule.val, schedule.val, 1.0)
+        if not isinstance(schedule, LinearSchedule):
+            raise Refused(
+                "DQN.exploration_schedule falls linearly: set it to get_linear_fn(start, end, "
+                f"end_fraction) or ConstantSchedule(value) of common.utils, not to {value!r:.80}."
+            )
+        self.exploration_initial_eps = schedule.start
+        self.exploration_final_eps = schedule.end
+        self.exploration_fraction = schedule.end_fraction
 
     @property
     def exploration_rate(self) -> float:

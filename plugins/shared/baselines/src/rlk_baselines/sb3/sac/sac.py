@@ -10,6 +10,7 @@ from torch import Tensor
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
 from rlk_baselines.sb3.policy_view import StochasticView
+from rlk_baselines.sb3.sac.policies import SACPolicy
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.0003,
@@ -43,6 +44,10 @@ class SAC(OffPolicyAlgorithm):
 
     algo = "sac"
     viewed = StochasticView
+    policy_aliases: ClassVar[dict[str, Any]] = {
+        **OffPolicyAlgorithm.policy_aliases,
+        "MlpPolicy": SACPolicy,
+    }
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (256, 256)

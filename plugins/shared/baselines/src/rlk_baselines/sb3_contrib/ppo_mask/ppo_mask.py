@@ -95,6 +95,10 @@ class MaskablePPO(PPO):
     """
 
     viewed = MaskableView
+    policy_aliases: ClassVar[dict[str, Any]] = {
+        **PPO.policy_aliases,
+        "MlpPolicy": MaskableActorCriticPolicy,
+    }
     names = tuple(name for name in PPO.names if name not in _NOT_HERE)
     usual: ClassVar[Mapping[str, Any]] = {name: PPO.usual[name] for name in names}
 

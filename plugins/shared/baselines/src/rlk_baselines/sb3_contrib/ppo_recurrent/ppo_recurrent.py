@@ -11,7 +11,11 @@ from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.policy_keywords import listed, settings_of
 from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.ppo.ppo import PPO
-from rlk_baselines.sb3_contrib.ppo_recurrent.policies import RecurrentActorCriticPolicy
+from rlk_baselines.sb3_contrib.ppo_recurrent.policies import (
+    CnnLstmPolicy,
+    MultiInputLstmPolicy,
+    RecurrentActorCriticPolicy,
+)
 
 #: Parameters of PPO that this class does not have.
 _NOT_HERE = ("rollout_buffer_class", "rollout_buffer_kwargs")
@@ -30,6 +34,11 @@ class RecurrentPPO(PPO):
     """
 
     viewed = RecurrentView
+    policy_aliases: ClassVar[dict[str, Any]] = {
+        "MlpLstmPolicy": RecurrentActorCriticPolicy,
+        "CnnLstmPolicy": CnnLstmPolicy,
+        "MultiInputLstmPolicy": MultiInputLstmPolicy,
+    }
     names = tuple(name for name in PPO.names if name not in _NOT_HERE)
     usual: ClassVar[Mapping[str, Any]] = {
         **{name: PPO.usual[name] for name in names},
