@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from rlk.running.run import Run
 
+#: The plugin that saves the last model; where it is active and there is none, its write failed or
+#: was interrupted, which is printed elsewhere.
+SAVES = "checkpoint"
 #: The files of a folder that `rlk plot` draws: with neither, there is no curve.
 ROWS = ("monitor.csv", "progress.csv")
 
@@ -110,7 +113,9 @@ def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
     """Commands that work as printed, or Python code if no command can do it."""
     has_model = _holds_model(run, out)
     if not has_model:
-        yield "  no last model was saved; the plugin checkpoint saves one"
+        saves = any(choice.name == SAVES for choice in run.plan.callbacks)
+        advice = "" if saves else f"; the plugin {SAVES} saves one"
+        yield f"  no last model was saved{advice}"
     resumes = stopped and bool(checkpoints(out, run.plan.serializer.make().suffix))
     again = to_pass_again(run.plan, observers=resumes)
     if again.objects and has_model:
