@@ -73,7 +73,7 @@ def _guarded(listen: Listener, hook: str, plugin: str, failed_writes: FailedWrit
         try:
             answer = listen(**arguments)
         except OSError as error:
-            if hook in _CANNOT:
+            if hook in _CANNOT and not isinstance(error, BrokenPipeError):
                 raise RlkError(
                     f"plugin {plugin!r} cannot {_CANNOT[hook]}: {error}. To do without it, do not "
                     f"pass it; for an installed one: --plugin no:{plugin}"

@@ -37,7 +37,10 @@ ROWS = ("monitor.csv", "progress.csv")
 
 
 class Summary:
-    """Prints on standard output. With `verbose=2` the whole plan is printed as well."""
+    """Prints on standard output. With `verbose=2` the whole plan is printed as well.
+
+    Where nobody reads it any more (`rlk run … | head`), how the run ended is printed as an error.
+    """
 
     def __init__(self) -> None:
         self._began = 0.0
@@ -47,10 +50,11 @@ class Summary:
 
     @hookimpl(tryfirst=True)
     def rlk_training_start(self, run: Run) -> None:
+        self._began, self._from = time.monotonic(), run.timesteps
         if not self._announced and _prints(run):
             self._announced = True
-            print("\n".join(map(_fitted, beginning(run))), flush=True)
-        self._began, self._from = time.monotonic(), run.timesteps
+            with run.failed_writes.tolerated("summary"):  # as later lines: training goes on
+                print("\n".join(map(_fitted, beginning(run))), flush=True)
 
     @hookimpl
     def rlk_evaluation_end(self, result: Any) -> None:
@@ -60,17 +64,17 @@ class Summary:
     @hookimpl(trylast=True)
     def rlk_training_end(self, run: Run, reason: str | None, failure: BaseException | None) -> None:
         interrupted = isinstance(failure, KeyboardInterrupt)
-        if (failure is not None and not interrupted) or not _prints(run):
+        unread = isinstance(failure, BrokenPipeError)
+        if (failure is not None and not interrupted and not unread) or not _prints(run):
             return  # the error itself is printed
         seconds, steps = time.monotonic() - self._began, run.timesteps - self._from
         how = f"stopped by {reason} after" if reason else "done:"
         how = "interrupted after" if interrupted else how
+        how = "the reader of the output is gone: stopped after" if unread else how
         speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
         first = _fitted(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
-        print(
-            "\n".join([first, *ending(run, self._evaluated, stopped=reason is not None)]),
-            flush=True,
-        )
+        rest = ending(run, self._evaluated, stopped=reason is not None)
+        print("\n".join([first, *rest]), file=sys.stderr if unread else sys.stdout, flush=True)
 
 
 def beginning(run: Run) -> Iterator[str]:

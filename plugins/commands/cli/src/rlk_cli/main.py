@@ -6,6 +6,7 @@ A command is imported when it is called, so `rlk --help` starts without torch, g
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import sys
 from typing import Any
@@ -33,6 +34,8 @@ _NO_MEMORY = (
     "Maximum allowed dimension exceeded",
     "array is too big; ",
 )
+#: Errors of a full or broken disk; a write to what is open already names no file.
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
 class LazyCommand(click.Command):
@@ -166,4 +169,7 @@ def _unexpected(error: Exception) -> str:
     if _lacks_memory(error):
         name = "not enough memory"
         whose = f"Ask for less of it: {MEMORY}."
+    elif isinstance(error, OSError) and error.errno in _DISK:
+        name = "the system refuses to write"
+        whose = "Make room on that disk, or send files and output elsewhere."
     return "\n".join([f"{name}: {error}", *map(str, found), whose])
