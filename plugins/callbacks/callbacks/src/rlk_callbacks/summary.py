@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlk.command_line import command_line
+from rlk.command_line import command_line, path_word
 from rlk.errors import BadFile
 from rlk.hookspecs import hookimpl
 from rlk.planning.to_pass_again import to_pass_again
@@ -126,7 +126,7 @@ def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
         same = f", out={str(out)!r}" if resumes else ""
         yield f"next, in Python: rlk.load({str(out)!r}, {', '.join(again.objects)}{same})"
     elif resumes:
-        yield f"continue with: {command_line(['rlk', 'resume', str(out), *again.options])}"
+        yield f"continue with: {command_line(['rlk', 'resume', path_word(out), *again.options])}"
     else:
         options: dict[str, Sequence[str]] = {}
         if has_model:
@@ -138,7 +138,7 @@ def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
         commands = [one for one in options if one in run.plan.kernel.registries.commands]
         yield from ["next:"] if commands else []
         for command in commands:
-            yield f"  {command_line(['rlk', command, str(out), *options[command]])}"
+            yield f"  {command_line(['rlk', command, path_word(out), *options[command]])}"
 
 
 def _holds_model(run: Run, out: Path, *, best: bool = False) -> bool:

@@ -53,6 +53,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     override it.
     """
     from rlk.planning.resolve import resolve
+    from rlk_cli import folder
 
     verbose = typed_verbosity(quiet, verbosity)
     spec = make_spec(options.pop("algo") or "", given(**options, verbose=verbose))
@@ -63,6 +64,8 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     usual = make_spec("", {"preset": "auto", "out": "runs", "verbose": 1})
     spec = spec.over(usual).over(drawn)
     plan = resolve(default_kernel(), spec, terminal=is_terminal(sys.stderr))
+    if wanted and plan.out is not None:  # only the rank that will write to it
+        folder.check_wanted(wanted)
     if explained:
         return explain(plan, spec)
     code = take_over(plan)
@@ -70,7 +73,6 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
         return code
     from rlk.agent import Agent
     from rlk.planning.saved_plan import as_json
-    from rlk_cli import folder
 
     is_new = wanted is None or not os.path.exists(wanted)
     if plan.out is not None:

@@ -9,6 +9,7 @@ import click
 
 from rlk_cli.model_file import load_to_act, model_file
 from rlk_cli.options import given
+from rlk_export.out_file import check_out
 
 if TYPE_CHECKING:
     from rlk_export.exporting import Exported
@@ -53,10 +54,10 @@ def export(
     the environment returns them, and returns the actions of agent.predict(…, deterministic=True).
     It cannot sample actions. It is run and compared with the model before FILE is written.
     """
-    from rlk_export.exporting import check_out, export
-
     check_out(out)
     path = model_file(model, best)
+    from rlk_export.exporting import export
+
     with load_to_act(path, env=env, plugins=plugins, **given(pairs, device="cpu")) as agent:
         if agent.run.communicator.rank > 0:  # under a launcher rank 0 exports, as it trains
             return

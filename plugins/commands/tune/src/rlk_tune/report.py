@@ -9,7 +9,7 @@ from typing import Any
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from rlk.command_line import command_line
+from rlk.command_line import command_line, path_word
 from rlk.planning.plan import Plan
 from rlk_cli.columns import columns, terminal_width
 from rlk_tune.results import BEST, TRIALS
@@ -81,7 +81,7 @@ def ending(search: Search, study: optuna.Study, folder: Path) -> Iterator[str]:
         yield f"continue with: {command_line(['rlk', 'tune', '--out', str(folder)])}"
     if best:
         yield f"next, to train with the settings of trial {best[0].number}:"
-        yield f"  {command_line(['rlk', 'run', str(folder / BEST)])}"
+        yield f"  {command_line(['rlk', 'run', path_word(folder / BEST)])}"
 
 
 def best_trials(trials: Sequence[FrozenTrial]) -> Iterator[str]:
