@@ -91,7 +91,7 @@ def _say_what_is_in(group: click.Group) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The entry point of `rlk` and of `python -m rlk`; never returns."""
+    """Run a command line, by default that of this process; never returns."""
     open_closed_streams()
     escape_what_cannot_be_shown()
     _collect_garbage_rarely()
