@@ -14,6 +14,7 @@ import click
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk.terminal import is_terminal
+from rlk_cli.completion import folders, names_of
 from rlk_cli.options import SHARED, given, one_value, over_file, typed_verbosity
 from rlk_cli.train import explain, take_over, train_to_the_end
 
@@ -35,16 +36,25 @@ def algorithms_and_recipes() -> str:
 @click.command(params=list(SHARED), epilog=EXAMPLES)
 @click.argument("spec_file", required=False, metavar="[SPEC.toml]", type=click.Path(dir_okay=False))
 @click.option(
-    "--algo", metavar="NAME", multiple=True, callback=one_value, help=algorithms_and_recipes()
+    "--algo",
+    metavar="NAME",
+    multiple=True,
+    callback=one_value,
+    shell_complete=names_of("algorithms", "recipes"),
+    help=algorithms_and_recipes(),
 )
 @click.option("--n-envs", type=int, help="How many environments to step together.")
 @click.option(
     "--preset",
     metavar="NAME",
+    shell_complete=names_of("presets", also=("auto", "none")),
     help="Where tuned settings come from: auto (the default), none, or a source of presets.",
 )
 @click.option(
-    "--out", metavar="DIR", help="The run's folder; runs/<algo>-<env>-<seed>-<time> by default."
+    "--out",
+    metavar="DIR",
+    shell_complete=folders,
+    help="The run's folder; runs/<algo>-<env>-<seed>-<time> by default.",
 )
 def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **options: Any) -> int:
     """Train an agent.

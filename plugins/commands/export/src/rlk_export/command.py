@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rlk_cli import completion
 from rlk_cli.model_file import load_to_act, model_file
 from rlk_cli.options import given
 from rlk_export.out_file import check_out
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=completion.files)
 @click.option(
     "--out",
     metavar="FILE",
@@ -25,7 +26,12 @@ if TYPE_CHECKING:
     help="The file to write: .onnx, or .pt2 for torch.export.",
 )
 @click.option("--best", is_flag=True, help="Take best_model.zip from a run folder, not model.zip.")
-@click.option("--env", metavar="ENV", help="The environment, if it was an object or in a file.")
+@click.option(
+    "--env",
+    metavar="ENV",
+    shell_complete=completion.files,
+    help="The environment, if it was an object or in a file.",
+)
 @click.option(
     "--set",
     "pairs",
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
     "plugins",
     metavar="NAME",
     multiple=True,
+    shell_complete=completion.plugins,
     help="Add a plugin; one that came from a ./file.py must be given again. Repeatable.",
 )
 def export(

@@ -9,6 +9,7 @@ import click
 from rlk.command_line import command_line, path_word
 from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
+from rlk_cli import completion
 from rlk_cli.options import given
 
 SUFFIX = ".zip"
@@ -26,6 +27,7 @@ SUFFIX = ".zip"
 @click.option(
     "--env",
     metavar="ENV",
+    shell_complete=completion.files,
     help="Its environment, which the file does not name: an id, or ./file.py:Class.",
 )
 @click.option(
@@ -44,6 +46,7 @@ SUFFIX = ".zip"
     "plugins",
     metavar="NAME",
     multiple=True,
+    shell_complete=completion.plugins,
     help="Add a plugin: a wrapper of its environment (atari, frame-stack). Repeatable.",
 )
 @click.option(

@@ -14,6 +14,7 @@ from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
 from rlk.planning.saved_plan import PLAN
 from rlk.registry.kernel import default_kernel
+from rlk_cli.completion import files, folders
 from rlk_cli.options import SHARED, given, typed_verbosity
 from rlk_cli.train import explain, take_over, train_to_the_end
 from rlk_model_files.locate import checkpoints
@@ -38,10 +39,11 @@ NO_MODEL = (
 
 
 @click.command(params=list(SHARED))
-@click.argument("run", metavar="RUN")
+@click.argument("run", metavar="RUN", shell_complete=files)
 @click.option(
     "--out",
     metavar="DIR",
+    shell_complete=folders,
     help="Continue in this new folder and leave RUN unchanged (a fork of the run).",
 )
 def resume(
